@@ -1,0 +1,160 @@
+/**
+ * What code in the sandbox may ask of the phone it runs on: one row a call, with the shape of its
+ * parameters (checked by the host, because the caller is user code) and of its result.
+ * Coordinates are pixels of the screen as it is rotated now, from the top left corner. Durations are milliseconds.
+ */
+import { Type, type Static, type TSchema } from 'typebox';
+
+/** A rectangle on the screen, in pixels; `right` and `bottom` lie just outside. */
+export const Bounds = Type.Object({
+  left: Type.Integer(),
+  top: Type.Integer(),
+  right: Type.Integer(),
+  bottom: Type.Integer(),
+});
+export type Bounds = Static<typeof Bounds>;
+
+/** One node of Android's accessibility tree, with all that the phone said of it. */
+export interface UiNode {
+  /** Android widget class, such as `android.widget.Button`. */
+  className: string | null;
+  /** The owning app, such as `com.android.settings`. */
+  packageName: string;
+  /** Full resource id, `package:id/name`. */
+  viewId: string | null;
+  text: string | null;
+  /** Content description. */
+  description: string | null;
+  hintText: string | null;
+  tooltipText: string | null;
+  paneTitle: string | null;
+  containerTitle: string | null;
+  /** Position among the parent's children, from 0. */
+  index: number;
+  boundsInScreen: Bounds;
+  /** -1 when the phone does not say. */
+  maxTextLength: number;
+  /** Android's input type as text, empty when the phone does not say. */
+  inputType: string;
+  isShowingHintText: boolean;
+  checkable: boolean;
+  checked: boolean;
+  clickable: boolean;
+  enabled: boolean;
+  focusable: boolean;
+  focused: boolean;
+  longClickable: boolean;
+  password: boolean;
+  scrollable: boolean;
+  selected: boolean;
+  /** False for nodes that the phone reports but does not show. */
+  visible: boolean;
+  children: UiNode[];
+}
+
+/** The active window of a phone at one moment. */
+export interface ScreenTree {
+  root: UiNode;
+  /** The app in front. */
+  packageName: string;
+  /** 0, 1, 2 or 3 quarter turns. */
+  rotation: number;
+  /** Time of the capture on the host's clock, epoch milliseconds. */
+  capturedAt: number;
+  /** Which way the tree came: the UiAutomator2 server on the phone, or `uiautomator dump`. */
+  source: 'uiautomator2' | 'dump';
+}
+
+/** An encoded picture of the screen. */
+export interface ScreenPicture {
+  /** Base64 of the encoded picture. */
+  base64: string;
+  mimeType: 'image/jpeg' | 'image/png';
+  width: number;
+  height: number;
+  originalWidth: number;
+  originalHeight: number;
+}
+
+/** What `agent.info` tells of the phone. */
+export interface DeviceInfo {
+  deviceId: string;
+  serial: string;
+  brand: string;
+  model: string;
+  androidVersion: string;
+  sdkVersion: number;
+  screenWidth: number;
+  screenHeight: number;
+  densityDpi: number;
+}
+
+/** The app in front; `activity` is null when the phone does not say. */
+export interface CurrentApp {
+  packageName: string;
+  activity: string | null;
+}
+
+const coordinate = Type.Integer({ minimum: 0, maximum: 100_000 });
+const point = { x: coordinate, y: coordinate };
+const packageName = Type.String({
+  pattern: '^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+$',
+  maxLength: 255,
+});
+const nothing = Type.Object({});
+
+/** A call's parameters as a schema; its result is only a type, because the host itself makes it. */
+interface AgentCall<Params extends TSchema, Result> {
+  params: Params;
+  result: (_: never) => Result;
+}
+
+const call =
+  <Result>() =>
+  <Params extends TSchema>(params: Params): AgentCall<Params, Result> => ({ params, result: never });
+const never = (_: never): never => _;
+
+export const agentCalls = {
+  'screen.content': call<ScreenTree>()(nothing),
+  'screen.screenshot': call<ScreenPicture>()(
+    Type.Object({
+      format: Type.Optional(Type.Union([Type.Literal('jpeg'), Type.Literal('png')])),
+      /** JPEG quality. Default 80. */
+      quality: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+      /** Larger pictures are scaled down to this width. Default: as the screen is. */
+      maxWidth: Type.Optional(Type.Integer({ minimum: 16, maximum: 10_000 })),
+    }),
+  ),
+  'input.tap': call<void>()(Type.Object(point)),
+  'input.doubleTap': call<void>()(Type.Object(point)),
+  'input.longPress': call<void>()(
+    Type.Object({ ...point, durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }) }),
+  ),
+  'input.swipe': call<void>()(
+    Type.Object({
+      fromX: coordinate,
+      fromY: coordinate,
+      toX: coordinate,
+      toY: coordinate,
+      durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+    }),
+  ),
+  /** Types into the focused field, after what is there. Any Unicode text. */
+  'input.text': call<void>()(Type.Object({ text: Type.String({ maxLength: 10_000 }) })),
+  /** Empties the focused field. */
+  'input.clearText': call<void>()(nothing),
+  /** An Android key code, such as 66 for ENTER. */
+  'input.key': call<void>()(Type.Object({ keyCode: Type.Integer({ minimum: 0, maximum: 1000 }) })),
+  'navigate.back': call<void>()(nothing),
+  'navigate.home': call<void>()(nothing),
+  'navigate.recents': call<void>()(nothing),
+  'navigate.notifications': call<void>()(nothing),
+  'app.launch': call<void>()(Type.Object({ packageName })),
+  'app.stop': call<void>()(Type.Object({ packageName })),
+  'app.current': call<CurrentApp>()(nothing),
+  'device.info': call<DeviceInfo>()(nothing),
+} as const;
+
+export type AgentCallName = keyof typeof agentCalls;
+export type AgentCallParams<Name extends AgentCallName> = Static<(typeof agentCalls)[Name]['params']>;
+export type AgentCallResult<Name extends AgentCallName> = ReturnType<(typeof agentCalls)[Name]['result']>;
