@@ -1,0 +1,77 @@
+/**
+ * Every failure that a caller can meet: one row a code, with its HTTP status and the message's template.
+ * A code is stable and is never given another meaning. `{name}` is filled in by whoever raises the error;
+ * what is filled in is shown to the caller, so it never holds an internal text.
+ */
+export const errorTable = {
+  malformed_json: { status: 400, message: 'The body is not valid JSON: {reason}.' },
+  invalid_request: { status: 400, message: '{problem}.' },
+  devices_unavailable: { status: 400, message: 'Some devices offline or not found: {devices}.' },
+  launch_not_acknowledged: {
+    status: 400,
+    message:
+      'Not every device confirmed the start within {seconds} s. Not started: {missing}. Started: {started}.',
+  },
+  launch_id_conflict: {
+    status: 400,
+    message:
+      'launch_id {launch_id} was already used for another request (other device, code or parameters). Use a new UUID for a new launch.',
+  },
+  stop_not_confirmed: {
+    status: 400,
+    message:
+      'Not every run was confirmed as ended within {seconds} s: {runs}. The stop stays requested; ask GET /api/v2/runs for their state.',
+  },
+  compile_failed: { status: 400, message: 'The code does not compile: {summary}.' },
+  unauthorized: { status: 401, message: '{reason} Send the header "Authorization: Bearer <API token>".' },
+  forbidden: { status: 403, message: '{reason}.' },
+  route_not_found: {
+    status: 404,
+    message: 'There is no {method} {path}. The endpoints are listed at /docs.',
+  },
+  device_not_found: { status: 404, message: 'Device {device_id} was not found.' },
+  run_not_found: { status: 404, message: 'Run {run_id} was not found.' },
+  user_not_found: { status: 404, message: 'User {user_id} was not found.' },
+  token_not_found: { status: 404, message: 'Token {token_id} was not found.' },
+  method_not_allowed: { status: 405, message: '{path} does not take {method}; it takes {allowed}.' },
+  device_busy: {
+    status: 409,
+    message: 'Device {device_id} is connected or has runs: unplug it or stop its host, then delete it.',
+  },
+  body_too_large: {
+    status: 413,
+    message: 'The body is larger than {limit} bytes, the limit of this endpoint.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    message: 'The body must be JSON: send the header "Content-Type: application/json".',
+  },
+  too_many_streams: {
+    status: 429,
+    message: 'This token already has {limit} event streams open. Close one, then ask again.',
+  },
+  internal: {
+    status: 500,
+    message: 'Something went wrong in the service. Its log has the cause under request {request_id}.',
+  },
+  screenshot_failed: { status: 502, message: 'Device {device_id} gave no screenshot: {reason}.' },
+  not_ready: { status: 503, message: 'The service is {reason}. Ask again in a moment.' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+type Placeholders<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholders<Rest>
+  : never;
+
+/** What a code's template needs filled in. */
+export type ErrorDetails<Code extends ErrorCode> = Record<
+  Placeholders<(typeof errorTable)[Code]['message']>,
+  string | number
+>;
+
+/** The message of `code`, with its template filled in. */
+export function errorMessage<Code extends ErrorCode>(code: Code, details: ErrorDetails<Code>): string {
+  const values: Record<string, string | number> = details;
+  return errorTable[code].message.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
+}

@@ -1,0 +1,140 @@
+/**
+ * What a host and the server say to each other over the host's WebSocket. Text frames hold one JSON message.
+ * Binary frames, sent by the host only, hold a JSON header, a line feed, and a payload.
+ *
+ * A connection: the host opens `GET /api/v2/hosts/connect` with its token (scope `host`) and says `hello` with all
+ * that it holds; the server answers `welcome`; only then does the server send commands. Whatever the host is not told
+ * to forget (`runs_stored`, `logs_stored`) it says again after a break, so nothing is lost; the server knows what it
+ * has stored, so nothing is stored twice.
+ */
+import { Type, type Static } from 'typebox';
+
+import { EpochMs, Id, Uuid } from './ids.ts';
+import { JsonObject } from './rest/contract.ts';
+import { RunError, RunStatus } from './runs.ts';
+
+/** Raised when the messages change so that an older peer can't follow. */
+export const hostProtocolVersion = 1;
+export const hostConnectPath = '/api/v2/hosts/connect';
+
+/** A larger frame closes the connection. */
+export const maxFrameBytes = 32 * 1024 * 1024;
+/** Entries in one `logs` frame. */
+export const maxLogEntriesPerFrame = 1000;
+/** A longer message is cut by the sandbox. */
+export const maxLogMessageLength = 64 * 1024;
+
+/** WebSocket close codes of the server (4000–4999 are private to an application, RFC 6455 section 7.4.2). */
+export const closeCodes = {
+  /** The same host has connected again. */
+  replaced: 4000,
+  /** A message that does not fit this file, or a `hello` of another protocol version. */
+  protocolError: 4002,
+  /** The token was revoked or has expired. */
+  unauthorized: 4003,
+} as const;
+
+const text = Type.String({ maxLength: 500 });
+
+/** A phone as its host sees it. */
+export const DeviceReport = Type.Object({
+  serial: Type.String({ minLength: 1, maxLength: 200 }),
+  state: Type.String({ pattern: '^[a-z][a-z_]{0,31}$' }),
+  reason: Type.String({ maxLength: 2000 }),
+  since: EpochMs,
+  brand: text,
+  model: text,
+  android_version: text,
+  sdk_version: Type.Integer(),
+  screen_width: Type.Integer(),
+  screen_height: Type.Integer(),
+});
+export type DeviceReport = Static<typeof DeviceReport>;
+
+/** Where a run stands, in the host's words. The last word about a run is its end. */
+export const RunReport = Type.Object({
+  run_id: Uuid,
+  status: RunStatus,
+  error: Type.Union([RunError, Type.Null()]),
+  started_at: Type.Union([EpochMs, Type.Null()]),
+  ended_at: Type.Union([EpochMs, Type.Null()]),
+});
+export type RunReport = Static<typeof RunReport>;
+
+const devices = Type.Array(DeviceReport, { maxItems: 10_000 });
+const runs = Type.Array(RunReport, { maxItems: 100_000 });
+
+export const HostMessage = Type.Union([
+  Type.Object({
+    type: Type.Literal('hello'),
+    protocol_version: Type.Integer(),
+    /** Made once and kept in the host's data folder. */
+    host_id: Uuid,
+    host_name: Type.String({ minLength: 1, maxLength: 200 }),
+    devices,
+    /** Every run that the host has not been told to forget, running or ended. */
+    runs,
+  }),
+  /** Phones that are new or have changed. */
+  Type.Object({ type: Type.Literal('devices'), devices }),
+  /** Sent every `heartbeat_ms`. `ready`: serials of the phones that answered since the last one. */
+  Type.Object({
+    type: Type.Literal('heartbeat'),
+    sent_at: EpochMs,
+    ready: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 10_000 }),
+  }),
+  /** Runs that have started or ended: the acknowledgement of a launch or a stop. */
+  Type.Object({ type: Type.Literal('runs'), runs }),
+  /** The answer to a request that could not be met. */
+  Type.Object({
+    type: Type.Literal('request_failed'),
+    request_id: Uuid,
+    message: Type.String({ maxLength: 2000 }),
+  }),
+]);
+export type HostMessage = Static<typeof HostMessage>;
+
+/** One console entry on the wire: time (service clock, epoch ms), index in `logLevels`, line, message. */
+export const WireLogEntry = Type.Tuple([
+  EpochMs,
+  Type.Integer({ minimum: 0, maximum: 2 }),
+  Type.Integer({ minimum: 0 }),
+  Type.String(),
+]);
+export type WireLogEntry = Static<typeof WireLogEntry>;
+export const WireLogEntries = Type.Array(WireLogEntry, { minItems: 1, maxItems: maxLogEntriesPerFrame });
+
+export const HostFrameHeader = Type.Union([
+  /** Payload: JSON of `WireLogEntries`. The entries of a run are numbered from 1 without gaps. */
+  Type.Object({ type: Type.Literal('logs'), run_id: Uuid, first_seq: Type.Integer({ minimum: 1 }) }),
+  /** Payload: a JPEG. */
+  Type.Object({ type: Type.Literal('screenshot'), request_id: Uuid }),
+]);
+export type HostFrameHeader = Static<typeof HostFrameHeader>;
+
+export const ServerMessage = Type.Union([
+  Type.Object({
+    type: Type.Literal('welcome'),
+    server_time: EpochMs,
+    heartbeat_ms: Type.Integer({ minimum: 100 }),
+  }),
+  /** The answer to a heartbeat: the host corrects its clock by it. */
+  Type.Object({ type: Type.Literal('heartbeat'), sent_at: EpochMs, server_time: EpochMs }),
+  /** Start this code on these phones. Sent once per host. */
+  Type.Object({
+    type: Type.Literal('launch'),
+    automation_id: Type.String(),
+    bundle: Type.Object({ code: Type.String(), source_map: Type.Union([Type.String(), Type.Null()]) }),
+    automation_parameters: JsonObject,
+    job_variables: JsonObject,
+    runs: Type.Array(Type.Object({ run_id: Uuid, device_id: Id, serial: Type.String() })),
+  }),
+  /** End these runs. A run that the host does not know or that has ended is reported again as it is. */
+  Type.Object({ type: Type.Literal('stop'), run_ids: Type.Array(Uuid) }),
+  /** All entries of the run up to `seq` are stored: forget them. */
+  Type.Object({ type: Type.Literal('logs_stored'), run_id: Uuid, seq: Type.Integer({ minimum: 0 }) }),
+  /** The end of these runs is stored: forget them. */
+  Type.Object({ type: Type.Literal('runs_stored'), run_ids: Type.Array(Uuid) }),
+  Type.Object({ type: Type.Literal('screenshot'), request_id: Uuid, serial: Type.String() }),
+]);
+export type ServerMessage = Static<typeof ServerMessage>;

@@ -1,0 +1,13 @@
+import { Type } from 'typebox';
+
+/** A UUID of any version, in either letter case (RFC 9562). */
+export const Uuid = Type.String({
+  pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
+  description: 'UUID',
+});
+
+/** An ID that the service gave: opaque, and never empty. */
+export const Id = Type.String({ minLength: 1, maxLength: 200 });
+
+/** Milliseconds since the Unix epoch. */
+export const EpochMs = Type.Integer({ minimum: 0, description: 'Milliseconds since the Unix epoch' });

@@ -1,0 +1,21 @@
+import { Type, type Static } from 'typebox';
+
+/** `console.info` and `console.debug` count as `log`. */
+export const logLevels = ['log', 'warn', 'error'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export const LogEntry = Type.Object({
+  id: Type.String({ description: 'UUIDv7, strictly increasing per device; the `from` cursor' }),
+  automationId: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
+  message: Type.String({ description: "What Node's console prints for the same arguments" }),
+  lineNumber: Type.Integer({ minimum: 0, description: "Line in the user's source; 0 when there is none" }),
+  messageLevel: Type.Enum(logLevels),
+  timestamp: Type.Integer({ description: 'Milliseconds since the Unix epoch' }),
+});
+export type LogEntry = Static<typeof LogEntry>;
+
+/** Only entries of the last 10 minutes are returned; older ones are deleted. */
+export const logWindowMs = 10 * 60 * 1000;
+
+/** One reply of `automationLogs` holds at most so many entries. */
+export const logPageSize = 1000;

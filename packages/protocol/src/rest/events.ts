@@ -1,0 +1,31 @@
+import { Type, type Static } from 'typebox';
+
+import { Id } from '../ids.ts';
+import { LogEntry } from '../logs.ts';
+import { Device } from './devices.ts';
+import { Run } from './runs.ts';
+import type { RouteContract } from './contract.ts';
+
+/** What `GET /api/v2/events` sends: the event's name is `type`, its data the JSON of the rest. */
+export const ServiceEvent = Type.Union([
+  Type.Object({ type: Type.Literal('device'), device: Device }),
+  Type.Object({ type: Type.Literal('run'), run: Run }),
+  Type.Object({ type: Type.Literal('log'), device_id: Type.String(), logs: Type.Array(LogEntry) }),
+]);
+export type ServiceEvent = Static<typeof ServiceEvent>;
+
+export const eventRoutes = {
+  stream: {
+    method: 'GET',
+    path: '/api/v2/events',
+    operationId: 'events',
+    tag: 'Events',
+    summary: 'Follow devices, runs and logs as they change (server-sent events)',
+    description:
+      'Sends `device`, `run` and `log` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`.',
+    scope: 'read',
+    query: Type.Object({ device_id: Type.Optional(Id), automation_id: Type.Optional(Id) }),
+    responses: { 200: 'text/event-stream' },
+    errors: [429],
+  },
+} as const satisfies Record<string, RouteContract>;

@@ -1,0 +1,35 @@
+import { Type } from 'typebox';
+
+import { success, type RouteContract } from './contract.ts';
+
+export const healthRoutes = {
+  alive: {
+    method: 'GET',
+    path: '/healthz',
+    operationId: 'healthz',
+    tag: 'Service',
+    summary: 'The process is alive',
+    scope: null,
+    responses: { 200: Type.Object({ success }) },
+  },
+  ready: {
+    method: 'GET',
+    path: '/readyz',
+    operationId: 'readyz',
+    tag: 'Service',
+    summary: 'The service can take requests: its database answers and it is not shutting down',
+    scope: null,
+    responses: { 200: Type.Object({ success }) },
+    errors: [503],
+  },
+  metrics: {
+    method: 'GET',
+    path: '/metrics',
+    operationId: 'metrics',
+    tag: 'Service',
+    summary: 'Figures for Prometheus (administrators)',
+    scope: 'admin',
+    responses: { 200: 'text/plain' },
+    errors: [403],
+  },
+} as const satisfies Record<string, RouteContract>;

@@ -1,0 +1,45 @@
+import { Type } from 'typebox';
+
+import { Id, Uuid } from '../ids.ts';
+import { JsonObject, SuccessMessage, type RouteContract } from './contract.ts';
+
+const command = Type.Union([Type.Literal('start'), Type.Literal('stop')]);
+const inputs = {
+  automationParameters: Type.Optional(JsonObject),
+  jobVariables: Type.Optional(JsonObject),
+};
+
+export const LaunchDirectBody = Type.Object({
+  device_id: Id,
+  launch_id: Uuid,
+  command,
+  code: Type.String({ description: 'JavaScript or TypeScript' }),
+  ...inputs,
+});
+
+/** Starting and stopping automations on devices. */
+export const launchRoutes = {
+  launchDirect: {
+    method: 'POST',
+    path: '/api/v2/devices/launchDirectAutomation',
+    operationId: 'launchDirectAutomation',
+    tag: 'Launches',
+    summary: 'Run code on one device, or stop it',
+    description:
+      'A start is answered when the device holds the code and has begun. `launch_id` is also the idempotency key: the same request again never starts a second run. A stop is answered when the run has ended; stopping what does not run is a success.',
+    scope: 'launch',
+    body: LaunchDirectBody,
+    bodyLimitBytes: 16 * 1024 * 1024,
+    responses: { 200: SuccessMessage },
+  },
+  stopAll: {
+    method: 'POST',
+    path: '/api/v2/devices/stopAllAutomations',
+    operationId: 'stopAllAutomations',
+    tag: 'Launches',
+    summary: 'Stop every automation that runs on a device',
+    scope: 'launch',
+    body: Type.Object({ device_id: Id }),
+    responses: { 200: SuccessMessage },
+  },
+} as const satisfies Record<string, RouteContract>;
