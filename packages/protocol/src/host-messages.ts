@@ -103,6 +103,7 @@ export const WireLogEntry = Type.Tuple([
 ]);
 export type WireLogEntry = Static<typeof WireLogEntry>;
 export const WireLogEntries = Type.Array(WireLogEntry, { minItems: 1, maxItems: maxLogEntriesPerFrame });
+export type WireLogEntries = Static<typeof WireLogEntries>;
 
 export const HostFrameHeader = Type.Union([
   /** Payload: JSON of `WireLogEntries`. The entries of a run are numbered from 1 without gaps. */

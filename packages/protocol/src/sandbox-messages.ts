@@ -4,21 +4,18 @@
  * `SandboxReport`, because a child runs user code and may have been taken over.
  */
 import { Type, type Static } from 'typebox';
-import type { AgentCallName } from './agent-calls.ts';
+import { logLevels } from './logs.ts';
 
 /** A frame from a child may not be larger, in bytes: a log message of 64 KiB whose every byte needs an escape fits. */
 export const maxSandboxReportBytes = 1024 * 1024;
 
-/** Severity of a log entry; `info` and `debug` count as `log`. */
-export const LogLevel = Type.Union([Type.Literal('log'), Type.Literal('warn'), Type.Literal('error')]);
-export type LogLevel = Static<typeof LogLevel>;
-
 const SandboxLogEntry = Type.Object({
   /** Epoch milliseconds on the host's clock. */
   timestamp: Type.Number(),
-  level: LogLevel,
+  level: Type.Enum(logLevels),
   /** Line in the file the user wrote, from 1; 0 when there is none. */
   lineNumber: Type.Integer({ minimum: 0 }),
+  /** Longer messages are cut to `maxLogMessageLength`. */
   message: Type.String(),
 });
 /** One line of a run's log. */
@@ -101,10 +98,3 @@ export type SandboxCommand =
 /** How an `agent` call went. `value` is absent for calls that give nothing. */
 export type SandboxCallResult =
   { ok: true; value?: unknown } | { ok: false; error: { code: string; message: string } };
-
-/** A call as the isolate makes it; the child adds nothing to it. */
-export interface SandboxCall {
-  id: number;
-  name: AgentCallName;
-  params: unknown;
-}

@@ -43,5 +43,5 @@ export const ErrorBody = Type.Object({
 /** A plain object; JSON arrays and `null` are not objects. */
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
-export const success = Type.Literal(true);
+export const success = Type.Boolean({ description: 'true' });
 export const SuccessMessage = Type.Object({ success, message: Type.String() });

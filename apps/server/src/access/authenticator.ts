@@ -1,0 +1,99 @@
+import { ApiError } from '../http/api-error.ts';
+import type { Authenticate } from '../http/authentication.ts';
+import type { Principal } from '../http/principal.ts';
+import type { Clock } from '../clock.ts';
+import type { AccessStore, StoredToken, StoredUser } from './store.ts';
+import { hashTokenSecret, isDamagedSecret } from './token-secret.ts';
+
+/** Tokens that are looked up without the database; the least recently used one makes room. */
+const cacheSize = 10_000;
+const lastUseFlushMs = 30_000;
+
+interface KnownToken {
+  principal: Principal;
+  expiresAt: number | null;
+}
+
+const refuse = (reason: string): ApiError => ApiError.of('unauthorized', { reason });
+
+function secretOf(authorization: string | undefined): string {
+  if (authorization === undefined) throw refuse('The request has no token.');
+  const secret = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  if (secret === undefined) throw refuse('The Authorization header is malformed.');
+  if (isDamagedSecret(secret)) throw refuse('The token is damaged: its checksum does not fit.');
+  return secret;
+}
+
+function principalOf(token: StoredToken, user: StoredUser): Principal {
+  return {
+    userId: user.id,
+    userName: user.name,
+    role: user.role,
+    tokenId: token.id,
+    scopes: new Set(token.scopes),
+    projectIds: token.projectIds === null ? null : new Set(token.projectIds),
+  };
+}
+
+export interface Authenticator {
+  authenticate: Authenticate;
+  /** Call it when a token is revoked: from then on it is refused. */
+  forget(tokenId: string): void;
+  onForget(listener: (tokenId: string) => void): void;
+  close(): Promise<void>;
+}
+
+export function createAuthenticator(store: AccessStore, clock: Clock): Authenticator {
+  const cache = new Map<string, KnownToken>();
+  const lastUses = new Map<string, number>();
+  const forgetListeners: ((tokenId: string) => void)[] = [];
+  let revocations = 0;
+
+  const flush = async (): Promise<void> => {
+    if (lastUses.size === 0) return;
+    const uses = new Map(lastUses);
+    lastUses.clear();
+    await store.noteUse(uses);
+  };
+  const timer = setInterval(() => void flush().catch(() => undefined), lastUseFlushMs).unref();
+
+  const remember = (hash: string, known: KnownToken): void => {
+    cache.delete(hash);
+    cache.set(hash, known);
+    const oldest = cache.size > cacheSize ? cache.keys().next().value : undefined;
+    if (oldest !== undefined) cache.delete(oldest);
+  };
+
+  const lookUp = async (hash: string): Promise<KnownToken> => {
+    const cached = cache.get(hash);
+    if (cached !== undefined) return cached;
+    const found = await store.findTokenByHash(hash);
+    if (found === undefined) throw refuse('The token is unknown or was revoked.');
+    return { principal: principalOf(found.token, found.user), expiresAt: found.token.expiresAt };
+  };
+
+  return {
+    async authenticate(authorization) {
+      const hash = hashTokenSecret(secretOf(authorization));
+      const revocationsBefore = revocations;
+      const known = await lookUp(hash);
+      const now = clock.now();
+      if (known.expiresAt !== null && known.expiresAt <= now) throw refuse('The token has expired.');
+      // What was read before a revocation must not come back into the cache after it.
+      if (revocations === revocationsBefore) remember(hash, known);
+      lastUses.set(known.principal.tokenId, now);
+      return known.principal;
+    },
+    forget(tokenId) {
+      revocations += 1;
+      for (const [hash, { principal }] of cache) if (principal.tokenId === tokenId) cache.delete(hash);
+      lastUses.delete(tokenId);
+      for (const listener of forgetListeners) listener(tokenId);
+    },
+    onForget: (listener) => void forgetListeners.push(listener),
+    async close() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { scopes } from '@phalanx/protocol';
+import { v7 as uuidv7 } from 'uuid';
+
+import type { Clock } from '../clock.ts';
+import type { AccessStore, StoredUser } from './store.ts';
+import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
+
+const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
+const yearMs = 365 * 24 * 60 * 60 * 1000;
+
+async function createAdministrator(store: AccessStore, clock: Clock): Promise<StoredUser> {
+  const user: StoredUser = { id: uuidv7(), name: 'administrator', role: 'admin', created_at: clock.now() };
+  await store.insertUser(user);
+  return user;
+}
+
+async function addToken(
+  store: AccessStore,
+  user: StoredUser,
+  token: { name: string; secret: string; createdAt: number; expiresAt: number | null },
+): Promise<void> {
+  const { secret, ...rest } = token;
+  const hash = hashTokenSecret(secret);
+  await store.insertToken({
+    ...rest,
+    id: uuidv7(),
+    userId: user.id,
+    hash,
+    scopes: [...scopes],
+    projectIds: null,
+  });
+}
+
+/** The token that the operator gives from outside replaces the one of the last start. */
+async function useEnvironmentToken(
+  store: AccessStore,
+  clock: Clock,
+  administrator: StoredUser,
+  secret: string,
+): Promise<void> {
+  await store.deleteTokensNamed(administrator.id, environmentTokenName);
+  const createdAt = clock.now();
+  await addToken(store, administrator, { name: environmentTokenName, secret, createdAt, expiresAt: null });
+}
+
+/**
+ * Makes sure that there is an administrator who can get in. Returns the secret of the first token when it was
+ * made here: it is shown once and stored nowhere.
+ */
+export async function ensureAdministrator(
+  store: AccessStore,
+  clock: Clock,
+  environmentToken: string | undefined,
+): Promise<string | undefined> {
+  const existing = (await store.listUsers()).find((user) => user.role === 'admin');
+  const administrator = existing ?? (await createAdministrator(store, clock));
+  if (environmentToken !== undefined) {
+    await useEnvironmentToken(store, clock, administrator, environmentToken);
+    return undefined;
+  }
+  if ((await store.listTokens(administrator.id)).length > 0) return undefined;
+  const secret = createTokenSecret();
+  const createdAt = clock.now();
+  await addToken(store, administrator, {
+    name: 'first token',
+    secret,
+    createdAt,
+    expiresAt: createdAt + yearMs,
+  });
+  return secret;
+}

@@ -1,0 +1,96 @@
+import { accessRoutes, defaultScopes, type Scope, type Token } from '@phalanx/protocol';
+import type { Static } from 'typebox';
+import { v7 as uuidv7 } from 'uuid';
+
+import { ApiError } from '../http/api-error.ts';
+import type { Principal } from '../http/principal.ts';
+import type { Clock } from '../clock.ts';
+import type { AccessStore, StoredToken } from './store.ts';
+import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
+
+type TokenRequest = Static<typeof accessRoutes.createToken.body>;
+
+const yearMs = 365 * 24 * 60 * 60 * 1000;
+const isoTime = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2}))?$/;
+
+const iso = (timeMs: number): string => new Date(timeMs).toISOString();
+
+export function tokenView(token: StoredToken): Token {
+  return {
+    id: token.id,
+    user_id: token.userId,
+    name: token.name,
+    scopes: token.scopes,
+    project_ids: token.projectIds,
+    created_at: iso(token.createdAt),
+    expires_at: token.expiresAt === null ? null : iso(token.expiresAt),
+    last_used_at: token.lastUsedAt === null ? null : iso(token.lastUsedAt),
+  };
+}
+
+function expiryOf(request: TokenRequest, now: number): number {
+  if (request.expires_at === undefined) return now + yearMs;
+  const expiresAt = isoTime.test(request.expires_at) ? Date.parse(request.expires_at) : Number.NaN;
+  if (Number.isNaN(expiresAt)) {
+    throw ApiError.of('invalid_request', {
+      problem: 'Field expires_at must be an ISO 8601 time with a zone',
+    });
+  }
+  return expiresAt;
+}
+
+/** A token never makes one that may do more than itself. */
+function scopesOf(request: TokenRequest, principal: Principal): Scope[] {
+  const wanted = request.scopes ?? defaultScopes.filter((scope) => principal.scopes.has(scope));
+  const missing = wanted.filter((scope) => !principal.scopes.has(scope));
+  if (missing.length > 0) {
+    throw ApiError.of('forbidden', {
+      reason: `This token can't give the scope ${missing.join(', ')}: it does not have it`,
+    });
+  }
+  return [...new Set(wanted)];
+}
+
+function projectsOf(request: TokenRequest, principal: Principal): string[] | null {
+  const allowed = principal.projectIds;
+  const wanted = request.project_ids ?? (allowed === null ? null : [...allowed]);
+  const foreign = allowed === null ? [] : (wanted ?? []).filter((id) => !allowed.has(id));
+  if (foreign.length > 0) {
+    throw ApiError.of('forbidden', {
+      reason: `This token can't give access to project ${foreign.join(', ')}`,
+    });
+  }
+  return wanted;
+}
+
+async function ownerOf(store: AccessStore, request: TokenRequest, principal: Principal): Promise<string> {
+  const userId = request.user_id ?? principal.userId;
+  if (userId === principal.userId) return userId;
+  if (principal.role !== 'admin') {
+    throw ApiError.of('forbidden', { reason: 'Only administrators make tokens for other users' });
+  }
+  if ((await store.findUser(userId)) === undefined) throw ApiError.of('user_not_found', { user_id: userId });
+  return userId;
+}
+
+/** Makes a token as asked; the secret is returned here and nowhere else. */
+export async function createToken(
+  { store, clock }: { store: AccessStore; clock: Clock },
+  principal: Principal,
+  request: TokenRequest,
+): Promise<{ token: Token; secret: string }> {
+  const now = clock.now();
+  const secret = createTokenSecret();
+  const token: StoredToken = {
+    expiresAt: expiryOf(request, now),
+    id: uuidv7(),
+    scopes: scopesOf(request, principal),
+    projectIds: projectsOf(request, principal),
+    userId: await ownerOf(store, request, principal),
+    name: request.name,
+    createdAt: now,
+    lastUsedAt: null,
+  };
+  await store.insertToken({ ...token, hash: hashTokenSecret(secret) });
+  return { token: tokenView(token), secret };
+}

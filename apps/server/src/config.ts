@@ -1,0 +1,93 @@
+/** The server's settings: each with its default, its unit, its limits, and one line of what it is for. */
+
+export interface ServerConfig {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly dataDir: string;
+  readonly adminToken: string | undefined;
+  readonly logLevel: string;
+  /** How long a host may be away before its runs are lost. */
+  readonly lostAfterMs: number;
+  readonly historyDays: number;
+}
+
+/** A setting that can't be used; the message is one line for the operator. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+}
+
+export const serverSettings = {
+  PHALANX_LISTEN: { default: '127.0.0.1:8080', description: 'address of the API and the console' },
+  PHALANX_DATA_DIR: { default: './data', description: 'the one folder with everything that lasts' },
+  PHALANX_ADMIN_TOKEN: {
+    default: undefined,
+    description: 'the administrator’s token, at least 32 characters; without it one is made and printed once',
+  },
+  PHALANX_LOG_LEVEL: { default: 'info', description: 'trace, debug, info, warn, error or silent' },
+  PHALANX_LOST_AFTER_SECONDS: {
+    default: '120',
+    description: 'how long a host may be away before its runs count as lost',
+  },
+  PHALANX_HISTORY_DAYS: { default: '30', description: 'how long ended runs are kept' },
+} as const;
+
+/** Settings of the plan that this release does not have yet: better refused than ignored. */
+const notYet = [
+  'PHALANX_DATABASE_URL',
+  'PHALANX_NATS_URL',
+  'PHALANX_CAPTURES_URL',
+  'PHALANX_PROJECTS_DIR',
+  'PHALANX_FILE_URL',
+] as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+type Name = keyof typeof serverSettings;
+
+const valueOf = (env: Environment, name: Name): string | undefined =>
+  env[name] || serverSettings[name].default;
+
+function parseListen(text: string): { host: string; port: number } {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  if (host === undefined || port > 65_535) {
+    throw new SettingError(
+      `PHALANX_LISTEN must be host:port, such as 127.0.0.1:8080 or [::1]:8080; it is "${text}"`,
+    );
+  }
+  return { host, port };
+}
+
+function parseAdminToken(text: string | undefined): string | undefined {
+  if (text === undefined || /^[\x21-\x7e]{32,500}$/.test(text)) return text;
+  throw new SettingError('PHALANX_ADMIN_TOKEN must have 32 to 500 printable ASCII characters and no spaces');
+}
+
+function parseWholeNumber(name: Name, env: Environment, limits: { least: number; most: number }): number {
+  const text = valueOf(env, name) ?? '';
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= limits.least && value <= limits.most) return value;
+  throw new SettingError(
+    `${name} must be a whole number from ${limits.least} to ${limits.most}; it is "${text}"`,
+  );
+}
+
+function parseLogLevel(text: string): string {
+  const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
+  if (levels.includes(text)) return text;
+  throw new SettingError(`PHALANX_LOG_LEVEL must be one of ${levels.join(', ')}; it is "${text}"`);
+}
+
+/** Throws a `SettingError` at the first setting that can't be used. */
+export function parseServerConfig(env: Environment = process.env): ServerConfig {
+  for (const name of notYet) {
+    if (env[name]) throw new SettingError(`${name} is not available in this release: unset it`);
+  }
+  return Object.freeze({
+    listen: Object.freeze(parseListen(valueOf(env, 'PHALANX_LISTEN') ?? '')),
+    dataDir: valueOf(env, 'PHALANX_DATA_DIR') ?? '',
+    adminToken: parseAdminToken(valueOf(env, 'PHALANX_ADMIN_TOKEN')),
+    logLevel: parseLogLevel(valueOf(env, 'PHALANX_LOG_LEVEL') ?? ''),
+    lostAfterMs: 1000 * parseWholeNumber('PHALANX_LOST_AFTER_SECONDS', env, { least: 1, most: 86_400 }),
+    historyDays: parseWholeNumber('PHALANX_HISTORY_DAYS', env, { least: 1, most: 3650 }),
+  });
+}

@@ -1,0 +1,32 @@
+import Database from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+import { Migrator, type Migration } from 'kysely/migration';
+
+import { migrations } from './migrations/index.ts';
+
+/** Each store names its own tables with `db.withTables<...>()`. */
+export type Db = Kysely<object>;
+
+function openSqlite(file: string): Database.Database {
+  const sqlite = new Database(file, { timeout: 0 });
+  // One server a data folder: the lock is held for the life of the process and falls with it, also by `kill -9`.
+  sqlite.pragma('locking_mode = EXCLUSIVE');
+  sqlite.pragma('journal_mode = WAL');
+  // A reply of success outlives a loss of power.
+  sqlite.pragma('synchronous = FULL');
+  sqlite.pragma('foreign_keys = ON');
+  return sqlite;
+}
+
+async function migrate(db: Db): Promise<void> {
+  const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
+  const { error } = await new Migrator({ db, provider }).migrateToLatest();
+  if (error !== undefined) throw error;
+}
+
+/** Opens the database of a data folder and brings its tables up to date. Throws when another process has it. */
+export async function openDatabase(file: string): Promise<Db> {
+  const db = new Kysely<object>({ dialect: new SqliteDialect({ database: openSqlite(file) }) });
+  await migrate(db);
+  return db;
+}

@@ -1,0 +1,47 @@
+import type { Migration } from 'kysely/migration';
+
+export const runTables: Migration = {
+  async up(db) {
+    await db.schema
+      .createTable('launch')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('user_id', 'text', (column) => column.notNull().references('user.id').onDelete('cascade'))
+      .addColumn('launch_id', 'text')
+      .addColumn('fingerprint', 'text', (column) => column.notNull())
+      .addColumn('answer', 'text')
+      .addColumn('created_at', 'integer', (column) => column.notNull())
+      .addUniqueConstraint('launch_user_launch_id', ['user_id', 'launch_id'])
+      .execute();
+    await db.schema.createIndex('launch_created').on('launch').column('created_at').execute();
+    await db.schema
+      .createTable('run')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('launch', 'text', (column) => column.notNull().references('launch.id').onDelete('cascade'))
+      .addColumn('user_id', 'text', (column) => column.notNull())
+      .addColumn('device_id', 'text', (column) => column.notNull())
+      .addColumn('host_id', 'text', (column) => column.notNull())
+      .addColumn('automation_id', 'text', (column) => column.notNull())
+      .addColumn('launch_id', 'text')
+      .addColumn('status', 'text', (column) => column.notNull())
+      .addColumn('stop_requested', 'integer', (column) => column.notNull().defaultTo(0))
+      .addColumn('error_code', 'text')
+      .addColumn('error_message', 'text')
+      .addColumn('commit', 'text')
+      .addColumn('dirty', 'integer')
+      .addColumn('created_at', 'integer', (column) => column.notNull())
+      .addColumn('started_at', 'integer')
+      .addColumn('ended_at', 'integer')
+      .execute();
+    await db.schema.createIndex('run_user').on('run').columns(['user_id', 'id']).execute();
+    await db.schema.createIndex('run_device').on('run').columns(['device_id', 'id']).execute();
+    await db.schema.createIndex('run_automation').on('run').columns(['automation_id', 'id']).execute();
+    await db.schema.createIndex('run_launch').on('run').column('launch').execute();
+    // The runs that have not ended are few, whatever is stored: a start of the server reads only them.
+    await db.schema
+      .createIndex('run_active')
+      .on('run')
+      .column('status')
+      .where('status', 'in', ['starting', 'running'])
+      .execute();
+  },
+};

@@ -1,0 +1,12 @@
+import type { Migration } from 'kysely/migration';
+
+import { accessTables } from './001-access.ts';
+import { deviceTables } from './002-devices.ts';
+import { runTables } from './003-runs.ts';
+
+/** In the order of their names. One that has been released is never changed: a later one mends it. */
+export const migrations: Record<string, Migration> = {
+  '001-access': accessTables,
+  '002-devices': deviceTables,
+  '003-runs': runTables,
+};

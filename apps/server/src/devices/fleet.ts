@@ -1,0 +1,206 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DeviceReport } from '@phalanx/protocol';
+import { v7 as uuidv7 } from 'uuid';
+
+import type { Clock } from '../clock.ts';
+import type { HostLink } from '../hosts/host-link.ts';
+import type { DeviceStore, StoredDevice } from './store.ts';
+
+/** A device with what its host last said of it. */
+export interface FleetDevice {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly serial: string;
+  stored: StoredDevice;
+  state: string;
+  reason: string;
+  /** When the state began, epoch ms. */
+  since: number;
+  /** When its host last confirmed it as ready, epoch ms. */
+  confirmedAt: number | null;
+  /** The host that has it now. */
+  link: HostLink | null;
+}
+
+export interface Availability {
+  state: string;
+  reason: string;
+  since: number;
+}
+
+type ChangeListener = (device: FleetDevice) => void;
+
+const key = (ownerId: string, serial: string): string => `${ownerId} ${serial}`;
+
+const sameDescription = (a: StoredDevice, b: StoredDevice): boolean =>
+  isDeepStrictEqual({ ...a, last_seen_at: 0 }, { ...b, last_seen_at: 0 });
+
+/** Every device that was ever reported, and who holds it now. */
+export class Fleet {
+  readonly #byId = new Map<string, FleetDevice>();
+  readonly #bySerial = new Map<string, FleetDevice>();
+  readonly #byOwner = new Map<string, Set<FleetDevice>>();
+  readonly #listeners: ChangeListener[] = [];
+  readonly #store: DeviceStore;
+  readonly #clock: Clock;
+  readonly #heartbeatMs: number;
+
+  constructor(options: { store: DeviceStore; clock: Clock; heartbeatMs: number }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#heartbeatMs = options.heartbeatMs;
+  }
+
+  async load(): Promise<void> {
+    for (const stored of await this.#store.listAll()) {
+      this.#add(stored, {
+        reason: 'No host has reported it since the service started',
+        since: this.#clock.now(),
+      });
+    }
+  }
+
+  find(id: string): FleetDevice | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The device if it exists and is the user's. */
+  findOwn(id: string, userId: string): FleetDevice | undefined {
+    const device = this.#byId.get(id);
+    return device?.ownerId === userId ? device : undefined;
+  }
+
+  listOwn(userId: string): FleetDevice[] {
+    return [...(this.#byOwner.get(userId) ?? [])];
+  }
+
+  countByState(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const device of this.#byId.values()) {
+      const { state } = this.availability(device);
+      counts.set(state, (counts.get(state) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  onChange(listener: ChangeListener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** `ready` only if its host is here and has confirmed it within the last heartbeat. */
+  availability(device: FleetDevice): Availability {
+    const { state, reason, since, confirmedAt } = device;
+    if (state !== 'ready') return { state, reason, since };
+    const silentMs = this.#clock.now() - (confirmedAt ?? since);
+    // Two heartbeats: one may be on its way.
+    if (silentMs <= 2 * this.#heartbeatMs) return { state, reason, since };
+    return {
+      state: 'unresponsive',
+      reason: `Its host has not confirmed it for ${Math.round(silentMs / 1000)} s`,
+      since: confirmedAt ?? since,
+    };
+  }
+
+  /** Takes over what a host says of its phones, and stores what is new. */
+  async report(link: HostLink, reports: readonly DeviceReport[]): Promise<void> {
+    const changes = reports
+      .map((report) => this.#apply(link, report))
+      .filter((change) => change !== undefined);
+    const toStore = changes.filter((change) => change.isNews).map((change) => change.device.stored);
+    if (toStore.length > 0) await this.#store.saveAll(toStore);
+    for (const { device } of changes) this.#announce(device);
+  }
+
+  confirm(link: HostLink, serials: readonly string[]): void {
+    const now = this.#clock.now();
+    for (const serial of serials) {
+      const device = this.#bySerial.get(key(link.userId, serial));
+      if (device?.link === link) device.confirmedAt = now;
+    }
+  }
+
+  /** The connection of a host is gone, and so are its devices. */
+  disconnect(link: HostLink): void {
+    for (const device of this.#byOwner.get(link.userId) ?? []) {
+      if (device.link !== link) continue;
+      device.link = null;
+      device.confirmedAt = null;
+      this.#setState(device, {
+        state: 'offline',
+        reason: `Its host ${link.hostName} is not connected: start it, or look at its network`,
+        since: this.#clock.now(),
+      });
+      this.#announce(device);
+    }
+  }
+
+  async delete(device: FleetDevice): Promise<void> {
+    await this.#store.delete(device.id);
+    this.#byId.delete(device.id);
+    this.#bySerial.delete(key(device.ownerId, device.serial));
+    this.#byOwner.get(device.ownerId)?.delete(device);
+  }
+
+  #add(stored: StoredDevice, offline: { reason: string; since: number }): FleetDevice {
+    const device: FleetDevice = {
+      id: stored.id,
+      ownerId: stored.owner_id,
+      serial: stored.serial,
+      stored,
+      state: 'offline',
+      ...offline,
+      confirmedAt: null,
+      link: null,
+    };
+    this.#byId.set(device.id, device);
+    this.#bySerial.set(key(device.ownerId, device.serial), device);
+    const own = this.#byOwner.get(device.ownerId) ?? new Set();
+    this.#byOwner.set(device.ownerId, own.add(device));
+    return device;
+  }
+
+  /** `isNews`: there is something to store, beyond the state, which lives as long as the connection. */
+  #apply(link: HostLink, report: DeviceReport): { device: FleetDevice; isNews: boolean } | undefined {
+    const known = this.#bySerial.get(key(link.userId, report.serial));
+    // Two hosts may see one phone; the one that can use it has it.
+    const heldElsewhere = known?.link != null && known.link !== link && known.link.isOpen;
+    if (heldElsewhere && known.state === 'ready' && report.state !== 'ready') return undefined;
+    const stored = this.#describe(link, report, known?.stored);
+    const device = known ?? this.#add(stored, { reason: report.reason, since: report.since });
+    const isNews = known === undefined || !sameDescription(known.stored, stored);
+    device.stored = stored;
+    device.link = link;
+    device.confirmedAt = report.state === 'ready' ? this.#clock.now() : null;
+    this.#setState(device, report);
+    return { device, isNews };
+  }
+
+  #describe(link: HostLink, report: DeviceReport, before: StoredDevice | undefined): StoredDevice {
+    return {
+      id: before?.id ?? uuidv7(),
+      owner_id: link.userId,
+      serial: report.serial,
+      host_id: link.hostId,
+      host_name: link.hostName,
+      // A phone that is offline or unauthorized does not tell what it is: what it told before stands.
+      brand: report.brand || (before?.brand ?? ''),
+      model: report.model || (before?.model ?? ''),
+      android_version: report.android_version || (before?.android_version ?? ''),
+      sdk_version: report.sdk_version || (before?.sdk_version ?? 0),
+      screen_width: report.screen_width || (before?.screen_width ?? 0),
+      screen_height: report.screen_height || (before?.screen_height ?? 0),
+      last_seen_at: this.#clock.now(),
+    };
+  }
+
+  #setState(device: FleetDevice, { state, reason, since }: Availability): void {
+    device.state = state;
+    device.reason = reason;
+    // A host's clock may be ahead; a state never begins in the future.
+    device.since = Math.min(since, this.#clock.now());
+  }
+
+  #announce(device: FleetDevice): void {
+    for (const listener of this.#listeners) listener(device);
+  }
+}

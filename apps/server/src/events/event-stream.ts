@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http';
+
+import type { FeedEvent } from './event-feed.ts';
+
+/** A reader that is further behind is cut off; with the last event ID it can read on from the logs. */
+const maxBehindBytes = 4 * 1024 * 1024;
+const keepAliveMs = 15_000;
+
+/** Writes server-sent events (HTML standard, section 9.2) to one response until either side ends it. */
+export class EventStream {
+  readonly #response: ServerResponse;
+  readonly #keepAlive: NodeJS.Timeout;
+
+  constructor(response: ServerResponse, requestId: string) {
+    this.#response = response;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': requestId,
+    });
+    // A first byte, so that proxies and clients see the stream begin.
+    response.write(': connected\n\n');
+    this.#keepAlive = setInterval(() => response.write(':\n\n'), keepAliveMs);
+    response.on('close', () => clearInterval(this.#keepAlive));
+    response.on('error', () => response.destroy());
+  }
+
+  send({ type, data, lastId }: FeedEvent): void {
+    const id = lastId === '' ? '' : `id: ${lastId}\n`;
+    this.#response.write(`${id}event: ${type}\ndata: ${data}\n\n`);
+    if (this.#response.writableLength > maxBehindBytes) this.#response.destroy();
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+}

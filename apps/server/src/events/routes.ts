@@ -1,0 +1,63 @@
+import { eventRoutes } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+
+import type { EventBus } from '../bus/event-bus.ts';
+import { ApiError } from '../http/api-error.ts';
+import { addRawRoute } from '../http/route.ts';
+import type { FeedEvent } from './event-feed.ts';
+import { EventStream } from './event-stream.ts';
+
+const streamsPerToken = 100;
+
+interface EventFilter {
+  userId: string;
+  deviceId: string | undefined;
+  automationId: string | undefined;
+  projectIds: ReadonlySet<string> | null;
+}
+
+export interface OpenStreams {
+  endOfToken(tokenId: string): void;
+  endAll(): void;
+}
+
+/** `GET /events` */
+export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>): OpenStreams {
+  const open = new Map<string, Set<EventStream>>();
+
+  addRawRoute(app, eventRoutes.stream, async ({ principal, query, raw }, reply) => {
+    const streams = open.get(principal.tokenId) ?? new Set();
+    if (streams.size >= streamsPerToken) throw ApiError.of('too_many_streams', { limit: streamsPerToken });
+    const filter: EventFilter = {
+      userId: principal.userId,
+      deviceId: query.device_id,
+      automationId: query.automation_id,
+      projectIds: principal.projectIds,
+    };
+    reply.hijack();
+    const stream = new EventStream(reply.raw, raw.id);
+    open.set(principal.tokenId, streams.add(stream));
+    const unsubscribe = bus.subscribe((event) => {
+      if (isWanted(event, filter)) stream.send(event);
+    });
+    reply.raw.on('close', () => {
+      unsubscribe();
+      streams.delete(stream);
+      if (streams.size === 0) open.delete(principal.tokenId);
+    });
+    return reply;
+  });
+
+  return {
+    endOfToken: (tokenId) => open.get(tokenId)?.forEach((stream) => stream.end()),
+    endAll: () => open.forEach((streams) => streams.forEach((stream) => stream.end())),
+  };
+}
+
+function isWanted(event: FeedEvent, filter: EventFilter): boolean {
+  if (event.userId !== filter.userId) return false;
+  if (filter.deviceId !== undefined && event.deviceId !== filter.deviceId) return false;
+  if (event.automationId === null) return true;
+  if (filter.projectIds !== null && !filter.projectIds.has(event.automationId)) return false;
+  return filter.automationId === undefined || event.automationId === filter.automationId;
+}

@@ -1,0 +1,69 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { FastifyInstance } from 'fastify';
+
+export interface Figures {
+  /** Hosts that are connected. */
+  hosts(): number;
+  activeRuns(): number;
+  /** Devices by state. */
+  devices(): ReadonlyMap<string, number>;
+}
+
+export interface Metrics {
+  registry: Registry;
+  logEntries: Counter;
+}
+
+function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}
+
+function devicesByState(registry: Registry, figures: Figures): void {
+  new Gauge({
+    name: 'phalanx_devices',
+    help: 'Devices by state',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [state, count] of figures.devices()) this.set({ state }, count);
+    },
+  });
+}
+
+/** The figures of this process, for Prometheus. */
+export function createMetrics(figures: Figures): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  gauge(registry, 'phalanx_hosts_connected', 'Hosts that are connected', figures.hosts);
+  gauge(registry, 'phalanx_runs_active', 'Runs that have not ended', figures.activeRuns);
+  devicesByState(registry, figures);
+  const logEntries = new Counter({
+    name: 'phalanx_log_entries_stored_total',
+    help: 'Log entries stored',
+    registers: [registry],
+  });
+  return { registry, logEntries };
+}
+
+/** Times every request by its route, so that an ID in a path does not become a label. */
+export function measureRequests(app: FastifyInstance, { registry }: Metrics): void {
+  const durations = new Histogram({
+    name: 'phalanx_http_request_duration_seconds',
+    help: 'Duration of HTTP requests',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
+    registers: [registry],
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none');
+    durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+  });
+}

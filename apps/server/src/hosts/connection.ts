@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeCodes,
+  hostProtocolVersion,
+  type HostFrameHeader,
+  type HostMessage,
+  type ServerMessage,
+} from '@phalanx/protocol';
+import type { Logger } from 'pino';
+import type { WebSocket } from 'ws';
+
+import type { Clock } from '../clock.ts';
+import type { Principal } from '../http/principal.ts';
+import { parseFrame, parseHostMessage, parseLogEntries, ProtocolError } from './frames.ts';
+import type { HostLink } from './host-link.ts';
+import { ScreenshotRequests } from './screenshot-requests.ts';
+
+export type Hello = Extract<HostMessage, { type: 'hello' }>;
+
+/** What the features do with what a host says. Each is awaited before the next message of the same host is read. */
+export interface HostEvents {
+  hello(link: HostLink, hello: Hello): Promise<void>;
+  devices(link: HostLink, reports: Extract<HostMessage, { type: 'devices' }>['devices']): Promise<void>;
+  heartbeat(link: HostLink, ready: readonly string[]): void;
+  runs(link: HostLink, reports: Extract<HostMessage, { type: 'runs' }>['runs']): Promise<void>;
+  logs(
+    link: HostLink,
+    runId: string,
+    batch: { firstSeq: number; entries: ReturnType<typeof parseLogEntries> },
+  ): Promise<void>;
+  closed(link: HostLink): void;
+}
+
+interface ConnectionOptions {
+  socket: WebSocket;
+  principal: Principal;
+  events: HostEvents;
+  clock: Clock;
+  log: Logger;
+  heartbeatMs: number;
+}
+
+/** Missed heartbeats after which a host counts as gone. */
+const toleratedSilence = 3;
+const helloTimeoutMs = 10_000;
+/** Messages that wait to be handled; beyond it the socket is not read. */
+const maxQueued = 64;
+
+/** One connection of a host: reads its messages in order, one at a time. */
+export class HostConnection implements HostLink {
+  readonly connectionId = randomUUID();
+  readonly userId: string;
+  readonly tokenId: string;
+  hostId = '';
+  hostName = '';
+  readonly #options: ConnectionOptions;
+  readonly #screenshots = new ScreenshotRequests();
+  readonly #queue: { bytes: Buffer; isBinary: boolean }[] = [];
+  #isHandling = false;
+  #isOpen = true;
+  #silence: NodeJS.Timeout;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.userId = options.principal.userId;
+    this.tokenId = options.principal.tokenId;
+    this.#silence = this.#watchSilence(helloTimeoutMs);
+    options.socket.on('message', (data, isBinary) => this.#enqueue(data as Buffer, isBinary));
+    options.socket.on('close', () => this.#close());
+    options.socket.on('error', (error) => options.log.warn({ err: error }, 'host socket failed'));
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  send(message: ServerMessage): void {
+    if (this.#isOpen) this.#options.socket.send(JSON.stringify(message));
+  }
+
+  requestScreenshot(serial: string): Promise<Buffer> {
+    if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
+    return this.#screenshots.ask((requestId) => {
+      this.send({ type: 'screenshot', request_id: requestId, serial });
+    });
+  }
+
+  drop(closeCode: number, reason: string): void {
+    const { socket } = this.#options;
+    socket.close(closeCode, reason);
+    // What still arrives on it is of no use, and a peer that does not answer the close must not hold it.
+    this.#close();
+    setTimeout(() => socket.terminate(), 1000).unref();
+  }
+
+  #enqueue(bytes: Buffer, isBinary: boolean): void {
+    if (!this.#isOpen) return;
+    this.#queue.push({ bytes, isBinary });
+    if (this.#queue.length >= maxQueued) this.#options.socket.pause();
+    if (!this.#isHandling) void this.#handleAll();
+  }
+
+  async #handleAll(): Promise<void> {
+    this.#isHandling = true;
+    try {
+      for (let next = this.#queue.shift(); next !== undefined && this.#isOpen; next = this.#queue.shift()) {
+        if (next.isBinary) await this.#handleFrame(next.bytes);
+        else await this.#handleMessage(parseHostMessage(next.bytes));
+        if (this.#options.socket.isPaused && this.#queue.length < maxQueued / 2)
+          this.#options.socket.resume();
+      }
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#isHandling = false;
+    }
+  }
+
+  #handleFrame(frame: Buffer): Promise<void> | void {
+    const { header, payload } = parseFrame(frame);
+    if (this.hostId === '') throw new ProtocolError('the first message must be hello');
+    return this.#frameHandlers[header.type](header as never, payload);
+  }
+
+  readonly #frameHandlers: {
+    [Type in HostFrameHeader['type']]: (
+      header: Extract<HostFrameHeader, { type: Type }>,
+      payload: Buffer,
+    ) => Promise<void> | void;
+  } = {
+    logs: (header, payload) =>
+      this.#options.events.logs(this, header.run_id, {
+        firstSeq: header.first_seq,
+        entries: parseLogEntries(payload),
+      }),
+    screenshot: (header, payload) => this.#screenshots.answer(header.request_id, payload),
+  };
+
+  async #handleMessage(message: HostMessage): Promise<void> {
+    const { events } = this.#options;
+    if (message.type === 'hello') return this.#welcome(message);
+    if (this.hostId === '') throw new ProtocolError('the first message must be hello');
+    if (message.type === 'devices') return events.devices(this, message.devices);
+    if (message.type === 'runs') return events.runs(this, message.runs);
+    if (message.type === 'request_failed')
+      return this.#screenshots.refuse(message.request_id, message.message);
+    this.#silence.refresh();
+    this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: this.#options.clock.now() });
+    return events.heartbeat(this, message.ready);
+  }
+
+  async #welcome(hello: Hello): Promise<void> {
+    const { events, heartbeatMs, clock } = this.#options;
+    if (this.hostId !== '') throw new ProtocolError('hello was said twice');
+    if (hello.protocol_version !== hostProtocolVersion) {
+      throw new ProtocolError(
+        `this server speaks version ${hostProtocolVersion} of the host protocol, the host ${hello.protocol_version}: run the same release on both`,
+      );
+    }
+    this.hostId = hello.host_id;
+    this.hostName = hello.host_name;
+    clearTimeout(this.#silence);
+    this.#silence = this.#watchSilence(toleratedSilence * heartbeatMs);
+    this.send({ type: 'welcome', server_time: clock.now(), heartbeat_ms: heartbeatMs });
+    await events.hello(this, hello);
+  }
+
+  #watchSilence(timeoutMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#options.log.warn({ host: this.hostName }, 'host is silent: its connection is ended');
+      this.#options.socket.terminate();
+      this.#close();
+    }, timeoutMs).unref();
+  }
+
+  #fail(error: unknown): void {
+    const isTheirs = error instanceof ProtocolError;
+    if (isTheirs) this.#options.log.warn({ host: this.hostName, reason: error.message }, 'host was refused');
+    else
+      this.#options.log.error(
+        { err: error, host: this.hostName },
+        'a message of a host could not be handled',
+      );
+    if (isTheirs) this.drop(closeCodes.protocolError, error.message.slice(0, 120));
+    else this.drop(1011, 'the service could not handle a message');
+  }
+
+  #close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    clearTimeout(this.#silence);
+    this.#queue.length = 0;
+    this.#screenshots.close();
+    if (this.hostId !== '') this.#options.events.closed(this);
+  }
+}

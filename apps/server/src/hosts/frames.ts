@@ -1,0 +1,43 @@
+import { HostFrameHeader, HostMessage, WireLogEntries } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+
+const hostMessage = Compile(HostMessage);
+const frameHeader = Compile(HostFrameHeader);
+const logEntries = Compile(WireLogEntries);
+
+const lineFeed = 0x0a;
+/** A header names a run or a request; more is not one. */
+const maxHeaderBytes = 1024;
+
+/** A message that does not fit the protocol; the text goes to the host's operator. */
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError';
+}
+
+function parseJson(bytes: Buffer, what: string): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (error) {
+    throw new ProtocolError(`${what} is not JSON`, { cause: error });
+  }
+}
+
+export function parseHostMessage(bytes: Buffer): HostMessage {
+  const message = parseJson(bytes, 'a message');
+  if (hostMessage.Check(message)) return message;
+  throw new ProtocolError('a message does not fit the protocol');
+}
+
+export function parseFrame(frame: Buffer): { header: HostFrameHeader; payload: Buffer } {
+  const end = frame.subarray(0, maxHeaderBytes).indexOf(lineFeed);
+  if (end === -1) throw new ProtocolError('a binary frame has no header');
+  const header = parseJson(frame.subarray(0, end), 'a header');
+  if (!frameHeader.Check(header)) throw new ProtocolError('a header does not fit the protocol');
+  return { header, payload: frame.subarray(end + 1) };
+}
+
+export function parseLogEntries(payload: Buffer): WireLogEntries {
+  const entries = parseJson(payload, 'a batch of log entries');
+  if (logEntries.Check(entries)) return entries;
+  throw new ProtocolError('a batch of log entries does not fit the protocol');
+}

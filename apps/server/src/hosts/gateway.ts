@@ -1,0 +1,117 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { closeCodes, hostConnectPath, maxFrameBytes } from '@phalanx/protocol';
+import type { Logger } from 'pino';
+import { WebSocketServer } from 'ws';
+
+import type { Clock } from '../clock.ts';
+import { ApiError, errorBody } from '../http/api-error.ts';
+import { requireScope, type Authenticate } from '../http/authentication.ts';
+import type { Principal } from '../http/principal.ts';
+import { HostConnection, type HostEvents } from './connection.ts';
+
+interface GatewayOptions {
+  authenticate: Authenticate;
+  events: HostEvents;
+  clock: Clock;
+  log: Logger;
+  heartbeatMs: number;
+}
+
+const statusTexts: Record<number, string> = { 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' };
+
+/** Takes the WebSockets of hosts. */
+export class HostGateway {
+  readonly #options: GatewayOptions;
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
+  readonly #connections = new Set<HostConnection>();
+  #isClosed = false;
+
+  constructor(options: GatewayOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#connections.size;
+  }
+
+  attach(server: Server): void {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy());
+      void this.#upgrade(request, socket, head);
+    });
+  }
+
+  /** Ends the connections that were made with a token that is no longer valid. */
+  dropToken(tokenId: string): void {
+    for (const connection of this.#connections) {
+      if (connection.tokenId === tokenId) connection.drop(closeCodes.unauthorized, 'the token was revoked');
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#connections) connection.drop(1001, 'the service is stopping');
+    this.#sockets.close();
+  }
+
+  async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    try {
+      const principal = await this.#admit(request);
+      this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        const events = this.#ownEvents();
+        const connection = new HostConnection({ ...this.#options, events, socket: webSocket, principal });
+        this.#connections.add(connection);
+        webSocket.once('close', () => this.#connections.delete(connection));
+      });
+    } catch (error) {
+      this.#refuse(socket, error);
+    }
+  }
+
+  async #admit(request: IncomingMessage): Promise<Principal> {
+    const path = request.url?.split('?', 1)[0] ?? '';
+    if (path !== hostConnectPath || this.#isClosed) {
+      throw ApiError.of('route_not_found', { method: 'GET', path });
+    }
+    const principal = await this.#options.authenticate(request.headers.authorization);
+    requireScope(principal, 'host');
+    return principal;
+  }
+
+  #refuse(socket: Duplex, error: unknown): void {
+    if (!(error instanceof ApiError)) this.#options.log.error({ err: error }, 'a host could not be admitted');
+    const known =
+      error instanceof ApiError ? error : ApiError.of('not_ready', { reason: 'not able to admit hosts' });
+    const body = JSON.stringify(errorBody(known));
+    const head = [
+      `HTTP/1.1 ${known.status} ${statusTexts[known.status] ?? 'Error'}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${crypto.randomUUID()}`,
+      ...(known.status === 401 ? ['WWW-Authenticate: Bearer'] : []),
+      'Connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  }
+
+  /** A host that connects again replaces its earlier connection. */
+  #ownEvents(): HostEvents {
+    const { events } = this.#options;
+    return {
+      ...events,
+      hello: async (link, hello) => {
+        for (const other of this.#connections) {
+          const isSameHost = other.hostId === link.hostId && other.userId === link.userId;
+          if (other !== link && isSameHost) other.drop(closeCodes.replaced, 'the host has connected again');
+        }
+        await events.hello(link, hello);
+      },
+    };
+  }
+}

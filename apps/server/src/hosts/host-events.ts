@@ -1,0 +1,36 @@
+import type { Fleet } from '../devices/fleet.ts';
+import type { LogIngest } from '../logs/ingest.ts';
+import type { RunOwners } from '../runs/run-owners.ts';
+import type { RunLifecycle } from '../runs/run-lifecycle.ts';
+import type { HostEvents } from './connection.ts';
+
+interface Features {
+  fleet: Fleet;
+  lifecycle: RunLifecycle;
+  owners: RunOwners;
+  ingest: LogIngest;
+}
+
+/** Brings what hosts say to the features that it concerns. */
+export function createHostEvents({ fleet, lifecycle, owners, ingest }: Features): HostEvents {
+  return {
+    async hello(link, { devices, runs }) {
+      // Runs first: a device that is ready must not seem free while a run of it is still unheard of.
+      await lifecycle.reconcile(link, runs);
+      await fleet.report(link, devices);
+    },
+    devices: (link, reports) => fleet.report(link, reports),
+    heartbeat: (link, ready) => fleet.confirm(link, ready),
+    runs: (link, reports) => lifecycle.report(link, reports),
+    async logs(link, runId, { firstSeq, entries }) {
+      const stream = await owners.findStream(link, runId);
+      if (stream !== undefined) ingest.add(link, { stream, firstSeq, entries });
+      // Nobody may read them, and the host need not keep them.
+      else link.send({ type: 'logs_stored', run_id: runId, seq: firstSeq + entries.length - 1 });
+    },
+    closed(link) {
+      fleet.disconnect(link);
+      lifecycle.disconnect(link);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { ServerMessage } from '@phalanx/protocol';
+
+/** A connected host, as the features see it. */
+export interface HostLink {
+  /** Another value for each connection of the same host. */
+  readonly connectionId: string;
+  readonly hostId: string;
+  readonly hostName: string;
+  /** Owner of the token, and so of the devices. */
+  readonly userId: string;
+  /** False once the connection is gone: what was sent may not have arrived. */
+  readonly isOpen: boolean;
+  send(message: ServerMessage): void;
+  /** Takes a JPEG of a phone's screen. Rejects with a sentence for people. */
+  requestScreenshot(serial: string): Promise<Buffer>;
+  /** Ends the connection; the host comes back and says again what was not acknowledged. */
+  drop(closeCode: number, reason: string): void;
+}

@@ -1,0 +1,41 @@
+import { errorMessage, errorTable, type ErrorCode, type ErrorDetails } from '@phalanx/protocol';
+
+interface ApiErrorOptions {
+  /** Compiler lines, shown to the caller. */
+  errors?: readonly string[];
+  /** Goes to the service's log only. */
+  cause?: unknown;
+}
+
+/** An expected failure: a row of the error table, with what the caller is told. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly errors: readonly string[] | undefined;
+
+  private constructor(code: ErrorCode, message: string, options: ApiErrorOptions) {
+    super(message, { cause: options.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.status = errorTable[code].status;
+    this.errors = options.errors;
+  }
+
+  static of<Code extends ErrorCode>(
+    code: Code,
+    details: ErrorDetails<Code>,
+    options: ApiErrorOptions = {},
+  ): ApiError {
+    return new ApiError(code, errorMessage(code, details), options);
+  }
+}
+
+/** The JSON body that tells a caller of `error`. */
+export function errorBody(error: ApiError): Record<string, unknown> {
+  return {
+    success: false,
+    code: error.code,
+    message: error.message,
+    ...(error.errors === undefined ? {} : { errors: error.errors }),
+  };
+}

@@ -1,0 +1,34 @@
+import type { Scope } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+
+import { ApiError } from './api-error.ts';
+import type { Principal } from './principal.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the caller's token must allow; `null`: no token is asked for. Routes without it are closed. */
+    scope?: Scope | null;
+  }
+  interface FastifyRequest {
+    principal: Principal;
+  }
+}
+
+/** Finds out who sends this `Authorization` header, or throws `unauthorized`. */
+export type Authenticate = (authorization: string | undefined) => Promise<Principal>;
+
+export function requireScope(principal: Principal, scope: Scope): void {
+  if (principal.scopes.has(scope)) return;
+  throw ApiError.of('forbidden', { reason: `This token does not have the scope "${scope}"` });
+}
+
+/** Asks every request for its token before anything of its body is read. */
+export function requireTokens(app: FastifyInstance, authenticate: Authenticate): void {
+  app.decorateRequest('principal');
+  app.addHook('onRequest', async (request) => {
+    const { scope } = request.routeOptions.config;
+    if (request.is404 || scope === null) return;
+    request.principal = await authenticate(request.headers.authorization);
+    if (scope !== undefined) requireScope(request.principal, scope);
+  });
+}

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+
+import { requireTokens, type Authenticate } from './authentication.ts';
+import { acceptJsonBodies } from './body.ts';
+import { answerErrors, refuseMalformedHttp, sendError } from './error-replies.ts';
+import { compileValidator } from './validation.ts';
+
+const defaultBodyLimitBytes = 1024 * 1024;
+
+/** An HTTP server with the rules that hold for every endpoint: request IDs, tokens, JSON, one shape for errors. */
+export function createHttpKernel(options: { log: Logger; authenticate: Authenticate }): FastifyInstance {
+  const loggerInstance: FastifyBaseLogger = options.log;
+  const app = fastify({
+    loggerInstance,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: defaultBodyLimitBytes,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
+    routerOptions: { maxParamLength: 500 },
+    clientErrorHandler: (error, socket) => {
+      refuseMalformedHttp(error, socket);
+    },
+    frameworkErrors: (error, request, reply) => {
+      void sendError(error, request, reply);
+    },
+    forceCloseConnections: true,
+  });
+  app.setValidatorCompiler(compileValidator);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
+  });
+  acceptJsonBodies(app);
+  answerErrors(app);
+  requireTokens(app, options.authenticate);
+  return app;
+}

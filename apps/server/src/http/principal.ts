@@ -1,0 +1,12 @@
+import type { Scope } from '@phalanx/protocol';
+
+/** Who makes a request, and what the token of the request allows. */
+export interface Principal {
+  readonly userId: string;
+  readonly userName: string;
+  readonly role: 'admin' | 'user';
+  readonly tokenId: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The only projects the token may touch; `null` for all of its user. */
+  readonly projectIds: ReadonlySet<string> | null;
+}

@@ -1,0 +1,105 @@
+import { hash } from 'node:crypto';
+import { LaunchDirectBody } from '@phalanx/protocol';
+import type { Static } from 'typebox';
+import { v7 as uuidv7 } from 'uuid';
+
+import { compileDirectCode } from '../compile/direct-code.ts';
+import { getOnlineDevices } from '../devices/online-devices.ts';
+import type { Fleet } from '../devices/fleet.ts';
+import { ApiError } from '../http/api-error.ts';
+import { dispatch, readOutcome, type Dispatcher } from './dispatch.ts';
+import { answerOf, deliver, type LaunchAnswer } from './launch-answer.ts';
+import type { StoredLaunch } from './store.ts';
+
+export type DirectRequest = Static<typeof LaunchDirectBody>;
+
+interface UnderWay {
+  fingerprint: string;
+  answer: Promise<LaunchAnswer>;
+}
+
+const fingerprintOf = (request: DirectRequest): string =>
+  hash(
+    'sha256',
+    JSON.stringify([
+      request.device_id,
+      request.code,
+      request.automationParameters ?? {},
+      request.jobVariables ?? {},
+    ]),
+    'hex',
+  );
+
+function requireSame(request: DirectRequest, fingerprint: string, known: string): void {
+  if (fingerprint !== known) throw ApiError.of('launch_id_conflict', { launch_id: request.launch_id });
+}
+
+/** Starts direct code; the caller's launch ID makes sure that it is started once. */
+export class DirectLaunches {
+  readonly #dispatcher: Dispatcher;
+  readonly #fleet: Fleet;
+  /** The launches that have no stored answer yet, by user and launch ID. */
+  readonly #underWay = new Map<string, UnderWay>();
+
+  constructor(dispatcher: Dispatcher, fleet: Fleet) {
+    this.#dispatcher = dispatcher;
+    this.#fleet = fleet;
+  }
+
+  /** The message of the success. Throws what the error table has for launches. */
+  async start(userId: string, request: DirectRequest): Promise<string> {
+    const fingerprint = fingerprintOf(request);
+    const key = `${userId} ${request.launch_id}`;
+    const known = this.#underWay.get(key);
+    if (known !== undefined) requireSame(request, fingerprint, known.fingerprint);
+    const answer = known?.answer ?? this.#answer(userId, request, fingerprint);
+    if (known === undefined) {
+      this.#underWay.set(key, { fingerprint, answer });
+      const forget = () => this.#underWay.delete(key);
+      void answer.then(forget, forget);
+    }
+    return deliver(await answer, this.#dispatcher.ackTimeoutMs);
+  }
+
+  async #answer(userId: string, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
+    const earlier = await this.#dispatcher.launches.find(userId, request.launch_id);
+    if (earlier === undefined) return this.#launch(userId, request, fingerprint);
+    requireSame(request, fingerprint, earlier.fingerprint);
+    return this.#repeat(earlier);
+  }
+
+  async #launch(userId: string, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
+    getOnlineDevices(this.#fleet, userId, [request.device_id]);
+    const bundle = await compileDirectCode(request.code);
+    // Compiling takes its time: the device may have gone meanwhile.
+    const devices = getOnlineDevices(this.#fleet, userId, [request.device_id]);
+    const id = uuidv7();
+    const outcome = await dispatch(this.#dispatcher, {
+      id,
+      userId,
+      launchId: request.launch_id,
+      fingerprint,
+      automationId: request.launch_id,
+      bundle,
+      automationParameters: request.automationParameters ?? {},
+      jobVariables: request.jobVariables ?? {},
+      devices,
+    });
+    return this.#remember(id, answerOf(outcome));
+  }
+
+  /** A launch that is stored is never sent again; without an answer, the server stopped in the middle of it. */
+  async #repeat(launch: StoredLaunch): Promise<LaunchAnswer> {
+    // The column holds what `#remember` wrote.
+    if (launch.answer !== null) return JSON.parse(launch.answer) as LaunchAnswer;
+    const { runs, activeRuns, ackTimeoutMs } = this.#dispatcher;
+    const runIds = (await runs.listOfLaunch(launch.id)).map((run) => run.id);
+    await activeRuns.waitFor(runIds, (run) => run?.status !== 'starting', ackTimeoutMs);
+    return this.#remember(launch.id, answerOf(await readOutcome(this.#dispatcher, launch.id)));
+  }
+
+  async #remember(id: string, answer: LaunchAnswer): Promise<LaunchAnswer> {
+    await this.#dispatcher.launches.saveAnswer(id, JSON.stringify(answer));
+    return answer;
+  }
+}

@@ -1,0 +1,54 @@
+import { logLevels, type WireLogEntry } from '@phalanx/protocol';
+
+import type { LogIds } from './log-ids.ts';
+
+/** Where entries belong: what ran, and on which device. */
+export interface LogStream {
+  readonly runId: string;
+  readonly deviceId: string;
+  readonly automationId: string;
+  readonly ownerId: string;
+}
+
+/** Entries of one run as they are stored: the JSON of each on a line of its own, ready for the reply. */
+export interface LogBatch {
+  stream: LogStream;
+  /** Number of the last entry within its run. */
+  lastSeq: number;
+  firstId: string;
+  lastId: string;
+  /** Epoch ms of the oldest and the newest entry. */
+  oldest: number;
+  newest: number;
+  lines: string[];
+}
+
+/** Length of `{"id":"`, and of the UUID that follows it. */
+const idStart = 7;
+const idEnd = idStart + 36;
+
+export const idOfLine = (line: string): string => line.slice(idStart, idEnd);
+
+/** Where the time stands: every line ends with it. */
+export const timestampOfLine = (line: string): number => Number(line.slice(line.lastIndexOf(':') + 1, -1));
+
+/** Gives the entries their IDs. Times in the future, from a clock that is ahead, become now. */
+export function encodeBatch(
+  ids: LogIds,
+  nowMs: number,
+  stream: LogStream,
+  numbered: { lastSeq: number; entries: readonly WireLogEntry[] },
+): LogBatch {
+  const automationId = JSON.stringify(stream.automationId);
+  let oldest = nowMs;
+  let newest = 0;
+  const lines = numbered.entries.map(([time, level, line, message]) => {
+    const timestamp = Math.min(time, nowMs);
+    oldest = Math.min(oldest, timestamp);
+    newest = Math.max(newest, timestamp);
+    return `{"id":"${ids.next(nowMs)}","automationId":${automationId},"message":${JSON.stringify(message)},"lineNumber":${line},"messageLevel":"${logLevels[level] ?? 'log'}","timestamp":${timestamp}}`;
+  });
+  const firstId = idOfLine(lines[0] ?? '');
+  const lastId = idOfLine(lines.at(-1) ?? '');
+  return { stream, lastSeq: numbered.lastSeq, firstId, lastId, oldest, newest, lines };
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+
+/** The counter fills the 12 bits of `rand_a` and the first 18 of `rand_b` (RFC 9562, section 6.2, method 1). */
+const counterBits = 30;
+const maxCounter = 2 ** counterBits - 1;
+/** A new millisecond begins low, so that there is room to count up. */
+const counterSeedBits = 16;
+
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+
+/** Makes UUIDv7s, each greater than the one before as text, whatever the clock does. */
+export class LogIds {
+  #timeMs = 0;
+  #counter = 0;
+  #tail = '';
+
+  /** Goes on after `lastId`, an ID of an earlier process. */
+  resumeAfter(lastId: string): void {
+    const timeMs = Number.parseInt(lastId.slice(0, 8) + lastId.slice(9, 13), 16);
+    if (timeMs < this.#timeMs) return;
+    this.#startMillisecond(timeMs + 1);
+  }
+
+  next(nowMs: number): string {
+    if (nowMs > this.#timeMs) this.#startMillisecond(nowMs);
+    else if (this.#counter === maxCounter) this.#startMillisecond(this.#timeMs + 1);
+    else this.#counter += 1;
+    return this.#format();
+  }
+
+  #startMillisecond(timeMs: number): void {
+    this.#timeMs = timeMs;
+    const random = randomBytes(8);
+    this.#counter = random.readUInt16BE(0) >>> (16 - counterSeedBits);
+    this.#tail = hex(random.readUIntBE(2, 6) % 2 ** 44, 11);
+  }
+
+  #format(): string {
+    const time = hex(this.#timeMs, 12);
+    const high = hex(this.#counter >>> 18, 3);
+    const low = this.#counter & 0x3ffff;
+    // 2 bits of variant (binary 10) and 14 of the counter; then its last 4 bits and the random tail.
+    const variant = hex(0x8000 | (low >>> 4), 4);
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${high}-${variant}-${hex(low & 0xf, 1)}${this.#tail}`;
+  }
+}
+
+/** A log ID is a UUIDv7; any other UUID was never one. */
+export function isLogId(id: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.test(id);
+}

@@ -1,0 +1,133 @@
+import { rmSync } from 'node:fs';
+import Database from 'better-sqlite3';
+
+import type { LogBatch } from './log-batch.ts';
+
+const tables = `
+  CREATE TABLE IF NOT EXISTS stream (
+    no INTEGER PRIMARY KEY, device_id TEXT NOT NULL, automation_id TEXT NOT NULL, UNIQUE (device_id, automation_id));
+  CREATE TABLE IF NOT EXISTS batch (
+    stream INTEGER NOT NULL, last_id TEXT NOT NULL, oldest INTEGER NOT NULL, lines TEXT NOT NULL,
+    PRIMARY KEY (stream, last_id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS progress (run_id TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS bound (only INTEGER PRIMARY KEY CHECK (only = 1), newest INTEGER NOT NULL, last_id TEXT NOT NULL);`;
+
+export interface StoredBatch {
+  last_id: string;
+  oldest: number;
+  /** One entry a line. */
+  lines: string;
+}
+
+/**
+ * The log entries that were stored within about a minute, in a file of their own: expiry is deleting it.
+ *
+ * The file is never checkpointed: what it holds stands in its write-ahead log, which survives a killed process, needs
+ * no fsync, and after a loss of power ends at the last whole transaction.
+ */
+export class LogSegment {
+  readonly #file: string;
+  readonly #sqlite: Database.Database;
+  readonly #streams = new Map<string, number>();
+  readonly #insertStream: Database.Statement<[string, string], { no: number }>;
+  readonly #insertBatch: Database.Statement<[number, string, number, string]>;
+  readonly #setProgress: Database.Statement<[string, number]>;
+  readonly #setBound: Database.Statement<[number, string]>;
+  readonly #readBatches: Database.Statement<[number, string], StoredBatch>;
+  /** Epoch ms of the newest entry; 0 when there is none. */
+  newest = 0;
+  /** ID of the last entry; empty when there is none. */
+  lastId = '';
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#sqlite = new Database(file, { timeout: 0 });
+    this.#sqlite.pragma('locking_mode = EXCLUSIVE');
+    this.#sqlite.pragma('journal_mode = WAL');
+    this.#sqlite.pragma('synchronous = NORMAL');
+    this.#sqlite.pragma('wal_autocheckpoint = 0');
+    this.#sqlite.exec(tables);
+    this.#insertStream = this.#sqlite.prepare(
+      'INSERT INTO stream (device_id, automation_id) VALUES (?, ?) RETURNING no',
+    );
+    this.#insertBatch = this.#sqlite.prepare('INSERT INTO batch VALUES (?, ?, ?, ?)');
+    this.#setProgress = this.#sqlite.prepare('INSERT OR REPLACE INTO progress VALUES (?, ?)');
+    this.#setBound = this.#sqlite.prepare('INSERT OR REPLACE INTO bound VALUES (1, ?, ?)');
+    this.#readBatches = this.#sqlite.prepare(
+      'SELECT last_id, oldest, lines FROM batch WHERE stream = ? AND last_id > ? ORDER BY last_id',
+    );
+    this.#load();
+  }
+
+  /** All of them are stored, or none. */
+  append(batches: readonly LogBatch[]): void {
+    this.#sqlite.exec('BEGIN');
+    try {
+      for (const batch of batches) this.#insert(batch);
+      this.#setBound.run(this.newest, this.lastId);
+      this.#sqlite.exec('COMMIT');
+    } catch (error) {
+      if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK');
+      this.#streams.clear();
+      this.#load();
+      throw error;
+    }
+  }
+
+  /** The batches of a stream with entries after `from`, oldest first. */
+  read(deviceId: string, automationId: string, from: string): IterableIterator<StoredBatch> {
+    const stream = this.#streams.get(streamKey(deviceId, automationId));
+    return stream === undefined ? [].values() : this.#readBatches.iterate(stream, from);
+  }
+
+  /** The number of the last stored entry of each run that has entries here. */
+  progress(): { run_id: string; seq: number }[] {
+    return this.#sqlite
+      .prepare<[], { run_id: string; seq: number }>('SELECT run_id, seq FROM progress')
+      .all();
+  }
+
+  close(): void {
+    this.#sqlite.close();
+  }
+
+  delete(): void {
+    // Deleted first, so that closing has nothing to write back.
+    for (const suffix of ['', '-wal', '-shm']) rmSync(this.#file + suffix, { force: true });
+    this.#sqlite.pragma('synchronous = OFF');
+    this.#sqlite.close();
+  }
+
+  #load(): void {
+    const streams = this.#sqlite.prepare<[], { no: number; device_id: string; automation_id: string }>(
+      'SELECT no, device_id, automation_id FROM stream',
+    );
+    for (const row of streams.iterate())
+      this.#streams.set(streamKey(row.device_id, row.automation_id), row.no);
+    const bound = this.#sqlite
+      .prepare<[], { newest: number; last_id: string }>('SELECT newest, last_id FROM bound')
+      .get();
+    this.newest = bound?.newest ?? 0;
+    this.lastId = bound?.last_id ?? '';
+  }
+
+  #insert(batch: LogBatch): void {
+    const { deviceId, automationId, runId } = batch.stream;
+    const stream = this.#streamNo(deviceId, automationId);
+    this.#insertBatch.run(stream, batch.lastId, batch.oldest, batch.lines.join('\n'));
+    this.#setProgress.run(runId, batch.lastSeq);
+    this.newest = Math.max(this.newest, batch.newest);
+    this.lastId = batch.lastId;
+  }
+
+  #streamNo(deviceId: string, automationId: string): number {
+    const key = streamKey(deviceId, automationId);
+    const known = this.#streams.get(key);
+    if (known !== undefined) return known;
+    const no = this.#insertStream.get(deviceId, automationId)?.no ?? 0;
+    this.#streams.set(key, no);
+    return no;
+  }
+}
+
+const streamKey = (deviceId: string, automationId: string): string => `${deviceId} ${automationId}`;

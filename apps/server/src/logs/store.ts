@@ -1,0 +1,162 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { logWindowMs, type WireLogEntry } from '@phalanx/protocol';
+import type { Logger } from 'pino';
+
+import type { Clock } from '../clock.ts';
+import { encodeBatch, type LogBatch, type LogStream } from './log-batch.ts';
+import { LogIds } from './log-ids.ts';
+import { LogSegment } from './log-segment.ts';
+
+const segmentMs = 60_000;
+const fileSuffix = '.db';
+
+/** Entries of one run as a host sent them, numbered from `firstSeq`. */
+export interface IncomingEntries {
+  stream: LogStream;
+  firstSeq: number;
+  entries: readonly WireLogEntry[];
+}
+
+interface OpenSegment {
+  segment: LogSegment;
+  /** When it was begun, epoch ms by the service's clock. */
+  begunAt: number;
+}
+
+/** The log entries of the last 10 minutes, in segments. */
+export class LogStore {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #ids = new LogIds();
+  /** Oldest first. */
+  readonly #segments: OpenSegment[] = [];
+  /** Number of the last stored entry of each run that has logged lately. */
+  readonly #progress = new Map<string, number>();
+
+  constructor(options: { folder: string; clock: Clock; log: Logger }) {
+    this.#folder = options.folder;
+    this.#clock = options.clock;
+    this.#log = options.log;
+    mkdirSync(this.#folder, { recursive: true });
+    this.#openAll();
+    this.expire();
+  }
+
+  /** The segments from the oldest to the newest. */
+  get segments(): readonly LogSegment[] {
+    return this.#segments.map((open) => open.segment);
+  }
+
+  /**
+   * Stores what is new and young enough; entries that a host sends once more are known by their number. Returns the
+   * batches that were stored. When it returns, everything up to the last number given is safe. Throws when nothing
+   * could be stored.
+   */
+  append(incoming: readonly IncomingEntries[]): LogBatch[] {
+    const nowMs = this.#clock.now();
+    const accepted = new Map<string, number>();
+    const batches = incoming
+      .map((entries) => this.#accept(entries, nowMs, accepted))
+      .filter((batch) => batch !== null);
+    if (batches.length > 0) this.#current(nowMs).append(batches);
+    for (const [runId, seq] of accepted) this.#progress.set(runId, seq);
+    return batches;
+  }
+
+  /** Deletes what is older than the window, from the disk too. */
+  expire(): void {
+    const limit = this.#clock.now() - logWindowMs;
+    while (this.#segments[0] !== undefined && this.#isExpired(this.#segments[0], limit)) this.#drop();
+  }
+
+  close(): void {
+    for (const { segment } of this.#segments.splice(0)) segment.close();
+  }
+
+  #accept(
+    { stream, firstSeq, entries }: IncomingEntries,
+    nowMs: number,
+    accepted: Map<string, number>,
+  ): LogBatch | null {
+    const known = accepted.get(stream.runId) ?? this.#progress.get(stream.runId) ?? 0;
+    const lastSeq = firstSeq + entries.length - 1;
+    if (lastSeq <= known) return null;
+    accepted.set(stream.runId, lastSeq);
+    const limit = nowMs - logWindowMs;
+    const fresh = entries.slice(Math.max(0, known + 1 - firstSeq)).filter(([time]) => time > limit);
+    return fresh.length === 0 ? null : encodeBatch(this.#ids, nowMs, stream, { lastSeq, entries: fresh });
+  }
+
+  #current(nowMs: number): LogSegment {
+    const last = this.#segments.at(-1);
+    if (last !== undefined && nowMs - last.begunAt < segmentMs && nowMs >= last.begunAt) return last.segment;
+    const segment = this.#open(nowMs);
+    this.#segments.push({ segment, begunAt: nowMs });
+    return segment;
+  }
+
+  /** Files are numbered as they are begun; the time is in the name because the clock may have been moved. */
+  #open(begunAt: number): LogSegment {
+    const no = String(this.#nextNo()).padStart(12, '0');
+    return new LogSegment(path.join(this.#folder, `${no}-${begunAt}${fileSuffix}`));
+  }
+
+  #nextNo(): number {
+    const numbers = this.#files().map((name) => Number.parseInt(name, 10));
+    return Math.max(0, ...numbers) + 1;
+  }
+
+  #files(): string[] {
+    return readdirSync(this.#folder)
+      .filter((name) => /^\d+-\d+\.db$/.test(name))
+      .sort();
+  }
+
+  #openAll(): void {
+    const nowMs = this.#clock.now();
+    for (const name of this.#files()) {
+      const begunAt = Math.min(Number(name.slice(name.indexOf('-') + 1, -fileSuffix.length)), nowMs);
+      const segment = this.#tryOpen(path.join(this.#folder, name));
+      if (segment !== null) this.#segments.push({ segment, begunAt });
+    }
+    for (const { segment } of this.#segments) {
+      for (const { run_id: runId, seq } of segment.progress()) this.#progress.set(runId, seq);
+      if (segment.lastId !== '') this.#ids.resumeAfter(segment.lastId);
+    }
+  }
+
+  /** A file that a loss of power has damaged costs its minute of logs, not the start of the service. */
+  #tryOpen(file: string): LogSegment | null {
+    try {
+      return new LogSegment(file);
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') throw error;
+      this.#log.error({ err: error, file }, 'a log file is damaged and was deleted');
+      for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+      return null;
+    }
+  }
+
+  #isExpired({ segment, begunAt }: OpenSegment, limit: number): boolean {
+    const isClosed = this.#segments.at(-1)?.segment !== segment || begunAt + segmentMs <= this.#clock.now();
+    return isClosed && Math.max(segment.newest, begunAt) <= limit;
+  }
+
+  /**
+   * With the oldest segment goes what it knows of its runs: its entries are older than the window, and so would be
+   * refused if a host sent them again.
+   */
+  #drop(): void {
+    const dropped = this.#segments.shift()?.segment;
+    if (dropped === undefined) return;
+    const stillKnown = new Set(
+      this.segments.flatMap((segment) => segment.progress().map((row) => row.run_id)),
+    );
+    for (const { run_id: runId } of dropped.progress()) {
+      if (!stillKnown.has(runId)) this.#progress.delete(runId);
+    }
+    dropped.delete();
+  }
+}

@@ -1,0 +1,112 @@
+import type { HostLink } from '../hosts/host-link.ts';
+import type { StoredRun } from './store.ts';
+
+/** A run that has not ended. */
+export interface ActiveRun {
+  readonly runId: string;
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly hostId: string;
+  readonly automationId: string;
+  /** The caller's launch ID; null for a project. */
+  readonly launchId: string | null;
+  readonly createdAt: number;
+  status: 'starting' | 'running';
+  startedAt: number | null;
+  stopRequested: boolean;
+  /** The connection that carried the launch, or on which the host reported the run; null: none since the start. */
+  connectionId: string | null;
+}
+
+/** The runs that have not ended, in memory: they are few, whatever is stored. */
+export class ActiveRuns {
+  readonly #byId = new Map<string, ActiveRun>();
+  readonly #byDevice = new Map<string, Set<ActiveRun>>();
+  readonly #listeners = new Map<string, Set<() => void>>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  find(runId: string): ActiveRun | undefined {
+    return this.#byId.get(runId);
+  }
+
+  onDevice(deviceId: string): ActiveRun[] {
+    return [...(this.#byDevice.get(deviceId) ?? [])];
+  }
+
+  ofHost(link: Pick<HostLink, 'hostId' | 'userId'>): ActiveRun[] {
+    return [...this.#byId.values()].filter((run) => run.hostId === link.hostId && run.userId === link.userId);
+  }
+
+  all(): ActiveRun[] {
+    return [...this.#byId.values()];
+  }
+
+  add(run: ActiveRun): void {
+    this.#byId.set(run.runId, run);
+    const onDevice = this.#byDevice.get(run.deviceId) ?? new Set();
+    this.#byDevice.set(run.deviceId, onDevice.add(run));
+  }
+
+  remove(runId: string): void {
+    const run = this.#byId.get(runId);
+    if (run === undefined) return;
+    this.#byId.delete(runId);
+    const onDevice = this.#byDevice.get(run.deviceId);
+    onDevice?.delete(run);
+    if (onDevice?.size === 0) this.#byDevice.delete(run.deviceId);
+  }
+
+  /** Wakes those who wait for this run. */
+  notify(runId: string): void {
+    for (const listener of this.#listeners.get(runId) ?? []) listener();
+  }
+
+  /** Resolves when `isDone` holds for each of the runs, or after the time limit, with those that are not done. */
+  async waitFor(
+    runIds: readonly string[],
+    isDone: (run: ActiveRun | undefined) => boolean,
+    timeoutMs: number,
+  ): Promise<string[]> {
+    const waiting = new Set(runIds.filter((id) => !isDone(this.find(id))));
+    if (waiting.size === 0) return [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeoutMs);
+    const check = (id: string): void => {
+      if (isDone(this.find(id))) waiting.delete(id);
+      if (waiting.size === 0) resolve();
+    };
+    const cancel = [...waiting].map((id) => this.#listen(id, () => check(id)));
+    await promise;
+    clearTimeout(timer);
+    for (const end of cancel) end();
+    return [...waiting];
+  }
+
+  #listen(runId: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(runId) ?? new Set();
+    this.#listeners.set(runId, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(runId);
+    };
+  }
+}
+
+export function activeRunOf(row: StoredRun, connectionId: string | null): ActiveRun {
+  return {
+    runId: row.id,
+    userId: row.user_id,
+    deviceId: row.device_id,
+    hostId: row.host_id,
+    automationId: row.automation_id,
+    launchId: row.launch_id,
+    createdAt: row.created_at,
+    status: row.status === 'starting' ? 'starting' : 'running',
+    startedAt: row.started_at,
+    stopRequested: row.stop_requested === 1,
+    connectionId,
+  };
+}

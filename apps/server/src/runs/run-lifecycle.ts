@@ -1,0 +1,163 @@
+import { isEnded, type RunReport } from '@phalanx/protocol';
+
+import type { Clock } from '../clock.ts';
+import type { HostLink } from '../hosts/host-link.ts';
+import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
+import type { RunChange, RunStore, StoredRun } from './store.ts';
+
+interface Options {
+  store: RunStore;
+  activeRuns: ActiveRuns;
+  clock: Clock;
+  /** How long a host may be away before its runs are lost. */
+  lostAfterMs: number;
+  /** Told which runs have changed, after it is stored. */
+  onChange: (runIds: readonly string[]) => void;
+}
+
+const lostMessage = 'Its host did not come back, so nobody knows how it ended';
+const notStartedMessage = 'The connection to the host broke before the host had the code';
+const forgottenMessage = 'Its host came back without any trace of it';
+
+/** Brings what hosts report together with what is stored, so that every run ends, once, and truly. */
+export class RunLifecycle {
+  readonly #options: Options;
+  /** Since when a host is away, by `userId hostId`. Hosts of runs that were found at the start count from then. */
+  readonly #awaySince = new Map<string, number>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Takes up the runs that had not ended when the server stopped. */
+  async load(): Promise<void> {
+    for (const row of await this.#options.store.listActive()) {
+      this.#options.activeRuns.add(activeRunOf(row, null));
+      this.#awaySince.set(hostKey({ userId: row.user_id, hostId: row.host_id }), this.#options.clock.now());
+    }
+  }
+
+  /** A host says all that it holds; what it should hold and does not has ended. */
+  async reconcile(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+    this.#awaySince.delete(hostKey(link));
+    const reported = new Set(reports.map((report) => report.run_id));
+    await this.report(link, reports);
+    const gone = this.#options.activeRuns
+      .ofHost(link)
+      .filter((run) => run.connectionId !== link.connectionId && !reported.has(run.runId));
+    await this.#end(
+      gone.map((run) => (run.status === 'starting' ? notStarted(run) : lost(run, forgottenMessage))),
+    );
+    this.#repeatStops(link);
+  }
+
+  /** Stores what a host says of its runs, and tells it which of them it may forget. */
+  async report(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+    const changes: RunChange[] = [];
+    const toForget: string[] = [];
+    const toStop: string[] = [];
+    for (const report of reports) {
+      const verdict = await this.#judge(link, report);
+      if (verdict === 'store') changes.push(changeOf(report));
+      if (verdict === 'stop') toStop.push(report.run_id);
+      else if (isEnded(report.status)) toForget.push(report.run_id);
+    }
+    await this.#store(changes);
+    if (toForget.length > 0) link.send({ type: 'runs_stored', run_ids: toForget });
+    if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
+  }
+
+  disconnect(link: HostLink): void {
+    this.#awaySince.set(hostKey(link), this.#options.clock.now());
+  }
+
+  /** Ends the runs whose host has been away for too long, and those that a host never acknowledged. */
+  async sweep(): Promise<void> {
+    const { clock, lostAfterMs, activeRuns } = this.#options;
+    const limit = clock.now() - lostAfterMs;
+    const overdue = activeRuns.all().filter((run) => {
+      const awaySince = this.#awaySince.get(hostKey(run));
+      return (
+        (awaySince !== undefined && awaySince <= limit) ||
+        (run.status === 'starting' && run.createdAt <= limit)
+      );
+    });
+    await this.#end(overdue.map((run) => lost(run, lostMessage)));
+  }
+
+  /** What to do with a report: store it, answer that the run must stop, or nothing, because it is known. */
+  async #judge(link: HostLink, report: RunReport): Promise<'store' | 'stop' | 'known'> {
+    const active = this.#options.activeRuns.find(report.run_id);
+    if (active !== undefined) {
+      if (active.userId !== link.userId || active.hostId !== link.hostId) return 'known';
+      active.connectionId = link.connectionId;
+      return active.status === report.status ? 'known' : 'store';
+    }
+    const row = await this.#options.store.find(report.run_id);
+    const isTheirs = row?.user_id === link.userId && row.host_id === link.hostId;
+    if (row?.status === 'lost' && isTheirs) return this.#revive(row, link, report);
+    return isEnded(report.status) ? 'known' : 'stop';
+  }
+
+  /** The host of a lost run has come back, and it knows better. */
+  #revive(row: StoredRun, link: HostLink, report: RunReport): 'store' {
+    if (!isEnded(report.status)) this.#options.activeRuns.add(activeRunOf(row, link.connectionId));
+    return 'store';
+  }
+
+  /** A stop that was asked for while the host was away, or whose message was cut off. */
+  #repeatStops(link: HostLink): void {
+    const runIds = this.#options.activeRuns
+      .ofHost(link)
+      .filter((run) => run.stopRequested)
+      .map((run) => run.runId);
+    if (runIds.length > 0) link.send({ type: 'stop', run_ids: runIds });
+  }
+
+  async #end(changes: readonly Omit<RunChange, 'endedAt'>[]): Promise<void> {
+    await this.#store(changes.map((change) => ({ ...change, endedAt: this.#options.clock.now() })));
+  }
+
+  async #store(changes: readonly RunChange[]): Promise<void> {
+    if (changes.length === 0) return;
+    await this.#options.store.apply(changes);
+    for (const change of changes) this.#applyToMemory(change);
+    this.#options.onChange(changes.map((change) => change.runId));
+  }
+
+  #applyToMemory({ runId, status, startedAt }: RunChange): void {
+    const { activeRuns } = this.#options;
+    const run = activeRuns.find(runId);
+    if (run !== undefined && (status === 'starting' || status === 'running')) {
+      run.status = status;
+      run.startedAt = startedAt;
+    } else {
+      activeRuns.remove(runId);
+    }
+    activeRuns.notify(runId);
+  }
+}
+
+const hostKey = ({ userId, hostId }: { userId: string; hostId: string }): string => `${userId} ${hostId}`;
+
+const changeOf = (report: RunReport): RunChange => ({
+  runId: report.run_id,
+  status: report.status,
+  error: report.error,
+  startedAt: report.started_at,
+  endedAt: isEnded(report.status) ? report.ended_at : null,
+});
+
+const notStarted = (run: ActiveRun): Omit<RunChange, 'endedAt'> => ({
+  runId: run.runId,
+  status: 'failed',
+  error: { code: 'not_started', message: notStartedMessage },
+  startedAt: null,
+});
+
+const lost = (run: ActiveRun, message: string): Omit<RunChange, 'endedAt'> => ({
+  runId: run.runId,
+  status: 'lost',
+  error: { code: 'lost', message },
+  startedAt: run.startedAt,
+});
