@@ -5,7 +5,7 @@ import { stop as stopCompiler } from 'esbuild';
 import { pino, type Logger } from 'pino';
 
 import { createAuthenticator } from './access/authenticator.ts';
-import { ensureAdministrator } from './access/first-start.ts';
+import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
 import { addAccessRoutes } from './access/routes.ts';
 import { createAccessStore } from './access/store.ts';
 import { EventBus } from './bus/event-bus.ts';
@@ -54,6 +54,8 @@ export interface ServerApp {
   readonly url: string;
   /** The administrator's first token, when this start made it: show it once. */
   readonly firstToken: string | undefined;
+  /** A token for a host on this machine, for the administrator's phones; it replaces the one of the last start. */
+  createHostToken(name: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -150,6 +152,7 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
   return {
     url: urlOf(app.server.address()),
     firstToken,
+    createHostToken: (name) => replaceHostToken(access, clock, name),
     async close() {
       isStopping = true;
       streams.endAll();

@@ -15,20 +15,49 @@ export class SettingError extends Error {
   override readonly name = 'SettingError';
 }
 
-export const serverSettings = {
-  PHALANX_LISTEN: { default: '127.0.0.1:8080', description: 'address of the API and the console' },
-  PHALANX_DATA_DIR: { default: './data', description: 'the one folder with everything that lasts' },
-  PHALANX_ADMIN_TOKEN: {
-    default: undefined,
-    description: 'the administrator’s token, at least 32 characters; without it one is made and printed once',
+interface ServerSetting {
+  readonly name: string;
+  /** `null`: none. */
+  readonly default: string | null;
+  readonly description: string;
+}
+
+const rows = {
+  listen: {
+    name: 'PHALANX_LISTEN',
+    default: '127.0.0.1:8080',
+    description: 'Address of the API and the console.',
   },
-  PHALANX_LOG_LEVEL: { default: 'info', description: 'trace, debug, info, warn, error or silent' },
-  PHALANX_LOST_AFTER_SECONDS: {
+  dataDir: {
+    name: 'PHALANX_DATA_DIR',
+    default: './data',
+    description: 'The one folder with everything that lasts.',
+  },
+  adminToken: {
+    name: 'PHALANX_ADMIN_TOKEN',
+    default: null,
+    description:
+      'The administrator’s token, at least 32 characters. Without it one is made and printed once.',
+  },
+  logLevel: {
+    name: 'PHALANX_LOG_LEVEL',
+    default: 'info',
+    description: "Least level of this program's own log: debug, info, warn, error or silent.",
+  },
+  lostAfter: {
+    name: 'PHALANX_LOST_AFTER_SECONDS',
     default: '120',
-    description: 'how long a host may be away before its runs count as lost',
+    description: 'How long a host may be away before its runs count as lost, in seconds: 1 to 86400.',
   },
-  PHALANX_HISTORY_DAYS: { default: '30', description: 'how long ended runs are kept' },
-} as const;
+  historyDays: {
+    name: 'PHALANX_HISTORY_DAYS',
+    default: '30',
+    description: 'How long ended runs are kept, in days: 1 to 3650.',
+  },
+} as const satisfies Record<string, ServerSetting>;
+
+/** For help texts, documentation, and the check for unknown variables. */
+export const serverSettings: readonly ServerSetting[] = Object.values(rows);
 
 /** Settings of the plan that this release does not have yet: better refused than ignored. */
 const notYet = [
@@ -40,10 +69,8 @@ const notYet = [
 ] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Name = keyof typeof serverSettings;
-
-const valueOf = (env: Environment, name: Name): string | undefined =>
-  env[name] || serverSettings[name].default;
+const textOf = (env: Environment, setting: ServerSetting): string =>
+  env[setting.name]?.trim() || (setting.default ?? '');
 
 function parseListen(text: string): { host: string; port: number } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
@@ -57,22 +84,27 @@ function parseListen(text: string): { host: string; port: number } {
   return { host, port };
 }
 
-function parseAdminToken(text: string | undefined): string | undefined {
-  if (text === undefined || /^[\x21-\x7e]{32,500}$/.test(text)) return text;
+function parseAdminToken(text: string): string | undefined {
+  if (text === '') return undefined;
+  if (/^[\x21-\x7e]{32,500}$/.test(text)) return text;
   throw new SettingError('PHALANX_ADMIN_TOKEN must have 32 to 500 printable ASCII characters and no spaces');
 }
 
-function parseWholeNumber(name: Name, env: Environment, limits: { least: number; most: number }): number {
-  const text = valueOf(env, name) ?? '';
+function parseWholeNumber(
+  env: Environment,
+  setting: ServerSetting,
+  limits: { least: number; most: number },
+): number {
+  const text = textOf(env, setting);
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= limits.least && value <= limits.most) return value;
   throw new SettingError(
-    `${name} must be a whole number from ${limits.least} to ${limits.most}; it is "${text}"`,
+    `${setting.name} must be a whole number from ${limits.least} to ${limits.most}; it is "${text}"`,
   );
 }
 
 function parseLogLevel(text: string): string {
-  const levels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
+  const levels = ['debug', 'info', 'warn', 'error', 'silent'];
   if (levels.includes(text)) return text;
   throw new SettingError(`PHALANX_LOG_LEVEL must be one of ${levels.join(', ')}; it is "${text}"`);
 }
@@ -83,11 +115,11 @@ export function parseServerConfig(env: Environment = process.env): ServerConfig 
     if (env[name]) throw new SettingError(`${name} is not available in this release: unset it`);
   }
   return Object.freeze({
-    listen: Object.freeze(parseListen(valueOf(env, 'PHALANX_LISTEN') ?? '')),
-    dataDir: valueOf(env, 'PHALANX_DATA_DIR') ?? '',
-    adminToken: parseAdminToken(valueOf(env, 'PHALANX_ADMIN_TOKEN')),
-    logLevel: parseLogLevel(valueOf(env, 'PHALANX_LOG_LEVEL') ?? ''),
-    lostAfterMs: 1000 * parseWholeNumber('PHALANX_LOST_AFTER_SECONDS', env, { least: 1, most: 86_400 }),
-    historyDays: parseWholeNumber('PHALANX_HISTORY_DAYS', env, { least: 1, most: 3650 }),
+    listen: Object.freeze(parseListen(textOf(env, rows.listen))),
+    dataDir: textOf(env, rows.dataDir),
+    adminToken: parseAdminToken(textOf(env, rows.adminToken)),
+    logLevel: parseLogLevel(textOf(env, rows.logLevel)),
+    lostAfterMs: 1000 * parseWholeNumber(env, rows.lostAfter, { least: 1, most: 86_400 }),
+    historyDays: parseWholeNumber(env, rows.historyDays, { least: 1, most: 3650 }),
   });
 }

@@ -1,4 +1,4 @@
-import { scopes } from '@phalanx/protocol';
+import { scopes, type Scope } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
@@ -17,16 +17,16 @@ async function createAdministrator(store: AccessStore, clock: Clock): Promise<St
 async function addToken(
   store: AccessStore,
   user: StoredUser,
-  token: { name: string; secret: string; createdAt: number; expiresAt: number | null },
+  token: { name: string; secret: string; createdAt: number; expiresAt: number | null; scopes?: Scope[] },
 ): Promise<void> {
   const { secret, ...rest } = token;
   const hash = hashTokenSecret(secret);
   await store.insertToken({
+    scopes: [...scopes],
     ...rest,
     id: uuidv7(),
     userId: user.id,
     hash,
-    scopes: [...scopes],
     projectIds: null,
   });
 }
@@ -67,5 +67,16 @@ export async function ensureAdministrator(
     createdAt,
     expiresAt: createdAt + yearMs,
   });
+  return secret;
+}
+
+/** For the host that runs beside the server on one machine: nobody has to carry its token, so it lives for one start. */
+export async function replaceHostToken(store: AccessStore, clock: Clock, name: string): Promise<string> {
+  const administrator = (await store.listUsers()).find((user) => user.role === 'admin');
+  if (administrator === undefined) throw new Error('there is no administrator');
+  const secret = createTokenSecret();
+  await store.deleteTokensNamed(administrator.id, name);
+  const token = { name, secret, createdAt: clock.now(), expiresAt: null, scopes: ['host' as const] };
+  await addToken(store, administrator, token);
   return secret;
 }

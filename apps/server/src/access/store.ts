@@ -42,7 +42,8 @@ export interface StoredToken {
 
 export type NewToken = Omit<StoredToken, 'lastUsedAt'> & { hash: string };
 
-// The column holds what `insertToken` wrote.
+// Nobody but `toRow` writes the columns.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const parseList = <Item extends string>(json: string): Item[] => JSON.parse(json) as Item[];
 
 function toToken(row: TokenRow): StoredToken {

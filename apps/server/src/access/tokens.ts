@@ -1,4 +1,4 @@
-import { accessRoutes, defaultScopes, type Scope, type Token } from '@phalanx/protocol';
+import { defaultScopes, type accessRoutes, type Scope, type Token } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 

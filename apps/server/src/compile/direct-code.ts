@@ -17,8 +17,8 @@ const moduleMark = '\nexport {};';
 
 const userCode = (code: string): Plugin => ({
   name: 'user-code',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /.*/ }, ({ path, kind, importer }) => {
+  setup(bundler) {
+    bundler.onResolve({ filter: /.*/ }, ({ path, kind, importer }) => {
       if (kind === 'entry-point') return { path, namespace: 'wrapper' };
       if (path === 'phalanx:code' && importer.endsWith('wrapper'))
         return { path: fileName, namespace: 'user' };
@@ -26,8 +26,11 @@ const userCode = (code: string): Plugin => ({
         errors: [{ text: `Cannot import "${path}": direct code stands alone, it can import nothing` }],
       };
     });
-    onLoad({ filter: /.*/, namespace: 'wrapper' }, () => ({ contents: wrapper, loader: 'js' }));
-    onLoad({ filter: /.*/, namespace: 'user' }, () => ({ contents: `${code}${moduleMark}`, loader: 'ts' }));
+    bundler.onLoad({ filter: /.*/, namespace: 'wrapper' }, () => ({ contents: wrapper, loader: 'js' }));
+    bundler.onLoad({ filter: /.*/, namespace: 'user' }, () => ({
+      contents: `${code}${moduleMark}`,
+      loader: 'ts',
+    }));
   },
 });
 

@@ -21,7 +21,7 @@ function openSqlite(file: string): Database.Database {
 async function migrate(db: Db): Promise<void> {
   const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
   const { error } = await new Migrator({ db, provider }).migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw new Error('the tables could not be brought up to date', { cause: error });
 }
 
 /** Opens the database of a data folder and brings its tables up to date. Throws when another process has it. */

@@ -163,7 +163,8 @@ export class Fleet {
   #apply(link: HostLink, report: DeviceReport): { device: FleetDevice; isNews: boolean } | undefined {
     const known = this.#bySerial.get(key(link.userId, report.serial));
     // Two hosts may see one phone; the one that can use it has it.
-    const heldElsewhere = known?.link != null && known.link !== link && known.link.isOpen;
+    const heldElsewhere =
+      known !== undefined && known.link !== null && known.link !== link && known.link.isOpen;
     if (heldElsewhere && known.state === 'ready' && report.state !== 'ready') return undefined;
     const stored = this.#describe(link, report, known?.stored);
     const device = known ?? this.#add(stored, { reason: report.reason, since: report.since });

@@ -21,7 +21,7 @@ export function getOnlineDevices(fleet: Fleet, userId: string, deviceIds: readon
     const device = fleet.findOwn(id, userId);
     const problem = device === undefined ? `${id} (not found)` : whyNot(fleet, device);
     if (problem !== undefined) unavailable.push(problem);
-    else if (device?.link != null) online.push({ device, link: device.link });
+    else if (device !== undefined && device.link !== null) online.push({ device, link: device.link });
   }
   if (unavailable.length === 0) return online;
   throw ApiError.of('devices_unavailable', { devices: unavailable.join('; ') });

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify';
 
 export interface Figures {
   /** Hosts that are connected. */
-  hosts(): number;
-  activeRuns(): number;
+  hosts: () => number;
+  activeRuns: () => number;
   /** Devices by state. */
-  devices(): ReadonlyMap<string, number>;
+  devices: () => ReadonlyMap<string, number>;
 }
 
 export interface Metrics {
@@ -14,23 +14,23 @@ export interface Metrics {
   logEntries: Counter;
 }
 
-function gauge(registry: Registry, name: string, help: string, read: () => number): void {
-  new Gauge({
+function gauge(name: string, help: string, read: () => number): Gauge {
+  return new Gauge({
     name,
     help,
-    registers: [registry],
+    registers: [],
     collect() {
       this.set(read());
     },
   });
 }
 
-function devicesByState(registry: Registry, figures: Figures): void {
-  new Gauge({
+function devicesByState(figures: Figures): Gauge<'state'> {
+  return new Gauge({
     name: 'phalanx_devices',
     help: 'Devices by state',
     labelNames: ['state'],
-    registers: [registry],
+    registers: [],
     collect() {
       this.reset();
       for (const [state, count] of figures.devices()) this.set({ state }, count);
@@ -42,9 +42,9 @@ function devicesByState(registry: Registry, figures: Figures): void {
 export function createMetrics(figures: Figures): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  gauge(registry, 'phalanx_hosts_connected', 'Hosts that are connected', figures.hosts);
-  gauge(registry, 'phalanx_runs_active', 'Runs that have not ended', figures.activeRuns);
-  devicesByState(registry, figures);
+  registry.registerMetric(gauge('phalanx_hosts_connected', 'Hosts that are connected', figures.hosts));
+  registry.registerMetric(gauge('phalanx_runs_active', 'Runs that have not ended', figures.activeRuns));
+  registry.registerMetric(devicesByState(figures));
   const logEntries = new Counter({
     name: 'phalanx_log_entries_stored_total',
     help: 'Log entries stored',

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeCodes,
-  hostProtocolVersion,
-  type HostFrameHeader,
-  type HostMessage,
-  type ServerMessage,
-} from '@phalanx/protocol';
+import { closeCodes, hostProtocolVersion, type HostMessage, type ServerMessage } from '@phalanx/protocol';
 import type { Logger } from 'pino';
-import type { WebSocket } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 
 import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
@@ -46,6 +40,9 @@ const helloTimeoutMs = 10_000;
 /** Messages that wait to be handled; beyond it the socket is not read. */
 const maxQueued = 64;
 
+/** `ws` gives single buffers unless it is asked for something else. */
+const asBuffer = (data: RawData): Buffer => (Buffer.isBuffer(data) ? data : Buffer.alloc(0));
+
 /** One connection of a host: reads its messages in order, one at a time. */
 export class HostConnection implements HostLink {
   readonly connectionId = randomUUID();
@@ -65,7 +62,7 @@ export class HostConnection implements HostLink {
     this.userId = options.principal.userId;
     this.tokenId = options.principal.tokenId;
     this.#silence = this.#watchSilence(helloTimeoutMs);
-    options.socket.on('message', (data, isBinary) => this.#enqueue(data as Buffer, isBinary));
+    options.socket.on('message', (data, isBinary) => this.#enqueue(asBuffer(data), isBinary));
     options.socket.on('close', () => this.#close());
     options.socket.on('error', (error) => options.log.warn({ err: error }, 'host socket failed'));
   }
@@ -119,22 +116,10 @@ export class HostConnection implements HostLink {
   #handleFrame(frame: Buffer): Promise<void> | void {
     const { header, payload } = parseFrame(frame);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
-    return this.#frameHandlers[header.type](header as never, payload);
+    if (header.type === 'screenshot') return this.#screenshots.answer(header.request_id, payload);
+    const batch = { firstSeq: header.first_seq, entries: parseLogEntries(payload) };
+    return this.#options.events.logs(this, header.run_id, batch);
   }
-
-  readonly #frameHandlers: {
-    [Type in HostFrameHeader['type']]: (
-      header: Extract<HostFrameHeader, { type: Type }>,
-      payload: Buffer,
-    ) => Promise<void> | void;
-  } = {
-    logs: (header, payload) =>
-      this.#options.events.logs(this, header.run_id, {
-        firstSeq: header.first_seq,
-        entries: parseLogEntries(payload),
-      }),
-    screenshot: (header, payload) => this.#screenshots.answer(header.request_id, payload),
-  };
 
   async #handleMessage(message: HostMessage): Promise<void> {
     const { events } = this.#options;

@@ -1,4 +1,4 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 
 import { ApiError, errorBody } from './api-error.ts';
@@ -15,7 +15,7 @@ const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
 
 function asApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
-  const code = (error as Partial<FastifyError>).code ?? '';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const known = frameworkErrors[code]?.(request);
   return known ?? ApiError.of('internal', { request_id: request.id }, { cause: error });
 }

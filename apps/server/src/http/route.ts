@@ -36,10 +36,9 @@ function successResponse(response: TSchema | string): object {
 }
 
 function schemaOf(contract: RouteContract): object {
-  const responses = Object.entries(contract.responses).map(([status, schema]) => [
-    status,
-    successResponse(schema),
-  ]);
+  const responses: Record<string, object> = errorResponses(contract);
+  for (const [status, schema] of Object.entries(contract.responses))
+    responses[status] = successResponse(schema);
   return {
     operationId: contract.operationId,
     tags: [contract.tag],
@@ -49,7 +48,7 @@ function schemaOf(contract: RouteContract): object {
     ...(contract.query === undefined ? {} : { querystring: contract.query }),
     ...(contract.body === undefined ? {} : { body: contract.body }),
     ...(contract.scope === null ? { security: [] } : {}),
-    response: { ...errorResponses(contract), ...Object.fromEntries(responses) },
+    response: responses,
   };
 }
 
@@ -84,6 +83,7 @@ export function addRawRoute<Contract extends RouteContract>(
       void reply.code(status);
       const { principal, params, query, body } = request;
       // The validator of the same contract has checked them.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return handle({ principal, params, query, body, raw: request } as RouteRequest<Contract>, reply);
     },
   });

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { LaunchDirectBody } from '@phalanx/protocol';
+import type { LaunchDirectBody } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
@@ -8,7 +8,7 @@ import { getOnlineDevices } from '../devices/online-devices.ts';
 import type { Fleet } from '../devices/fleet.ts';
 import { ApiError } from '../http/api-error.ts';
 import { dispatch, readOutcome, type Dispatcher } from './dispatch.ts';
-import { answerOf, deliver, type LaunchAnswer } from './launch-answer.ts';
+import { answerOf, deliver, readAnswer, type LaunchAnswer } from './launch-answer.ts';
 import type { StoredLaunch } from './store.ts';
 
 export type DirectRequest = Static<typeof LaunchDirectBody>;
@@ -90,8 +90,7 @@ export class DirectLaunches {
 
   /** A launch that is stored is never sent again; without an answer, the server stopped in the middle of it. */
   async #repeat(launch: StoredLaunch): Promise<LaunchAnswer> {
-    // The column holds what `#remember` wrote.
-    if (launch.answer !== null) return JSON.parse(launch.answer) as LaunchAnswer;
+    if (launch.answer !== null) return readAnswer(launch.answer);
     const { runs, activeRuns, ackTimeoutMs } = this.#dispatcher;
     const runIds = (await runs.listOfLaunch(launch.id)).map((run) => run.id);
     await activeRuns.waitFor(runIds, (run) => run?.status !== 'starting', ackTimeoutMs);

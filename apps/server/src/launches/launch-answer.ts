@@ -21,6 +21,13 @@ export function answerOf({ started, missing }: LaunchOutcome): LaunchAnswer {
 
 const refusalCode: ErrorCode & 'launch_not_acknowledged' = 'launch_not_acknowledged';
 
+/** `json` is what was stored of an answer. */
+export function readAnswer(json: string): LaunchAnswer {
+  // Nobody else writes the column.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return JSON.parse(json) as LaunchAnswer;
+}
+
 /** The message of a success; a refusal is thrown. */
 export function deliver(answer: LaunchAnswer, ackTimeoutMs: number): string {
   if ('message' in answer) return answer.message;

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Command } from 'commander';
+
+import { ApiClient } from '../api-client.ts';
+import { environment } from '../config.ts';
+import { printIntroduction, printNextSteps } from '../demo/print-steps.ts';
+import { runSample } from '../demo/run-sample.ts';
+import { startService } from '../service.ts';
+import { mergeSettings, StartError, type Settings } from '../settings.ts';
+import { untilSignal } from '../until-signal.ts';
+
+const usualAddress = '127.0.0.1:8080';
+
+/** The usual address if it is free, else any. */
+async function freeAddress(): Promise<string> {
+  const probe = createServer();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  probe.once('error', () => resolve(false));
+  probe.listen(8080, '127.0.0.1', () => resolve(true));
+  const isFree = await promise;
+  if (!isFree) return '127.0.0.1:0';
+  await new Promise((done) => probe.close(done));
+  return usualAddress;
+}
+
+async function demoSettings(dataDir: string): Promise<Settings> {
+  const listen = environment['PHALANX_LISTEN'] ?? (await freeAddress());
+  const settings = mergeSettings(environment, { PHALANX_DATA_DIR: dataDir, PHALANX_LISTEN: listen });
+  // The demo shows its own phone, whatever is attached; its output is for people, not for a log.
+  return {
+    PHALANX_LOG_LEVEL: 'warn',
+    ...settings,
+    PHALANX_ADB_SERVER: 'off',
+    PHALANX_ADMIN_TOKEN: undefined,
+  };
+}
+
+/** `phalanx demo`: everything at once, on a simulated phone, in a folder that is deleted afterwards. */
+export function addDemoCommand(program: Command): void {
+  program
+    .command('demo')
+    .description('show the main job on a simulated phone')
+    .action(async () => {
+      const stopped = untilSignal();
+      const dataDir = await mkdtemp(path.join(tmpdir(), 'phalanx-demo-'));
+      try {
+        const service = await startService(await demoSettings(dataDir), 1);
+        try {
+          await Promise.race([present(service.server.url, service.server.firstToken), stopped]);
+          await stopped;
+        } finally {
+          await service.close();
+        }
+      } finally {
+        await rm(dataDir, { recursive: true, force: true });
+      }
+    });
+}
+
+async function present(url: string, token: string | undefined): Promise<void> {
+  if (token === undefined) throw new StartError('The demo could not make a token.');
+  const api = new ApiClient(url, token);
+  printIntroduction(url);
+  const device = await runSample(api);
+  printNextSteps({ url, token, device });
+}

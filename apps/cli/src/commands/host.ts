@@ -1,0 +1,29 @@
+import { hostSettings, parseHostConfig, startHost } from '@phalanx/host';
+import type { Command } from 'commander';
+
+import { startSimulatedPhones } from '../simulated-phones.ts';
+import { addSettingFlags, settingsOf } from '../setting-flags.ts';
+import { simulatedPhoneCount, simulatedPhonesSetting } from '../settings.ts';
+import { untilSignal } from '../until-signal.ts';
+
+const rows = [...hostSettings, simulatedPhonesSetting];
+
+/** `phalanx host`: the program beside the phones. */
+export function addHostCommand(program: Command): void {
+  const command = program
+    .command('host')
+    .description('run a host: connect the phones of this machine to a server')
+    .addHelpText('after', '\nExample: phalanx host --server-url https://phones.example.com --token phx_…')
+    .action(async () => {
+      const settings = settingsOf(command, rows);
+      const phones = await startSimulatedPhones(simulatedPhoneCount(settings));
+      const addresses = [settings['PHALANX_PHONES'], ...phones.map((phone) => `${phone.host}:${phone.port}`)];
+      const config = parseHostConfig({ ...settings, PHALANX_PHONES: addresses.filter(Boolean).join(',') });
+      const host = await startHost(config);
+      console.log(`Phalanx host "${config.hostName}" works for ${config.serverUrl.href}. Ctrl-C ends it.`);
+      await untilSignal();
+      await host.close();
+      await Promise.all(phones.map((phone) => phone.stop()));
+    });
+  addSettingFlags(command, rows);
+}

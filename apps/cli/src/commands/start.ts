@@ -1,0 +1,33 @@
+import { hostSettings } from '@phalanx/host';
+import { serverSettings } from '@phalanx/server';
+import type { Command } from 'commander';
+
+import { startService } from '../service.ts';
+import { addSettingFlags, settingsOf } from '../setting-flags.ts';
+import { simulatedPhoneCount, simulatedPhonesSetting } from '../settings.ts';
+import { untilSignal } from '../until-signal.ts';
+import { firstTokenNotice } from './first-token-notice.ts';
+
+const ownSettings = new Set(['PHALANX_SERVER_URL', 'PHALANX_TOKEN']);
+const rows = [
+  ...serverSettings,
+  ...hostSettings.filter((setting) => !ownSettings.has(setting.name)),
+  simulatedPhonesSetting,
+];
+
+/** `phalanx start`: server and host together on one machine. */
+export function addStartCommand(program: Command): void {
+  const command = program
+    .command('start')
+    .description('run server and host together on this machine, with the phones that are attached')
+    .action(async () => {
+      const settings = settingsOf(command, rows);
+      const service = await startService(settings, simulatedPhoneCount(settings));
+      console.log(`Phalanx is at ${service.server.url} (API reference: ${service.server.url}/docs)`);
+      firstTokenNotice(service.server.firstToken);
+      console.log('Ctrl-C ends it.');
+      await untilSignal();
+      await service.close();
+    });
+  addSettingFlags(command, rows);
+}

@@ -1,0 +1,54 @@
+import { hostSettings } from '@phalanx/host';
+import { serverSettings } from '@phalanx/server';
+
+/** Settings as they reach the programs: variables of the environment, and flags of the same names above them. */
+export type Settings = Readonly<Record<string, string | undefined>>;
+
+export interface SettingRow {
+  readonly name: string;
+  readonly default: string | null;
+  readonly description: string;
+}
+
+export const simulatedPhonesSetting: SettingRow = {
+  name: 'PHALANX_SIMULATED_PHONES',
+  default: '0',
+  description: 'How many simulated phones to add: 0 to 500.',
+};
+
+const allSettings: readonly SettingRow[] = [...serverSettings, ...hostSettings, simulatedPhonesSetting];
+const knownNames: ReadonlySet<string> = new Set(allSettings.map((setting) => setting.name));
+
+/** A start that can't go on; the message is one line for the operator. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
+
+/** `PHALANX_DATA_DIR` → `--data-dir`. */
+export const flagOf = ({ name }: SettingRow): string =>
+  `--${name.slice('PHALANX_'.length).toLowerCase().replaceAll('_', '-')}`;
+
+/** A misspelt setting would be ignored silently; it stops the start instead. */
+function refuseUnknown(env: Settings): void {
+  const unknown = Object.keys(env).filter((name) => name.startsWith('PHALANX_') && !knownNames.has(name));
+  if (unknown.length === 0) return;
+  throw new StartError(
+    `Unknown setting ${unknown.join(', ')}. The settings are: ${[...knownNames].sort().join(', ')}.`,
+  );
+}
+
+/** `flags` by the names of their settings. Throws a `StartError` for a `PHALANX_` variable that does not exist. */
+export function mergeSettings(env: Settings, flags: Settings): Settings {
+  refuseUnknown(env);
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+  return { ...env, ...Object.fromEntries(given) };
+}
+
+export function simulatedPhoneCount(settings: Settings): number {
+  const text = settings[simulatedPhonesSetting.name] ?? '0';
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (count <= 500) return count;
+  throw new StartError(
+    `${simulatedPhonesSetting.name} must be a whole number from 0 to 500; it is "${text}".`,
+  );
+}

@@ -1,0 +1,17 @@
+import { startSimulatedPhone, type SimulatedPhone } from '@phalanx/simulated-phone';
+
+const models = ['Pixel 8', 'Galaxy S24', 'Redmi Note 13', 'Xperia 5', 'Moto G84'] as const;
+const brands = ['google', 'samsung', 'xiaomi', 'sony', 'motorola'] as const;
+
+/** Phones of several makes, with the same serials at every start, so that they stay the same devices. */
+export function startSimulatedPhones(count: number): Promise<SimulatedPhone[]> {
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      startSimulatedPhone({
+        serial: `SIM${String(index + 1).padStart(4, '0')}`,
+        brand: brands[index % brands.length] ?? brands[0],
+        model: models[index % models.length] ?? models[0],
+      }),
+    ),
+  );
+}
