@@ -1,5 +1,12 @@
 // Fills in the registration form of a sample app, as a person would.
-const { name, email }: { name: string; email: string } = agent.arguments.automationParameters;
+declare global {
+  interface AutomationParameters {
+    name: string;
+    email: string;
+  }
+}
+
+const { name, email } = agent.arguments.automationParameters;
 
 const phone = await agent.info.device();
 console.log(`Running on ${phone.brand} ${phone.model}, ${phone.screenWidth}×${phone.screenHeight}`);
@@ -28,10 +35,20 @@ await fillIn('name', name);
 await fillIn('email', email);
 await fillIn('city', 'Zürich 🏔');
 
-const consent = await agent.actions.waitForId('accept');
-await consent.tap();
-const submit = await agent.actions.waitForId('submit');
-await submit.tap();
+/** Drags the form up until it shows the node. */
+async function scrollTo(viewId: string): Promise<AndroidNode> {
+  for (let drags = 0; drags < 10; drags++) {
+    const node = (await agent.actions.screenContent()).findById(viewId);
+    if (node) return node;
+    await agent.actions.swipe(540, 1100, 540, 500);
+  }
+  throw new Error(`The form has no "${viewId}"`);
+}
+
+await agent.actions.back(); // hides the keyboard
+await (await scrollTo('accept')).tap();
+await (await scrollTo('submit')).tap();
+console.log('Accepted the terms and submitted');
 
 const result = await agent.actions.waitForText('Your registration is complete.');
 console.log('The app says:', result.text);

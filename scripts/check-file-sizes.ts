@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listSourceFiles } from './source-files.ts';
+
+/** A file this long holds more than one concept. A warning, because the cure is a thought and not a split. */
+const MAX_LINES = 300;
+
+const root = join(import.meta.dirname, '..');
+
+for (const path of listSourceFiles(root)) {
+  if (/\.test\.tsx?$/.test(path) || path.startsWith('tests/')) continue;
+  const lineCount = readFileSync(join(root, path), 'utf8').trimEnd().split('\n').length;
+  if (lineCount > MAX_LINES)
+    console.log(`${path}: ${lineCount} lines; over ${MAX_LINES} is a second concept`);
+}

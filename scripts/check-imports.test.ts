@@ -1,0 +1,218 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkImports } from './check-imports.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+const MANIFESTS: Files = {
+  'packages/protocol/package.json': manifest('protocol'),
+  'packages/automation/package.json': manifest('automation'),
+  'packages/simulated-phone/package.json': manifest('simulated-phone'),
+  'apps/server/package.json': manifest('server', {
+    '.': './src/index.ts',
+    './client': './src/client.ts',
+    './types/*': './src/types/*',
+  }),
+  'apps/host/package.json': manifest('host'),
+  'apps/cli/package.json': manifest('cli'),
+  'tests/package.json': manifest('tests', {}),
+};
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'check-imports-'));
+});
+
+afterEach(() => rmSync(root, { recursive: true }));
+
+function manifest(name: string, exports: Files = { '.': './src/index.ts' }): string {
+  return JSON.stringify({ name: `@phalanx/${name}`, exports });
+}
+
+function check(files: Files): readonly string[] {
+  for (const [path, text] of Object.entries({ ...MANIFESTS, ...files })) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return checkImports(root);
+}
+
+/** What must be named: the place, the import or use, and the rule. */
+const VIOLATIONS: readonly { breaks: string; path: string; code: string; says: string }[] = [
+  {
+    breaks: 'protocol stands alone',
+    path: 'packages/protocol/src/a.ts',
+    code: `import type { A } from '@phalanx/automation';`,
+    says: `packages/protocol/src/a.ts:1: imports '@phalanx/automation'`,
+  },
+  {
+    breaks: 'automation stands alone',
+    path: 'packages/automation/src/a.ts',
+    code: `\nexport { A } from '@phalanx/protocol';`,
+    says: `packages/automation/src/a.ts:2: imports '@phalanx/protocol'`,
+  },
+  {
+    breaks: 'automation stands alone',
+    path: 'packages/automation/src/a.ts',
+    code: `import { type A } from '@phalanx/protocol';`,
+    says: `packages/automation/src/a.ts:1: imports '@phalanx/protocol'`,
+  },
+  {
+    breaks: 'the simulated phone stands alone',
+    path: 'packages/simulated-phone/src/a.ts',
+    code: `export type A = import('@phalanx/protocol').A;`,
+    says: `packages/simulated-phone/src/a.ts:1: imports '@phalanx/protocol'`,
+  },
+  {
+    breaks: 'no Node in protocol and automation',
+    path: 'packages/protocol/src/a.ts',
+    code: `import { join } from 'node:path';`,
+    says: `packages/protocol/src/a.ts:1: imports 'node:path'`,
+  },
+  {
+    breaks: 'no Node in protocol and automation',
+    path: 'packages/automation/src/deep/a.ts',
+    code: `export const load = () => import('fs');`,
+    says: `packages/automation/src/deep/a.ts:1: imports 'fs'`,
+  },
+  {
+    breaks: 'only the CLI imports apps',
+    path: 'apps/host/src/a.ts',
+    code: `import { start } from '@phalanx/server';`,
+    says: `apps/host/src/a.ts:1: imports '@phalanx/server'`,
+  },
+  {
+    breaks: 'workspaces by their name',
+    path: 'apps/host/src/a.ts',
+    code: `import { A } from '../../../packages/protocol/src/ids.ts';`,
+    says: `apps/host/src/a.ts:1: imports '../../../packages/protocol/src/ids.ts'`,
+  },
+  {
+    breaks: 'workspaces by their name',
+    path: 'apps/cli/src/a.ts',
+    code: `export * from '@phalanx/server/src/app.ts';`,
+    says: `apps/cli/src/a.ts:1: imports '@phalanx/server/src/app.ts'`,
+  },
+  {
+    breaks: 'http, db and bus know no feature',
+    path: 'apps/server/src/http/a.ts',
+    code: `import { device } from '../devices/device.ts';`,
+    says: `apps/server/src/http/a.ts:1: imports '../devices/device.ts'`,
+  },
+  {
+    breaks: "no other feature's routes or store",
+    path: 'apps/server/src/runs/a.ts',
+    code: `import { devices } from '../devices/store.ts';`,
+    says: `apps/server/src/runs/a.ts:1: imports '../devices/store.ts'`,
+  },
+  {
+    breaks: "no other feature's routes or store",
+    path: 'apps/server/src/runs/a.ts',
+    code: `import type { DeviceRoutes } from '../devices/routes.ts';`,
+    says: `apps/server/src/runs/a.ts:1: imports '../devices/routes.ts'`,
+  },
+  {
+    breaks: 'SQL lives in stores',
+    path: 'apps/server/src/runs/routes.ts',
+    code: `import { sql } from 'kysely';`,
+    says: `apps/server/src/runs/routes.ts:1: imports 'kysely'`,
+  },
+  {
+    breaks: 'nobody imports tests',
+    path: 'apps/server/src/a.ts',
+    code: `import { fixture } from './b.test.ts';`,
+    says: `apps/server/src/a.ts:1: imports './b.test.ts'`,
+  },
+  {
+    breaks: 'nobody imports tests/ from elsewhere',
+    path: 'apps/server/src/a.test.ts',
+    code: `import { fixture } from '../../../tests/fixture.ts';`,
+    says: `apps/server/src/a.test.ts:1: imports '../../../tests/fixture.ts'`,
+  },
+  {
+    breaks: 'only config.ts reads the environment',
+    path: 'apps/host/src/a.ts',
+    code: `const { env } = process;`,
+    says: `apps/host/src/a.ts:1: uses process.env`,
+  },
+  {
+    breaks: 'only config.ts reads the environment',
+    path: 'apps/host/src/main.ts',
+    code: `import { env } from 'node:process';`,
+    says: `apps/host/src/main.ts:1: uses process.env`,
+  },
+  {
+    breaks: 'only main.ts ends the process',
+    path: 'apps/cli/src/commands/start.ts',
+    code: `globalThis.process['exit'](1);`,
+    says: `apps/cli/src/commands/start.ts:1: uses process.exit`,
+  },
+  {
+    breaks: 'only main.ts sets the exit code',
+    path: 'apps/server/src/app.ts',
+    code: `import proc from 'node:process';\nproc.exitCode = 1;`,
+    says: `apps/server/src/app.ts:2: uses process.exitCode`,
+  },
+];
+
+describe('check-imports', () => {
+  it.each(VIOLATIONS)('names the place, the rule "$breaks" and the way out for: $code', (planted) => {
+    const messages = check({ [planted.path]: planted.code });
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toContain(`${planted.says}\n  rule: ${planted.breaks}, because `);
+    expect(messages[0]).toContain('\n  instead: ');
+  });
+
+  it('names the path of an import cycle, across workspaces and through types', () => {
+    const messages = check({
+      'apps/server/src/index.ts': `export * from './a.ts';`,
+      'apps/server/src/a.ts': `import type { B } from './b.ts';`,
+      'apps/server/src/b.ts': `export const b = () => import('@phalanx/server');`,
+    });
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toContain(
+      'apps/server/src/a.ts:1: imports in a circle: apps/server/src/a.ts -> apps/server/src/b.ts -> ' +
+        'apps/server/src/index.ts -> apps/server/src/a.ts\n  rule: no import cycles',
+    );
+  });
+
+  it('tells one tangle of cycles once, by its shortest, and two tangles twice', () => {
+    const messages = check({
+      'apps/cli/src/a.ts': `import './b.ts';`,
+      'apps/cli/src/b.ts': `import './c.ts';`,
+      'apps/cli/src/c.ts': `import './a.ts'; import './d.ts';`,
+      'apps/cli/src/d.ts': `import './c.ts';`,
+      'apps/host/src/x.ts': `import './y.ts';`,
+      'apps/host/src/y.ts': `import './x.ts';`,
+    });
+    expect(messages).toHaveLength(2);
+    expect(messages[0]).toContain('c.ts -> apps/cli/src/d.ts -> apps/cli/src/c.ts (and 2 more files');
+    expect(messages[1]).toContain('apps/host/src/x.ts -> apps/host/src/y.ts -> apps/host/src/x.ts\n');
+  });
+
+  it('names a file that it can not read', () => {
+    expect(check({ 'apps/cli/src/a.ts': 'import {' })[0]).toContain(`apps/cli/src/a.ts: can't be read`);
+  });
+
+  it('is content with everything that the rules allow', () => {
+    const messages = check({
+      'packages/protocol/src/ids.test.ts': `import { join } from 'node:path'; import './ids.ts';`,
+      'packages/automation/src/index.ts': `import type { A } from '@phalanx/protocol'; import 'core-js';`,
+      'packages/simulated-phone/src/index.ts': `import { connect } from 'node:net';`,
+      'apps/server/src/app.ts': `import './devices/routes.ts'; import './http/server.ts'; import './config.ts';`,
+      'apps/server/src/config.ts': `export const listen = process.env['PHALANX_LISTEN'];`,
+      'apps/server/src/db/dialect.ts': `import { Kysely } from 'kysely'; import Database from 'better-sqlite3';`,
+      'apps/server/src/devices/device-store.ts': `import { sql } from 'kysely'; import '../db/dialect.ts';`,
+      'apps/server/src/devices/routes.ts': `import './store.ts'; import '../runs/run.ts'; import '@phalanx/protocol';`,
+      'apps/server/src/devices/routes.test.ts': `import '../runs/store.ts'; import 'kysely';`,
+      'apps/server/src/main.ts': `import './app.ts'; process.exit(process.exitCode);`,
+      'apps/cli/src/commands/start.ts': `import '@phalanx/server/client'; import type {} from '@phalanx/server/types/a.d.ts'; process.exitCode = 1;`,
+      'tests/launch.test.ts': `import '../apps/server/src/app.ts'; import './fixture.ts'; process.env['X'] = '';`,
+      'bench/main.ts': `import '../apps/host/src/adb/link.ts'; import 'better-sqlite3'; process.exit(1);`,
+    });
+    expect(messages).toEqual([]);
+  });
+});

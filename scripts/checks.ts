@@ -1,0 +1,26 @@
+export interface Check {
+  readonly name: string;
+  /** A program of node_modules/.bin, or `node` and a script. */
+  readonly command: readonly [program: string, ...args: string[]];
+  /** What it prints is worth reading also when it succeeds. */
+  readonly hasWarnings?: boolean;
+  readonly repair?: string;
+}
+
+/** The slowest first, so that the two lanes end together. */
+export const CHECKS: readonly Check[] = [
+  { name: 'unused', command: ['knip', '--no-progress', '--no-config-hints'] },
+  { name: 'format', command: ['prettier', '--check', '--log-level=warn', '.'], repair: 'npm run format' },
+  { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  // These two run where there is no Node and no DOM: their own settings leave out the types of both.
+  { name: 'types:protocol', command: ['tsc', '-p', 'packages/protocol'] },
+  { name: 'types:automation', command: ['tsc', '-p', 'packages/automation'] },
+  { name: 'lint', command: ['oxlint', '--deny-warnings', '.'] },
+  {
+    name: 'lock',
+    command: ['node', 'scripts/complete-lock.ts', '--check'],
+    repair: 'node scripts/run.mjs scripts/complete-lock.ts',
+  },
+  { name: 'imports', command: ['node', 'scripts/check-imports.ts'] },
+  { name: 'file-sizes', command: ['node', 'scripts/check-file-sizes.ts'], hasWarnings: true },
+];

@@ -1,0 +1,26 @@
+// node scripts/run.mjs scripts/complete-lock.ts [--check]
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Compile } from 'typebox/compile';
+import { findLockGaps, PackageLock } from './lock-gaps.ts';
+
+const path = join(import.meta.dirname, '..', 'package-lock.json');
+const lock = Compile(PackageLock).Parse(JSON.parse(readFileSync(path, 'utf8')));
+const gaps = findLockGaps(lock.packages);
+const names = Object.keys(gaps);
+
+if (process.argv.includes('--check')) {
+  if (names.length > 0) {
+    console.error(
+      `package-lock.json lacks ${names.length} packages of other platforms, so npm ci refuses it:`,
+    );
+    console.error(names.map((name) => `  ${name}`).join('\n'));
+    process.exitCode = 1;
+  }
+} else if (names.length > 0) {
+  const sorted = Object.entries({ ...lock.packages, ...gaps }).toSorted(([a], [b]) =>
+    a.localeCompare(b, 'en'),
+  );
+  writeFileSync(path, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`);
+  console.log(`package-lock.json: ${names.length} packages of other platforms added.`);
+}

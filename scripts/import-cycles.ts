@@ -1,0 +1,51 @@
+/** Which file imports which, both as paths from the root. */
+export type ImportGraph = ReadonlyMap<string, readonly string[]>;
+
+export interface ImportCycle {
+  /** The shortest way around, closed: `a, b, a`. */
+  readonly path: readonly string[];
+  /** How many more files stand in circles with these. */
+  readonly moreFiles: number;
+}
+
+/** For each start: where every file that it reaches was reached from, by a shortest way. */
+type Ways = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/** One cycle for each tangle of files that import each other in circles: its shortest, where repair begins. */
+export function findCycles(graph: ImportGraph): readonly ImportCycle[] {
+  const ways = new Map([...graph.keys()].toSorted().map((start) => [start, waysFrom(graph, start)]));
+  const inCircle = [...ways.keys()].filter((path) => ways.get(path)?.has(path));
+  const tangles = Map.groupBy(inCircle, (path) => inCircle.find((first) => isTangled(ways, first, path)));
+  return [...tangles.values()].map((files) => {
+    const paths = files.map((path) => wayAround(ways, path)).toSorted((a, b) => a.length - b.length);
+    const path = paths[0] ?? [];
+    return { path, moreFiles: files.length - (path.length - 1) };
+  });
+}
+
+function waysFrom(graph: ImportGraph, start: string): ReadonlyMap<string, string> {
+  const cameFrom = new Map<string, string>();
+  const queue = [start];
+  for (const path of queue) {
+    for (const next of graph.get(path) ?? []) {
+      if (cameFrom.has(next)) continue;
+      cameFrom.set(next, path);
+      queue.push(next);
+    }
+  }
+  return cameFrom;
+}
+
+function isTangled(ways: Ways, a: string, b: string): boolean {
+  return ways.get(a)?.has(b) === true && ways.get(b)?.has(a) === true;
+}
+
+/** From the file around to itself. */
+function wayAround(ways: Ways, file: string): readonly string[] {
+  const cameFrom = ways.get(file);
+  const way = [file];
+  for (let path = cameFrom?.get(file); path !== undefined && path !== file; path = cameFrom?.get(path)) {
+    way.unshift(path);
+  }
+  return [file, ...way];
+}

@@ -1,0 +1,48 @@
+/** Where a file stands in the repository, in the words that the rules use. */
+export interface Place {
+  /** From the root, `/`-separated: `apps/server/src/devices/store.ts`. */
+  readonly path: string;
+  /** `apps/server`, `packages/protocol`, `tests`, `bench` or `scripts`. */
+  readonly workspace: string;
+  /** Folders of the file below the workspace: `['src', 'devices']`. */
+  readonly folders: readonly string[];
+  /** `store.ts` */
+  readonly fileName: string;
+  /** A `*.test.ts`, what lies in a `test` or `testing` folder, and all of tests/. */
+  readonly isTest: boolean;
+}
+
+export type ImportTarget =
+  | { readonly kind: 'builtin' }
+  | { readonly kind: 'package'; readonly name: string }
+  | {
+      readonly kind: 'ours';
+      readonly place: Place;
+      readonly reachedBy: 'path' | 'package' | 'undeclared subpath';
+    };
+
+export interface Import {
+  readonly from: Place;
+  readonly line: number;
+  readonly specifier: string;
+  /** Erased before the code runs: `import type`, `export type`, `import('x').T`. */
+  readonly isTypeOnly: boolean;
+  readonly to: ImportTarget;
+}
+
+export function placeOf(path: string): Place {
+  const segments = path.split('/');
+  const depth = segments[0] === 'apps' || segments[0] === 'packages' ? 2 : 1;
+  const fileName = segments.at(-1) ?? '';
+  const folders = segments.slice(depth, -1);
+  return {
+    path,
+    workspace: segments.slice(0, depth).join('/'),
+    folders,
+    fileName,
+    isTest:
+      segments[0] === 'tests' ||
+      /\.test\.tsx?$/.test(fileName) ||
+      folders.some((folder) => /^test(ing)?$/.test(folder)),
+  };
+}

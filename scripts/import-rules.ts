@@ -1,0 +1,184 @@
+import type { Import, ImportTarget, Place } from './import-places.ts';
+
+interface Rule {
+  readonly name: string;
+  readonly reason: string;
+  readonly instead: string;
+}
+
+export interface ImportRule extends Rule {
+  isBrokenBy(found: Import): boolean;
+}
+
+export type ProcessUse = 'env' | 'exit' | 'exitCode';
+
+/** What code does with the process is no import, but has the same kind of home. */
+export interface ProcessRule extends Rule {
+  readonly uses: readonly ProcessUse[];
+  isAllowedIn(place: Place): boolean;
+}
+
+/** In apps/server/src; every other folder there is a feature. */
+const KERNEL_FOLDERS: readonly (string | undefined)[] = ['http', 'db', 'bus'];
+const DATABASE_PACKAGES = ['kysely', 'better-sqlite3', 'pg'];
+
+export const IMPORT_RULES: readonly ImportRule[] = [
+  {
+    name: 'protocol stands alone',
+    reason: 'every program and every client reads it, so it may bring none of them along',
+    instead: 'move what both need into packages/protocol, or keep it in the app that uses it',
+    isBrokenBy: ({ from, to }) => from.workspace === 'packages/protocol' && leavesWorkspace(from, to),
+  },
+  {
+    name: 'automation stands alone',
+    reason: "it runs beside users' code in the isolate and is what their editors load",
+    instead: 'use `import type` from @phalanx/protocol, or hand the value in through the bridge',
+    isBrokenBy: ({ from, to, isTypeOnly }) =>
+      from.workspace === 'packages/automation' &&
+      leavesWorkspace(from, to) &&
+      !(isTypeOnly && workspaceOf(to) === 'packages/protocol'),
+  },
+  {
+    name: 'the simulated phone stands alone',
+    reason:
+      'it stands in for a phone, which knows nothing of Phalanx; shared code would hide a shared mistake',
+    instead: 'write the device side from what Android does',
+    isBrokenBy: ({ from, to }) => from.workspace === 'packages/simulated-phone' && leavesWorkspace(from, to),
+  },
+  {
+    name: 'no Node in protocol and automation',
+    reason: 'they also run in browsers and in an isolate, where there is no Node',
+    instead: "use the language's own means, or hand the capability in from apps/host or apps/server",
+    isBrokenBy: ({ from, to }) =>
+      ['packages/protocol', 'packages/automation'].includes(from.workspace) &&
+      isSource(from) &&
+      to.kind === 'builtin',
+  },
+  {
+    name: 'only the CLI imports apps',
+    reason: 'apps run on different machines and meet only on the wire',
+    instead: 'move what both need into a package; a test of several apps stands in tests/',
+    isBrokenBy: ({ from, to }) =>
+      workspaceOf(to)?.startsWith('apps/') === true &&
+      leavesWorkspace(from, to) &&
+      !['apps/cli', 'tests', 'bench'].includes(from.workspace),
+  },
+  {
+    name: 'workspaces by their name',
+    reason: 'what a workspace exports is its promise; everything behind that may change',
+    instead:
+      'import the package name, and export what is missing from its index.ts (or as a subpath in package.json)',
+    isBrokenBy: ({ from, to }) =>
+      to.kind === 'ours' &&
+      to.reachedBy !== 'package' &&
+      leavesWorkspace(from, to) &&
+      // Another rule speaks of these.
+      to.place.workspace !== 'tests' &&
+      !['tests', 'bench'].includes(from.workspace),
+  },
+  {
+    name: 'http, db and bus know no feature',
+    reason: 'every feature stands on them; one that they knew could not be changed or removed alone',
+    instead: 'let app.ts hand it in, or let the feature register itself',
+    isBrokenBy: ({ from, to }) =>
+      !from.isTest &&
+      isServerSource(from) &&
+      KERNEL_FOLDERS.includes(from.folders[1]) &&
+      to.kind === 'ours' &&
+      featureOf(to.place) !== undefined,
+  },
+  {
+    name: "no other feature's routes or store",
+    reason:
+      "routes are a feature's front and its store the only place with its SQL; both change with its tables",
+    instead: "import the other feature's module that is named for the rule you need, or make one",
+    isBrokenBy: ({ from, to }) =>
+      !from.isTest &&
+      to.kind === 'ours' &&
+      featureOf(from) !== undefined &&
+      featureOf(to.place) !== undefined &&
+      featureOf(from) !== featureOf(to.place) &&
+      /^(.+-)?(routes|store)\.ts$/.test(to.place.fileName),
+  },
+  {
+    name: 'SQL lives in stores',
+    reason: 'a table is changed by reading one file',
+    instead: 'move the query into the store.ts (or a *-store.ts) of its feature, or into db/',
+    isBrokenBy: ({ from, to }) =>
+      to.kind === 'package' &&
+      DATABASE_PACKAGES.includes(to.name) &&
+      !from.isTest &&
+      from.workspace !== 'bench' &&
+      !/^(.+-)?store\.ts$/.test(from.fileName) &&
+      !from.folders.includes('db'),
+  },
+  {
+    name: 'nobody imports tests',
+    reason: 'a product that needs its tests can not be shipped without them',
+    instead: 'move what both need out of the test, beside the code that it belongs to',
+    isBrokenBy: ({ from, to }) => to.kind === 'ours' && to.place.isTest && !from.isTest,
+  },
+  {
+    name: 'nobody imports tests/ from elsewhere',
+    reason: 'tests/ stands on top of every workspace',
+    instead: 'move the test into tests/, or what it needs into the workspace that it is about',
+    isBrokenBy: ({ from, to }) => workspaceOf(to) === 'tests' && from.isTest && from.workspace !== 'tests',
+  },
+];
+
+export const CYCLE_RULE: Rule = {
+  name: 'no import cycles',
+  reason: 'files in a circle are one file: none can be read or changed without the others',
+  instead: 'move what two of them share into a file that both import, or hand it in as a parameter',
+};
+
+export const PROCESS_RULES: readonly ProcessRule[] = [
+  {
+    name: 'only config.ts reads the environment',
+    uses: ['env'],
+    reason: 'every setting has one place with its default, unit and check',
+    instead: "read it in the app's config.ts and hand the value in",
+    isAllowedIn: (place) => place.fileName === 'config.ts' || isTooling(place) || place.isTest,
+  },
+  {
+    name: 'only main.ts ends the process',
+    uses: ['exit'],
+    reason: 'whoever ends the process from within skips the closing of everything else',
+    instead: 'throw, or return to main.ts; a command of the CLI sets process.exitCode',
+    isAllowedIn: (place) => place.fileName === 'main.ts' || isTooling(place) || place.isTest,
+  },
+  {
+    name: 'only main.ts sets the exit code',
+    uses: ['exitCode'],
+    reason: 'the exit code is the answer of the whole program',
+    instead: 'throw, or return the outcome to main.ts',
+    // A command is the main of its own; it sets the code and lets the output drain.
+    isAllowedIn: (place) =>
+      place.fileName === 'main.ts' || place.workspace === 'apps/cli' || isTooling(place) || place.isTest,
+  },
+];
+
+function workspaceOf(target: ImportTarget): string | undefined {
+  return target.kind === 'ours' ? target.place.workspace : undefined;
+}
+
+function leavesWorkspace(from: Place, to: ImportTarget): boolean {
+  return to.kind === 'ours' && to.place.workspace !== from.workspace;
+}
+
+function isSource(place: Place): boolean {
+  return place.folders[0] === 'src' && !place.isTest;
+}
+
+function isServerSource(place: Place): boolean {
+  return place.workspace === 'apps/server' && place.folders[0] === 'src';
+}
+
+function featureOf(place: Place): string | undefined {
+  const folder = isServerSource(place) ? place.folders[1] : undefined;
+  return KERNEL_FOLDERS.includes(folder) ? undefined : folder;
+}
+
+function isTooling({ workspace, fileName }: Place): boolean {
+  return ['scripts', 'bench'].includes(workspace) || fileName.endsWith('.config.ts');
+}

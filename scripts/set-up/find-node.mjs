@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+const NEEDED_MAJOR = 24;
+
+/** The Node that runs this file when it is new enough, else the one that npm installed. */
+export function findNode(root) {
+  const major = Number(process.versions.node.split('.')[0]);
+  // After a new `npm ci` the running program may have been deleted from node_modules.
+  if (major >= NEEDED_MAJOR && existsSync(process.execPath)) return process.execPath;
+  const installed = join(root, 'node_modules', nodePackage(), 'bin', nodeProgram());
+  return existsSync(installed) ? installed : undefined;
+}
+
+export function explainMissingNode() {
+  return [
+    `Phalanx needs Node ${NEEDED_MAJOR} or newer. This is Node ${process.versions.node}, and the npm package ` +
+      `${nodePackage()}, which would bring it, is not installed.`,
+    `Install Node ${NEEDED_MAJOR} from https://nodejs.org and run the same command again.`,
+  ].join('\n');
+}
+
+function nodePackage() {
+  return `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+}
+
+function nodeProgram() {
+  return process.platform === 'win32' ? 'node.exe' : 'node';
+}

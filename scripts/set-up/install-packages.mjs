@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+import { isInstalled, stampInstalled } from './installed-packages.mjs';
+import { withInstallLock } from './install-lock.mjs';
+import { SetUpError } from './set-up-error.mjs';
+
+// `omit` and `production` would leave out Node 24 (optional) or the tools (dev); a workspace would leave out the rest.
+const FOREIGN_SETTINGS = /^npm_config_(omit|only|production|optional|workspaces?|dry_run)$|^NODE_ENV$/i;
+
+/** Makes node_modules match package-lock.json. Does nothing, in about a millisecond, when it already does. */
+export async function installPackages(root) {
+  if (isInstalled(root)) return;
+  await withInstallLock(root, async (onStop) => {
+    if (isInstalled(root)) return;
+    const startedAt = Date.now();
+    console.error('phalanx: installing the npm packages of package-lock.json (about a minute) ...');
+    await runNpmCi(root, onStop);
+    stampInstalled(root);
+    console.error(`phalanx: packages installed in ${Math.round((Date.now() - startedAt) / 1000)} s.`);
+  });
+}
+
+async function runNpmCi(root, onStop) {
+  const [program, ...first] = npmCommand();
+  const shell = process.platform === 'win32' && first.length === 0;
+  const child = spawn(program, [...first, 'ci', '--include=dev', '--include=optional'], {
+    cwd: root,
+    env: npmEnvironment(root),
+    shell,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onStop((signal) => child.kill(signal));
+  const { output, ending } = await outcomeOf(child);
+  if (ending === 'exit 0') return;
+  process.stderr.write(output);
+  throw new SetUpError(
+    `phalanx: the npm packages could not be installed (npm ci: ${ending}; its output is above). ` +
+      `Nothing was started.\nCheck the network and the npm registry, then run the same command again.`,
+  );
+}
+
+/** The npm that runs this script, on the Node that it runs on; without one, the npm of the machine. */
+function npmCommand() {
+  const { npm_execpath: npm, npm_node_execpath: node } = process.env;
+  return npm?.endsWith('npm-cli.js') ? [node ?? process.execPath, npm] : ['npm'];
+}
+
+/** Without node_modules/.bin in PATH: npm is about to delete that folder, with the `node` in it. */
+function npmEnvironment(root) {
+  const kept = Object.entries(process.env).filter(([name]) => !FOREIGN_SETTINGS.test(name));
+  const withoutBin = (path) =>
+    path
+      ?.split(delimiter)
+      .filter((folder) => folder !== join(root, 'node_modules', '.bin'))
+      .join(delimiter);
+  return Object.fromEntries(
+    kept.map(([name, value]) => [name, name.toUpperCase() === 'PATH' ? withoutBin(value) : value]),
+  );
+}
+
+function outcomeOf(child) {
+  let output = '';
+  child.stdout.on('data', (chunk) => (output += chunk));
+  child.stderr.on('data', (chunk) => (output += chunk));
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ output, ending: `did not start, ${error.message}` }));
+    child.once('close', (code, signal) => resolve({ output, ending: signal ?? `exit ${code}` }));
+  });
+}

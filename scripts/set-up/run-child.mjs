@@ -1,0 +1,49 @@
+import { spawn, spawnSync } from 'node:child_process';
+
+const PASSED_ON = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+// Ctrl+C reaches this process twice: from the terminal, and again from npm, which repeats it at once.
+const ECHO_MS = 500;
+const isWindows = process.platform === 'win32';
+
+/** Runs the program in place of this process: its terminal, its signals (each once), its way to end. */
+export function runChild(program, args, env) {
+  const [command, ...rest] = [...endWithParent(), program, ...args];
+  // In a session of its own, or the terminal would send Ctrl+C to the child too, besides the one passed on.
+  const child = spawn(command, rest, { stdio: 'inherit', env, detached: !isWindows });
+  passSignalsOn(child);
+  child.once('error', (error) => {
+    console.error(`${program} did not start: ${error.message}`);
+    process.exit(1);
+  });
+  child.once('exit', (code, signal) => (signal === null ? process.exit(code) : endBy(signal)));
+}
+
+/**
+ * A killed wrapper (SIGKILL can't be passed on) must not leave a service behind in a session that nobody watches.
+ * setpriv is part of every Debian; elsewhere the child stays.
+ */
+function endWithParent() {
+  const command = ['setpriv', '--pdeathsig', 'TERM'];
+  if (process.platform !== 'linux') return [];
+  const works = spawnSync(command[0], [...command.slice(1), 'true'], { stdio: 'ignore' }).status === 0;
+  return works ? command : [];
+}
+
+function passSignalsOn(child) {
+  const lastAtMs = new Map();
+  for (const signal of PASSED_ON) {
+    process.on(signal, () => {
+      const now = performance.now();
+      const isEcho = now - (lastAtMs.get(signal) ?? -Infinity) < ECHO_MS;
+      lastAtMs.set(signal, now);
+      if (!isEcho) child.kill(signal);
+    });
+  }
+}
+
+function endBy(signal) {
+  for (const name of PASSED_ON) process.removeAllListeners(name);
+  process.kill(process.pid, signal);
+  // Some signals (a core dump's, or an ignored one) do not end this process: say the same by the exit code.
+  setTimeout(() => process.exit(1), 1_000);
+}

@@ -1,0 +1,69 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const WRAPPER = `
+import { runChild } from ${JSON.stringify(new URL('run-child.mjs', import.meta.url).href)};
+runChild(process.execPath, process.argv.slice(2), process.env);
+`;
+
+let folder: string;
+let wrapper: ChildProcess | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'run-child-'));
+  writeFileSync(join(folder, 'wrapper.mjs'), WRAPPER);
+});
+
+afterEach(() => {
+  wrapper?.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+function start(code: string): ChildProcess & { stdout: NodeJS.ReadableStream } {
+  const args = [join(folder, 'wrapper.mjs'), '-e', code];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  wrapper = child;
+  child.stdout.setEncoding('utf8');
+  return child;
+}
+
+/** Tells its own start, and each signal; ends with 7 when its input says so by a second kind of signal. */
+const COUNTING = `
+let count = 0;
+process.on('SIGINT', () => { count++; });
+process.on('SIGTERM', () => { console.log('SIGINT ' + count); process.exit(7); });
+setInterval(() => {}, 1000);
+console.log('ready');
+`;
+
+describe('runChild', () => {
+  it('ends with the exit code of the program', async () => {
+    expect(await once(start('process.exit(3)'), 'exit')).toEqual([3, null]);
+  });
+
+  it('ends by the signal that ended the program', async () => {
+    expect(await once(start(`process.kill(process.pid, 'SIGKILL')`), 'exit')).toEqual([null, 'SIGKILL']);
+  });
+
+  it('passes a signal on once, also when npm repeats it, and lets the program end in its own way', async () => {
+    const child = start(COUNTING);
+    await once(child.stdout, 'data');
+    child.kill('SIGINT');
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    const [[text], exit] = await Promise.all([once(child.stdout, 'data'), once(child, 'exit')]);
+    expect(text).toBe('SIGINT 1\n');
+    expect(exit).toEqual([7, null]);
+  });
+
+  it.runIf(process.platform === 'linux')('ends the program when it is killed itself', async () => {
+    const child = start(COUNTING);
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    expect(await once(child.stdout, 'data')).toEqual(['SIGINT 0\n']);
+  });
+});

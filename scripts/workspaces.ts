@@ -1,0 +1,78 @@
+import { globSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { dirname, join, posix } from 'node:path';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { placeOf, type ImportTarget } from './import-places.ts';
+
+const Manifest = Compile(
+  Type.Object({ name: Type.String(), exports: Type.Optional(Type.Record(Type.String(), Type.Unknown())) }),
+);
+
+interface Workspace {
+  readonly folder: string;
+  /** Subpath (`.`, `./client`, `./types/*`) to file, from the workspace's folder. */
+  readonly exports: ReadonlyMap<string, string>;
+}
+
+/** Says what an import reaches, by the workspaces' own package.json files. */
+export class Workspaces {
+  readonly #byName: ReadonlyMap<string, Workspace>;
+
+  constructor(root: string) {
+    const manifests = globSync('{packages/*,apps/*,tests,bench}/package.json', { cwd: root });
+    this.#byName = new Map(manifests.map((path) => readWorkspace(root, path.replaceAll('\\', '/'))));
+  }
+
+  resolve(specifier: string, fromPath: string): ImportTarget {
+    if (specifier.startsWith('.')) {
+      const path = posix.join(posix.dirname(fromPath), specifier);
+      return { kind: 'ours', place: placeOf(path), reachedBy: 'path' };
+    }
+    if (isBuiltin(specifier)) return { kind: 'builtin' };
+    return this.#resolvePackage(specifier);
+  }
+
+  #resolvePackage(specifier: string): ImportTarget {
+    const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+    const workspace = this.#byName.get(name);
+    if (workspace === undefined) return { kind: 'package', name };
+    const subpath = `.${specifier.slice(name.length)}`;
+    const file = exportedFile(workspace, subpath);
+    return {
+      kind: 'ours',
+      place: placeOf(posix.join(workspace.folder, file ?? subpath)),
+      reachedBy: file === undefined ? 'undeclared subpath' : 'package',
+    };
+  }
+}
+
+function readWorkspace(root: string, path: string): [name: string, Workspace] {
+  const manifest = Manifest.Parse(JSON.parse(readFileSync(join(root, path), 'utf8')));
+  const exported = Object.entries(manifest.exports ?? {}).flatMap(([subpath, target]) => {
+    const file = fileOf(target);
+    return file === undefined ? [] : [[subpath, file] as const];
+  });
+  return [manifest.name, { folder: dirname(path), exports: new Map(exported) }];
+}
+
+/** A pattern (`./types/*`) stands for any text; the longest is not looked for, since none here overlap. */
+function exportedFile({ exports }: Workspace, subpath: string): string | undefined {
+  for (const [pattern, file] of exports) {
+    const [start = '', end] = pattern.split('*');
+    if (end === undefined ? pattern !== subpath : !(subpath.startsWith(start) && subpath.endsWith(end)))
+      continue;
+    return file.replace(
+      '*',
+      subpath.slice(start.length, end === undefined ? undefined : subpath.length - end.length),
+    );
+  }
+  return undefined;
+}
+
+/** `"./src/index.ts"`, or the first file of `{"types": ..., "default": ...}`. */
+function fileOf(target: unknown): string | undefined {
+  if (typeof target === 'string') return target;
+  if (typeof target !== 'object' || target === null) return undefined;
+  return Object.values(target).map(fileOf).find(Boolean);
+}

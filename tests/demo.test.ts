@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { Program } from './support/program.ts';
+
+const run = promisify(execFile);
+let demo: Program;
+
+beforeAll(async () => {
+  demo = new Program(['demo'], { PHALANX_LISTEN: '127.0.0.1:0' });
+  await demo.printed(/Ctrl-C ends the demo/);
+});
+afterAll(() => demo.end('SIGKILL'));
+
+test('it runs the sample automation and shows its logs with line numbers', () => {
+  expect(demo.output).toMatch(/^\s+\d+ {2}log {4}Typed "Ada Lovelace" into name$/m);
+  expect(demo.output).toMatch(/^\s+\d+ {2}log {4}The app says: Your registration is complete\.$/m);
+  expect(demo.output).toMatch(/^\s+\d+ {2}warn {3}This is a warning/m);
+  expect(demo.output).toMatch(/Run {5}completed after/);
+});
+
+test('its three curl commands work when they are pasted, again and again', async () => {
+  const commands = demo.output.split('\n').filter((line) => line.startsWith('curl '));
+  expect(commands).toHaveLength(3);
+  const [devices, launch, logs] = await Promise.all([0, 1, 2].map((index) => paste(commands[index])));
+  expect(devices).toMatchObject({ success: true, devices: [{ state: 'ready' }] });
+  expect(launch).toEqual({ success: true, message: 'Started on 1 device.' });
+  expect(logs).toHaveProperty('logs');
+  expect(await paste(commands[1])).toEqual(launch);
+  await expect
+    .poll(() => paste(commands[2]))
+    .toMatchObject({ logs: [{ message: expect.stringContaining('In front:') }] });
+});
+
+test('it ends at Ctrl-C, with success', async () => {
+  await demo.end('SIGINT');
+  expect(demo.exitCode).toBe(0);
+});
+
+async function paste(command: string | undefined): Promise<unknown> {
+  const { stdout } = await run('bash', ['-c', command ?? 'false']);
+  return JSON.parse(stdout);
+}

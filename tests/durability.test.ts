@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+
+import { Installation } from './support/installation.ts';
+import { LogReader } from './support/log-reader.ts';
+
+const runCount = 20;
+const lineCount = 1000;
+const timeLimitMs = 180_000;
+
+/** Logs its numbered lines over a few seconds, so that what happens meanwhile happens in the middle. */
+const numberedLines = `
+for (let line = 1; line <= ${lineCount}; line++) {
+  console.log('line ' + line);
+  if (line % 20 === 0) await agent.actions.sleep(60);
+}`;
+
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+let installation: Installation;
+
+afterEach(() => installation.stop());
+
+async function startTwentyRuns(): Promise<LogReader[]> {
+  installation = await Installation.start(4);
+  const devices = await installation.readyDevices();
+  return Promise.all(
+    Array.from({ length: runCount }, async (_, index) => {
+      const deviceId = devices[index % devices.length]?.device_id ?? '';
+      const launchId = await installation.launch(deviceId, numberedLines);
+      return new LogReader(installation, { deviceId, launchId });
+    }),
+  );
+}
+
+async function untilInTheMiddle(readers: readonly LogReader[]): Promise<void> {
+  const isInTheMiddle = (reader: LogReader): boolean => reader.entries.length > lineCount / 5;
+  while (!readers.every(isInTheMiddle)) {
+    for (const reader of readers) await reader.poll();
+    await sleep(20);
+  }
+}
+
+const readAll = async (readers: readonly LogReader[]): Promise<void> =>
+  void (await Promise.all(readers.map((reader) => reader.readToEnd())));
+
+test(
+  'after a cut socket every line is read exactly once, in order, and every run completes',
+  async () => {
+    const readers = await startTwentyRuns();
+    await untilInTheMiddle(readers);
+    for (let cuts = 0; cuts < 5; cuts++) {
+      installation.cable.cut();
+      await sleep(150);
+    }
+    await readAll(readers);
+    for (const reader of readers) {
+      expect(reader.numbers).toEqual(upTo(lineCount));
+      expect(await installation.findRun(reader.launchId)).toMatchObject({ status: 'completed', error: null });
+    }
+  },
+  timeLimitMs,
+);
+
+test(
+  'after kill -9 of the server every line is read exactly once, in order, and every run completes',
+  async () => {
+    const readers = await startTwentyRuns();
+    await untilInTheMiddle(readers);
+    await installation.server.end('SIGKILL');
+    await installation.restartServer();
+    await readAll(readers);
+    for (const reader of readers) {
+      expect(reader.numbers).toEqual(upTo(lineCount));
+      expect(await installation.findRun(reader.launchId)).toMatchObject({ status: 'completed', error: null });
+    }
+  },
+  timeLimitMs,
+);
+
+test(
+  'after kill -9 of the host every line that was logged is read exactly once, and every run has ended truly',
+  async () => {
+    const readers = await startTwentyRuns();
+    await untilInTheMiddle(readers);
+    await installation.host.end('SIGKILL');
+    installation.restartHost();
+    await readAll(readers);
+    for (const reader of readers) {
+      expect(reader.numbers).toEqual(upTo(reader.numbers.length));
+      expect(reader.numbers.length).toBeGreaterThan(lineCount / 5);
+      const run = await installation.findRun(reader.launchId);
+      expect(run).toMatchObject({ status: 'failed', error: { code: 'host_restarted' } });
+    }
+    expect((await installation.readyDevices()).every((device) => device.running.length === 0)).toBe(true);
+  },
+  timeLimitMs,
+);

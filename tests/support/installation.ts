@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiClient } from '@phalanx/cli/api-client';
+import { deviceRoutes, isEnded, launchRoutes, logRoutes, runRoutes } from '@phalanx/protocol';
+import type { Device, LogEntry, Run } from '@phalanx/protocol';
+import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
+
+import { Cable } from './cable.ts';
+import { Program } from './program.ts';
+
+const adminToken = `admin-${randomUUID()}-${randomUUID()}`;
+const pollMs = 25;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Server, host and phones as processes of their own, and a cable between server and host that can be cut. */
+export class Installation {
+  readonly api: ApiClient;
+  readonly phones: readonly SimulatedPhone[];
+  readonly cable: Cable;
+  readonly folder: string;
+  readonly #listen: string;
+  server: Program;
+  host: Program;
+
+  private constructor(parts: { folder: string; listen: string; phones: SimulatedPhone[]; cable: Cable }) {
+    this.folder = parts.folder;
+    this.#listen = parts.listen;
+    this.phones = parts.phones;
+    this.cable = parts.cable;
+    this.api = new ApiClient(`http://${parts.listen}`, adminToken);
+    this.server = this.#spawnServer();
+    this.host = this.#spawnHost();
+  }
+
+  /** Resolves when every phone is ready. */
+  static async start(phoneCount: number): Promise<Installation> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-test-'));
+    const listen = `127.0.0.1:${await freePort()}`;
+    const serials = Array.from({ length: phoneCount }, (_, index) => `TEST${index + 1}`);
+    const phones = await Promise.all(serials.map((serial) => startSimulatedPhone({ serial })));
+    const cable = await Cable.to(`http://${listen}`);
+    const installation = new Installation({ folder, listen, phones, cable });
+    await installation.server.printed(/Phalanx server is at/);
+    await installation.readyDevices();
+    return installation;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.host.end(), this.server.end()]);
+    this.cable.close();
+    await Promise.all(this.phones.map((phone) => phone.stop()));
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async restartServer(): Promise<void> {
+    this.server = this.#spawnServer();
+    await this.server.printed(/Phalanx server is at/);
+  }
+
+  restartHost(): void {
+    this.host = this.#spawnHost();
+  }
+
+  /** The devices, once all of them are ready or busy. */
+  async readyDevices(): Promise<Device[]> {
+    for (;;) {
+      const { devices } = await this.api.call(deviceRoutes.list);
+      const ready = devices.filter(({ state }) => state === 'ready' || state === 'busy');
+      if (ready.length === this.phones.length) return ready;
+      if (this.host.hasExited) throw new Error(`the host has ended:\n${this.host.output}`);
+      await sleep(pollMs);
+    }
+  }
+
+  /** Returns the launch ID. */
+  async launch(deviceId: string, code: string): Promise<string> {
+    const launchId = randomUUID();
+    await this.api.call(launchRoutes.launchDirect, {
+      body: { device_id: deviceId, launch_id: launchId, command: 'start', code },
+    });
+    return launchId;
+  }
+
+  async findRun(launchId: string): Promise<Run | undefined> {
+    return (await this.api.call(runRoutes.list, { query: { automation_id: launchId } })).runs[0];
+  }
+
+  async endedRun(launchId: string): Promise<Run> {
+    for (;;) {
+      const run = await this.findRun(launchId);
+      if (run !== undefined && isEnded(run.status)) return run;
+      await sleep(pollMs);
+    }
+  }
+
+  /** One page of entries after `from`. */
+  async readLogs(deviceId: string, launchId: string, from?: string): Promise<LogEntry[]> {
+    const body = { device_id: deviceId, automation_ids: [launchId], ...(from === undefined ? {} : { from }) };
+    return (await this.api.call(logRoutes.read, { body })).logs;
+  }
+
+  #spawnServer(): Program {
+    return new Program(['server'], {
+      PHALANX_LISTEN: this.#listen,
+      PHALANX_DATA_DIR: path.join(this.folder, 'server'),
+      PHALANX_ADMIN_TOKEN: adminToken,
+      PHALANX_LOG_LEVEL: 'warn',
+    });
+  }
+
+  #spawnHost(): Program {
+    return new Program(['host'], {
+      PHALANX_SERVER_URL: this.cable.url,
+      PHALANX_TOKEN: adminToken,
+      PHALANX_DATA_DIR: path.join(this.folder, 'host'),
+      PHALANX_PHONES: this.phones.map((phone) => `${phone.host}:${phone.port}`).join(','),
+      PHALANX_ADB_SERVER: 'off',
+      PHALANX_LOG_LEVEL: 'warn',
+    });
+  }
+}

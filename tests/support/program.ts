@@ -1,0 +1,65 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
+
+/** A `phalanx` process, as an operator would start it. */
+export class Program {
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #exited: Promise<unknown>;
+  #output = '';
+  #waiting: (() => void)[] = [];
+
+  constructor(commandLine: readonly string[], env: Readonly<Record<string, string>>) {
+    const inherited = { PATH: process.env['PATH'] ?? '', TMPDIR: process.env['TMPDIR'] ?? '/tmp' };
+    this.#child = spawn(process.execPath, [cli, ...commandLine], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...inherited, ...env },
+    });
+    this.#exited = once(this.#child, 'exit');
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => this.#read(text));
+    }
+    void this.#exited.then(() => this.#wake());
+  }
+
+  /** All that it has printed. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  get exitCode(): number | null {
+    return this.#child.exitCode;
+  }
+
+  /** The first match of `pattern` in what it prints. Throws with all of it when it ends without a match. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.#output);
+      if (match !== null) return match;
+      if (this.hasExited) throw new Error(`the program ended without printing ${pattern}:\n${this.#output}`);
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  /** Sends a signal and waits for the end. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (!this.hasExited) this.#child.kill(signal);
+    await this.#exited;
+  }
+
+  #read(text: string): void {
+    this.#output += text;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
