@@ -28,9 +28,7 @@ test('its three curl commands work when they are pasted, again and again', async
   expect(launch).toEqual({ success: true, message: 'Started on 1 device.' });
   expect(logs).toHaveProperty('logs');
   expect(await paste(commands[1])).toEqual(launch);
-  await expect
-    .poll(() => paste(commands[2]))
-    .toMatchObject({ logs: [{ message: expect.stringContaining('In front:') }] });
+  await expect.poll(async () => JSON.stringify(await paste(commands[2]))).toContain('In front:');
 });
 
 test('it ends at Ctrl-C, with success', async () => {
