@@ -22,6 +22,18 @@ export const errorTable = {
     message:
       'Not every run was confirmed as ended within {seconds} s: {runs}. The stop stays requested; ask GET /api/v2/runs for their state.',
   },
+  already_running: {
+    status: 400,
+    message: 'The automation already runs on: {devices}. Nothing was launched. Stop it there first.',
+  },
+  invalid_parameters: {
+    status: 400,
+    message: 'The parameters do not fit parameters.schema.json of the project: {reasons}.',
+  },
+  invalid_parameter_schema: {
+    status: 400,
+    message: 'parameters.schema.json of the project is not a usable JSON Schema (2020-12): {problem}.',
+  },
   compile_failed: { status: 400, message: 'The code does not compile: {summary}.' },
   unauthorized: { status: 401, message: '{reason} Send the header "Authorization: Bearer <API token>".' },
   forbidden: { status: 403, message: '{reason}.' },

@@ -1,0 +1,56 @@
+import { afterAll, describe, expect, test } from 'vitest';
+
+import { ParameterChecker } from './parameter-checker.ts';
+
+const checker = new ParameterChecker();
+afterAll(() => checker.close());
+
+const schema = JSON.stringify({
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 1 },
+    retries: { type: 'integer', minimum: 0, default: 3 },
+    tags: { type: 'array', items: { type: 'string' } },
+  },
+  required: ['name'],
+  additionalProperties: false,
+});
+
+describe('parameters that fit', () => {
+  test('come back with the defaults of the schema filled in', async () => {
+    expect(await checker.check(schema, { name: 'a' })).toEqual({ name: 'a', retries: 3 });
+  });
+
+  test('are not changed where they are given, nor coerced', async () => {
+    const given = { name: 'a', retries: 0, tags: ['x'] };
+    expect(await checker.check(schema, given)).toEqual(given);
+  });
+});
+
+test.each([
+  [{}, "automationParameters must have required property 'name'"],
+  [{ name: '' }, 'automationParameters.name must NOT have fewer than 1 characters'],
+  [{ name: 'a', retries: '3' }, 'automationParameters.retries must be integer'],
+  [{ name: 'a', tags: [1] }, 'automationParameters.tags.0 must be string'],
+  [{ name: 'a', other: 1 }, 'automationParameters must NOT have additional properties ("other")'],
+])('%j is refused with the reason', async (parameters, reason) => {
+  await expect(checker.check(schema, parameters)).rejects.toMatchObject({
+    code: 'invalid_parameters',
+    message: expect.stringContaining(reason),
+  });
+});
+
+test.each(['{', 'null', '[]x', '{"type": "nonsense"}', '{"$ref": "https://example.com/schema.json"}'])(
+  'the schema %s is refused',
+  async (text) => {
+    await expect(checker.check(text, {})).rejects.toMatchObject({ code: 'invalid_parameter_schema' });
+  },
+);
+
+test('a schema that takes for ever is given up, and costs the next launch nothing', async () => {
+  const slow = JSON.stringify({ properties: { name: { type: 'string', pattern: '^(a+)+$' } } });
+  const forever = checker.check(slow, { name: `${'a'.repeat(40)}!` });
+  const next = checker.check(schema, { name: 'a' });
+  await expect(forever).rejects.toMatchObject({ code: 'invalid_parameter_schema' });
+  expect(await next).toEqual({ name: 'a', retries: 3 });
+});

@@ -1,0 +1,9 @@
+export interface ParameterQuestion {
+  /** Text of `parameters.schema.json`. */
+  schema: string;
+  parameters: Record<string, unknown>;
+}
+
+/** The parameters with the schema's defaults filled in; or what is wrong with them, or with the schema. */
+export type ParameterAnswer =
+  { parameters: Record<string, unknown> } | { reasons: string[] } | { schemaProblem: string };
