@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import {
+  adbCommand,
+  type AdbMessage,
+  encodeHeader,
+  maxHandshakeBytes,
+  maxPayloadBytes,
+  oldestVersion,
+  versionWithoutChecksum,
+} from './adb-message.ts';
+import { type AdbStream, createAdbStream } from './adb-stream.ts';
+import type { Authorization } from './authorization.ts';
+import { MessageReader, ProtocolError } from './message-reader.ts';
+
+const maxStreams = 128;
+const authType = { token: 1, signature: 2, publicKey: 3 } as const;
+const noPayload = Buffer.alloc(0);
+
+/** What the program behind a service does with its stream. It ends or destroys the stream itself. */
+export type ServiceProgram = (stream: Duplex) => void | Promise<void>;
+
+/** What a connection needs to know of the phone. */
+export interface AdbDevice {
+  readonly authorization: Authorization;
+  readonly faults: {
+    readonly hang: boolean;
+    readonly offline: boolean;
+    readonly unauthorized: boolean;
+    readonly dropAfterBytes: number | undefined;
+  };
+  banner(): string;
+  /** Undefined when this device does not know the service; the stream is then refused. */
+  findService(name: string): Promise<ServiceProgram | undefined>;
+}
+
+/** The device side of one ADB connection. Lives until either side closes the socket. */
+export class AdbConnection {
+  readonly #socket: Socket;
+  readonly #device: AdbDevice;
+  readonly #streams = new Map<number, AdbStream>();
+  readonly #reader: MessageReader;
+  #nextId = 1;
+  #version = oldestVersion;
+  #peerMaxPayload = maxHandshakeBytes;
+  #online = false;
+  #token = noPayload;
+  #sentBytes = 0;
+
+  constructor(socket: Socket, device: AdbDevice) {
+    this.#socket = socket;
+    this.#device = device;
+    this.#reader = new MessageReader({
+      maxPayloadBytes: () => (this.#online ? maxPayloadBytes : maxHandshakeBytes),
+      checksumRequired: () => this.#online && this.#version < versionWithoutChecksum,
+    });
+    socket.setNoDelay(true);
+    socket.on('error', () => {});
+    socket.on('close', () => this.#closeStreams());
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+  }
+
+  /** Cuts the connection as an unplugged cable does. */
+  drop(): void {
+    this.#socket.destroy();
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const message of this.#reader.push(chunk)) {
+        if (this.#socket.destroyed) return;
+        if (!this.#device.faults.hang) this.#handle(message);
+      }
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.drop();
+    }
+  }
+
+  #handle(message: AdbMessage): void {
+    if (message.command === adbCommand.cnxn) return this.#handleConnect(message);
+    if (message.command === adbCommand.auth) return this.#handleAuth(message);
+    if (!this.#online) return;
+    if (message.command === adbCommand.open) return this.#handleOpen(message);
+    const stream = this.#streams.get(message.arg1);
+    if (message.command === adbCommand.okay) return stream?.handleOkay();
+    if (message.command === adbCommand.clse) return stream?.handleClose();
+    if (message.command === adbCommand.wrte) return this.#handleWrite(message, stream);
+    throw new ProtocolError('An ADB message has an unknown command.');
+  }
+
+  #handleConnect(message: AdbMessage): void {
+    if (this.#device.faults.offline) return;
+    this.#closeStreams();
+    this.#version = Math.min(Math.max(message.arg0, oldestVersion), versionWithoutChecksum);
+    this.#peerMaxPayload = Math.min(Math.max(message.arg1, 256), maxPayloadBytes);
+    if (this.#device.authorization.required || this.#device.faults.unauthorized) this.#sendToken();
+    else this.#goOnline();
+  }
+
+  #handleAuth(message: AdbMessage): void {
+    if (this.#online || this.#token.length === 0) return;
+    const { authorization, faults } = this.#device;
+    if (message.arg0 === authType.signature) {
+      const known = authorization.isSignedByKnownKey(this.#token, message.payload);
+      return known && !faults.unauthorized ? this.#goOnline() : this.#sendToken();
+    }
+    if (message.arg0 !== authType.publicKey) throw new ProtocolError('Unknown kind of AUTH message.');
+    if (faults.unauthorized) return;
+    const isKey = authorization.ask(message.payload.toString('latin1'), () => this.#goOnline());
+    if (!isKey) throw new ProtocolError('The AUTH message holds no Android public key.');
+  }
+
+  #sendToken(): void {
+    this.#online = false;
+    this.#token = randomBytes(20);
+    this.#send(adbCommand.auth, authType.token, 0, this.#token);
+  }
+
+  #goOnline(): void {
+    if (this.#socket.destroyed) return;
+    this.#token = noPayload;
+    this.#online = true;
+    this.#send(adbCommand.cnxn, versionWithoutChecksum, maxPayloadBytes, Buffer.from(this.#device.banner()));
+  }
+
+  #handleOpen(message: AdbMessage): void {
+    const remoteId = message.arg0;
+    if (remoteId === 0) throw new ProtocolError('OPEN without a stream id.');
+    if (this.#streams.size >= maxStreams) return this.#send(adbCommand.clse, 0, remoteId);
+    const name = message.payload.toString('utf8').replace(/\0+$/, '');
+    void this.#open(name, remoteId);
+  }
+
+  async #open(name: string, remoteId: number): Promise<void> {
+    const program = await this.#device.findService(name);
+    if (this.#socket.destroyed || this.#device.faults.hang) return;
+    if (!program) return this.#send(adbCommand.clse, 0, remoteId);
+    const localId = this.#nextId++;
+    const stream = createAdbStream({
+      localId,
+      remoteId,
+      maxPayloadBytes: this.#peerMaxPayload,
+      send: (command, arg0, arg1, payload) => this.#send(command, arg0, arg1, payload),
+      onClosed: () => this.#streams.delete(localId),
+    });
+    this.#streams.set(localId, stream);
+    this.#send(adbCommand.okay, localId, remoteId);
+    try {
+      await program(stream.duplex);
+    } catch {
+      // The program's peer went away, or a fault of the simulation itself: either ends this stream only.
+      stream.duplex.destroy();
+    }
+  }
+
+  #handleWrite(message: AdbMessage, stream: AdbStream | undefined): void {
+    if (!stream) return this.#send(adbCommand.clse, 0, message.arg0);
+    if (!stream.handleData(message.payload)) throw new ProtocolError('The peer does not wait for OKAY.');
+  }
+
+  #send(command: number, arg0: number, arg1: number, payload: Buffer = noPayload): void {
+    if (this.#socket.destroyed || this.#device.faults.hang) return;
+    const withChecksum = this.#version < versionWithoutChecksum || !this.#online;
+    this.#socket.write(encodeHeader({ command, arg0, arg1, payload }, withChecksum));
+    if (payload.length > 0) this.#socket.write(payload);
+    this.#sentBytes += payload.length;
+    const limit = this.#device.faults.dropAfterBytes;
+    if (limit !== undefined && this.#sentBytes >= limit) this.drop();
+  }
+
+  #closeStreams(): void {
+    this.#online = false;
+    for (const stream of [...this.#streams.values()]) stream.duplex.destroy();
+    this.#streams.clear();
+  }
+}

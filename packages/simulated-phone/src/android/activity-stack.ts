@@ -1,0 +1,103 @@
+import type { App, Dialog, RunningApp } from '../apps/app.ts';
+import type { TextField } from '../view/text-field.ts';
+import type { ScrollState } from '../view/view.ts';
+
+/** One started screen of an app, with what it keeps while others are above it. */
+export interface Activity {
+  readonly packageName: string;
+  /** With a leading dot. */
+  readonly className: string;
+  readonly scrolls: Map<string, ScrollState>;
+  readonly fields: Map<string, TextField>;
+  focusedField: TextField | undefined;
+  dialog: Dialog | undefined;
+}
+
+export interface Task {
+  readonly id: number;
+  readonly app: App;
+  readonly running: RunningApp;
+  /** The front one is last; never empty. */
+  readonly activities: Activity[];
+}
+
+function createActivity(packageName: string, className: string): Activity {
+  return {
+    packageName,
+    className,
+    scrolls: new Map(),
+    fields: new Map(),
+    focusedField: undefined,
+    dialog: undefined,
+  };
+}
+
+/** `pkg/.Name` as Android prints a component: the class name in full. */
+export function componentName({ packageName, className }: Activity): string {
+  return `${packageName}/${className.startsWith('.') ? packageName : ''}${className}`;
+}
+
+/** The tasks of the phone, the home screen's among them. */
+export class ActivityStack {
+  #tasks: Task[] = [];
+  #nextTaskId = 1;
+
+  /** The front task. Throws before the home screen was started. */
+  get front(): Task {
+    const task = this.#tasks.at(-1);
+    if (!task) throw new Error('No task runs: the home screen was not started.');
+    return task;
+  }
+
+  get top(): Activity {
+    const activity = this.front.activities.at(-1);
+    if (!activity) throw new Error('A task without an activity is on the stack.');
+    return activity;
+  }
+
+  /** Most recent first, without the home screen. */
+  listRecent(): Task[] {
+    return this.#tasks.filter((task) => !task.app.isHome).toReversed();
+  }
+
+  find(packageName: string): Task | undefined {
+    return this.#tasks.find((task) => task.app.packageName === packageName);
+  }
+
+  bringToFront(task: Task): void {
+    this.#tasks = [...this.#tasks.filter((other) => other !== task), task];
+  }
+
+  start(app: App, running: RunningApp, className: string): Task {
+    const task = {
+      id: this.#nextTaskId++,
+      app,
+      running,
+      activities: [createActivity(app.packageName, className)],
+    };
+    this.#tasks.push(task);
+    return task;
+  }
+
+  /** Puts an activity on top, unless it already is there. */
+  open(task: Task, className: string): void {
+    const top = task.activities.at(-1);
+    if (top?.className !== className) task.activities.push(createActivity(task.app.packageName, className));
+  }
+
+  /** Ends the top activity. The home screen stays; an app without activities leaves the stack. */
+  finishTop(task: Task): void {
+    if (task.app.isHome && task.activities.length === 1) return;
+    task.activities.pop();
+    if (task.activities.length === 0) this.remove(task);
+  }
+
+  remove(task: Task): void {
+    this.#tasks = this.#tasks.filter((other) => other !== task);
+  }
+
+  goHome(): void {
+    const home = this.#tasks.find((task) => task.app.isHome);
+    if (home) this.bringToFront(home);
+  }
+}

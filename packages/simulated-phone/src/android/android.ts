@@ -1,0 +1,270 @@
+import type { App, Dialog } from '../apps/app.ts';
+import { findUiautomatorXml } from '../screen/uiautomator-xml.ts';
+import { findActiveTree, findActiveWindow, type Screen } from '../screen/screen.ts';
+import type { TextField } from '../view/text-field.ts';
+import { type VisibleView, walk } from '../view/find-view.ts';
+import { ActivityStack, componentName, type Task } from './activity-stack.ts';
+import { createAppHost } from './app-host.ts';
+import { composeScreen } from './compose-screen.ts';
+import { crashDialog } from './crash-dialog.ts';
+import type { Display } from './display.ts';
+import { FileSystem } from './file-system.ts';
+import { type Identity, propertiesOf } from './identity.ts';
+import { InputLog } from './input-log.ts';
+import { Packages } from './packages.ts';
+import { revealField } from './reveal-field.ts';
+import { Settings } from './settings.ts';
+import { Timers } from './timers.ts';
+
+export interface AndroidOptions {
+  readonly identity: Identity;
+  readonly display: Display;
+  readonly apps: readonly App[];
+  readonly storageBytes: number;
+}
+
+/** A dialog of the system above everything, such as "App keeps stopping". */
+export interface SystemDialog {
+  readonly title: string;
+  readonly packageName: string;
+  readonly options: readonly { readonly id: string; readonly label: string; readonly onTap: () => void }[];
+}
+
+/** What covers the app: the notification shade or the list of recent apps. */
+export type Overlay = 'shade' | 'recents' | undefined;
+
+/** The modelled Android of one phone. Every change makes the next look at `screen` build it anew. */
+export class Android {
+  readonly identity: Identity;
+  readonly files: FileSystem;
+  readonly packages: Packages;
+  readonly properties: Map<string, string>;
+  readonly settings = new Settings();
+  /** What was tapped, swiped, typed and pressed, newest last. */
+  readonly inputs = new InputLog();
+  readonly stack = new ActivityStack();
+  /** Timers of apps, by package name. */
+  readonly timers = new Timers();
+  readonly #apps: Map<string, App>;
+
+  readonly #physicalDisplay: Display;
+  #display: Display;
+  #screen: Screen | undefined;
+  #screenMinute = '';
+  #isScreenOn = true;
+  #isLocked = false;
+  #isKeyboardShown = false;
+  #overlay: Overlay;
+  #systemDialog: SystemDialog | undefined;
+
+  constructor(options: AndroidOptions) {
+    this.identity = options.identity;
+    this.#physicalDisplay = options.display;
+    this.#display = options.display;
+    this.files = new FileSystem(options.storageBytes);
+    this.packages = new Packages(options.identity.sdkVersion);
+    this.properties = propertiesOf(options.identity);
+    this.#apps = new Map(options.apps.map((app) => [app.packageName, app]));
+    for (const { packageName: name, versionCode, versionName, isHome } of options.apps) {
+      this.packages.add({ name, versionCode, versionName, isSystem: isHome });
+    }
+    const home = options.apps.find((app) => app.isHome);
+    if (!home) throw new Error('A simulated phone needs one app with isHome.');
+    this.startActivity(home.packageName);
+  }
+
+  /** The screen as it is now. The same object until something changes. */
+  get screen(): Screen {
+    const minute = this.clock();
+    if (!this.#screen || minute !== this.#screenMinute) this.#screen = composeScreen(this);
+    this.#screenMinute = minute;
+    return this.#screen;
+  }
+
+  get display(): Display {
+    return this.#display;
+  }
+
+  get physicalDisplay(): Display {
+    return this.#physicalDisplay;
+  }
+
+  get isScreenOn(): boolean {
+    return this.#isScreenOn;
+  }
+
+  get isLocked(): boolean {
+    return this.#isLocked;
+  }
+
+  get isKeyboardShown(): boolean {
+    return this.#isKeyboardShown && this.focusedField !== undefined;
+  }
+
+  get overlay(): Overlay {
+    return this.#overlay;
+  }
+
+  get systemDialog(): SystemDialog | undefined {
+    return this.#systemDialog;
+  }
+
+  /** `package/class` of the activity in front, whatever covers it. */
+  get currentActivity(): string {
+    return componentName(this.stack.top);
+  }
+
+  get currentPackage(): string {
+    return this.stack.top.packageName;
+  }
+
+  /** Title of the window that has the focus; undefined when the screen is off. */
+  get currentFocus(): string | undefined {
+    return findActiveWindow(this.screen)?.title;
+  }
+
+  get focusedField(): TextField | undefined {
+    const activity = this.stack.top;
+    return activity.dialog ? undefined : activity.focusedField;
+  }
+
+  /** Text of the current activity's field of that id; undefined when it has none. */
+  findFieldText(id: string): string | undefined {
+    return this.stack.top.fields.get(id)?.text;
+  }
+
+  /** The first visible view of the active window whose text, description or id (short or full) is this. */
+  findView(name: string): VisibleView | undefined {
+    const tree = findActiveTree(this.screen);
+    if (!tree) return undefined;
+    const isNamed = ({ view }: VisibleView) =>
+      view.text === name ||
+      view.description === name ||
+      view.resourceId === name ||
+      view.resourceId?.endsWith(`:id/${name}`) === true;
+    return walk(tree).find((visible) => isNamed(visible));
+  }
+
+  /** The active window as `uiautomator dump` would write it; undefined when the screen is off. */
+  findXml(): string | undefined {
+    return findUiautomatorXml(this.screen, { compressed: false });
+  }
+
+  /** HH:MM of the status bar. */
+  clock(): string {
+    return new Date().toTimeString().slice(0, 5);
+  }
+
+  redraw(): void {
+    this.#screen = undefined;
+  }
+
+  resize(display: Display): void {
+    this.#display = display;
+    this.redraw();
+  }
+
+  findApp(packageName: string): App | undefined {
+    return this.packages.find(packageName) && this.#apps.get(packageName);
+  }
+
+  listApps(): App[] {
+    return [...this.#apps.values()].filter((app) => this.packages.find(app.packageName));
+  }
+
+  /** Starts or brings to front. False when there is no such app or activity. */
+  startActivity(packageName: string, className?: string): boolean {
+    const app = this.findApp(packageName);
+    const target = className ?? app?.activities[0];
+    if (!app || target === undefined || !app.activities.includes(target)) return false;
+    const task = this.stack.find(packageName) ?? this.#launch(app, className ?? target);
+    this.stack.bringToFront(task);
+    if (className !== undefined) this.stack.open(task, className);
+    this.setOverlay(undefined);
+    return true;
+  }
+
+  goHome(): void {
+    this.stack.goHome();
+    this.hideKeyboard();
+    this.setOverlay(undefined);
+  }
+
+  finishTop(): void {
+    const task = this.stack.front;
+    this.stack.finishTop(task);
+    if (task.activities.length === 0) this.#end(task);
+    this.hideKeyboard();
+  }
+
+  /** Ends an app with its state and timers. */
+  forceStop(packageName: string): void {
+    const task = this.stack.find(packageName);
+    if (!task) return;
+    if (!task.app.isHome) this.#end(task);
+    this.hideKeyboard();
+  }
+
+  /** Ends an app as an uncaught exception does, and says so above whatever comes to front. */
+  crash(packageName: string): void {
+    const label = this.#apps.get(packageName)?.label ?? packageName;
+    this.forceStop(packageName);
+    this.showSystemDialog(crashDialog(this, { packageName, label }));
+  }
+
+  /** A dialog of the app in front. */
+  showDialog(dialog: Dialog | undefined): void {
+    this.stack.top.dialog = dialog;
+    this.hideKeyboard();
+  }
+
+  showSystemDialog(dialog: SystemDialog | undefined): void {
+    this.#systemDialog = dialog;
+    this.redraw();
+  }
+
+  setOverlay(overlay: Overlay): void {
+    this.#overlay = overlay;
+    this.redraw();
+  }
+
+  focus(field: TextField | undefined): void {
+    this.stack.top.focusedField = field;
+    this.#isKeyboardShown = field !== undefined;
+    this.redraw();
+    if (field && revealField(this.screen, field)) this.redraw();
+  }
+
+  hideKeyboard(): void {
+    this.#isKeyboardShown = false;
+    this.redraw();
+  }
+
+  setScreenOn(isOn: boolean): void {
+    if (!isOn) this.#isLocked = true;
+    this.#isScreenOn = isOn;
+    this.redraw();
+  }
+
+  unlock(): void {
+    this.#isLocked = false;
+    this.redraw();
+  }
+
+  /** Ends all timers of apps. */
+  stop(): void {
+    this.timers.clear();
+  }
+
+  #launch(app: App, className: string): Task {
+    const running = app.launch(createAppHost(this, app), () => this.redraw());
+    return this.stack.start(app, running, className);
+  }
+
+  #end(task: Task): void {
+    this.timers.clear(task.app.packageName);
+    this.stack.remove(task);
+    this.stack.goHome();
+    this.redraw();
+  }
+}

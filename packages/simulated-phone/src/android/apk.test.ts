@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { TEST_APK_PATH } from 'appium-uiautomator2-server';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { findApkManifest } from './apk.ts';
+
+test('package and versions are read from a real APK', async () => {
+  expect(findApkManifest(await readFile(TEST_APK_PATH))).toMatchObject({
+    packageName: 'io.appium.uiautomator2.server.test',
+    minSdkVersion: 26,
+  });
+});
+
+test('a damaged APK is no APK or still has a valid name, and never throws', async () => {
+  const apk = await readFile(TEST_APK_PATH);
+  fc.assert(
+    fc.property(fc.nat(apk.length - 1), fc.nat(255), fc.boolean(), (offset, byte, isCut) => {
+      const damaged = isCut ? apk.subarray(0, offset) : Buffer.from(apk);
+      if (!isCut) damaged[offset] = byte;
+      const found = findApkManifest(damaged);
+      expect(found === undefined || /^[\w.]+$/.test(found.packageName)).toBe(true);
+    }),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,63 @@
+const chunk = { stringPool: 0x0001, startElement: 0x0102 } as const;
+const utf8Flag = 0x100;
+const typeString = 3;
+const wanted = new Set(['manifest', 'uses-sdk']);
+
+/** A length in one or two bytes, as UTF-8 pools hold it. Returns the length and where it ends. */
+function readShortLength(pool: Buffer, offset: number): [length: number, end: number] {
+  const first = pool.readUInt8(offset);
+  return first & 0x80
+    ? [((first & 0x7f) << 8) | pool.readUInt8(offset + 1), offset + 2]
+    : [first, offset + 1];
+}
+
+function readPoolString(pool: Buffer, offset: number, isUtf8: boolean): string {
+  if (!isUtf8) {
+    const length = pool.readUInt16LE(offset);
+    return pool.toString('utf16le', offset + 2, offset + 2 + length * 2);
+  }
+  const [, afterCharacters] = readShortLength(pool, offset);
+  const [bytes, start] = readShortLength(pool, afterCharacters);
+  return pool.toString('utf8', start, start + bytes);
+}
+
+function readStringPool(pool: Buffer): string[] {
+  const count = Math.min(pool.readUInt32LE(8), pool.length / 4);
+  const isUtf8 = (pool.readUInt32LE(16) & utf8Flag) !== 0;
+  const start = pool.readUInt32LE(20);
+  return Array.from({ length: count }, (_, index) =>
+    readPoolString(pool, start + pool.readUInt32LE(28 + index * 4), isUtf8),
+  );
+}
+
+function readAttributes(element: Buffer, strings: readonly string[]): [name: string, value: string][] {
+  const start = 16 + element.readUInt16LE(24);
+  const sizeBytes = element.readUInt16LE(26);
+  const count = element.readUInt16LE(28);
+  return Array.from({ length: count }, (_, index) => {
+    const offset = start + index * sizeBytes;
+    const name = strings[element.readUInt32LE(offset + 4)] ?? '';
+    const data = element.readUInt32LE(offset + 16);
+    const isString = element.readUInt8(offset + 15) === typeString;
+    return [name, isString ? (strings[data] ?? '') : String(data)];
+  });
+}
+
+/** The attributes of `manifest` and `uses-sdk` in Android's compiled XML. Throws RangeError on a broken one. */
+export function findManifestAttributes(xml: Buffer): Map<string, string> {
+  const attributes = new Map<string, string>();
+  let strings: string[] = [];
+  let offset = xml.readUInt16LE(2);
+  while (offset + 8 <= xml.length) {
+    const type = xml.readUInt16LE(offset);
+    const sizeBytes = xml.readUInt32LE(offset + 4);
+    if (sizeBytes < 8) break;
+    const body = xml.subarray(offset, offset + sizeBytes);
+    if (type === chunk.stringPool) strings = readStringPool(body);
+    if (type === chunk.startElement && wanted.has(strings[body.readUInt32LE(20)] ?? '')) {
+      for (const [name, value] of readAttributes(body, strings)) attributes.set(name, value);
+    }
+    offset += sizeBytes;
+  }
+  return attributes;
+}

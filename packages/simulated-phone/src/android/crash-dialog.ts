@@ -1,0 +1,19 @@
+import type { Android, SystemDialog } from './android.ts';
+
+/** "App keeps stopping", as Android shows it for an app that died in front. */
+export function crashDialog(android: Android, app: { packageName: string; label: string }): SystemDialog {
+  const close = () => android.showSystemDialog(undefined);
+  const reopen = () => {
+    close();
+    android.startActivity(app.packageName);
+  };
+  return {
+    title: `${app.label} keeps stopping`,
+    packageName: app.packageName,
+    options: [
+      { id: 'android:id/aerr_restart', label: 'Open app again', onTap: reopen },
+      { id: 'android:id/aerr_app_info', label: 'App info', onTap: close },
+      { id: 'android:id/aerr_close', label: 'Close app', onTap: close },
+    ],
+  };
+}

@@ -1,0 +1,46 @@
+export interface Package {
+  readonly name: string;
+  readonly versionCode: number;
+  readonly versionName: string;
+  readonly isSystem: boolean;
+}
+
+const systemPackages = [
+  'android',
+  'com.android.systemui',
+  'com.android.shell',
+  'com.android.providers.settings',
+];
+
+/** The package manager's list. */
+export class Packages {
+  readonly #packages = new Map<string, Package>();
+
+  constructor(sdkVersion: number) {
+    for (const name of systemPackages) {
+      this.add({ name, versionCode: sdkVersion, versionName: String(sdkVersion), isSystem: true });
+    }
+  }
+
+  add(entry: Package): void {
+    this.#packages.set(entry.name, entry);
+  }
+
+  find(name: string): Package | undefined {
+    return this.#packages.get(name);
+  }
+
+  /** False when there is none of that name, or it belongs to the system. */
+  remove(name: string): boolean {
+    return this.#packages.get(name)?.isSystem === false && this.#packages.delete(name);
+  }
+
+  list(): Package[] {
+    return [...this.#packages.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+}
+
+/** Where the package manager says that an APK lies. */
+export function apkPath({ name, isSystem }: Package): string {
+  return isSystem ? `/system/app/${name}/base.apk` : `/data/app/~~c2ltdWxhdGVk==/${name}-cGhvbmU==/base.apk`;
+}

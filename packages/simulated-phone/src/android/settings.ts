@@ -1,0 +1,36 @@
+const namespaces = ['system', 'secure', 'global'] as const;
+type Namespace = (typeof namespaces)[number];
+
+const maxEntries = 1000;
+
+/** The settings provider's three tables. */
+export class Settings {
+  readonly #tables: Record<Namespace, Map<string, string>> = {
+    system: new Map([
+      ['accelerometer_rotation', '0'],
+      ['screen_off_timeout', '600000'],
+      ['user_rotation', '0'],
+    ]),
+    secure: new Map([
+      ['default_input_method', 'com.android.inputmethod.latin/.LatinIME'],
+      ['enabled_accessibility_services', ''],
+    ]),
+    global: new Map([
+      ['adb_enabled', '1'],
+      ['animator_duration_scale', '1.0'],
+      ['device_provisioned', '1'],
+      ['transition_animation_scale', '1.0'],
+      ['window_animation_scale', '1.0'],
+    ]),
+  };
+
+  /** The table of that name, as `settings` spells it. */
+  findTable(name: string | undefined): Map<string, string> | undefined {
+    const namespace = namespaces.find((known) => known === name);
+    return namespace && this.#tables[namespace];
+  }
+
+  put(table: Map<string, string>, key: string, value: string): void {
+    if (table.size < maxEntries || table.has(key)) table.set(key, value);
+  }
+}

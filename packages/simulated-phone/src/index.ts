@@ -1,0 +1,9 @@
+export { Android, type SystemDialog } from './android/android.ts';
+export type { Display } from './android/display.ts';
+export type { InputEvent } from './android/input-log.ts';
+export { type App, type AppContext, type AppDefinition, defineApp, type Dialog } from './apps/app.ts';
+export { sampleApps } from './apps/sample-apps.ts';
+export type { Authorization } from './adb/authorization.ts';
+export type { Faults, FaultState, UiautomatorFault } from './faults.ts';
+export type { SimulatedPhoneOptions } from './phone-options.ts';
+export { type SimulatedPhone, startSimulatedPhone } from './simulated-phone.ts';

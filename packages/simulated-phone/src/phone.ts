@@ -1,0 +1,12 @@
+import type { Android } from './android/android.ts';
+import type { FaultState } from './faults.ts';
+import type { Camera } from './screen/camera.ts';
+import type { Instrumentation } from './ui-server/instrumentation.ts';
+
+/** The inside of a simulated phone: what shell programs and the UiAutomator2 server work with. */
+export interface Phone {
+  readonly android: Android;
+  readonly faults: Readonly<FaultState>;
+  readonly camera: Camera;
+  readonly instrumentation: Instrumentation;
+}

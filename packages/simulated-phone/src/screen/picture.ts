@@ -1,0 +1,34 @@
+import sharp from 'sharp';
+import { intersect, type Rect } from '../view/rect.ts';
+import type { View } from '../view/view.ts';
+import { Canvas } from './canvas.ts';
+import { displayRect, type Screen } from './screen.ts';
+
+function paintView(canvas: Canvas, view: View, clip: Rect): void {
+  const visible = intersect(view.frame, clip);
+  if (!visible) return;
+  view.paint?.(canvas);
+  const children = view.children ?? [];
+  if (children.length === 0) return;
+  if (view.clips) canvas.startClip(visible);
+  for (const child of children) paintView(canvas, child, view.clips ? visible : clip);
+  if (view.clips) canvas.endClip();
+}
+
+/** The screen as one SVG document. */
+function paintScreen(screen: Screen): string {
+  const canvas = new Canvas();
+  canvas.rect(displayRect(screen), '#000000');
+  for (const window of screen.windows) paintView(canvas, window.root, displayRect(screen));
+  return canvas.toSvg(screen.width, screen.height);
+}
+
+export type PictureFormat = 'png' | 'jpeg' | 'raw';
+
+/** A picture of the screen; `raw` is RGBA without a header. Drawing runs outside the event loop. */
+export async function renderPicture(screen: Screen, format: PictureFormat): Promise<Buffer> {
+  const image = sharp(Buffer.from(paintScreen(screen)), { density: 72 });
+  if (format === 'jpeg') return image.jpeg({ quality: 80 }).toBuffer();
+  if (format === 'png') return image.png({ compressionLevel: 4 }).toBuffer();
+  return image.ensureAlpha().raw().toBuffer();
+}

@@ -1,0 +1,26 @@
+import type { Rect } from '../view/rect.ts';
+import type { Window } from '../view/view.ts';
+import { findVisible, type VisibleView } from '../view/find-view.ts';
+
+/** Everything that is on the display at one moment; never changed once made. */
+export interface Screen {
+  readonly width: number;
+  readonly height: number;
+  /** From the back to the front. */
+  readonly windows: readonly Window[];
+}
+
+export function displayRect(screen: Screen): Rect {
+  return { left: 0, top: 0, right: screen.width, bottom: screen.height };
+}
+
+/** The window that has the input focus: what is dumped and what gets keys. */
+export function findActiveWindow(screen: Screen): Window | undefined {
+  return screen.windows.findLast((window) => window.focusable);
+}
+
+/** The visible tree of the active window. */
+export function findActiveTree(screen: Screen): VisibleView | undefined {
+  const window = findActiveWindow(screen);
+  return window && findVisible(window.root, displayRect(screen));
+}

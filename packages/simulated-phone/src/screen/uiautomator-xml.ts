@@ -1,0 +1,78 @@
+import type { VisibleView } from '../view/find-view.ts';
+import { accessibilityFlags, escapeAttribute, formatBounds } from './attributes.ts';
+import { findActiveTree, type Screen } from './screen.ts';
+
+const interactiveContainers = /\.(?:GridView|GridLayout|ListView|TableLayout)$/;
+
+/** "Not accessibility friendly": something to tap that no one can name. */
+function isUnnamed({ view, children }: VisibleView): boolean {
+  const hasName = (view.text ?? '') !== '' || (view.description ?? '') !== '';
+  if (!view.onTap || view.enabled === false || interactiveContainers.test(view.className)) return false;
+  return !hasName && !children.some((child) => isNamedInside(child));
+}
+
+function isNamedInside({ view, children }: VisibleView): boolean {
+  if ((view.text ?? '') !== '' || (view.description ?? '') !== '') return true;
+  return children.some((child) => isNamedInside(child));
+}
+
+function nodeAttributes(visible: VisibleView, index: number): Record<string, string> {
+  const { view, bounds } = visible;
+  const flags = accessibilityFlags(view);
+  return {
+    ...(isUnnamed(visible) ? { NAF: 'true' } : {}),
+    index: String(index),
+    text: view.text ?? '',
+    'resource-id': view.resourceId ?? '',
+    class: view.className,
+    package: view.packageName,
+    'content-desc': view.description ?? '',
+    checkable: String(flags.checkable),
+    checked: String(flags.checked),
+    clickable: String(flags.clickable),
+    enabled: String(flags.enabled),
+    focusable: String(flags.focusable),
+    focused: String(flags.focused),
+    scrollable: String(flags.scrollable),
+    'long-clickable': String(flags.longClickable),
+    password: String(flags.password),
+    selected: String(flags.selected),
+    bounds: formatBounds(bounds),
+  };
+}
+
+/** Views that only lay out others; `--compressed` leaves them out. */
+function isImportant({ view }: VisibleView): boolean {
+  return Boolean(
+    view.onTap ||
+    view.onLongPress ||
+    view.scroll ||
+    view.field ||
+    view.checkable ||
+    view.text ||
+    view.description ||
+    view.resourceId,
+  );
+}
+
+function importantChildren(visible: VisibleView): VisibleView[] {
+  return visible.children.flatMap((child) => (isImportant(child) ? [child] : importantChildren(child)));
+}
+
+function serialize(visible: VisibleView, index: number, compressed: boolean): string {
+  const attributes = Object.entries(nodeAttributes(visible, index))
+    .map(([name, value]) => ` ${name}="${escapeAttribute(value, '.')}"`)
+    .join('');
+  const children = compressed ? importantChildren(visible) : visible.children;
+  if (children.length === 0) return `<node${attributes} />`;
+  const inner = children.map((child, childIndex) => serialize(child, childIndex, compressed)).join('');
+  return `<node${attributes}>${inner}</node>`;
+}
+
+/** What `uiautomator dump` writes; undefined when there is no active window. */
+export function findUiautomatorXml(screen: Screen, options: { compressed: boolean }): string | undefined {
+  const tree = findActiveTree(screen);
+  if (!tree) return undefined;
+  const declaration = `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>`;
+  return `${declaration}<hierarchy rotation="0">${serialize(tree, 0, options.compressed)}</hierarchy>`;
+}

@@ -1,0 +1,43 @@
+import type { Readable } from 'node:stream';
+import type { ShellOutput } from '../adb/shell-service.ts';
+import type { Phone } from '../phone.ts';
+
+/** One running program of the phone's shell. */
+export interface Process {
+  readonly phone: Phone;
+  /** Without the program's own name. */
+  readonly args: readonly string[];
+  readonly stdin: Readable;
+  readonly stdout: ShellOutput;
+  readonly stderr: ShellOutput;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves to the exit code. */
+export type Program = (process: Process) => number | Promise<number>;
+
+export async function readAll(stdin: Readable, maxBytes = 64 * 1024 * 1024): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of stdin.iterator({ destroyOnReturn: false })) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBytes) throw new Error('Too much input for a simulated program.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Waits; ends early when the process is killed. */
+export function pause(signal: AbortSignal, delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, delayMs);
+    signal.addEventListener('abort', done);
+  });
+}

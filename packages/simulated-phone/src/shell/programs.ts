@@ -1,0 +1,33 @@
+import type { Program } from './program.ts';
+import { am } from './programs/am.ts';
+import { cmd } from './programs/cmd.ts';
+import { dumpsys } from './programs/dumpsys.ts';
+import { filePrograms } from './programs/file-programs.ts';
+import { ime } from './programs/ime.ts';
+import { input } from './programs/input.ts';
+import { monkey } from './programs/monkey.ts';
+import { pm } from './programs/pm.ts';
+import { plainPrograms } from './programs/plain-programs.ts';
+import { screencap } from './programs/screencap.ts';
+import { settings } from './programs/settings.ts';
+import { textPrograms } from './programs/text-programs.ts';
+import { uiautomator } from './programs/uiautomator.ts';
+import { wm } from './programs/wm.ts';
+
+/** Every program of the phone's shell by its name. */
+export const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
+  ...plainPrograms,
+  ...filePrograms,
+  ...textPrograms,
+  ['am', am],
+  ['cmd', cmd],
+  ['dumpsys', dumpsys],
+  ['ime', ime],
+  ['input', input],
+  ['monkey', monkey],
+  ['pm', pm],
+  ['screencap', screencap],
+  ['settings', settings],
+  ['uiautomator', uiautomator],
+  ['wm', wm],
+]);

@@ -1,0 +1,142 @@
+import type { Process, Program } from '../program.ts';
+
+/** Values of options that take one, by their letter; the rest are words. */
+function parseOptions(args: readonly string[]): {
+  options: Map<string, string>;
+  flags: Set<string>;
+  words: string[];
+} {
+  const options = new Map<string, string>();
+  const flags = new Set<string>();
+  const words: string[] = [];
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] ?? '';
+    if (/^(?:-n|-a|-c|-d|-t|-f|-p|--user|--display|--activity)$/.test(arg))
+      options.set(arg, args[++index] ?? '');
+    else if (/^--?(?:e|es|ez|ei|el|ef|eu)$/.test(arg)) index += 2;
+    else if (arg.startsWith('-')) flags.add(arg);
+    else words.push(arg);
+  }
+  return { options, flags, words };
+}
+
+/** `pkg/.Name` or `pkg/pkg.Name`, both with the class as the app declares it. */
+function splitComponent(component: string): { packageName: string; className: string } {
+  const [packageName = '', name = ''] = component.split('/', 2);
+  return {
+    packageName,
+    className: name.startsWith(`${packageName}.`) ? name.slice(packageName.length) : name,
+  };
+}
+
+interface Target {
+  readonly packageName: string;
+  readonly className: string | undefined;
+}
+
+function findTarget({ phone }: Process, args: readonly string[]): Target | undefined {
+  const { options, words } = parseOptions(args);
+  const component = options.get('-n') ?? words.find((word) => word.includes('/'));
+  if (component !== undefined) return splitComponent(component);
+  if (options.get('-c') === 'android.intent.category.HOME') {
+    const home = phone.android.listApps().find((app) => app.isHome);
+    return home && { packageName: home.packageName, className: undefined };
+  }
+  if (options.get('-a') === 'android.settings.SETTINGS') {
+    return { packageName: 'dev.phalanx.sample.settings', className: '.SettingsActivity' };
+  }
+  const packageName = options.get('-p') ?? words[0];
+  return packageName === undefined ? undefined : { packageName, className: undefined };
+}
+
+function intentText(args: readonly string[], target: Target | undefined): string {
+  const { options } = parseOptions(args);
+  const action = options.get('-a');
+  const component = target?.className && `cmp=${target.packageName}/${target.className}`;
+  return [
+    'Intent {',
+    action && `act=${action}`,
+    options.get('-c') && `cat=[${options.get('-c')}]`,
+    component,
+    '}',
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+const start: Program = async (process) => {
+  const { phone, args, stdout, stderr } = process;
+  const { android } = phone;
+  const { flags } = parseOptions(args);
+  const target = findTarget(process, args);
+  await stdout.write(`Starting: ${intentText(args, target)}\n`);
+  const app = target && android.findApp(target.packageName);
+  const wasRunning = target !== undefined && android.stack.find(target.packageName) !== undefined;
+  if (flags.has('-S') && target) android.forceStop(target.packageName);
+  if (!target || !app || !android.startActivity(target.packageName, target.className)) {
+    const name =
+      target?.className === undefined
+        ? ''
+        : `{${target.packageName}/${target.packageName}${target.className}}`;
+    await stderr.write(
+      name === ''
+        ? `Error: Activity not started, unable to resolve ${intentText(args, target)}\n`
+        : `Error type 3\nError: Activity class ${name} does not exist.\n`,
+    );
+    return 1;
+  }
+  if (!flags.has('-W')) return 0;
+  const activity = android.currentActivity.replace(`/${target.packageName}.`, '/.');
+  const launchState = wasRunning && !flags.has('-S') ? 'HOT' : 'COLD';
+  await stdout.write(
+    `Status: ok\nLaunchState: ${launchState}\nActivity: ${activity}\nTotalTime: 214\nWaitTime: 221\nComplete\n`,
+  );
+  return 0;
+};
+
+const forceStop: Program = ({ phone, args }) => {
+  const name = parseOptions(args).words[0] ?? '';
+  phone.android.forceStop(name);
+  phone.instrumentation.stopPackage(name);
+  return 0;
+};
+
+const instrument: Program = async (process) => {
+  const component = process.args.findLast((arg) => arg.includes('/')) ?? '';
+  return process.phone.instrumentation.run(component, process, process.args.includes('-w'));
+};
+
+const broadcast: Program = async ({ args, stdout }) => {
+  await stdout.write(`Broadcasting: ${intentText(args, undefined)}\nBroadcast completed: result=0\n`);
+  return 0;
+};
+
+const getCurrentUser: Program = async ({ stdout }) => {
+  await stdout.write('0\n');
+  return 0;
+};
+
+const commands: ReadonlyMap<string, Program> = new Map([
+  ['start', start],
+  ['start-activity', start],
+  ['force-stop', forceStop],
+  ['kill', forceStop],
+  ['instrument', instrument],
+  ['broadcast', broadcast],
+  ['startservice', broadcast],
+  ['start-foreground-service', broadcast],
+  ['get-current-user', getCurrentUser],
+]);
+
+/** The activity manager's command. */
+export const am: Program = async (process) => {
+  if (process.phone.faults.bootNotCompleted) {
+    await process.stderr.write("cmd: Can't find service: activity\n");
+    return 20;
+  }
+  const [name = '', ...args] = process.args;
+  const command = commands.get(name);
+  if (command) return command({ ...process, args });
+  await process.stderr.write(`Unknown command: ${name}\n`);
+  return 255;
+};

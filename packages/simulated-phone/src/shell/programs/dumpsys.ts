@@ -1,0 +1,125 @@
+import type { Phone } from '../../phone.ts';
+import type { Program } from '../program.ts';
+
+const battery = () => `Current Battery Service state:
+  AC powered: false
+  USB powered: true
+  Wireless powered: false
+  Max charging current: 500000
+  status: 5
+  health: 2
+  present: true
+  level: 100
+  scale: 100
+  voltage: 4320
+  temperature: 271
+  technology: Li-ion
+`;
+
+function power({ android }: Phone): string {
+  const state = android.isScreenOn ? 'ON' : 'OFF';
+  return `POWER MANAGER (dumpsys power)
+
+Power Manager State:
+  mWakefulness=${android.isScreenOn ? 'Awake' : 'Asleep'}
+  mIsPowered=true
+  mPlugType=2
+  mStayOn=false
+  mHoldingDisplaySuspendBlocker=${android.isScreenOn}
+Display Power: state=${state}
+`;
+}
+
+function activityRecord({ android }: Phone): string {
+  return `ActivityRecord{8d1f0a2 u0 ${android.currentActivity} t${android.stack.front.id}}`;
+}
+
+function windows(phone: Phone): string {
+  const { android } = phone;
+  const { width, height, density } = android.display;
+  const focus = android.currentFocus;
+  const area = `${width}x${height}`;
+  return `WINDOW MANAGER POLICY STATE (dumpsys window policy)
+    mAwake=${android.isScreenOn}
+    KeyguardServiceDelegate
+      showing=${android.isLocked}
+      inputRestricted=${android.isLocked}
+    mShowingLockscreen=${android.isLocked} mDreamingLockscreen=${android.isLocked}
+WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
+  Display: mDisplayId=0
+    init=${area} ${density}dpi cur=${area} app=${area} rng=${width}x${width}-${height}x${height}
+    mCurrentRotation=ROTATION_0
+  mCurrentFocus=${focus === undefined ? 'null' : `Window{5c3e4b1 u0 ${focus}}`}
+  mFocusedApp=${activityRecord(phone)}
+`;
+}
+
+function activities(phone: Phone): string {
+  const { android } = phone;
+  const record = activityRecord(phone);
+  // Renamed with Android 10.
+  const resumedKey = android.identity.sdkVersion >= 29 ? 'topResumedActivity' : 'mResumedActivity';
+  const tasks = android.stack
+    .listRecent()
+    .map((task) => `  * Task{3a1 #${task.id} type=standard A=10101:${task.app.packageName}}\n`);
+  return `ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)
+Display #0 (activities from top to bottom):
+${tasks.join('')}  ${resumedKey}=${record}
+
+  ResumedActivity: ${record}
+  KeyguardController:
+    mKeyguardShowing=${android.isLocked}
+`;
+}
+
+function packageDump({ android }: Phone, name: string): string {
+  const entry = android.packages.find(name);
+  if (!entry) return `\nUnable to find package: ${name}\n`;
+  return `Packages:
+  Package [${name}] (7a1b2c3):
+    userId=10101
+    versionCode=${entry.versionCode} minSdk=26 targetSdk=34
+    versionName=${entry.versionName}
+    flags=[ HAS_CODE ALLOW_CLEAR_USER_DATA ]
+`;
+}
+
+function inputMethod({ android }: Phone): string {
+  const isShown = android.isKeyboardShown;
+  const id = android.settings.findTable('secure')?.get('default_input_method') ?? '';
+  return `Current Input Method Manager state:\n  mCurMethodId=${id}\n  mShowRequested=${isShown} mInputShown=${isShown}\n`;
+}
+
+type Dump = (phone: Phone, args: readonly string[]) => string;
+
+const services: ReadonlyMap<string, Dump> = new Map<string, Dump>([
+  ['activity', activities],
+  ['battery', battery],
+  [
+    'display',
+    (phone) =>
+      `DISPLAY MANAGER (dumpsys display)\n  mScreenState=${phone.android.isScreenOn ? 'ON' : 'OFF'}\n  orientation=0\n`,
+  ],
+  ['input', () => 'INPUT MANAGER (dumpsys input)\n      SurfaceOrientation: 0\n'],
+  ['input_method', inputMethod],
+  ['package', (phone, args) => packageDump(phone, args.find((arg) => !arg.startsWith('-')) ?? '')],
+  ['power', power],
+  [
+    'SurfaceFlinger',
+    () => 'Display 4619827259835644672 (HWC display 0): port=0 pnpId=SIM displayName="SIM_display_0"\n',
+  ],
+  ['window', windows],
+]);
+
+/** `dumpsys SERVICE [ARGS]`. A missing service is told, and the exit code still is 0. */
+export const dumpsys: Program = async ({ phone, args, stdout, stderr }) => {
+  const [name, ...rest] = args;
+  if (name === undefined || name === '-l') {
+    await stdout.write(`Currently running services:\n  ${[...services.keys()].join('\n  ')}\n`);
+    return 0;
+  }
+  const service = services.get(name);
+  if (service) await stdout.write(service(phone, rest));
+  else await stderr.write(`Can't find service: ${name}\n`);
+  return 0;
+};

@@ -1,0 +1,64 @@
+import { ByteReader } from '../../adb/byte-reader.ts';
+import { FileSystemError } from '../../adb/sync-files.ts';
+import { findApkManifest } from '../../android/apk.ts';
+import type { Process, Program } from '../program.ts';
+
+const maxApkBytes = 256 * 1024 * 1024;
+
+function failure(code: string, detail: string): string {
+  return `Failure [${code}: ${detail}]\n`;
+}
+
+/** The APK: from standard input with `-S SIZE`, else from the named file. */
+async function readApk({ phone, args, stdin }: Process): Promise<Buffer> {
+  const sizeIndex = args.indexOf('-S');
+  if (sizeIndex < 0) return phone.android.files.readFile(args.findLast((arg) => !arg.startsWith('-')) ?? '');
+  const sizeBytes = Number(args[sizeIndex + 1]);
+  if (!Number.isInteger(sizeBytes) || sizeBytes <= 0 || sizeBytes > maxApkBytes) {
+    throw new FileSystemError(`bad size ${args[sizeIndex + 1] ?? ''}`);
+  }
+  return new ByteReader(stdin).read(sizeBytes);
+}
+
+function installApk({ phone, args }: Process, apk: Buffer): string {
+  if (phone.faults.restrictedDebugging)
+    return failure('INSTALL_FAILED_USER_RESTRICTED', 'Install canceled by user');
+  const manifest = findApkManifest(apk);
+  if (!manifest) return failure('INSTALL_PARSE_FAILED_NOT_APK', 'Failed to parse base.apk: not an APK');
+  const { packages, identity } = phone.android;
+  if (manifest.minSdkVersion > identity.sdkVersion) {
+    return failure(
+      'INSTALL_FAILED_OLDER_SDK',
+      `Requires newer sdk version #${manifest.minSdkVersion} (current version is #${identity.sdkVersion})`,
+    );
+  }
+  const known = packages.find(manifest.packageName);
+  if (known && known.versionCode > manifest.versionCode && !args.includes('-d')) {
+    const detail = `Downgrade detected: Update version code ${manifest.versionCode} is older than current ${known.versionCode}`;
+    return failure('INSTALL_FAILED_VERSION_DOWNGRADE', detail);
+  }
+  phone.android.forceStop(manifest.packageName);
+  phone.instrumentation.stopPackage(manifest.packageName);
+  packages.add({
+    name: manifest.packageName,
+    versionCode: manifest.versionCode,
+    versionName: manifest.versionName,
+    isSystem: false,
+  });
+  phone.android.redraw();
+  return 'Success\n';
+}
+
+/** `pm install [-r] [-g] [-t] [-d] FILE`, `cmd package install -S SIZE` with the APK as input. */
+export const install: Program = async (process) => {
+  const { stdout, stderr, args } = process;
+  try {
+    const answer = installApk(process, await readApk(process));
+    await stdout.write(answer);
+    return answer.startsWith('Success') ? 0 : 1;
+  } catch (error) {
+    if (!(error instanceof FileSystemError)) throw error;
+    await stderr.write(`Error: failed to open file: ${args.at(-1) ?? ''}: ${error.message}\n`);
+    return 255;
+  }
+};

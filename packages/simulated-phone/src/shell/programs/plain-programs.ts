@@ -1,0 +1,100 @@
+import { pause, type Process, type Program } from '../program.ts';
+
+const getprop: Program = async ({ phone, args, stdout }) => {
+  const { properties } = phone.android;
+  const [name, fallback = ''] = args;
+  const valueOf = (key: string) => {
+    const isBootProperty = key === 'sys.boot_completed' || key === 'dev.bootcomplete';
+    return isBootProperty && phone.faults.bootNotCompleted ? '' : (properties.get(key) ?? '');
+  };
+  if (name !== undefined) await stdout.write(`${valueOf(name) || fallback}\n`);
+  else for (const key of properties.keys()) await stdout.write(`[${key}]: [${valueOf(key)}]\n`);
+  return 0;
+};
+
+const setprop: Program = async ({ phone, args, stderr }) => {
+  const [name, value] = args;
+  if (name === undefined || value === undefined) {
+    await stderr.write('usage: setprop NAME VALUE\n');
+    return 1;
+  }
+  if (/^(?:ro|sys|persist)\./.test(name)) {
+    await stderr.write(`Failed to set property '${name}' to '${value}'.\nSee dmesg for error reason.\n`);
+    return 1;
+  }
+  if (phone.android.properties.size < 1000) phone.android.properties.set(name, value);
+  return 0;
+};
+
+const shellUser = 'uid=2000(shell) gid=2000(shell) groups=2000(shell),1003(graphics),1004(input),3003(inet)';
+
+/** Echo of mksh: backslash escapes work, -n leaves the line open. */
+const echo: Program = async ({ args, stdout }) => {
+  const isOpen = args[0] === '-n';
+  const words = /^-[neE]+$/.test(args[0] ?? '') ? args.slice(1) : args;
+  await stdout.write(words.join(' ').replace(/\\n/g, '\n').replace(/\\t/g, '\t') + (isOpen ? '' : '\n'));
+  return 0;
+};
+
+const sleep: Program = async ({ args, signal, stderr }) => {
+  const seconds = Number(args[0]?.replace(/s$/, ''));
+  if (!Number.isFinite(seconds) || seconds < 0) {
+    await stderr.write('usage: sleep DURATION...\n');
+    return 1;
+  }
+  await pause(signal, Math.min(seconds, 86_400) * 1000);
+  return 0;
+};
+
+const svc: Program = ({ phone, args }) => {
+  const [service, state = '', argument] = args;
+  if (service === 'wifi' || service === 'data') {
+    phone.android.settings.findTable('global')?.set(`${service}_on`, state === 'enable' ? '1' : '0');
+  }
+  if (service === 'power' && state === 'stayon' && argument !== undefined) {
+    phone.android.settings
+      .findTable('global')
+      ?.set('stay_on_while_plugged_in', argument === 'false' ? '0' : '7');
+  }
+  return 0;
+};
+
+/** Prints nothing old; without -d it stays open until the peer goes away, as the real one does. */
+const logcat: Program = async ({ args, stdout, signal }) => {
+  if (args.includes('-c')) return 0;
+  await stdout.write('--------- beginning of main\n');
+  if (!args.includes('-d') && !args.includes('-t')) await pause(signal, 2 ** 31 - 1);
+  return 0;
+};
+
+const print =
+  (text: (process: Process) => string): Program =>
+  async (process) => {
+    await process.stdout.write(`${text(process)}\n`);
+    return 0;
+  };
+
+export const plainPrograms: readonly (readonly [string, Program])[] = [
+  ['getprop', getprop],
+  ['setprop', setprop],
+  ['echo', echo],
+  ['sleep', sleep],
+  ['svc', svc],
+  ['logcat', logcat],
+  ['true', () => 0],
+  [':', () => 0],
+  ['false', () => 1],
+  ['cd', () => 0],
+  ['sync', () => 0],
+  ['export', () => 0],
+  ['id', print(() => `${shellUser} context=u:r:shell:s0`)],
+  ['whoami', print(() => 'shell')],
+  ['pwd', print(() => '/')],
+  ['uname', print(({ args }) => (args.includes('-m') ? 'aarch64' : 'Linux'))],
+  [
+    'date',
+    print(({ args }) =>
+      args[0] === '+%s' ? String(Math.floor(Date.now() / 1000)) : new Date().toUTCString(),
+    ),
+  ],
+];

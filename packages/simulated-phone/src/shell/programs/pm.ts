@@ -1,0 +1,88 @@
+import { apkPath } from '../../android/packages.ts';
+import type { Program } from '../program.ts';
+import { install } from './install.ts';
+
+/** Options of `pm` that take a value. */
+const valued = new Set(['--user', '-i', '--installer', '-S', '--abi', '-c', '-a', '--pkg']);
+
+function wordsOf(args: readonly string[]): string[] {
+  return args.filter((arg, index) => !arg.startsWith('-') && !valued.has(args[index - 1] ?? ''));
+}
+
+const path: Program = async ({ phone, args, stdout }) => {
+  const entry = phone.android.packages.find(wordsOf(args)[0] ?? '');
+  if (!entry) return 1;
+  await stdout.write(`package:${apkPath(entry)}\n`);
+  return 0;
+};
+
+const list: Program = async ({ phone, args, stdout, stderr }) => {
+  const [kind, filter] = wordsOf(args);
+  if (kind !== 'packages' && kind !== 'package') {
+    await stderr.write(`Error: unknown list type '${kind ?? ''}'\n`);
+    return 255;
+  }
+  for (const entry of phone.android.packages.list()) {
+    if (filter !== undefined && !entry.name.includes(filter)) continue;
+    if ((args.includes('-3') && entry.isSystem) || (args.includes('-s') && !entry.isSystem)) continue;
+    const file = args.includes('-f') ? `${apkPath(entry)}=` : '';
+    const version = args.includes('--show-versioncode') ? ` versionCode:${entry.versionCode}` : '';
+    await stdout.write(`package:${file}${entry.name}${version}\n`);
+  }
+  return 0;
+};
+
+const resolveActivity: Program = async ({ phone, args, stdout }) => {
+  const packageName = wordsOf(args).at(-1) ?? '';
+  const app = phone.android.findApp(packageName);
+  const activity = app?.activities[0];
+  if (activity === undefined) await stdout.write('No activity found\n');
+  else
+    await stdout.write(
+      `priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n${packageName}/${activity}\n`,
+    );
+  return 0;
+};
+
+const uninstall: Program = async ({ phone, args, stdout }) => {
+  const name = wordsOf(args)[0] ?? '';
+  phone.android.forceStop(name);
+  phone.instrumentation.stopPackage(name);
+  const isRemoved = phone.android.packages.remove(name);
+  phone.android.redraw();
+  await stdout.write(isRemoved ? 'Success\n' : 'Failure [DELETE_FAILED_INTERNAL_ERROR]\n');
+  return isRemoved ? 0 : 1;
+};
+
+const clear: Program = async ({ phone, args, stdout }) => {
+  const name = wordsOf(args)[0] ?? '';
+  phone.android.forceStop(name);
+  const isKnown = phone.android.packages.find(name) !== undefined;
+  await stdout.write(isKnown ? 'Success\n' : 'Failed\n');
+  return isKnown ? 0 : 1;
+};
+
+const commands: ReadonlyMap<string, Program> = new Map([
+  ['path', path],
+  ['list', list],
+  ['resolve-activity', resolveActivity],
+  ['uninstall', uninstall],
+  ['clear', clear],
+  ['install', install],
+  ['grant', () => 0],
+  ['revoke', () => 0],
+  ['enable', () => 0],
+]);
+
+/** The package manager's command; `cmd package` is the same. */
+export const pm: Program = async (process) => {
+  if (process.phone.faults.bootNotCompleted) {
+    await process.stderr.write("cmd: Can't find service: package\n");
+    return 20;
+  }
+  const [name = '', ...args] = process.args;
+  const command = commands.get(name);
+  if (command) return command({ ...process, args });
+  await process.stderr.write(`Unknown command: ${name}\n`);
+  return 255;
+};

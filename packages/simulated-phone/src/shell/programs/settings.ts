@@ -1,0 +1,28 @@
+import type { Program } from '../program.ts';
+
+/** `settings get|put|delete|list NAMESPACE [KEY [VALUE]]`. */
+export const settings: Program = async ({ phone, args, stdout, stderr }) => {
+  const words = args[0] === '--user' ? args.slice(2) : args;
+  const [command, namespace, key, value] = words;
+  const table = phone.android.settings.findTable(namespace);
+  if (!table) {
+    await stderr.write(`Error: Invalid namespace '${namespace ?? ''}'\n`);
+    return 255;
+  }
+  if (command === 'list') {
+    for (const [name, content] of table) await stdout.write(`${name}=${content}\n`);
+    return 0;
+  }
+  if (key === undefined || (command === 'put' && value === undefined)) {
+    await stderr.write('Error: Bad arguments\n');
+    return 255;
+  }
+  if (command === 'put') phone.android.settings.put(table, key, value ?? '');
+  else if (command === 'get') await stdout.write(`${table.get(key) ?? 'null'}\n`);
+  else if (command === 'delete') await stdout.write(`Deleted ${table.delete(key) ? 1 : 0} rows\n`);
+  else {
+    await stderr.write(`Error: Unknown command: ${command ?? ''}\n`);
+    return 255;
+  }
+  return 0;
+};

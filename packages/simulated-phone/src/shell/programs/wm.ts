@@ -1,0 +1,61 @@
+import type { Program } from '../program.ts';
+
+const limits = { minSize: 200, maxSize: 4096, minDensity: 72, maxDensity: 1000 } as const;
+
+const size: Program = async ({ phone, args, stdout, stderr }) => {
+  const { android } = phone;
+  const { physicalDisplay, display } = android;
+  const [value] = args;
+  if (value === undefined) {
+    await stdout.write(`Physical size: ${physicalDisplay.width}x${physicalDisplay.height}\n`);
+    const isOverridden = display.width !== physicalDisplay.width || display.height !== physicalDisplay.height;
+    if (isOverridden) await stdout.write(`Override size: ${display.width}x${display.height}\n`);
+    return 0;
+  }
+  const { width, height } = value === 'reset' ? physicalDisplay : parseSize(value);
+  if (!isInside(width, limits.minSize, limits.maxSize) || !isInside(height, limits.minSize, limits.maxSize)) {
+    await stderr.write(`Error: bad size ${value}\n`);
+    return 255;
+  }
+  android.resize({ ...display, width, height });
+  return 0;
+};
+
+function parseSize(value: string): { width: number; height: number } {
+  const match = /^(\d{1,5})x(\d{1,5})$/.exec(value);
+  return { width: Number(match?.[1]), height: Number(match?.[2]) };
+}
+
+const isInside = (value: number, min: number, max: number) => value >= min && value <= max;
+
+const density: Program = async ({ phone, args, stdout, stderr }) => {
+  const { android } = phone;
+  const { physicalDisplay, display } = android;
+  const [value] = args;
+  if (value === undefined) {
+    await stdout.write(`Physical density: ${physicalDisplay.density}\n`);
+    if (display.density !== physicalDisplay.density)
+      await stdout.write(`Override density: ${display.density}\n`);
+    return 0;
+  }
+  const dpi = value === 'reset' ? physicalDisplay.density : Number(value);
+  if (!isInside(dpi, limits.minDensity, limits.maxDensity)) {
+    await stderr.write('Error: density must be between 72 and 1000\n');
+    return 255;
+  }
+  android.resize({ ...display, density: dpi });
+  return 0;
+};
+
+/** `wm size|density [VALUE|reset]`, `wm dismiss-keyguard`. */
+export const wm: Program = async (process) => {
+  const [command, ...args] = process.args;
+  if (command === 'size') return size({ ...process, args });
+  if (command === 'density') return density({ ...process, args });
+  if (command === 'dismiss-keyguard') {
+    process.phone.android.unlock();
+    return 0;
+  }
+  await process.stderr.write(`Unknown command: ${command ?? ''}\n`);
+  return 255;
+};

@@ -1,0 +1,213 @@
+import { PassThrough, Readable } from 'node:stream';
+import type { RunCommandLine, ShellIo, ShellOutput } from '../adb/shell-service.ts';
+import { FileSystemError } from '../adb/sync-files.ts';
+import { BrokenPipeError, writeTo } from '../adb/write-to.ts';
+import type { FileSystem } from '../android/file-system.ts';
+import type { Phone } from '../phone.ts';
+import { type Command, type List, parseCommandLine, type Pipeline, type Word } from './parse.ts';
+import { programs } from './programs.ts';
+import { ShellSyntaxError } from './tokens.ts';
+
+const exitCode = { notFound: 127, aborted: 134, brokenPipe: 141 } as const;
+
+/** By one program into one file; the file system's own limit holds besides. */
+const maxWrittenBytes = 64 * 1024 * 1024;
+
+/** Set in each new shell, and by `name=value`. */
+const initialVariables = { HOME: '/', PATH: '/product/bin:/system/bin', USER: 'shell', PWD: '/' };
+
+/** One shell process: its variables, its last exit code and where it is. */
+class Shell {
+  readonly #phone: Phone;
+  readonly #variables = new Map<string, string>(Object.entries(initialVariables));
+  #lastExitCode = 0;
+
+  constructor(phone: Phone) {
+    this.#phone = phone;
+  }
+
+  async runLine(line: string, io: ShellIo): Promise<number> {
+    try {
+      return await this.#runList(parseCommandLine(line), io);
+    } catch (error) {
+      if (!(error instanceof ShellSyntaxError)) throw error;
+      await io.stderr.write(`${error.message}\n`);
+      return (this.#lastExitCode = 1);
+    }
+  }
+
+  async #runList(list: List, io: ShellIo): Promise<number> {
+    for (const { condition, pipeline } of list) {
+      if (io.signal.aborted) break;
+      const succeeded = this.#lastExitCode === 0;
+      if (condition === 'success' && !succeeded) continue;
+      if (condition === 'failure' && succeeded) continue;
+      this.#lastExitCode = await this.#runPipeline(pipeline, io);
+    }
+    return this.#lastExitCode;
+  }
+
+  /** All commands run at once; the exit code is the last one's. */
+  async #runPipeline(pipeline: Pipeline, io: ShellIo): Promise<number> {
+    let stdin = io.stdin;
+    let killBefore = () => {};
+    const running = pipeline.map((command, index) => {
+      const pipe = index === pipeline.length - 1 ? undefined : new PassThrough();
+      pipe?.on('error', () => {});
+      const input = stdin;
+      const output = pipe && { write: (data: string | Uint8Array) => writeTo(pipe, Buffer.from(data)) };
+      const killed = new AbortController();
+      const signal = pipe ? AbortSignal.any([io.signal, killed.signal]) : io.signal;
+      const killAllBefore = killBefore;
+      killBefore = () => {
+        killed.abort();
+        killAllBefore();
+      };
+      if (pipe) stdin = pipe;
+      return this.#runCommand(command, { ...io, stdin: input, stdout: output ?? io.stdout, signal }).finally(
+        () => {
+          pipe?.end();
+          // Nobody reads any more: the programs before get a broken pipe, and one that waits is ended.
+          if (index > 0) input.destroy();
+          killAllBefore();
+        },
+      );
+    });
+    const codes = await Promise.all(running);
+    return codes.at(-1) ?? 0;
+  }
+
+  async #runCommand(command: Command, io: ShellIo): Promise<number> {
+    try {
+      const redirected = this.#redirect(command, io);
+      const code = command.group
+        ? await this.#runList(command.group, redirected.io)
+        : await this.#runWords(command, redirected.io);
+      redirected.finish();
+      return code;
+    } catch (error) {
+      if (error instanceof ShellSyntaxError) throw error;
+      if (error instanceof BrokenPipeError) return exitCode.brokenPipe;
+      const isExpected = error instanceof FileSystemError;
+      // Anything else is a defect of the simulation: say so where the tester looks.
+      await io.stderr.write(
+        isExpected ? `/system/bin/sh: ${error.message}\n` : `simulated phone: ${String(error)}\n`,
+      );
+      return isExpected ? 1 : exitCode.aborted;
+    }
+  }
+
+  async #runWords(command: Command, io: ShellIo): Promise<number> {
+    const words = command.words.map((word) => this.#expand(word));
+    while (/^[A-Za-z_]\w*=/.test(words[0] ?? '') && words.length > 0) {
+      const [name, value] = splitOnce(words.shift() ?? '', '=');
+      this.#variables.set(name, value);
+    }
+    const [name, ...args] = words;
+    if (name === undefined) return 0;
+    if (name === 'sh' && args[0] === '-c') return new Shell(this.#phone).runLine(args[1] ?? '', io);
+    const program = programs.get(name.replace(/^\/(?:system|vendor|product)\/x?bin\//, ''));
+    if (program) return program({ ...io, phone: this.#phone, args });
+    await io.stderr.write(`/system/bin/sh: ${name}: inaccessible or not found\n`);
+    return exitCode.notFound;
+  }
+
+  #expand(word: Word): string {
+    return word.map((part) => (part.isLiteral ? part.text : this.#expandVariables(part.text))).join('');
+  }
+
+  #expandVariables(text: string): string {
+    return text.replace(
+      /\$(?:\{(\w+)\}|(\w+)|([?$]))/g,
+      (_, braced?: string, plain?: string, special?: string) => {
+        if (special === '?') return String(this.#lastExitCode);
+        if (special === '$') return '4242';
+        return this.#variables.get(braced ?? plain ?? '') ?? '';
+      },
+    );
+  }
+
+  #redirect(command: Command, io: ShellIo): { io: ShellIo; finish(): void } {
+    const { files } = this.#phone.android;
+    const current: { -readonly [Key in keyof ShellIo]: ShellIo[Key] } = { ...io };
+    const written: OpenFile[] = [];
+    for (const { operator, target } of command.redirections) {
+      const path = target ? this.#expand(target) : '';
+      if (operator === '2>&1') current.stderr = current.stdout;
+      else if (operator === '>&2') current.stdout = current.stderr;
+      else if (operator === '<') current.stdin = Readable.from([readForShell(files, path)]);
+      else {
+        const file = openForWriting(files, path, operator === '>>');
+        written.push(file);
+        current[operator === '2>' ? 'stderr' : 'stdout'] = file.output;
+      }
+    }
+    return { io: current, finish: () => written.forEach((file) => file.finish()) };
+  }
+}
+
+interface OpenFile {
+  readonly output: ShellOutput;
+  /** Stores what was written. */
+  finish(): void;
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const index = text.indexOf(separator);
+  return [text.slice(0, index), text.slice(index + separator.length)];
+}
+
+function readForShell(files: FileSystem, path: string): Buffer {
+  if (path === '/dev/null') return Buffer.alloc(0);
+  if (!files.findStat(path)) throw new FileSystemError(`can't open ${path}: No such file or directory`);
+  return files.readFile(path);
+}
+
+/** A file as an output. The content appears when the program ends. */
+function openForWriting(files: FileSystem, path: string, append: boolean): OpenFile {
+  if (path === '/dev/null') return { output: { write: async () => {} }, finish: () => {} };
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  try {
+    if (!append) files.writeFile(path, Buffer.alloc(0));
+  } catch (error) {
+    if (error instanceof FileSystemError) throw new FileSystemError(`can't create ${path}: ${error.message}`);
+    throw error;
+  }
+  return {
+    output: {
+      write: async (data) => {
+        chunks.push(Buffer.from(data));
+        sizeBytes += data.length;
+        if (sizeBytes > maxWrittenBytes) throw new FileSystemError('No space left on device');
+      },
+    },
+    finish: () => files.appendFile(path, Buffer.concat(chunks)),
+  };
+}
+
+async function runInteractive(shell: Shell, phone: Phone, io: ShellIo): Promise<number> {
+  const prompt = `${phone.android.identity.device}:/ $ `;
+  let line = '';
+  let code = 0;
+  await io.stdout.write(prompt);
+  for await (const chunk of io.stdin.iterator({ destroyOnReturn: false })) {
+    line += String(chunk);
+    for (let end = line.search(/[\r\n]/); end >= 0; end = line.search(/[\r\n]/)) {
+      const command = line.slice(0, end);
+      line = line.slice(end + 1);
+      if (/^\s*exit\b/.test(command)) return Number.parseInt(command.trim().slice(4), 10) || code;
+      code = await shell.runLine(command, { ...io, stdin: Readable.from([]) });
+      await io.stdout.write(prompt);
+    }
+  }
+  return code;
+}
+
+/** The phone's `sh`. An empty command line starts an interactive one. */
+export function createShell(phone: Phone): RunCommandLine {
+  return async (commandLine, io) => {
+    const shell = new Shell(phone);
+    return commandLine === '' ? runInteractive(shell, phone, io) : shell.runLine(commandLine, io);
+  };
+}

@@ -1,0 +1,172 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { AdbConnection, type AdbDevice } from './adb/adb-connection.ts';
+import { Authorization } from './adb/authorization.ts';
+import { DeviceSockets } from './adb/device-sockets.ts';
+import { findService } from './adb/services.ts';
+import { Android } from './android/android.ts';
+import { defaultDisplay } from './android/display.ts';
+import type { Identity } from './android/identity.ts';
+import type { Dialog } from './apps/app.ts';
+import { sampleApps } from './apps/sample-apps.ts';
+import { type Faults, noFaults } from './faults.ts';
+import type { Phone } from './phone.ts';
+import type { SimulatedPhoneOptions } from './phone-options.ts';
+import { Camera } from './screen/camera.ts';
+import type { PictureFormat } from './screen/picture.ts';
+import { createShell } from './shell/shell.ts';
+import { Instrumentation } from './ui-server/instrumentation.ts';
+import { startUiServer } from './ui-server/ui-server.ts';
+
+export interface SimulatedPhone {
+  readonly serial: string;
+  readonly host: '127.0.0.1';
+  readonly port: number;
+  /** The modelled Android: what is on the screen, what was tapped and typed, what is installed. */
+  readonly android: Android;
+  readonly faults: Faults;
+  /** The computers that may debug the phone. */
+  readonly authorization: Authorization;
+  /** How many ADB connections are open. */
+  readonly connectionCount: number;
+  /** A picture of the screen, as `screencap` takes it. `raw` is RGBA. */
+  screenshot(format: PictureFormat): Promise<Buffer>;
+  /** Closes the port, all connections and all timers. */
+  stop(): Promise<void>;
+}
+
+const maxConnections = 64;
+
+const surpriseDialog: Dialog = {
+  title: 'Update available',
+  message: 'A new version of this app is ready to be installed.',
+  buttons: [{ label: 'Not now' }, { label: 'Update' }],
+};
+
+function identityOf(options: SimulatedPhoneOptions): Identity {
+  return {
+    serial: options.serial,
+    brand: options.brand ?? 'Phalanx',
+    model: options.model ?? 'Simulated Phone',
+    device: 'simulated',
+    androidVersion: options.androidVersion ?? '15',
+    sdkVersion: options.sdkVersion ?? 35,
+  };
+}
+
+/** What `adb devices -l` is told. Only features that this device really serves are named. */
+function bannerOf({ model, device }: Identity): string {
+  const features = 'shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir';
+  return `device::ro.product.name=${device};ro.product.model=${model};ro.product.device=${device};features=${features}`;
+}
+
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string')
+    throw new Error('The simulated phone has no TCP port.');
+  return address.port;
+}
+
+/** The faults of a phone: plain fields, and what acts at once. */
+function createFaults(android: Android, actions: { drop: () => void; killUiServer: () => void }): Faults {
+  const faults: Faults = {
+    ...noFaults(),
+    drop: actions.drop,
+    turnScreenOff: () => android.setScreenOn(false),
+    killUiServer: actions.killUiServer,
+    crashApp: (packageName) => android.crash(packageName ?? android.currentPackage),
+    showDialog: (dialog) => android.showDialog(dialog ?? surpriseDialog),
+    clear: () => void Object.assign(faults, noFaults()),
+  };
+  return faults;
+}
+
+function createAndroid(options: SimulatedPhoneOptions): Android {
+  const android = new Android({
+    identity: identityOf(options),
+    display: options.display ?? defaultDisplay,
+    apps: options.apps ?? sampleApps,
+    storageBytes: options.storageBytes ?? 64 * 1024 * 1024,
+  });
+  for (const entry of options.installedPackages ?? []) android.packages.add({ ...entry, isSystem: false });
+  return android;
+}
+
+/** The phone behind its USB port: everything but the ADB connections. */
+function createPhone(options: SimulatedPhoneOptions, drop: () => void) {
+  const android = createAndroid(options);
+  const sockets = new DeviceSockets();
+  const instrumentation: Instrumentation = new Instrumentation({
+    packages: android.packages,
+    sockets,
+    canRun: options.uiAutomator2 ?? true,
+    startServer: (onStop) => startUiServer(phone, onStop),
+  });
+  const faults = createFaults(android, {
+    drop,
+    killUiServer: () => instrumentation.stop('Process crashed.'),
+  });
+  const phone = { android, faults, camera: new Camera(() => android.screen), instrumentation };
+  return { ...phone, sockets };
+}
+
+/** What adbd offers for a phone. */
+function createDevice(
+  phone: Phone & { sockets: DeviceSockets },
+  authorization: Authorization,
+  reboot: () => void,
+): AdbDevice {
+  const { android, faults, sockets } = phone;
+  const services = { run: createShell(phone), files: android.files, sockets, reboot };
+  return {
+    authorization,
+    faults,
+    banner: () => bannerOf(android.identity),
+    findService: async (name) => {
+      if (faults.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, faults.slowMs));
+      return findService(services, name);
+    },
+  };
+}
+
+/** Starts a phone on 127.0.0.1. Rejects when the port is taken. A phone alone keeps the process alive. */
+export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promise<SimulatedPhone> {
+  const connections = new Map<Socket, AdbConnection>();
+  const drop = () => {
+    for (const connection of [...connections.values()]) connection.drop();
+  };
+  const phone = createPhone(options, drop);
+  const authorization = new Authorization(options.requireAuthorization ?? false);
+  const device = createDevice(phone, authorization, drop);
+  const server = createServer((socket) => {
+    connections.set(socket, new AdbConnection(socket, device));
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.maxConnections = maxConnections;
+  const port = await listen(server, options.port ?? 0);
+  // After this, only a lack of file descriptors can make the server fail; it then takes no new connection.
+  server.on('error', () => {});
+
+  return {
+    serial: options.serial,
+    host: '127.0.0.1',
+    port,
+    android: phone.android,
+    faults: phone.faults,
+    authorization,
+    get connectionCount() {
+      return connections.size;
+    },
+    screenshot: (format) => phone.camera.take(format),
+    async stop() {
+      phone.instrumentation.stop('Process crashed.');
+      phone.android.stop();
+      drop();
+      if (!server.listening) return;
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

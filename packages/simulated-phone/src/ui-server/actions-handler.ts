@@ -1,0 +1,84 @@
+import type { Android } from '../android/android.ts';
+import { pressKey, typeText } from '../android/press-key.ts';
+import { applyGesture } from '../android/touch.ts';
+import { center, type Point } from '../view/rect.ts';
+import { pause } from '../shell/program.ts';
+import { type ActionSource, bodies, findElementId, parseBody } from './bodies.ts';
+import type { Command, Handler } from './command.ts';
+import { WebDriverError } from './web-driver-error.ts';
+
+type Item = ActionSource['actions'][number];
+
+const maxTotalMs = 60_000;
+
+/** Keys of the W3C table that this phone has, as Android key codes. */
+const specialKeys: ReadonlyMap<string, number> = new Map([
+  ['\uE003', 67],
+  ['\uE004', 61],
+  ['\uE006', 66],
+  ['\uE007', 66],
+  ['\uE00C', 111],
+  ['\uE010', 123],
+  ['\uE011', 122],
+  ['\uE012', 21],
+  ['\uE014', 22],
+  ['\uE017', 112],
+]);
+
+function moveTarget(command: Command, item: Item, current: Point): Point {
+  const offset = { x: item.x ?? 0, y: item.y ?? 0 };
+  if (item.origin === 'pointer') return { x: current.x + offset.x, y: current.y + offset.y };
+  if (item.origin === undefined || item.origin === 'viewport' || typeof item.origin === 'string')
+    return offset;
+  const middle = center(command.session.getElement(findElementId(item.origin) ?? '').bounds);
+  return { x: middle.x + offset.x, y: middle.y + offset.y };
+}
+
+async function runPointer(command: Command, items: readonly Item[]): Promise<void> {
+  const { android } = command.phone;
+  let at: Point = { x: 0, y: 0 };
+  let down: { readonly at: Point; pressedMs: number } | undefined;
+  for (const item of items) {
+    const durationMs = item.duration ?? 0;
+    await pause(AbortSignal.timeout(maxTotalMs), durationMs);
+    if (down) down.pressedMs += durationMs;
+    if (item.type === 'pointerMove') at = moveTarget(command, item, at);
+    else if (item.type === 'pointerDown') down = { at, pressedMs: 0 };
+    else if (item.type === 'pointerCancel') down = undefined;
+    else if (item.type === 'pointerUp' && down) {
+      applyGesture(android, { from: down.at, to: at, durationMs: down.pressedMs });
+      down = undefined;
+    } else if (item.type !== 'pause' && item.type !== 'pointerUp') throw unknownType(item.type);
+  }
+}
+
+function pressW3cKey(android: Android, value: string): void {
+  const code = specialKeys.get(value);
+  if (code === undefined) typeText(android, value);
+  else pressKey(android, code);
+}
+
+async function runKeys(command: Command, items: readonly Item[]): Promise<void> {
+  for (const item of items) {
+    if (item.type === 'pause') await pause(AbortSignal.timeout(maxTotalMs), item.duration ?? 0);
+    else if (item.type === 'keyDown') pressW3cKey(command.phone.android, item.value ?? '');
+    else if (item.type !== 'keyUp') throw unknownType(item.type);
+  }
+}
+
+const unknownType = (type: string) => new WebDriverError('invalid argument', `Unknown action type '${type}'`);
+
+/** W3C actions, one source after the other: several fingers at once are not modelled. */
+export const performActions: Handler = async (command) => {
+  const { actions } = parseBody(bodies.actions, command.body);
+  const totalMs = actions
+    .flatMap((source) => source.actions)
+    .reduce((sum, item) => sum + (item.duration ?? 0), 0);
+  if (totalMs > maxTotalMs)
+    throw new WebDriverError('invalid argument', 'The actions take longer than a minute.');
+  for (const source of actions) {
+    if (source.type === 'pointer') await runPointer(command, source.actions);
+    else if (source.type === 'key') await runKeys(command, source.actions);
+    else if (source.type !== 'none') throw unknownType(source.type);
+  }
+};

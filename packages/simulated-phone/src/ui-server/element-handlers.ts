@@ -1,0 +1,95 @@
+import { pressEnter } from '../android/press-enter.ts';
+import { tap } from '../android/touch.ts';
+import { sourceAttributes } from '../screen/source-xml.ts';
+import { center, rectHeight, rectWidth } from '../view/rect.ts';
+import { type VisibleView, walk } from '../view/find-view.ts';
+import { bodies, elementKey, oldElementKey, parseBody } from './bodies.ts';
+import { type Command, getElement, getTree, type Handler } from './command.ts';
+import { locateAll } from './locate.ts';
+import { WebDriverError } from './web-driver-error.ts';
+
+function elementBody({ session }: Command, { view }: VisibleView): Record<string, string> {
+  const id = session.remember(view);
+  return { [elementKey]: id, [oldElementKey]: id };
+}
+
+const notFound = () =>
+  new WebDriverError(
+    'no such element',
+    'An element could not be located on the page using the given search parameters',
+  );
+
+function locate(command: Command): VisibleView[] {
+  const { strategy, selector, context } = parseBody(bodies.find, command.body);
+  const root = context ? command.session.getElement(context) : getTree(command);
+  return locateAll(root, strategy, selector);
+}
+
+export const findElement: Handler = (command) => {
+  const [first] = locate(command);
+  if (!first) throw notFound();
+  return elementBody(command, first);
+};
+
+export const findElements: Handler = (command) => locate(command).map((found) => elementBody(command, found));
+
+export const activeElement: Handler = (command) => {
+  const focused = walk(getTree(command)).find(({ view }) => view.focused === true);
+  if (!focused) throw notFound();
+  return elementBody(command, focused);
+};
+
+export const clickElement: Handler = (command) => {
+  tap(command.phone.android, center(getElement(command).bounds));
+};
+
+function setText({ phone }: Command, { view }: VisibleView, text: string): void {
+  if (!view.field) {
+    const message = `Cannot set the element to '${text}'. Did you interact with the correct element?`;
+    throw new WebDriverError('invalid element state', message);
+  }
+  view.field.setText(text);
+  phone.android.inputs.add({ kind: 'text', text });
+  phone.android.redraw();
+}
+
+/** A trailing `\n`, written as two characters, presses Enter after the text was set. */
+function sendKeys(command: Command, target: VisibleView): void {
+  const { text, replace } = parseBody(bodies.sendKeys, command.body);
+  const pressesEnter = text.endsWith('\\n');
+  const typed = pressesEnter ? text.slice(0, -2) : text;
+  setText(command, target, (replace === true ? '' : (target.view.field?.text ?? '')) + typed);
+  if (pressesEnter) pressEnter(command.phone.android);
+}
+
+export const sendKeysToElement: Handler = (command) => sendKeys(command, getElement(command));
+
+export const sendKeysToFocused: Handler = (command) => {
+  const focused = walk(getTree(command)).find(({ view }) => view.focused === true);
+  if (!focused) throw notFound();
+  sendKeys(command, focused);
+};
+
+export const clearElement: Handler = (command) => setText(command, getElement(command), '');
+
+export const elementText: Handler = (command) => getElement(command).view.text ?? '';
+
+export const elementName: Handler = (command) => getElement(command).view.description ?? '';
+
+export const elementRect: Handler = (command) => {
+  const { bounds } = getElement(command);
+  return { x: bounds.left, y: bounds.top, width: rectWidth(bounds), height: rectHeight(bounds) };
+};
+
+const aliases: Readonly<Record<string, string>> = {
+  className: 'class',
+  contentDescription: 'content-desc',
+  longClickable: 'long-clickable',
+  name: 'text',
+  resourceId: 'resource-id',
+};
+
+export const elementAttribute: Handler = (command) => {
+  const name = command.parameters['name'] ?? '';
+  return sourceAttributes(getElement(command), 0)[aliases[name] ?? name] ?? null;
+};

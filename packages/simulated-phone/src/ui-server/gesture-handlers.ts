@@ -1,0 +1,118 @@
+import { applyGesture, doubleTap, longPress, tap } from '../android/touch.ts';
+import { center, type Point, type Rect, rectHeight, rectWidth } from '../view/rect.ts';
+import { walk } from '../view/find-view.ts';
+import { type AreaBody, bodies, type ElementBody, findElementId, parseBody } from './bodies.ts';
+import { type Command, getTree, type Handler } from './command.ts';
+import { locateAll } from './locate.ts';
+import { WebDriverError } from './web-driver-error.ts';
+
+const swipeMs = 200;
+
+/** Where a click goes: an offset inside an element, its middle, or a point of the screen. */
+function clickPoint(command: Command): Point {
+  const { origin, locator, offset } = parseBody(bodies.click, command.body);
+  const id = findElementId(origin);
+  const located = locator && locateAll(getTree(command), locator.strategy, locator.selector)[0];
+  if (locator && id === undefined && !located)
+    throw new WebDriverError('no such element', 'The locator matches nothing');
+  const target = id === undefined ? located : command.session.getElement(id);
+  if (!target) {
+    if (offset) return { x: Math.trunc(offset.x), y: Math.trunc(offset.y) };
+    throw new WebDriverError(
+      'invalid argument',
+      'Click offset coordinates must be provided if element is not set',
+    );
+  }
+  if (!offset) return center(target.bounds);
+  return { x: target.bounds.left + Math.trunc(offset.x), y: target.bounds.top + Math.trunc(offset.y) };
+}
+
+export const click: Handler = (command) => tap(command.phone.android, clickPoint(command));
+export const doubleClick: Handler = (command) => doubleTap(command.phone.android, clickPoint(command));
+export const longClick: Handler = (command) => longPress(command.phone.android, clickPoint(command));
+
+export const drag: Handler = (command) => {
+  const { origin, start, end } = parseBody(bodies.drag, command.body);
+  const id = findElementId(origin);
+  const from = id === undefined ? start : center(command.session.getElement(id).bounds);
+  if (!from)
+    throw new WebDriverError(
+      'invalid argument',
+      'Drag start coordinates must be provided if element is not set',
+    );
+  applyGesture(command.phone.android, { from, to: end, durationMs: swipeMs });
+};
+
+function gestureArea(command: Command, origin: ElementBody | undefined, area: AreaBody | undefined): Rect {
+  const id = findElementId(origin);
+  if (id !== undefined) return command.session.getElement(id).bounds;
+  if (!area)
+    throw new WebDriverError(
+      'invalid argument',
+      'The area coordinates must be provided if element is not set',
+    );
+  return { left: area.left, top: area.top, right: area.left + area.width, bottom: area.top + area.height };
+}
+
+/** The finger goes in the direction, from the area's edge over a share of its length. */
+function swipeIn(
+  command: Command,
+  area: Rect,
+  { direction, percent }: { direction: string; percent: number },
+): void {
+  const { x, y } = center(area);
+  const dx = Math.round(rectWidth(area) * percent);
+  const dy = Math.round(rectHeight(area) * percent);
+  const paths: Readonly<Record<string, readonly [Point, Point]>> = {
+    up: [
+      { x, y: area.bottom - 1 },
+      { x, y: area.bottom - 1 - dy },
+    ],
+    down: [
+      { x, y: area.top },
+      { x, y: area.top + dy },
+    ],
+    left: [
+      { x: area.right - 1, y },
+      { x: area.right - 1 - dx, y },
+    ],
+    right: [
+      { x: area.left, y },
+      { x: area.left + dx, y },
+    ],
+  };
+  const [from, to] = paths[direction.toLowerCase()] ?? [];
+  if (from && to) applyGesture(command.phone.android, { from, to, durationMs: swipeMs });
+}
+
+export const swipe: Handler = (command) => {
+  const { origin, area, direction, percent } = parseBody(bodies.directed, command.body);
+  swipeIn(command, gestureArea(command, origin, area), { direction, percent });
+};
+
+const opposite: Readonly<Record<string, string>> = { up: 'down', down: 'up', left: 'right', right: 'left' };
+
+/** Whether the list can go on in that direction: the answer of scroll and fling. */
+function canScrollMore(command: Command, direction: string): boolean {
+  const list = walk(getTree(command)).find(({ view }) => view.scroll !== undefined);
+  const scroll = list?.view.scroll;
+  if (!scroll) return false;
+  return direction === 'down' ? scroll.offset < scroll.max : direction === 'up' && scroll.offset > 0;
+}
+
+/** Scrolling down shows what is below, so the finger goes up. */
+export const scroll: Handler = (command) => {
+  const { origin, area, direction, percent } = parseBody(bodies.directed, command.body);
+  const way = direction.toLowerCase();
+  swipeIn(command, gestureArea(command, origin, area), { direction: opposite[way] ?? way, percent });
+  return canScrollMore(command, way);
+};
+
+export const fling: Handler = (command) => {
+  const { origin, area, direction } = parseBody(bodies.fling, command.body);
+  const way = direction.toLowerCase();
+  const rect = gestureArea(command, origin, area);
+  for (let times = 0; times < 4; times++)
+    swipeIn(command, rect, { direction: opposite[way] ?? way, percent: 0.9 });
+  return canScrollMore(command, way);
+};

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { Android } from '../android/android.ts';
+import { findActiveTree, findActiveWindow } from '../screen/screen.ts';
+import { type VisibleView, walk } from '../view/find-view.ts';
+import type { View } from '../view/view.ts';
+import { WebDriverError } from './web-driver-error.ts';
+
+const maxElements = 2000;
+
+/** Where an element was found. Views are built anew at each change, so a place is kept, not a view. */
+interface Place {
+  readonly windowTitle: string;
+  /** Index of the child at each level. */
+  readonly path: readonly number[];
+  readonly className: string;
+  readonly resourceId: string | undefined;
+}
+
+function findPath(view: View, target: View): number[] | undefined {
+  if (view === target) return [];
+  for (const [index, child] of (view.children ?? []).entries()) {
+    const path = findPath(child, target);
+    if (path) return [index, ...path];
+  }
+  return undefined;
+}
+
+/** One session of the UiAutomator2 server: its settings and the elements it has named. */
+export class Session {
+  readonly id = randomUUID();
+  readonly settings = new Map<string, unknown>();
+  readonly #android: Android;
+  readonly #places = new Map<string, Place>();
+
+  constructor(android: Android) {
+    this.#android = android;
+  }
+
+  /** Names an element of the active window. */
+  remember(view: View): string {
+    const window = findActiveWindow(this.#android.screen);
+    const path = window && findPath(window.root, view);
+    if (!path)
+      throw new WebDriverError('stale element reference', 'The screen changed while it was searched.');
+    const [oldest] = this.#places.keys();
+    if (this.#places.size >= maxElements && oldest !== undefined) this.#places.delete(oldest);
+    const id = randomUUID();
+    this.#places.set(id, {
+      windowTitle: window.title,
+      path,
+      className: view.className,
+      resourceId: view.resourceId,
+    });
+    return id;
+  }
+
+  /** The element as it is now. Throws when the id is unknown or the element is gone. */
+  getElement(id: string): VisibleView {
+    const place = this.#places.get(id);
+    if (!place)
+      throw new WebDriverError('no such element', `The element '${id}' does not exist in DOM anymore`);
+    const found = this.#findAt(place);
+    if (found) return found;
+    throw new WebDriverError(
+      'stale element reference',
+      `The element '${id}' is not linked to the same object in DOM anymore`,
+    );
+  }
+
+  #findAt(place: Place): VisibleView | undefined {
+    const window = findActiveWindow(this.#android.screen);
+    const tree = findActiveTree(this.#android.screen);
+    if (!tree || window?.title !== place.windowTitle) return undefined;
+    let view: View | undefined = window.root;
+    for (const index of place.path) view = view?.children?.[index];
+    if (view?.className !== place.className || view.resourceId !== place.resourceId) return undefined;
+    return walk(tree).find((visible) => visible.view === view);
+  }
+}

@@ -1,0 +1,135 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Phone } from '../phone.ts';
+import { bodies, parseBody } from './bodies.ts';
+import { findRoute } from './routes.ts';
+import { Session } from './session.ts';
+import { WebDriverError } from './web-driver-error.ts';
+
+const maxBodyBytes = 4 * 1024 * 1024;
+/** The real server waits that long after DELETE session, so that the answer still arrives. */
+const shutdownDelayMs = 15;
+const version = { version: '10.6.6', versionCode: 278 };
+
+export interface UiServer {
+  /** Serves HTTP on a connection to the device's port. */
+  accept(stream: Duplex): void;
+  /** Cuts all connections. */
+  close(): void;
+}
+
+interface Answer {
+  readonly sessionId: string;
+  readonly value: unknown;
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    sizeBytes += chunk.length;
+    if (sizeBytes > maxBodyBytes) throw new WebDriverError('invalid argument', 'The body is too large.');
+    chunks.push(chunk);
+  }
+  if (sizeBytes === 0) return undefined;
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    throw new WebDriverError('invalid argument', 'The body is not JSON.');
+  }
+}
+
+/** The appium UiAutomator2 server: one session at a time. */
+class UiAutomator2Server {
+  readonly #phone: Phone;
+  readonly #onStop: () => void;
+  #session: Session | undefined;
+
+  constructor(phone: Phone, onStop: () => void) {
+    this.#phone = phone;
+    this.#onStop = onStop;
+  }
+
+  async answer(request: IncomingMessage): Promise<Answer> {
+    const body = await readBody(request);
+    const [first, sessionId = '', ...rest] = (request.url ?? '').split('?', 1)[0]?.split('/').slice(1) ?? [];
+    const { method } = request;
+    if (method === 'GET' && first === 'status') return { sessionId: 'None', value: this.#status() };
+    if (method === 'GET' && first === 'sessions')
+      return { sessionId: 'None', value: this.#session ? [{ id: this.#session.id }] : [] };
+    if (method === 'POST' && first === 'session' && sessionId === '') return this.#create(body);
+    const session = this.#getSession(sessionId);
+    if (method === 'DELETE' && first === 'session' && rest.length === 0) return this.#delete(sessionId);
+    const route = first === 'session' ? findRoute(method, rest.map(decodeURIComponent)) : undefined;
+    if (!route)
+      throw new WebDriverError('unknown command', `Unknown command: ${method ?? ''} ${request.url ?? ''}`);
+    const value = await route.handler({ phone: this.#phone, session, body, parameters: route.parameters });
+    return { sessionId, value: value ?? null };
+  }
+
+  #status(): unknown {
+    return { ready: true, message: 'UiAutomator2 Server is ready to accept commands', build: version };
+  }
+
+  #create(body: unknown): Answer {
+    const { capabilities } = parseBody(bodies.newSession, body);
+    this.#session = new Session(this.#phone.android);
+    const { id } = this.#session;
+    return { sessionId: id, value: { sessionId: id, capabilities } };
+  }
+
+  #delete(sessionId: string): Answer {
+    this.#session = undefined;
+    setTimeout(this.#onStop, shutdownDelayMs).unref();
+    return { sessionId, value: null };
+  }
+
+  #getSession(id: string): Session {
+    if (this.#session?.id === id) return this.#session;
+    throw new WebDriverError('invalid session id', `The session identified by ${id} is not known`);
+  }
+}
+
+function sendJson(response: ServerResponse, statusCode: number, body: unknown): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(statusCode, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+  });
+  response.end(bytes);
+}
+
+function sendError(response: ServerResponse, error: unknown): void {
+  const known = error instanceof WebDriverError ? error : new WebDriverError('unknown error', String(error));
+  const { code, message } = known;
+  sendJson(response, known.statusCode, {
+    sessionId: null,
+    value: { error: code, message, stacktrace: `${known.name}: ${message}` },
+  });
+}
+
+/** Starts the server without a port: connections are handed to it. `onStop` is called when a client ends it. */
+export function startUiServer(phone: Phone, onStop: () => void): UiServer {
+  const uiServer = new UiAutomator2Server(phone, onStop);
+  const streams = new Set<Duplex>();
+  const http = createServer((request, response) => {
+    // A client that goes away in the middle of an answer needs none.
+    response.on('error', () => {});
+    uiServer.answer(request).then(
+      (answer) => sendJson(response, 200, answer),
+      (error: unknown) => sendError(response, error),
+    );
+  });
+  http.on('clientError', (_error, stream) => stream.destroy());
+  return {
+    accept(stream) {
+      streams.add(stream);
+      stream.once('close', () => streams.delete(stream));
+      http.emit('connection', stream);
+    },
+    close() {
+      for (const stream of [...streams]) stream.destroy();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+const statusCodes = {
+  'invalid argument': 400,
+  'invalid element state': 400,
+  'invalid selector': 400,
+  'invalid session id': 404,
+  'no such alert': 404,
+  'no such element': 404,
+  'stale element reference': 404,
+  'unable to capture screen': 500,
+  'unknown command': 404,
+  'unknown error': 500,
+} as const;
+
+export type WebDriverErrorCode = keyof typeof statusCodes;
+
+/** A command failed; the answer has the shape of the W3C WebDriver specification. */
+export class WebDriverError extends Error {
+  override readonly name = 'WebDriverError';
+  readonly code: WebDriverErrorCode;
+
+  constructor(code: WebDriverErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+
+  get statusCode(): number {
+    return statusCodes[this.code];
+  }
+}
