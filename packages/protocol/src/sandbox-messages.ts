@@ -4,6 +4,7 @@
  * `SandboxReport`, because a child runs user code and may have been taken over.
  */
 import { Type, type Static } from 'typebox';
+import { maxLogMessageLength } from './host-messages.ts';
 import { logLevels } from './logs.ts';
 
 /** A frame from a child may not be larger, in bytes: a log message of 64 KiB whose every byte needs an escape fits. */
@@ -15,8 +16,8 @@ const SandboxLogEntry = Type.Object({
   level: Type.Enum(logLevels),
   /** Line in the file the user wrote, from 1; 0 when there is none. */
   lineNumber: Type.Integer({ minimum: 0 }),
-  /** Longer messages are cut to `maxLogMessageLength`. */
-  message: Type.String(),
+  /** The child cuts longer ones. */
+  message: Type.String({ maxLength: maxLogMessageLength }),
 });
 /** One line of a run's log. */
 export type SandboxLogEntry = Static<typeof SandboxLogEntry>;
@@ -25,9 +26,9 @@ export type SandboxLogEntry = Static<typeof SandboxLogEntry>;
 const SandboxError = Type.Object({
   /** Stable lower_snake word. */
   code: Type.String({ pattern: '^[a-z_]{1,64}$' }),
-  message: Type.String(),
+  message: Type.String({ maxLength: 8000 }),
   /** Stack in the user's own lines, null when there is none. */
-  stack: Type.Union([Type.String(), Type.Null()]),
+  stack: Type.Union([Type.String({ maxLength: 16_000 }), Type.Null()]),
 });
 export type SandboxError = Static<typeof SandboxError>;
 

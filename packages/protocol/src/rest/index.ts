@@ -5,4 +5,5 @@ export * from './events.ts';
 export * from './health.ts';
 export * from './launches.ts';
 export * from './logs.ts';
+export * from './records.ts';
 export * from './runs.ts';

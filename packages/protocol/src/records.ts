@@ -1,0 +1,67 @@
+import { Type, type Static } from 'typebox';
+
+import { EpochMs, Uuid } from './ids.ts';
+
+export const recordTypes = ['outOfSteps', 'timeout', 'debug', 'crash'] as const;
+export const RecordType = Type.Enum(recordTypes);
+export type RecordType = Static<typeof RecordType>;
+
+/** A record is pending until it is marked, once. */
+export const recordStatuses = ['pending', 'solved', 'skipped'] as const;
+export const RecordStatus = Type.Enum(recordStatuses);
+export type RecordStatus = Static<typeof RecordStatus>;
+
+/** The tag of records that were given none. */
+export const defaultTag = 'default';
+export const Tag = Type.String({ minLength: 1, maxLength: 64 });
+
+/** The last screens of a run that are kept for a record. */
+export const maxRecordScreens = 50;
+
+/** A capture of a screen: its accessibility tree (JSON) or its picture (JPEG). */
+export const captureKinds = ['tree', 'screenshot'] as const;
+export const CaptureKind = Type.Enum(captureKinds);
+export type CaptureKind = Static<typeof CaptureKind>;
+
+/** Larger captures are refused. */
+export const maxCaptureBytes = 16 * 1024 * 1024;
+
+const stage = Type.String({ maxLength: 500 });
+const side = Type.Integer({ minimum: 0, maximum: 100_000 });
+
+/** One captured screen, as a host tells of it; the captures themselves follow by HTTP. */
+export const ScreenReport = Type.Object({
+  screen_id: Uuid,
+  /** The stage that the automation was trying to reach. */
+  next_stage: stage,
+  /** The identified state, or `unknown`. */
+  screen_state: stage,
+  /** Remaining steps; 0 means out of steps. */
+  max_steps: Type.Integer({ minimum: 0 }),
+  timestamp: EpochMs,
+  /** False when the tree could not be read: the record is partial. */
+  has_tree: Type.Boolean(),
+  /** `null` when there is no picture, wanted or not. */
+  screenshot: Type.Union([
+    Type.Object({ width: side, height: side, original_width: side, original_height: side }),
+    Type.Null(),
+  ]),
+  /** True when a picture was wanted and could not be taken: the record is partial. */
+  screenshot_failed: Type.Boolean(),
+});
+export type ScreenReport = Static<typeof ScreenReport>;
+
+/** A record as a host tells of it. */
+export const RecordReport = Type.Object({
+  /** UUIDv7 of the time at which it was made, on the service's clock. */
+  record_id: Uuid,
+  run_id: Uuid,
+  type: RecordType,
+  /** `null`: none. Only `debug` records have one. */
+  tag: Type.Union([Tag, Type.Null()]),
+  /** Oldest first. */
+  screens: Type.Array(ScreenReport, { maxItems: maxRecordScreens }),
+  /** True when the run died before it could tell everything. */
+  is_cut_short: Type.Boolean(),
+});
+export type RecordReport = Static<typeof RecordReport>;
