@@ -1,0 +1,109 @@
+import { Adb, type AdbServerClient } from '@yume-chan/adb';
+import { AdbServerTransport } from './adb-server-transport.ts';
+import { createBackoff } from './backoff.ts';
+import type { ListedDevice } from './device-list.ts';
+import { type AdbConnection, type LinkListener, TrackedLink } from './link.ts';
+import { anyAborted, pause, withTimeLimit } from './time-limit.ts';
+import { troubleReason } from './trouble-reason.ts';
+
+const openTimeoutMs = 5000;
+// A connection that lives shorter does not count as a success: finding out that a phone hangs takes some seconds.
+const steadyMs = 20_000;
+
+/** A row of the adb server's list: keeps a connection open for as long as the row says `device`. */
+export class AdbServerDevice {
+  readonly #client: AdbServerClient;
+  readonly #link: TrackedLink;
+  #state: ListedDevice['state'] | undefined;
+  #keeping: AbortController | undefined;
+
+  constructor(client: AdbServerClient, device: ListedDevice, onLink: LinkListener) {
+    this.#client = client;
+    this.#link = new TrackedLink('adb-server', device.serial, onLink);
+  }
+
+  /** Takes what the list says now. */
+  update(device: ListedDevice): void {
+    if (device.state === this.#state) return;
+    this.#state = device.state;
+    this.#keeping?.abort(new Error(troubleReason(device)));
+    if (device.state === 'device') void this.#keepConnected(device);
+    else this.#link.setStatus({ state: device.state, reason: troubleReason(device) });
+  }
+
+  /** The row has left the list. */
+  remove(reason: string): void {
+    this.#state = undefined;
+    this.#keeping?.abort(new Error(reason));
+    this.#link.setStatus({ state: 'unplugged', reason });
+  }
+
+  async #keepConnected(device: ListedDevice): Promise<void> {
+    const keeping = new AbortController();
+    this.#keeping = keeping;
+    const backoff = createBackoff();
+    for (let failures = 1; !keeping.signal.aborted; failures += 1) {
+      if (await this.#connectOnce(device, keeping.signal)) {
+        backoff.reset();
+        failures = 0;
+      }
+      // A new connection through the server does not help when the server's own to the phone is stuck.
+      // Only by USB: adb 29 forgets a network phone that does not answer its reconnection.
+      if (failures > 1 && device.isUsb) void this.#kick(device);
+      await pause(backoff.nextMs(), keeping.signal);
+    }
+  }
+
+  /** Returns, after the connection's end, whether it was a good one. */
+  async #connectOnce(device: ListedDevice, signal: AbortSignal): Promise<boolean> {
+    const connection = await this.#open(device, signal);
+    if (connection === undefined) {
+      const reason = `The adb server lists the phone ${device.serial}, but gives no connection to it. Trying again.`;
+      if (!signal.aborted) this.#link.setStatus({ state: 'offline', reason });
+      return false;
+    }
+    if (signal.aborted) connection.close();
+    const connectedAt = performance.now();
+    if (!signal.aborted) this.#link.setStatus({ state: 'connected', connection });
+    await anyAborted(connection.gone, signal);
+    if (!signal.aborted)
+      this.#link.setStatus({
+        state: 'connecting',
+        reason: `The connection to the phone ${device.serial} broke. Connecting again.`,
+      });
+    return performance.now() - connectedAt > steadyMs;
+  }
+
+  async #kick({ transportId }: ListedDevice): Promise<void> {
+    const onTimeout = (): Error => new Error('The adb server did not answer');
+    await withTimeLimit({ timeoutMs: openTimeoutMs, onTimeout }, () =>
+      this.#client.reconnectDevice({ transportId }),
+    ).catch(() => {});
+  }
+
+  async #open(device: ListedDevice, signal: AbortSignal): Promise<AdbConnection | undefined> {
+    const onTimeout = (): Error => new Error(`The adb server gave no connection to ${device.serial}`);
+    try {
+      const limit = { timeoutMs: openTimeoutMs, signals: [signal], onTimeout };
+      return await withTimeLimit(limit, () => openDevice(this.#client, device));
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+async function openDevice(client: AdbServerClient, device: ListedDevice): Promise<AdbConnection> {
+  const { features } = await client.getDeviceFeatures({ transportId: device.transportId });
+  const transport = new AdbServerTransport(client, device, features);
+  const gone = new AbortController();
+  const close = (reason = 'the host closed it'): void => {
+    gone.abort(new Error(`The connection to ${device.serial} ended: ${reason}`));
+    void transport.close();
+  };
+  // The server answers this request when the phone leaves, long before it says so in its list.
+  client.waitForDisconnect(device.transportId, { signal: gone.signal }).then(
+    () => close('the phone was unplugged'),
+    () => close('the adb server stopped'),
+  );
+  return { reach: 'adb-server', adb: new Adb(transport), gone: gone.signal, close };
+}

@@ -1,0 +1,132 @@
+import { AdbServerClient } from '@yume-chan/adb';
+import type { Logger } from 'pino';
+import { type Address, formatAddress } from './address.ts';
+import { connectorTo } from './adb-server-connector.ts';
+import { AdbServerDevice } from './adb-server-device.ts';
+import { type ListedDevice, parseDeviceList } from './device-list.ts';
+import type { LinkListener, LinkSource } from './link.ts';
+import { readDeviceList } from './read-device-list.ts';
+import { pause } from './time-limit.ts';
+
+export interface AdbServerOptions {
+  readonly address: Address;
+  readonly log: Logger;
+  readonly onLink: LinkListener;
+  /** Pause between looks for a server that is not there. Default 3000. */
+  readonly retryMs?: number | undefined;
+  /** How often the list is read even though the server pushes it: adb before 34 forgets to push some changes. Default 2000. */
+  readonly pollMs?: number | undefined;
+}
+
+/** Follows the phones of an adb server, whenever one runs at the address. */
+export function watchAdbServer(options: AdbServerOptions): LinkSource {
+  const closing = new AbortController();
+  const done = follow(options, closing.signal);
+  return {
+    async close() {
+      closing.abort();
+      await done;
+    },
+  };
+}
+
+async function follow(options: AdbServerOptions, closing: AbortSignal): Promise<void> {
+  const { address, log, retryMs = 3000 } = options;
+  const name = formatAddress(address);
+  let wasThere = true;
+  while (!closing.aborted) {
+    const devices = new Map<bigint, AdbServerDevice>();
+    try {
+      await followOnce(options, devices, closing, () => (wasThere = true));
+    } catch (error) {
+      if (wasThere && !closing.aborted)
+        log.info({ adbServer: name, reason: String(error) }, 'no adb server; will keep looking');
+      wasThere = false;
+    }
+    // A new server counts its transports from 1 again: nothing of the old list may stay.
+    const reason = closing.aborted
+      ? 'The host is stopping.'
+      : `The adb server at ${name} stopped. Start it with "adb start-server".`;
+    for (const device of devices.values()) device.remove(reason);
+    await pause(retryMs, closing);
+  }
+}
+
+/** Returns or throws when the server is gone. */
+async function followOnce(
+  options: AdbServerOptions,
+  devices: Map<bigint, AdbServerDevice>,
+  closing: AbortSignal,
+  onAnswer: () => void,
+): Promise<void> {
+  const client = new AdbServerClient(connectorTo(options.address));
+  const apply = (list: readonly ListedDevice[]): void => applyList(client, devices, list, options.onLink);
+  const lost = new AbortController();
+  const onClosing = (): void => lost.abort(new Error('The host is stopping'));
+  closing.addEventListener('abort', onClosing, { once: true });
+  try {
+    apply(await readDeviceList(client, lost.signal));
+    onAnswer();
+    options.log.info({ adbServer: formatAddress(options.address) }, 'following the adb server');
+    await Promise.race([
+      followPushes(client, apply, lost.signal),
+      poll(client, apply, options.pollMs ?? 2000, lost.signal),
+    ]);
+  } finally {
+    closing.removeEventListener('abort', onClosing);
+    lost.abort(new Error('The adb server is gone'));
+  }
+}
+
+async function followPushes(
+  client: AdbServerClient,
+  apply: (list: ListedDevice[]) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const stream = await client.createConnection('host:track-devices-l', { signal });
+  const onAbort = (): void => void stream.dispose();
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    while (!signal.aborted) apply(parseDeviceList(await stream.readString()));
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function poll(
+  client: AdbServerClient,
+  apply: (list: ListedDevice[]) => void,
+  pollMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await pause(pollMs, signal);
+    if (!signal.aborted)
+      apply(await readDeviceList(client, signal).catch((error: unknown) => rethrowUnless(signal, error)));
+  }
+}
+
+function rethrowUnless(signal: AbortSignal, error: unknown): never[] {
+  if (signal.aborted) return [];
+  throw error;
+}
+
+function applyList(
+  client: AdbServerClient,
+  devices: Map<bigint, AdbServerDevice>,
+  list: readonly ListedDevice[],
+  onLink: LinkListener,
+): void {
+  const listed = new Set(list.map(({ transportId }) => transportId));
+  for (const [id, device] of devices) {
+    if (listed.has(id)) continue;
+    devices.delete(id);
+    device.remove('The phone was unplugged, or adb disconnected it. Plug it in again.');
+  }
+  for (const row of list) {
+    const device = devices.get(row.transportId) ?? new AdbServerDevice(client, row, onLink);
+    devices.set(row.transportId, device);
+    device.update(row);
+  }
+}

@@ -1,0 +1,88 @@
+import type { Socket } from 'node:net';
+import type { AdbDaemonConnection, AdbPacketData, AdbPacketInit } from '@yume-chan/adb';
+import { Consumable, PushReadableStream, tryClose } from '@yume-chan/stream-extra';
+import { writeTo } from './tcp-socket.ts';
+
+const headerBytes = 24;
+// The largest payload that we announce in CNXN; a phone that sends more is broken or hostile.
+const maxPayloadBytes = 1024 * 1024;
+
+/** ADB packets over a TCP socket, as Tango wants them. `onCommand` sees each command word that the phone sends. */
+export function toPacketStreams(socket: Socket, onCommand: (command: number) => void): AdbDaemonConnection {
+  return {
+    readable: new PushReadableStream<AdbPacketData>((controller) => {
+      const split = createPacketSplitter();
+      const take = async (data: Buffer): Promise<void> => {
+        for (const packet of split(data)) {
+          onCommand(packet.command);
+          await controller.enqueue(packet);
+        }
+      };
+      socket.on('data', (data: Buffer) => {
+        socket.pause();
+        take(data).then(
+          () => socket.resume(),
+          (error: unknown) => socket.destroy(error instanceof Error ? error : undefined),
+        );
+      });
+      socket.once('close', () => tryClose(controller));
+    }),
+    writable: new Consumable.WritableStream<AdbPacketInit>({
+      // A failed write is told by the end of the socket. Rejecting here as well would surface as an unhandled
+      // rejection, because the dispatcher sends some of its answers without waiting for them.
+      write: (packet) => writeTo(socket, ...serializePacket(packet)).catch(() => {}),
+    }),
+  };
+}
+
+/** Gathers bytes and gives whole packets. Throws on what can't be ADB, because the stream can't be read on after that. */
+export function createPacketSplitter(): (data: Buffer) => AdbPacketData[] {
+  let pieces: Buffer[] = [];
+  let gathered = 0;
+  let needed = headerBytes;
+  return (data) => {
+    pieces.push(data);
+    gathered += data.length;
+    const packets: AdbPacketData[] = [];
+    while (gathered >= needed) {
+      const bytes = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+      const totalBytes = headerBytes + payloadLength(bytes);
+      const isWhole = bytes.length >= totalBytes;
+      if (isWhole) packets.push(readPacket(bytes, totalBytes));
+      const rest = isWhole ? bytes.subarray(totalBytes) : bytes;
+      pieces = [rest];
+      gathered = rest.length;
+      needed = isWhole ? headerBytes : totalBytes;
+    }
+    return packets;
+  };
+}
+
+function payloadLength(bytes: Buffer): number {
+  const command = bytes.readUInt32LE(0);
+  if (bytes.readUInt32LE(20) !== (command ^ 0xff_ff_ff_ff) >>> 0)
+    throw new Error('The other side does not speak ADB');
+  const length = bytes.readUInt32LE(12);
+  if (length > maxPayloadBytes) throw new Error(`An ADB packet of ${length} bytes is over the limit`);
+  return length;
+}
+
+function readPacket(bytes: Buffer, totalBytes: number): AdbPacketData {
+  return {
+    command: bytes.readUInt32LE(0),
+    arg0: bytes.readUInt32LE(4),
+    arg1: bytes.readUInt32LE(8),
+    payload: bytes.subarray(headerBytes, totalBytes),
+  };
+}
+
+function serializePacket(packet: AdbPacketInit): Uint8Array[] {
+  const header = Buffer.allocUnsafe(headerBytes);
+  header.writeUInt32LE(packet.command, 0);
+  header.writeUInt32LE(packet.arg0 >>> 0, 4);
+  header.writeUInt32LE(packet.arg1 >>> 0, 8);
+  header.writeUInt32LE(packet.payload.length, 12);
+  header.writeUInt32LE(packet.checksum >>> 0, 16);
+  header.writeInt32LE(packet.magic | 0, 20);
+  return packet.payload.length === 0 ? [header] : [header, packet.payload];
+}

@@ -1,0 +1,72 @@
+export interface TimeLimit {
+  timeoutMs: number;
+  /** Any of them ends the work early, with its reason. */
+  signals?: readonly (AbortSignal | undefined)[];
+  /** The error that callers see when the time is over. */
+  onTimeout: () => Error;
+}
+
+/**
+ * Runs `work` under a limit. Rejects at the limit even when `work` itself doesn't listen to its signal,
+ * because a hung phone answers nothing; what `work` does afterwards is ignored.
+ */
+export async function withTimeLimit<T>(
+  { timeoutMs, signals = [], onTimeout }: TimeLimit,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const unfollow = signals.map((signal) => follow(signal, controller));
+  const timer = setTimeout(() => controller.abort(onTimeout()), timeoutMs);
+  try {
+    return await untilAborted(controller.signal, () => work(controller.signal));
+  } finally {
+    clearTimeout(timer);
+    for (const stop of unfollow) stop();
+  }
+}
+
+/** Settles as `work` does, or rejects with the signal's reason as soon as the signal aborts. */
+export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work(), aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Aborts `controller` when `signal` aborts. Returns how to stop following, so that long-lived signals keep no listeners. */
+export function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
+  if (signal === undefined) return () => {};
+  if (signal.aborted) controller.abort(signal.reason);
+  const onAbort = (): void => controller.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  return () => signal.removeEventListener('abort', onAbort);
+}
+
+/** Waits; an abort ends the wait early, without an error. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const onAbort = (): void => resolve();
+  signal.addEventListener('abort', onAbort, { once: true });
+  await promise;
+  clearTimeout(timer);
+  signal.removeEventListener('abort', onAbort);
+}
+
+/** Resolves when the first of the signals aborts. */
+export function anyAborted(...signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    const onAbort = (): void => {
+      for (const signal of signals) signal.removeEventListener('abort', onAbort);
+      resolve();
+    };
+    for (const signal of signals) signal.addEventListener('abort', onAbort);
+    if (signals.some((signal) => signal.aborted)) onAbort();
+  });
+}

@@ -1,0 +1,145 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { hostProtocolVersion } from '@phalanx/protocol';
+import { type Logger, pino } from 'pino';
+
+import type { HostConfig } from './config.ts';
+import { ServerConnection } from './connection/server-connection.ts';
+import type { ServerCommand } from './connection/server-message.ts';
+import { createServiceClock } from './connection/service-clock.ts';
+import { DeviceReporter } from './devices/device-reporter.ts';
+import { lockFolder } from './folder-lock.ts';
+import { loadHostId } from './host-id.ts';
+import type { LogLimits } from './logs/log-limits.ts';
+import { LogSpool } from './logs/log-spool.ts';
+import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
+import { RunDesk } from './runs/run-desk.ts';
+import { RunJournal } from './runs/run-journal.ts';
+import { RunLauncher } from './runs/run-launcher.ts';
+import { createSandboxPool, type SandboxPool } from './sandbox/index.ts';
+import { answerScreenshot } from './screenshots/screenshot-taker.ts';
+
+/** What a process that runs the host beside other things, or a test, may set. */
+export interface HostOverrides {
+  /** Default: JSON lines on the standard output. */
+  log?: Logger;
+  logLimits?: Partial<LogLimits>;
+  /** How long to wait after the server has said no, in milliseconds. Default 30 s. */
+  refusedRetryMs?: number;
+}
+
+export interface HostApp {
+  readonly hostId: string;
+  /** Ends all runs, tells the server, and lets go of the phones. */
+  close(): Promise<void>;
+}
+
+/** How long a stopping host waits for the server to store the last log lines and ends. */
+const farewellMs = 3000;
+
+/**
+ * Rejects when another host uses the data folder or when sandboxes can't be started on this machine.
+ * Resolves when phones are being looked for and the first connection to the server is under way.
+ */
+export async function startHost(config: HostConfig, overrides: HostOverrides = {}): Promise<HostApp> {
+  const { log = pino({ name: 'phalanx-host', level: config.logLevel }) } = overrides;
+  const dir = join(config.dataDir, 'host');
+  await mkdir(dir, { recursive: true });
+  const opened = new AsyncDisposableStack();
+  try {
+    opened.defer(await lockFolder(dir));
+    const hostId = await loadHostId(dir);
+    const pool = await openPool(config, log);
+    opened.defer(() => pool.close());
+    const phones = watchPhones({ adbServer: config.adbServer, addresses: config.phones, dataDir: dir, log });
+    opened.defer(() => phones.close());
+    const close = await connect({ config, overrides, dir, hostId, log, pool, phones });
+    opened.defer(close);
+    return { hostId, close: () => opened.disposeAsync() };
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+interface Parts {
+  config: HostConfig;
+  overrides: HostOverrides;
+  dir: string;
+  hostId: string;
+  log: Logger;
+  pool: SandboxPool;
+  phones: PhoneWatch;
+}
+
+function openPool(config: HostConfig, log: Logger): Promise<SandboxPool> {
+  return createSandboxPool({
+    size: config.warmSandboxes,
+    memoryMb: config.runMemoryMb,
+    fetchPolicy: { allowPrivateAddresses: config.allowPrivateFetch },
+    log,
+  });
+}
+
+/** Wires runs, logs and phones to the server. Returns how to end all that. */
+async function connect({
+  config,
+  overrides,
+  dir,
+  hostId,
+  log,
+  pool,
+  phones,
+}: Parts): Promise<() => Promise<void>> {
+  const { serverUrl, token, hostName } = config;
+  const { logLimits: limits = {}, refusedRetryMs = 30_000 } = overrides;
+  const clock = createServiceClock();
+  const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs });
+  const spool = new LogSpool({ dir: join(dir, 'spool'), connection, clock, log, limits });
+  const journal = new RunJournal(join(dir, 'runs'));
+  const desk = new RunDesk({ journal, spool, connection, clock, log });
+  const launcher = new RunLauncher({ desk, spool, phones, pool, limits: runLimits(config), log });
+  const devices = new DeviceReporter(phones, connection, clock);
+
+  const onCommand = (command: ServerCommand): void => {
+    if (command.type === 'launch') launcher.launch(command);
+    else if (command.type === 'stop') launcher.stop(command.run_ids);
+    else if (command.type === 'logs_stored') spool.acknowledge(command.run_id, command.seq);
+    else if (command.type === 'runs_stored') desk.endsStored(command.run_ids);
+    else void answerScreenshot(command, { phones, connection, log });
+  };
+  await desk.recover();
+  connection.start({
+    hello: () => ({
+      type: 'hello',
+      protocol_version: hostProtocolVersion,
+      host_id: hostId,
+      host_name: hostName,
+      devices: devices.all(),
+      runs: desk.reports(),
+    }),
+    listReady: (sinceMs) => devices.listReady(sinceMs),
+    onCommand,
+  });
+
+  return async () => {
+    await launcher.close();
+    if (connection.online) await settledWithin(desk.whenEmpty(), farewellMs);
+    devices.close();
+    await connection.close();
+    desk.close();
+    await spool.close();
+  };
+}
+
+function runLimits({ runMemoryMb, runCpuSeconds, runTimeLimitSeconds }: HostConfig) {
+  return { memoryMb: runMemoryMb, cpuMs: runCpuSeconds * 1000, durationMs: runTimeLimitSeconds * 1000 };
+}
+
+async function settledWithin(work: Promise<void>, timeoutMs: number): Promise<void> {
+  const { promise: timeout, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, timeoutMs);
+  await Promise.race([work, timeout]);
+  clearTimeout(timer);
+}

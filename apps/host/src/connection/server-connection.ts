@@ -1,0 +1,184 @@
+import {
+  closeCodes,
+  hostConnectPath,
+  type HostFrameHeader,
+  type HostMessage,
+  type ServerMessage,
+} from '@phalanx/protocol';
+import type { Logger } from 'pino';
+
+import { createBackoff } from '../adb/backoff.ts';
+import { pause } from '../adb/time-limit.ts';
+import type { ServerCommand } from './server-message.ts';
+import type { ServiceClock } from './service-clock.ts';
+import { Session, type SessionEnd } from './session.ts';
+
+/** What the connection needs of the rest of the host. */
+export interface Peer {
+  /** All that the host holds, at this moment. */
+  hello: () => HostMessage;
+  /** Serials of the phones that answered after `sinceMs` (host's clock). */
+  listReady: (sinceMs: number) => string[];
+  onCommand: (command: ServerCommand) => void;
+}
+
+export interface ServerConnectionOptions {
+  serverUrl: URL;
+  token: string;
+  clock: ServiceClock;
+  log: Logger;
+  /** How long to wait after the server has said no, in milliseconds. Default 30 s. */
+  refusedRetryMs?: number;
+}
+
+type Listener = () => void;
+
+/** Keeps one connection to the server for as long as the host lives. */
+export class ServerConnection {
+  readonly #options: ServerConnectionOptions;
+  readonly #stopped = new AbortController();
+  readonly #backoff = createBackoff({ firstMs: 100, lastMs: 10_000 });
+  readonly #onlineListeners = new Set<Listener>();
+  readonly #offlineListeners = new Set<Listener>();
+  #session: Session | undefined;
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(options: ServerConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** True from the server's `welcome` until the connection breaks. */
+  get online(): boolean {
+    return this.#session?.welcomed === true;
+  }
+
+  /** Bytes that wait for the network. */
+  get bufferedBytes(): number {
+    return this.#session?.bufferedBytes ?? 0;
+  }
+
+  start(peer: Peer): void {
+    this.#loop = this.#connectForEver(peer);
+  }
+
+  onOnline(listener: Listener): void {
+    this.#onlineListeners.add(listener);
+  }
+
+  onOffline(listener: Listener): void {
+    this.#offlineListeners.add(listener);
+  }
+
+  /** False when there is no connection now; the next `hello` has to tell it. */
+  send(message: HostMessage): boolean {
+    return this.online && this.#session?.send(message) === true;
+  }
+
+  /** As `send`. `onSent` runs when the network has taken the frame, or has failed. */
+  sendFrame(header: HostFrameHeader, payload: Uint8Array, onSent?: () => void): boolean {
+    return this.online && this.#session?.sendFrame(header, payload, onSent) === true;
+  }
+
+  /** Resolves when the connection has stood for `durationMs` without a break; never after `close`. */
+  whenOnlineFor(durationMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      let timer: NodeJS.Timeout | undefined;
+      const onOffline = (): void => clearTimeout(timer);
+      const onOnline = (): void => {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          forget();
+          resolve();
+        }, durationMs);
+      };
+      const forget = (): void => {
+        clearTimeout(timer);
+        this.#onlineListeners.delete(onOnline);
+        this.#offlineListeners.delete(onOffline);
+        signal.removeEventListener('abort', forget);
+      };
+      if (signal.aborted) return;
+      signal.addEventListener('abort', forget);
+      this.#onlineListeners.add(onOnline);
+      this.#offlineListeners.add(onOffline);
+      if (this.online) onOnline();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopped.abort();
+    this.#session?.close();
+    await this.#loop;
+  }
+
+  async #connectForEver(peer: Peer): Promise<void> {
+    while (!this.#stopped.signal.aborted) {
+      this.#session = new Session(this.#sessionOptions(peer));
+      const end = await this.#session.ended;
+      this.#session = undefined;
+      if (end.welcomed) for (const listener of this.#offlineListeners) listener();
+      if (this.#stopped.signal.aborted) return;
+      await pause(this.#waitMsAfter(end), this.#stopped.signal);
+    }
+  }
+
+  #sessionOptions({ hello, listReady, onCommand }: Peer): ConstructorParameters<typeof Session>[0] {
+    const { token, clock } = this.#options;
+    return {
+      url: connectUrl(this.#options.serverUrl),
+      token,
+      clock,
+      hello,
+      listReady,
+      onWelcome: () => this.#welcomed(),
+      onAlive: () => this.#backoff.reset(),
+      // The session has dealt with the other two itself.
+      onMessage: (message: ServerMessage) => {
+        if (message.type !== 'welcome' && message.type !== 'heartbeat') onCommand(message);
+      },
+    };
+  }
+
+  #welcomed(): void {
+    this.#options.log.info({ server: this.#options.serverUrl.origin }, 'Connected to the server');
+    for (const listener of this.#onlineListeners) listener();
+  }
+
+  #waitMsAfter(end: SessionEnd): number {
+    const { log, serverUrl, refusedRetryMs = 30_000 } = this.#options;
+    const server = serverUrl.origin;
+    const advice = adviceFor(end);
+    if (advice !== undefined) {
+      log.error({ server, reason: end.reason }, `${advice} Trying again in ${refusedRetryMs / 1000} s.`);
+      return refusedRetryMs;
+    }
+    const waitMs = this.#backoff.nextMs();
+    const reason = end.reason || `closed with code ${end.code}`;
+    log.warn({ server, reason, waitMs: Math.round(waitMs) }, 'No connection to the server; trying again');
+    return waitMs;
+  }
+}
+
+/** What people have to do before another try makes sense, if anything. */
+function adviceFor({ kind, code }: SessionEnd): string | undefined {
+  if ((kind === 'refused' && code === 401) || (kind === 'closed' && code === closeCodes.unauthorized)) {
+    return 'The server does not accept the token of this host: give a valid one in PHALANX_TOKEN.';
+  }
+  if (kind === 'refused' && code === 403) {
+    return 'The server does not let this token connect a host: it needs the scope "host".';
+  }
+  if (kind === 'closed' && code === closeCodes.replaced) {
+    return 'Another program has connected as this host: run one host for each data folder.';
+  }
+  if (kind === 'closed' && code === closeCodes.protocolError) {
+    return 'The server and this host do not understand each other: bring both to the same version.';
+  }
+  return undefined;
+}
+
+function connectUrl(serverUrl: URL): URL {
+  const url = new URL(serverUrl);
+  url.protocol = serverUrl.protocol === 'https:' ? 'wss:' : 'ws:';
+  url.pathname = serverUrl.pathname.replace(/\/+$/, '') + hostConnectPath;
+  return url;
+}

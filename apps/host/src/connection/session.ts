@@ -1,0 +1,201 @@
+import type { IncomingMessage } from 'node:http';
+
+import {
+  closeCodes,
+  type HostFrameHeader,
+  type HostMessage,
+  maxFrameBytes,
+  type ServerMessage,
+} from '@phalanx/protocol';
+import { type RawData, WebSocket } from 'ws';
+
+import { encodeBinaryFrame } from './binary-frame.ts';
+import { readRefusal } from './refusal.ts';
+import { parseServerMessage } from './server-message.ts';
+import type { ServiceClock } from './service-clock.ts';
+
+const handshakeTimeoutMs = 10_000;
+/** So many heartbeats without a sign of life from the server end the connection. */
+const maxUnansweredHeartbeats = 3;
+const closeTimeoutMs = 1000;
+
+/** Why a connection is over. `welcomed`: whether it ever was of use. */
+export interface SessionEnd {
+  kind: 'refused' | 'closed' | 'unreachable';
+  welcomed: boolean;
+  /** HTTP status for `refused`, WebSocket close code for `closed`, 0 otherwise. */
+  code: number;
+  reason: string;
+}
+
+export interface SessionOptions {
+  url: URL;
+  token: string;
+  clock: ServiceClock;
+  /** The first message, made when the socket is open. */
+  hello: () => HostMessage;
+  /** Serials of the phones that answered after `sinceMs` (host's clock). */
+  listReady: (sinceMs: number) => string[];
+  onWelcome: () => void;
+  /** The first answered heartbeat shows that the connection works both ways. */
+  onAlive: () => void;
+  onMessage: (message: ServerMessage) => void;
+}
+
+/** One WebSocket from its opening to its end. After `ended`, nothing of it is ever processed. */
+export class Session {
+  readonly ended: Promise<SessionEnd>;
+  readonly #options: SessionOptions;
+  readonly #socket: WebSocket;
+  readonly #end = Promise.withResolvers<SessionEnd>();
+  #isOver = false;
+  #welcomed = false;
+  #trouble: Pick<SessionEnd, 'kind' | 'code' | 'reason'> | undefined;
+  #helloSentAt = 0;
+  #unanswered = 0;
+  #lastBeatAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.ended = this.#end.promise;
+    this.#socket = new WebSocket(options.url, {
+      headers: { authorization: `Bearer ${options.token}` },
+      perMessageDeflate: false,
+      maxPayload: maxFrameBytes,
+      handshakeTimeout: handshakeTimeoutMs,
+    });
+    this.#socket.on('open', () => this.#sayHello());
+    this.#socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    this.#socket.on('unexpected-response', (_, response) => void this.#refuse(response));
+    this.#socket.on('error', (error) => this.#blame('unreachable', 0, error.message));
+    this.#socket.on('close', (code, reason) => this.#finish(code, reason.toString()));
+  }
+
+  get welcomed(): boolean {
+    return this.#welcomed && !this.#isOver;
+  }
+
+  /** Bytes that wait for the network. */
+  get bufferedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  send(message: HostMessage): boolean {
+    return this.#write(JSON.stringify(message));
+  }
+
+  /** `onSent` runs when the network has taken the frame, or has failed. */
+  sendFrame(header: HostFrameHeader, payload: Uint8Array, onSent?: () => void): boolean {
+    return this.#write(encodeBinaryFrame(header, payload), onSent);
+  }
+
+  /** Closes politely, and cuts the line when the server does not answer. */
+  close(code = 1001, reason = 'The host stops'): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#blame('closed', code, reason);
+    this.#socket.close(code, reason);
+    this.#timer = setTimeout(() => this.#socket.terminate(), closeTimeoutMs);
+  }
+
+  #write(data: string | Buffer, onSent?: () => void): boolean {
+    if (this.#isOver || this.#socket.readyState !== WebSocket.OPEN) return false;
+    // A failed write is followed by 'close', where it is dealt with.
+    this.#socket.send(data, () => onSent?.());
+    return true;
+  }
+
+  #sayHello(): void {
+    this.#helloSentAt = Date.now();
+    this.send(this.#options.hello());
+    this.#timer = setTimeout(
+      () => this.#cut(`The server did not answer within ${handshakeTimeoutMs} ms`),
+      handshakeTimeoutMs,
+    );
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (this.#isOver) return;
+    const message = this.#parse(data, isBinary);
+    if (message === undefined) return;
+    this.#unanswered = 0;
+    if (message.type === 'welcome') this.#welcome(message);
+    else if (message.type === 'heartbeat') this.#measure(message.sent_at, message.server_time);
+    else this.#options.onMessage(message);
+  }
+
+  #parse(data: RawData, isBinary: boolean): ServerMessage | undefined {
+    try {
+      if (isBinary || !Buffer.isBuffer(data)) throw new Error('a binary frame does not fit the protocol');
+      const message = parseServerMessage(data.toString());
+      if (this.#welcomed === (message.type !== 'welcome')) return message;
+      throw new Error(`a message of type "${message.type}" came out of turn`);
+    } catch (error) {
+      this.close(closeCodes.protocolError, `The host can't follow: ${reasonOf(error)}`.slice(0, 120));
+      return undefined;
+    }
+  }
+
+  #welcome(message: Extract<ServerMessage, { type: 'welcome' }>): void {
+    clearTimeout(this.#timer);
+    this.#welcomed = true;
+    this.#addClockSample(this.#helloSentAt, message.server_time);
+    this.#lastBeatAt = Date.now() - message.heartbeat_ms;
+    // The first one goes at once, so that the clock is measured well before the first run.
+    this.#beat();
+    this.#timer = setInterval(() => this.#beat(), message.heartbeat_ms);
+    this.#options.onWelcome();
+  }
+
+  #measure(sentAt: number, serverTime: number): void {
+    this.#addClockSample(sentAt, serverTime);
+    this.#options.onAlive();
+  }
+
+  #addClockSample(sentAt: number, serverTime: number): void {
+    this.#options.clock.addSample({ sentAt, receivedAt: Date.now(), serverTime });
+  }
+
+  #beat(): void {
+    if (this.#unanswered >= maxUnansweredHeartbeats) {
+      this.#cut(`The server did not answer ${maxUnansweredHeartbeats} heartbeats`);
+      return;
+    }
+    const sentAt = Date.now();
+    this.send({ type: 'heartbeat', sent_at: sentAt, ready: this.#options.listReady(this.#lastBeatAt) });
+    this.#lastBeatAt = sentAt;
+    this.#unanswered += 1;
+  }
+
+  async #refuse(response: IncomingMessage): Promise<void> {
+    const status = response.statusCode ?? 0;
+    this.#blame('refused', status, `HTTP ${status}`);
+    const message = await readRefusal(response);
+    this.#trouble = { kind: 'refused', code: status, reason: `HTTP ${status}${message && `: ${message}`}` };
+    this.#socket.terminate();
+  }
+
+  #cut(reason: string): void {
+    this.#isOver = true;
+    this.#blame('unreachable', 0, reason);
+    this.#socket.terminate();
+  }
+
+  /** The first trouble is the cause; what follows are its consequences. */
+  #blame(kind: SessionEnd['kind'], code: number, reason: string): void {
+    this.#trouble ??= { kind, code, reason };
+  }
+
+  #finish(code: number, reason: string): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    const trouble = this.#trouble ?? { kind: 'closed', code, reason };
+    this.#end.resolve({ ...trouble, welcomed: this.#welcomed });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,94 @@
+import type { DeviceReport } from '@phalanx/protocol';
+
+import type { ServerConnection } from '../connection/server-connection.ts';
+import type { ServiceClock } from '../connection/service-clock.ts';
+import type { PhoneWatch } from '../phones/watch-phones.ts';
+import type { Phone } from '../phones/phone.ts';
+import { toDeviceReport } from './device-report.ts';
+
+/** A ready phone is asked every 5 s and has 3 s to answer: a faster heartbeat to the server must not find it silent. */
+const probeWindowMs = 8500;
+/** States that ask somebody to act at the phone, which is worth telling before its serial number is known. */
+const statesForPeople = new Set(['unauthorized', 'no_permissions']);
+/** The times in a report are worth a second one when the clock turns out to be this wrong. */
+const noticeableMs = 1000;
+
+/** Tells the server of phones: all of them in `hello`, then those that changed, once a turn of the event loop. */
+export class DeviceReporter {
+  readonly #phones: PhoneWatch;
+  readonly #connection: ServerConnection;
+  readonly #clock: ServiceClock;
+  readonly #changed = new Map<string, Phone>();
+  /** Serials that the server has heard of. */
+  readonly #told = new Set<string>();
+  readonly #unsubscribe: () => void;
+  #offsetMsOfHello = 0;
+  #isScheduled = false;
+
+  constructor(phones: PhoneWatch, connection: ServerConnection, clock: ServiceClock) {
+    this.#phones = phones;
+    this.#connection = connection;
+    this.#clock = clock;
+    this.#unsubscribe = phones.onChange((phone) => this.#mark(phone));
+    connection.onOnline(() => this.#wentOnline());
+  }
+
+  /** Every phone, for `hello`. */
+  all(): DeviceReport[] {
+    this.#changed.clear();
+    this.#offsetMsOfHello = this.#clock.offsetMs;
+    return this.#reportsOf(this.#phones.phones());
+  }
+
+  /** Serials of the ready phones that have answered after `sinceMs` (host's clock). */
+  listReady(sinceMs: number): string[] {
+    const confirmedSinceMs = Math.min(sinceMs, Date.now() - probeWindowMs);
+    const ready = this.#phones.phones().filter(({ state }) => state.state === 'ready');
+    return ready.filter(({ confirmedAt }) => confirmedAt >= confirmedSinceMs).map(({ serial }) => serial);
+  }
+
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  /** The `hello` was written before the service's clock was known. */
+  #wentOnline(): void {
+    if (Math.abs(this.#clock.offsetMs - this.#offsetMsOfHello) > noticeableMs) {
+      for (const phone of this.#phones.phones()) this.#changed.set(phone.serial, phone);
+    }
+    this.#schedule();
+  }
+
+  #mark(phone: Phone): void {
+    this.#changed.set(phone.serial, phone);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#changed.size === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#report();
+    });
+  }
+
+  #report(): void {
+    if (!this.#connection.online) return;
+    // A phone that turned out to be another one is no longer found: its last state is that it is gone.
+    const changed = [...this.#changed].map(([serial, phone]) => this.#phones.find(serial) ?? phone);
+    this.#changed.clear();
+    const devices = this.#reportsOf(changed);
+    if (devices.length > 0) this.#connection.send({ type: 'devices', devices });
+  }
+
+  #reportsOf(phones: readonly Phone[]): DeviceReport[] {
+    const told = phones.filter((phone) => this.#isWorthTelling(phone));
+    for (const { serial } of told) this.#told.add(serial);
+    return told.map((phone) => toDeviceReport(phone, this.#clock));
+  }
+
+  #isWorthTelling({ serial, isIdentified, state }: Phone): boolean {
+    return isIdentified || this.#told.has(serial) || statesForPeople.has(state.state);
+  }
+}

@@ -1,0 +1,26 @@
+/** Why a call to a phone failed. Callers may rely on these words. */
+export type DriverErrorCode =
+  | 'phone_gone'
+  | 'call_timed_out'
+  | 'call_cancelled'
+  | 'app_not_found'
+  | 'app_not_started'
+  | 'no_focused_field'
+  | 'text_not_typable'
+  | 'secure_screen'
+  | 'screen_not_readable'
+  | 'input_refused'
+  | 'ui_helper_failed'
+  | 'ui_helper_refused'
+  | 'phone_answer_unexpected';
+
+/** A failed call to a phone: a stable code, and a sentence for people. */
+export class DriverError extends Error {
+  override readonly name = 'DriverError';
+  readonly code: DriverErrorCode;
+
+  constructor(code: DriverErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}

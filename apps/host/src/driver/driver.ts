@@ -1,0 +1,117 @@
+import type { AgentCallName, AgentCallParams, AgentCallResult, DeviceInfo } from '@phalanx/protocol';
+import { withTimeLimit } from '../adb/time-limit.ts';
+import { launchApp, readCurrentApp, stopApp } from './apps.ts';
+import { createCallQueue } from './call-queue.ts';
+import { DriverError } from './driver-error.ts';
+import { type OneCall, explainFailure } from './explain-failure.ts';
+import { encodeScreenshot } from './encode-screenshot.ts';
+import type { PhoneShell } from './phone-shell.ts';
+import type { UiBackend } from './ui-backend.ts';
+
+/** Executes the calls of user code on one phone, one after the other. */
+export interface Driver {
+  /** How the screen is read now. */
+  readonly source: UiBackend['source'];
+  /** Calls that wait or run. */
+  readonly pendingCalls: number;
+  /** Parameters must have been validated. Rejects with DriverError only: at once when the phone goes or the signal aborts. */
+  call<Name extends AgentCallName>(
+    name: Name,
+    params: AgentCallParams<Name>,
+    signal?: AbortSignal,
+  ): Promise<AgentCallResult<Name>>;
+}
+
+export interface DriverOptions {
+  readonly serial: string;
+  readonly shell: PhoneShell;
+  readonly backend: UiBackend;
+  readonly deviceInfo: () => DeviceInfo;
+  /** Limit of a call, besides the time that a long press or a swipe takes by itself. Default 30000. */
+  readonly timeoutMs?: number | undefined;
+  /** Told after each call that the phone has answered: it is alive. */
+  readonly onAnswer?: (() => void) | undefined;
+}
+
+type Calls = {
+  [Name in AgentCallName]: (
+    params: AgentCallParams<Name>,
+    signal: AbortSignal,
+  ) => Promise<AgentCallResult<Name>>;
+};
+
+const keyHome = 3;
+const keyBack = 4;
+const keyAppSwitch = 187;
+
+export function createDriver(options: DriverOptions): Driver {
+  const { backend } = options;
+  const queue = createCallQueue();
+  const calls = callsOf(options);
+  let pendingCalls = 0;
+  return {
+    source: backend.source,
+    get pendingCalls() {
+      return pendingCalls;
+    },
+    async call(name, params, signal) {
+      pendingCalls += 1;
+      try {
+        return await limited(options, { name, params, signal }, (limit) =>
+          queue.run(() => calls[name](params, limit), limit),
+        );
+      } finally {
+        pendingCalls -= 1;
+      }
+    },
+  };
+}
+
+function callsOf({ shell, backend, deviceInfo }: DriverOptions): Calls {
+  return {
+    'screen.content': async (_, signal) => {
+      const tree = await backend.readTree(signal);
+      return { ...tree, capturedAt: Date.now(), source: backend.source };
+    },
+    'screen.screenshot': async (params, signal) =>
+      encodeScreenshot(await backend.takeScreenshot(signal), params),
+    'input.tap': (params, signal) => backend.tap(params, signal),
+    'input.doubleTap': (params, signal) => backend.doubleTap(params, signal),
+    'input.longPress': (params, signal) => backend.longPress(params, signal),
+    'input.swipe': (params, signal) => backend.swipe(params, signal),
+    'input.text': ({ text }, signal) => backend.typeText(text, signal),
+    'input.clearText': (_, signal) => backend.clearText(signal),
+    'input.key': ({ keyCode }, signal) => backend.pressKey(keyCode, signal),
+    'navigate.back': (_, signal) => backend.pressKey(keyBack, signal),
+    'navigate.home': (_, signal) => backend.pressKey(keyHome, signal),
+    'navigate.recents': (_, signal) => backend.pressKey(keyAppSwitch, signal),
+    'navigate.notifications': (_, signal) => backend.openNotifications(signal),
+    'app.launch': ({ packageName }, signal) => launchApp(shell, packageName, signal),
+    'app.stop': ({ packageName }, signal) => stopApp(shell, packageName, signal),
+    'app.current': (_, signal) => readCurrentApp(shell, signal),
+    'device.info': async () => deviceInfo(),
+  };
+}
+
+async function limited<T>(
+  options: DriverOptions,
+  call: OneCall,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { serial, shell, backend, timeoutMs = 30_000 } = options;
+  const ownMs =
+    'durationMs' in call.params && typeof call.params.durationMs === 'number' ? call.params.durationMs : 0;
+  const onTimeout = (): Error =>
+    new DriverError(
+      'call_timed_out',
+      `The phone ${serial} did not finish ${call.name} in ${(timeoutMs + ownMs) / 1000} s.`,
+    );
+  try {
+    const signals = [call.signal, shell.connection.gone, backend.failed];
+    const result = await withTimeLimit({ timeoutMs: timeoutMs + ownMs, signals, onTimeout }, work);
+    options.onAnswer?.();
+    return result;
+  } catch (error) {
+    throw await explainFailure(error, call, options);
+  }
+}

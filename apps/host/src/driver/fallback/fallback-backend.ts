@@ -1,0 +1,43 @@
+import { DriverError } from '../driver-error.ts';
+import type { PhoneShell } from '../phone-shell.ts';
+import type { UiBackend } from '../ui-backend.ts';
+import { clearField } from './clear-field.ts';
+import { dumpTree } from './dump-tree.ts';
+import { runInput } from './input-command.ts';
+import { inputTextCommands } from './input-text.ts';
+import { screencap } from './screencap.ts';
+
+// Below Android's limit for a double tap (300 ms) and above its lower one (40 ms).
+const doubleTapGapSeconds = 0.12;
+
+/** Android's own commands: slow, and ASCII only, but there on every phone. */
+export function createFallbackBackend(shell: PhoneShell): UiBackend {
+  const input = (commandLine: string, signal: AbortSignal): Promise<void> =>
+    runInput(shell, commandLine, signal);
+  return {
+    source: 'dump',
+    failed: new AbortController().signal,
+    readTree: (signal) => dumpTree(shell, signal),
+    takeScreenshot: (signal) => screencap(shell, signal),
+    tap: ({ x, y }, signal) => input(`input tap ${x} ${y}`, signal),
+    // Both processes start at nearly the same time: one after the other, the second tap would come too late.
+    doubleTap: ({ x, y }, signal) =>
+      input(`input tap ${x} ${y} & sleep ${doubleTapGapSeconds}; input tap ${x} ${y}`, signal),
+    longPress: ({ x, y, durationMs }, signal) =>
+      input(`input swipe ${x} ${y} ${x} ${y} ${durationMs}`, signal),
+    swipe: ({ fromX, fromY, toX, toY, durationMs }, signal) =>
+      input(`input swipe ${fromX} ${fromY} ${toX} ${toY} ${durationMs}`, signal),
+    async typeText(text, signal) {
+      for (const command of inputTextCommands(text)) await input(command, signal);
+    },
+    clearText: (signal) => clearField(shell, signal),
+    pressKey: (keyCode, signal) => input(`input keyevent ${keyCode}`, signal),
+    openNotifications: (signal) => input('cmd statusbar expand-notifications', signal),
+    async probe(signal) {
+      const { stdout } = await shell.run('echo phalanx', signal);
+      if (!stdout.startsWith('phalanx'))
+        throw new DriverError('phone_answer_unexpected', "The phone's shell does not answer.");
+    },
+    close() {},
+  };
+}

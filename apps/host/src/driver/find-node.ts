@@ -1,0 +1,11 @@
+import type { UiNode } from '@phalanx/protocol';
+
+/** The first node, in the order of the tree, that fits. */
+export function findNode(node: UiNode, fits: (node: UiNode) => boolean): UiNode | undefined {
+  if (fits(node)) return node;
+  for (const child of node.children) {
+    const found = findNode(child, fits);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

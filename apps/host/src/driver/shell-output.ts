@@ -1,0 +1,77 @@
+import { DriverError } from './driver-error.ts';
+
+// Ids of the shell v2 protocol (AOSP, packages/modules/adb/shell_protocol.h).
+const stdoutId = 1;
+const stderrId = 2;
+const exitId = 3;
+const headerBytes = 5;
+const maxOutputBytes = 64 * 1024 * 1024;
+
+export interface ShellOutput {
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+  /** Undefined when the stream ended without one: the command or the connection was cut. */
+  readonly exitCode: number | undefined;
+}
+
+/** Reads a shell v2 stream to its end. A frame's length comes from the phone, so nothing is reserved by it. */
+export async function readShellOutput(readable: AsyncIterable<Uint8Array>): Promise<ShellOutput> {
+  const parts = new Map<number, Buffer[]>([stdoutId, stderrId, exitId].map((id) => [id, []]));
+  const header = Buffer.alloc(headerBytes);
+  let headerFilled = 0;
+  let payloadLeft = 0;
+  let sizeBytes = 0;
+  for await (const chunk of readable) {
+    sizeBytes = checkedSize(sizeBytes + chunk.length);
+    let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    while (rest.length > 0) {
+      if (headerFilled < headerBytes) {
+        const taken = rest.copy(header, headerFilled, 0, headerBytes - headerFilled);
+        headerFilled += taken;
+        rest = rest.subarray(taken);
+        if (headerFilled < headerBytes) break;
+        payloadLeft = header.readUInt32LE(1);
+      }
+      const payload = rest.subarray(0, payloadLeft);
+      parts.get(header.readUInt8(0))?.push(payload);
+      payloadLeft -= payload.length;
+      rest = rest.subarray(payload.length);
+      if (payloadLeft === 0) headerFilled = 0;
+    }
+  }
+  const join = (id: number): Buffer => Buffer.concat(parts.get(id) ?? []);
+  return { stdout: join(stdoutId), stderr: join(stderrId), exitCode: join(exitId)[0] };
+}
+
+export async function readAll(readable: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of readable) {
+    sizeBytes = checkedSize(sizeBytes + chunk.length);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function checkedSize(sizeBytes: number): number {
+  if (sizeBytes <= maxOutputBytes) return sizeBytes;
+  throw new DriverError(
+    'phone_answer_unexpected',
+    `The phone printed more than ${maxOutputBytes} bytes for one command.`,
+  );
+}
+
+const keptTailLength = 4000;
+
+/** The last of what a long-running command prints. Never rejects: a broken connection ends the command as well. */
+export async function readTail(readable: AsyncIterable<Uint8Array>): Promise<string> {
+  let tail = '';
+  const decoder = new TextDecoder();
+  try {
+    for await (const chunk of readable)
+      tail = (tail + decoder.decode(chunk, { stream: true })).slice(-keptTailLength);
+  } catch {
+    return tail;
+  }
+  return tail;
+}

@@ -1,0 +1,23 @@
+import type { AgentCallParams } from '@phalanx/protocol';
+import type { ParsedTree } from './tree/parse-tree.ts';
+
+/** How the screen of a phone is read and touched. Two ways exist: the UiAutomator2 server, and Android's own commands. */
+export interface UiBackend {
+  readonly source: 'uiautomator2' | 'dump';
+  /** Aborted when the backend can't be used any more although the phone is there; its reason says why. */
+  readonly failed: AbortSignal;
+  readTree(signal: AbortSignal): Promise<ParsedTree>;
+  /** The screen as a PNG file. */
+  takeScreenshot(signal: AbortSignal): Promise<Buffer>;
+  tap(point: AgentCallParams<'input.tap'>, signal: AbortSignal): Promise<void>;
+  doubleTap(point: AgentCallParams<'input.doubleTap'>, signal: AbortSignal): Promise<void>;
+  longPress(press: AgentCallParams<'input.longPress'>, signal: AbortSignal): Promise<void>;
+  swipe(swipe: AgentCallParams<'input.swipe'>, signal: AbortSignal): Promise<void>;
+  typeText(text: string, signal: AbortSignal): Promise<void>;
+  clearText(signal: AbortSignal): Promise<void>;
+  pressKey(keyCode: number, signal: AbortSignal): Promise<void>;
+  openNotifications(signal: AbortSignal): Promise<void>;
+  /** Rejects when the phone does not answer. Cheap enough for every few seconds. */
+  probe(signal: AbortSignal): Promise<void>;
+  close(): void;
+}

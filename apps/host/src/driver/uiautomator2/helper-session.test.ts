@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Adb } from '@yume-chan/adb';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { AdbConnection } from '../../adb/link.ts';
+import { openTcpSocket, toByteStreams } from '../../adb/tcp-socket.ts';
+import { createPhoneShell } from '../phone-shell.ts';
+import { createHelperHttp, type HelperHttp } from './helper-http.ts';
+import { createHelperSession, type HelperSession } from './helper-session.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+let server: Server | undefined;
+let http: HelperHttp | undefined;
+afterEach(() => {
+  http?.close();
+  server?.closeAllConnections();
+  server?.close();
+});
+
+const sockets = new Set<Socket>();
+const { signal } = new AbortController();
+
+/** A session with a helper that answers as told; its "ADB sockets" are TCP connections to a real HTTP server. */
+async function startSession(answer: Answer): Promise<HelperSession> {
+  sockets.clear();
+  server = createServer((request, response) => {
+    request.resume();
+    if (request.url === '/session') response.end(JSON.stringify({ sessionId: 'one', value: {} }));
+    else if (request.url?.endsWith('/appium/settings') === true) response.end('{"value":null}');
+    else answer(request, response);
+  });
+  server.on('connection', (socket) => sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const createSocket = async (service: string) => ({
+    ...toByteStreams(await openTcpSocket({ host: '127.0.0.1', port }, 1000)),
+    service,
+  });
+  const connection: AdbConnection = {
+    reach: 'direct-tcp',
+    adb: { createSocket } as unknown as Adb,
+    gone: new AbortController().signal,
+    close: () => {},
+  };
+  http = createHelperHttp(createPhoneShell(connection));
+  const session = createHelperSession(http, new AbortController().signal);
+  await session.open(signal);
+  return session;
+}
+
+describe('a session with the UI helper', () => {
+  it('keeps one socket open for many requests', async () => {
+    const session = await startSession((_, response) => response.end('{"value":"<xml/>"}'));
+    for (let request = 0; request < 5; request += 1) await session.getText('source', signal);
+    expect(sockets.size).toBe(1);
+  });
+
+  it('opens the session anew when the helper has lost it', async () => {
+    let calls = 0;
+    const session = await startSession((_, response) => {
+      calls += 1;
+      if (calls === 1)
+        response.writeHead(404).end('{"value":{"error":"invalid session id","message":"gone"}}');
+      else response.end('{"value":"again"}');
+    });
+    await expect(session.getText('source', signal)).resolves.toBe('again');
+  });
+
+  it.each<[string, string, Answer]>([
+    ['no JSON', 'ui_helper_failed', (_, response) => response.end('<html>')],
+    ['JSON of another form', 'ui_helper_failed', (_, response) => response.end('[1,2]')],
+    [
+      'no text where text is due',
+      'phone_answer_unexpected',
+      (_, response) => response.end('{"value":{"a":1}}'),
+    ],
+    ['an empty body', 'ui_helper_failed', (_, response) => response.end()],
+    [
+      'an error without a form',
+      'phone_answer_unexpected',
+      (_, response) => response.writeHead(500).end('{"value":5}'),
+    ],
+    ['half an answer', 'ui_helper_failed', (_, response) => cutOff(response)],
+    ['headers without end', 'ui_helper_failed', (request) => floodHeaders(request.socket)],
+    ['a body without end', 'ui_helper_failed', (_, response) => floodBody(response)],
+    ['what is no HTTP', 'ui_helper_failed', (request) => void request.socket.end('hello\r\n\r\n')],
+  ])('refuses %s', async (_, code, answer) => {
+    const session = await startSession(answer);
+    await expect(session.getText('source', signal)).rejects.toMatchObject({ name: 'DriverError', code });
+  });
+
+  it.each([
+    ['no such element', 'nothing has the focus', 'no_focused_field'],
+    ['invalid element state', 'not editable', 'text_not_typable'],
+    ['unknown error', "Does the current view have 'secure' flag set?", 'secure_screen'],
+    ['unknown error', 'Injecting to another application requires INJECT_EVENTS permission', 'input_refused'],
+    ['unknown error', 'Cannot get the active window root', 'screen_not_readable'],
+    ['unknown command', 'no such route', 'phone_answer_unexpected'],
+  ])('tells "%s: %s" as %s', async (error, message, code) => {
+    const session = await startSession((_, response) =>
+      response.writeHead(500).end(JSON.stringify({ value: { error, message } })),
+    );
+    await expect(session.post('x', {}, signal)).rejects.toMatchObject({ code });
+  });
+
+  it('gives up at once when the caller does', async () => {
+    const asked = Promise.withResolvers<void>();
+    const session = await startSession(() => asked.resolve());
+    const caller = new AbortController();
+    const call = session.getText('source', caller.signal);
+    await asked.promise;
+    caller.abort(new Error('stopped'));
+    await expect(call).rejects.toThrow('stopped');
+  });
+});
+
+function cutOff(response: ServerResponse): void {
+  response.writeHead(200, { 'content-length': '100' });
+  response.write('{"value":');
+  setImmediate(() => response.socket?.destroy());
+}
+
+function floodHeaders(socket: Socket): void {
+  socket.write('HTTP/1.1 200 OK\r\n');
+  pump(socket, Buffer.from(`x: ${'y'.repeat(1000)}\r\n`.repeat(50)));
+}
+
+function floodBody(response: ServerResponse): void {
+  const { socket } = response;
+  if (socket === null) return;
+  socket.write('HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n');
+  pump(socket, Buffer.alloc(1024 * 1024, 0x20));
+}
+
+function pump(socket: Socket, chunk: Buffer): void {
+  const write = (): void => {
+    while (!socket.destroyed && socket.write(chunk));
+  };
+  socket.on('error', () => {});
+  socket.on('drain', write);
+  write();
+}

@@ -1,0 +1,111 @@
+import { createReadStream } from 'node:fs';
+import { SERVER_APK_PATH, TEST_APK_PATH, version } from 'appium-uiautomator2-server';
+import { ReadableStream } from '@yume-chan/stream-extra';
+import { untilAborted } from '../../adb/time-limit.ts';
+import { DriverError } from '../driver-error.ts';
+import type { PhoneShell } from '../phone-shell.ts';
+
+export const serverPackage = 'io.appium.uiautomator2.server';
+export const testPackage = `${serverPackage}.test`;
+
+interface HelperApk {
+  readonly packageName: string;
+  readonly path: string;
+}
+
+const apks: readonly HelperApk[] = [
+  { packageName: serverPackage, path: SERVER_APK_PATH },
+  { packageName: testPackage, path: TEST_APK_PATH },
+];
+
+/** Installs both packages of the UI helper unless this very version is there. Returns whether it had to. Rejects with `ui_helper_refused` when the phone does not take them. */
+export async function installHelper(shell: PhoneShell, signal: AbortSignal): Promise<boolean> {
+  if (await isInstalled(shell, signal)) return false;
+  for (const apk of apks) {
+    const failure = await installApk(shell, apk, signal);
+    if (failure === undefined) continue;
+    // Another signature or a newer version stands in the way; both packages must come from one build.
+    if (
+      !/UPDATE_INCOMPATIBLE|VERSION_DOWNGRADE|ALREADY_EXISTS|SHARED_USER|INCONSISTENT_CERTIFICATES/.test(
+        failure,
+      )
+    )
+      throw refused(failure);
+    await uninstallHelper(shell, signal);
+    const again = await installApk(shell, apk, signal);
+    if (again !== undefined) throw refused(again);
+  }
+  return true;
+}
+
+async function isInstalled(shell: PhoneShell, signal: AbortSignal): Promise<boolean> {
+  const server = await shell.run(`dumpsys package ${serverPackage}`, signal);
+  if (/^\s*versionName=(\S+)/m.exec(server.stdout)?.[1] !== version) return false;
+  const packages = await shell.run(`pm list packages ${testPackage}`, signal);
+  return packages.stdout.split(/\r?\n/).includes(`package:${testPackage}`);
+}
+
+async function uninstallHelper(shell: PhoneShell, signal: AbortSignal): Promise<void> {
+  for (const { packageName } of apks) await shell.run(`pm uninstall ${packageName}`, signal);
+}
+
+/** Returns pm's own word of failure, or undefined. */
+async function installApk(
+  shell: PhoneShell,
+  apk: HelperApk,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const remotePath = `/data/local/tmp/phalanx-${apk.packageName}.apk`;
+  try {
+    await push(shell, apk.path, remotePath, signal).catch((error: unknown) => {
+      throw signal.aborted || shell.connection.gone.aborted
+        ? error
+        : refused(error instanceof Error ? error.message : String(error));
+    });
+    const { stdout, stderr } = await shell.run(`pm install -r -g -t ${remotePath}`, signal);
+    if (/^Success/m.test(stdout)) return undefined;
+    return `${stdout}${stderr}`.trim().slice(0, 500) || 'pm install printed nothing';
+  } finally {
+    await shell.run(`rm -f ${remotePath}`, signal).catch(() => {});
+  }
+}
+
+async function push(
+  shell: PhoneShell,
+  localPath: string,
+  remotePath: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { adb, gone } = shell.connection;
+  const sync = await untilAborted(signal, () => adb.sync());
+  const source = createReadStream(localPath);
+  const chunks = source.iterator({ destroyOnReturn: true });
+  const file = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const next: IteratorResult<unknown> = await chunks.next();
+      if (next.value instanceof Uint8Array) controller.enqueue(next.value);
+      else controller.close();
+    },
+    cancel: () => void source.destroy(),
+  });
+  try {
+    await untilAborted(gone, () =>
+      untilAborted(signal, () => sync.write({ filename: remotePath, file, permission: 0o644 })),
+    );
+  } finally {
+    source.destroy();
+    Promise.resolve(sync.dispose()).catch(() => {});
+  }
+}
+
+function refused(answer: string): DriverError {
+  const hint = answer.includes('USER_RESTRICTED')
+    ? ' Switch on "Install via USB" in the developer options (Xiaomi also asks for a SIM card and an account) and confirm the dialog on the phone.'
+    : /INSUFFICIENT_STORAGE|No space/i.test(answer)
+      ? ' Free some space on the phone.'
+      : '';
+  return new DriverError(
+    'ui_helper_refused',
+    `The phone refused to install the UI helper: ${answer}.${hint}`,
+  );
+}

@@ -1,0 +1,62 @@
+import type { PhoneShell } from '../phone-shell.ts';
+import { DriverError } from '../driver-error.ts';
+import { parseTree } from '../tree/parse-tree.ts';
+import type { UiBackend } from '../ui-backend.ts';
+import { swipeActions } from './swipe-actions.ts';
+import { createHelperSession, type HelperSession } from './helper-session.ts';
+import { isReady, lastLines, startHelper } from './start-helper.ts';
+import { clearFocusedField, typeIntoFocusedField } from './text-field.ts';
+
+/** Starts the helper on the phone and speaks with it. Rejects with `ui_helper_failed` when it can't be had. */
+export async function createUiautomator2Backend(
+  shell: PhoneShell,
+  sdkVersion: number,
+  signal: AbortSignal,
+): Promise<UiBackend> {
+  const helper = await startHelper(shell, sdkVersion, signal);
+  const failed = new AbortController();
+  void helper.ended.then((output) =>
+    failed.abort(
+      new DriverError('ui_helper_failed', `The UI helper on the phone stopped: ${lastLines(output)}.`),
+    ),
+  );
+  const session = createHelperSession(helper.http, failed.signal);
+  try {
+    await session.open(signal);
+  } catch (error) {
+    helper.stop();
+    throw error;
+  }
+  return { source: 'uiautomator2', failed: failed.signal, ...actions(session), ...upkeep() };
+
+  function upkeep(): Pick<UiBackend, 'probe' | 'close'> {
+    return {
+      async probe(probeSignal) {
+        if (await isReady(helper.http, probeSignal)) return;
+        throw new DriverError('ui_helper_failed', 'The UI helper on the phone does not answer.');
+      },
+      close: () => helper.stop(),
+    };
+  }
+}
+
+type Actions = Omit<UiBackend, 'source' | 'failed' | 'probe' | 'close'>;
+
+function actions(session: HelperSession): Actions {
+  const post = async (path: string, body: unknown, signal: AbortSignal): Promise<void> => {
+    await session.post(path, body, signal);
+  };
+  return {
+    readTree: async (signal) => parseTree(await session.getText('source', signal)),
+    takeScreenshot: async (signal) => Buffer.from(await session.getText('screenshot', signal), 'base64'),
+    tap: (offset, signal) => post('appium/gestures/click', { offset }, signal),
+    doubleTap: (offset, signal) => post('appium/gestures/double_click', { offset }, signal),
+    longPress: ({ x, y, durationMs }, signal) =>
+      post('appium/gestures/long_click', { offset: { x, y }, duration: durationMs }, signal),
+    swipe: (swipe, signal) => post('actions', { actions: swipeActions(swipe) }, signal),
+    typeText: (text, signal) => typeIntoFocusedField(session, text, signal),
+    clearText: (signal) => clearFocusedField(session, signal),
+    pressKey: (keycode, signal) => post('appium/device/press_keycode', { keycode }, signal),
+    openNotifications: (signal) => post('appium/device/open_notifications', {}, signal),
+  };
+}

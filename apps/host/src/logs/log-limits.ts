@@ -1,0 +1,48 @@
+import { getHeapStatistics } from 'node:v8';
+
+/** How much of the runs' logs the host keeps and sends at a time. Sizes are bytes of the encoded entries. */
+export interface LogLimits {
+  /** Of one run, while the server is away; what is newer is dropped and counted. */
+  runBytes: number;
+  /** Of all runs together, likewise. */
+  totalBytes: number;
+  /** While the server is connected, a run with more unstored entries than this waits. */
+  pressureBytes: number;
+  /**
+   * So long at most, in milliseconds, and ten times as long when `runBytes` are reached: the end of a run that waits
+   * can't be seen, so a server that stores nothing must not hold a run for ever.
+   */
+  pressureMs: number;
+  /** Frames of one run that were sent and are not known to be stored. */
+  framesPerRun: number;
+  /** The same for all runs together. */
+  framesInTotal: number;
+  /** A frame holds more only when its one entry is larger. */
+  frameBytes: number;
+  /** No frame is sent while more than this waits for the network, so that heartbeats are not held up. */
+  socketBytes: number;
+  /** A spool file is followed by a new one at this size, so that stored entries can be deleted. */
+  segmentBytes: number;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Buffered entries live in the heap: on a small machine they must leave room for the rest. */
+const quarterOfHeapBytes = Math.floor(getHeapStatistics().heap_size_limit / 4);
+
+export const defaultLogLimits: Readonly<LogLimits> = Object.freeze({
+  runBytes: 16 * mebibyte,
+  totalBytes: Math.min(512 * mebibyte, quarterOfHeapBytes),
+  pressureBytes: mebibyte,
+  pressureMs: 1000,
+  framesPerRun: 4,
+  framesInTotal: 64,
+  frameBytes: mebibyte / 4,
+  socketBytes: mebibyte,
+  segmentBytes: mebibyte,
+});
+
+/** What all runs together hold, in bytes. */
+export interface LogBudget {
+  usedBytes: number;
+}

@@ -1,0 +1,399 @@
+import { randomUUID } from 'node:crypto';
+import { appendFile, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { type HostMessage, hostProtocolVersion } from '@phalanx/protocol';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { ServerConnection } from '../connection/server-connection.ts';
+import { createServiceClock } from '../connection/service-clock.ts';
+import { startTestService, type TestService } from '../testing/test-service.ts';
+import type { LogLimits } from './log-limits.ts';
+import { LogSpool } from './log-spool.ts';
+
+let service: TestService;
+let dir: string;
+let close: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  service = await startTestService();
+  dir = await mkdtemp(join(tmpdir(), 'phalanx-spool-'));
+});
+
+afterEach(async () => {
+  for (const end of close) await end();
+  close = [];
+  await service.close();
+  await rm(dir, { recursive: true });
+  expect(service.violations).toEqual([]);
+});
+
+/** A spool in `dir` with a connection of its own, as each life of a host has them. */
+function openSpool(limits: Partial<LogLimits> = {}) {
+  const lines: { level: number; msg: string }[] = [];
+  const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const clock = createServiceClock();
+  const connection = new ServerConnection({
+    serverUrl: new URL(service.url),
+    token: service.token,
+    clock,
+    log,
+  });
+  const spool = new LogSpool({ dir, connection, clock, log, limits });
+  const hello = (): HostMessage => ({
+    type: 'hello',
+    protocol_version: hostProtocolVersion,
+    host_id: randomUUID(),
+    host_name: 'test',
+    devices: [],
+    runs: [],
+  });
+  const end = async (): Promise<void> => {
+    await connection.close();
+    await spool.close();
+  };
+  close.push(end);
+  const start = (): void =>
+    connection.start({
+      hello,
+      listReady: () => [],
+      onCommand: (command) => {
+        if (command.type === 'logs_stored') spool.acknowledge(command.run_id, command.seq);
+      },
+    });
+  return { spool, connection, lines, start, end };
+}
+
+async function openOnline(limits: Partial<LogLimits> = {}) {
+  const opened = openSpool(limits);
+  await opened.spool.recover(() => true);
+  opened.start();
+  await service.until(() => opened.connection.online);
+  return opened;
+}
+
+async function goAway(connection: ServerConnection): Promise<void> {
+  const offline = new Promise<void>((resolve) => connection.onOffline(resolve));
+  await service.goAway();
+  await offline;
+}
+
+const entry = (message: string) => ({ timestamp: Date.now(), level: 'log' as const, lineNumber: 1, message });
+const numbered = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => entry(`line ${from + index}`));
+/** Lines of a spool file, with five entries each. */
+function linesOf(first: number, last: number): string {
+  const lines = Array.from({ length: last - first + 1 }, (_, index) => {
+    const seq = (first + index - 1) * 5 + 1;
+    const entries = numbered(seq, 5).map(({ timestamp, message }) => [timestamp, 0, 1, message]);
+    return `${JSON.stringify([seq, ...entries])}\n`;
+  });
+  return lines.join('');
+}
+
+const expected = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`);
+const frames = () => service.arrivals.filter((arrival) => arrival.kind === 'logs');
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('LogSpool', { timeout: 60_000 }, () => {
+  it('delivers entries with level, line and time', async () => {
+    const { spool } = await openOnline();
+    const runId = randomUUID();
+    const log = spool.open(runId);
+    const timestamp = Date.now() - 5;
+    void log.push([{ timestamp, level: 'warn', lineNumber: 7, message: 'tea & \u{1F375} \ud800' }]);
+    await log.whenStored();
+    const [stored] = service.logs.get(runId) ?? [];
+    expect(stored?.slice(1)).toEqual([1, 7, 'tea & \u{1F375} \ud800']);
+    expect(Math.abs((stored?.[0] ?? 0) - timestamp)).toBeLessThan(100);
+  });
+
+  it('sends the entries of one turn of the event loop in one frame', async () => {
+    const { spool } = await openOnline();
+    const log = spool.open(randomUUID());
+    for (const one of numbered(1, 50)) void log.push([one]);
+    await log.whenStored();
+    expect(frames()).toHaveLength(1);
+  });
+
+  it('believes no time of a run that is far from its own', async () => {
+    const { spool } = await openOnline();
+    const runId = randomUUID();
+    const log = spool.open(runId);
+    void log.push([
+      { ...entry('future'), timestamp: 9e15 },
+      { ...entry('past'), timestamp: -1 },
+    ]);
+    await log.whenStored();
+    for (const [time] of service.logs.get(runId) ?? [])
+      expect(Math.abs(time - Date.now())).toBeLessThan(10_000);
+  });
+
+  it('stores every entry exactly once, in order, though the connection is cut many times in mid flow', async () => {
+    const { spool } = await openOnline();
+    const runIds = [randomUUID(), randomUUID(), randomUUID()];
+    for (let cut = 0; cut < 8; cut += 1) {
+      const before = frames().length;
+      for (let from = cut * 500 + 1; from <= cut * 500 + 500; from += 20) {
+        for (const runId of runIds)
+          void spool.open(runId).push(numbered(from, 20).slice(0, cut * 500 + 501 - from));
+        await turn();
+      }
+      await service.until(() => frames().length > before + 2);
+      service.cut();
+    }
+    for (const runId of runIds) {
+      await spool.open(runId).whenStored();
+      expect(service.messages(runId)).toEqual(expected(4000));
+    }
+    expect(service.connections).toBeGreaterThanOrEqual(8);
+  });
+
+  it('sends again what was sent but not stored, from the stored position on', async () => {
+    const { spool } = await openOnline();
+    const runId = randomUUID();
+    const log = spool.open(runId);
+    void log.push(numbered(1, 10));
+    await log.whenStored();
+    service.acknowledgesLogs = false;
+    void log.push(numbered(11, 10));
+    await service.until(() => service.messages(runId).length === 20);
+    service.acknowledgesLogs = true;
+    service.cut();
+    await log.whenStored();
+    expect(service.messages(runId)).toEqual(expected(20));
+    expect(frames().map(({ firstSeq }) => firstSeq)).toEqual([1, 11, 11]);
+  });
+
+  it('puts one warning with the right count in the place of what a full buffer dropped', async () => {
+    const { spool, connection } = await openOnline({ runBytes: 1024 * 1024 });
+    const runId = randomUUID();
+    const log = spool.open(runId);
+    await goAway(connection);
+    const padding = 'x'.repeat(1000);
+    for (let index = 0; index < 3000; index += 1) void log.push([entry(`${index} ${padding}`)]);
+    void log.push([entry('short')]);
+    await service.listen();
+    await log.whenStored();
+    void log.push([entry('after')]);
+    await log.whenStored();
+    const entries = service.logs.get(runId) ?? [];
+    const kept = entries.length - 2;
+    expect(kept).toBeGreaterThan(900);
+    expect(entries.slice(0, kept).map(([, , , message]) => message)).toEqual(
+      Array.from({ length: kept }, (_, index) => `${index} ${padding}`),
+    );
+    const warning = `${3001 - kept} log entries were dropped here: the service could not be reached and the buffer of 1 MiB was full`;
+    expect(entries[kept]?.slice(1)).toEqual([1, 0, warning]);
+    expect(entries.at(-1)?.[3]).toBe('after');
+  });
+
+  it('tells of dropped entries also when the run has ended before the service is back', async () => {
+    const { spool, connection } = await openOnline({ totalBytes: 1024 * 1024 });
+    const runId = randomUUID();
+    const log = spool.open(runId);
+    await goAway(connection);
+    // A message is cut at 64 KiB: fifteen of them fit into the buffer with what stands around them.
+    void log.push(Array.from({ length: 16 }, () => entry('y'.repeat(1024 * 1024))));
+    log.finish();
+    await service.listen();
+    await log.whenStored();
+    expect(service.messages(runId).at(-1)).toMatch(
+      /^1 log entry was dropped here: .* buffer of 1 MiB was full$/,
+    );
+    expect(service.messages(runId)).toHaveLength(16);
+    expect(service.messages(runId)[0]).toHaveLength(64 * 1024);
+  });
+
+  it('holds a run back while the service stores slowly, and drops nothing', async () => {
+    const { spool } = await openOnline({ pressureBytes: 10_000, pressureMs: 1_000_000 });
+    service.acknowledgesLogs = false;
+    const runId = randomUUID();
+    const log = spool.open(runId);
+    let goesOn = false;
+    const pressure = log.push(numbered(1, 1000));
+    expect(pressure).toBeInstanceOf(Promise);
+    const released = pressure?.then(() => {
+      goesOn = true;
+    });
+    await service.until(() => service.messages(runId).length === 1000);
+    expect(goesOn).toBe(false);
+    service.acknowledgeAll();
+    await released;
+    expect(log.push([entry('line 1001')])).toBeUndefined();
+    await service.until(() => service.messages(runId).length === 1001);
+    expect(service.messages(runId)).toEqual(expected(1001));
+  });
+
+  it('lets a run that is held back go on when the service goes away', async () => {
+    const { spool } = await openOnline({ pressureBytes: 10_000, pressureMs: 1_000_000 });
+    service.acknowledgesLogs = false;
+    const log = spool.open(randomUUID());
+    const pressure = log.push(numbered(1, 1000));
+    await service.goAway();
+    await pressure;
+    expect(log.push(numbered(1001, 1000))).toBeUndefined();
+    service.acknowledgesLogs = true;
+    await service.listen();
+    await log.whenStored();
+    expect(service.messages(log.runId)).toEqual(expected(2000));
+  });
+
+  it('holds a run back only for a while when the service stores nothing at all', async () => {
+    const { spool } = await openOnline({ pressureBytes: 1000, pressureMs: 10 });
+    service.acknowledgesLogs = false;
+    const log = spool.open(randomUUID());
+    await log.push(numbered(1, 100));
+    await log.push(numbered(101, 100));
+    service.acknowledgesLogs = true;
+    service.cut();
+    await log.whenStored();
+    expect(service.messages(log.runId)).toEqual(expected(200));
+  });
+
+  it('does not hold back a run that is to end', async () => {
+    const { spool } = await openOnline({ pressureBytes: 1000, pressureMs: 1_000_000 });
+    service.acknowledgesLogs = false;
+    const log = spool.open(randomUUID());
+    const pressure = log.push(numbered(1, 100));
+    expect(pressure).toBeInstanceOf(Promise);
+    log.letGo();
+    await pressure;
+    expect(log.push(numbered(101, 100))).toBeUndefined();
+  });
+
+  it('gives a quiet run the next turn after a run with very much to send', async () => {
+    const { spool } = await openOnline({ framesPerRun: 1000, framesInTotal: 2 });
+    service.acknowledgesLogs = false;
+    const loud = spool.open(randomUUID());
+    void loud.push(numbered(1, 50_000));
+    await service.until(() => frames().length === 2);
+    const quiet = spool.open(randomUUID());
+    void quiet.push([entry('one line')]);
+    service.acknowledgesLogs = true;
+    service.acknowledgeAll();
+    await quiet.whenStored();
+    // Two frames of the other one were under way, and it may have had one more turn.
+    expect(frames().findIndex(({ runId }) => runId === quiet.runId)).toBeLessThanOrEqual(3);
+    await loud.whenStored();
+    expect(service.messages(loud.runId)).toEqual(expected(50_000));
+  });
+
+  it('does not let a run whose entries are stored slowly hold up another one', async () => {
+    const { spool } = await openOnline({ framesPerRun: 2 });
+    service.acknowledgesLogs = false;
+    const loud = spool.open(randomUUID());
+    void loud.push(numbered(1, 50_000));
+    await service.until(() => frames().length === 2);
+    const quiet = spool.open(randomUUID());
+    void quiet.push([entry('one line')]);
+    await service.until(() => service.messages(quiet.runId).length === 1);
+    expect(frames().map(({ runId }) => runId)).toEqual([loud.runId, loud.runId, quiet.runId]);
+  });
+
+  it('takes up what a killed host has left, but for the line it was writing', async () => {
+    const runId = randomUUID();
+    const first = openSpool();
+    await first.spool.recover(() => true);
+    void first.spool.open(runId).push(numbered(1, 500));
+    await first.end();
+    const [name = ''] = await readdir(dir);
+    await appendFile(join(dir, name), `[501,[${Date.now()},0,1,"line 501"],[17`);
+    const { spool } = await openOnline();
+    await spool.open(runId).whenStored();
+    expect(service.messages(runId)).toEqual(expected(500));
+  });
+
+  it.each([
+    ['cut in the middle', async (path: string) => truncate(path, 4321)],
+    [
+      'followed by something else',
+      async (path: string) => appendFile(path, '\0\0\0\n[9999,[1,0,1,"far"]]\n'),
+    ],
+    ['without a line', async (path: string) => writeFile(path, linesOf(1, 20) + linesOf(22, 40))],
+    ['with a line twice', async (path: string) => writeFile(path, linesOf(1, 20) + linesOf(20, 40))],
+  ])('never leaves a gap when a file is %s', async (_, damage) => {
+    const runId = randomUUID();
+    const path = join(dir, `${runId}.1.ndjson`);
+    await writeFile(path, linesOf(1, 50));
+    await damage(path);
+    const { spool } = await openOnline();
+    await spool.open(runId).whenStored();
+    const { length } = service.messages(runId);
+    expect(length).toBeGreaterThan(50);
+    expect(service.messages(runId)).toEqual(expected(length));
+  });
+
+  it('deletes the files of stored entries while the run goes on, and the rest at its end', async () => {
+    const { spool } = await openOnline({ segmentBytes: 1000 });
+    const log = spool.open(randomUUID());
+    for (let from = 1; from <= 1000; from += 100) {
+      void log.push(numbered(from, 100));
+      await log.whenStored();
+    }
+    await log.close();
+    expect((await readdir(dir)).length).toBeLessThan(5);
+    await spool.remove(log.runId);
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('goes on from the stored position after a restart', async () => {
+    const runId = randomUUID();
+    const first = await openOnline({ segmentBytes: 1000 });
+    const log = first.spool.open(runId);
+    void log.push(numbered(1, 300));
+    await log.whenStored();
+    service.acknowledgesLogs = false;
+    void log.push(numbered(301, 300));
+    await service.until(() => service.messages(runId).length === 600);
+    await first.end();
+    service.acknowledgesLogs = true;
+    const { spool } = await openOnline();
+    await spool.open(runId).whenStored();
+    expect(service.messages(runId)).toEqual(expected(600));
+  });
+
+  it('copes with a service that has stored more than a killed host has kept', async () => {
+    const runId = randomUUID();
+    const first = await openOnline();
+    void first.spool.open(runId).push(numbered(1, 100));
+    await first.spool.open(runId).whenStored();
+    await first.end();
+    for (const name of await readdir(dir)) await rm(join(dir, name));
+    await writeFile(join(dir, `${runId}.1.ndjson`), `[1,[${Date.now()},0,1,"line 1"]]\n`);
+    const { spool } = await openOnline();
+    await spool.open(runId).whenStored();
+    void spool.open(runId).push([entry('line 101')]);
+    await spool.open(runId).whenStored();
+    expect(service.messages(runId)).toEqual(expected(101));
+  });
+
+  it('deletes the logs of runs that nobody knows', async () => {
+    const first = openSpool();
+    await first.spool.recover(() => true);
+    void first.spool.open(randomUUID()).push(numbered(1, 3));
+    await first.end();
+    await openSpool().spool.recover(() => false);
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it('goes on from memory when the disk fails, and says it once', async () => {
+    const { spool, lines } = await openOnline();
+    await rm(dir, { recursive: true });
+    const runId = randomUUID();
+    const log = spool.open(runId);
+    for (let from = 1; from <= 300; from += 100) {
+      void log.push(numbered(from, 100));
+      await log.whenStored();
+    }
+    await log.close();
+    expect(service.messages(runId)).toEqual(expected(300));
+    expect(lines.filter(({ level }) => level === 50).map(({ msg }) => msg)).toEqual([
+      'A log can not be written to disk; it is kept in memory only. Is the disk full?',
+    ]);
+    await spool.remove(runId);
+    await openSpool().spool.recover(() => true);
+  });
+});

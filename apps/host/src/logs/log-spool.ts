@@ -1,0 +1,94 @@
+import { mkdir } from 'node:fs/promises';
+
+import type { Logger } from 'pino';
+
+import type { ServerConnection } from '../connection/server-connection.ts';
+import type { ServiceClock } from '../connection/service-clock.ts';
+import { defaultLogLimits, type LogBudget, type LogLimits } from './log-limits.ts';
+import { LogSender } from './log-sender.ts';
+import { RunLog } from './run-log.ts';
+import { type Segment, SpoolFile } from './spool-file.ts';
+import { listSpooledRuns, recoverLog } from './spool-recovery.ts';
+
+export interface LogSpoolOptions {
+  /** Folder of the spool's own. */
+  dir: string;
+  connection: ServerConnection;
+  clock: ServiceClock;
+  log: Logger;
+  limits?: Partial<LogLimits>;
+}
+
+/** The logs of all runs, from their first entry until the server has stored the last one. */
+export class LogSpool {
+  readonly #options: LogSpoolOptions;
+  readonly #limits: LogLimits;
+  readonly #logs = new Map<string, RunLog>();
+  readonly #budget: LogBudget = { usedBytes: 0 };
+  readonly #sender: LogSender;
+
+  constructor(options: LogSpoolOptions) {
+    this.#options = options;
+    this.#limits = { ...defaultLogLimits, ...options.limits };
+    this.#sender = new LogSender(options.connection, this.#limits);
+    options.connection.onOnline(() => this.#logs.forEach((log) => log.wentOnline()));
+    options.connection.onOffline(() => this.#wentOffline());
+  }
+
+  /** Takes up what an earlier life of the host has left, of the runs that `isKnown`; the rest is deleted. */
+  async recover(isKnown: (runId: string) => boolean): Promise<void> {
+    const { dir } = this.#options;
+    await mkdir(dir, { recursive: true });
+    for (const runId of await listSpooledRuns(dir)) {
+      const { firstSeq, entries, segments } = await recoverLog(dir, runId);
+      const log = this.open(runId, segments);
+      log.restore(firstSeq, entries);
+      if (!isKnown(runId)) await this.remove(runId);
+    }
+  }
+
+  /** The log of a run, made at the first time. */
+  open(runId: string, segments: readonly Segment[] = []): RunLog {
+    const { dir, log, clock, connection } = this.#options;
+    const known = this.#logs.get(runId);
+    if (known !== undefined) return known;
+    const opened = new RunLog({
+      runId,
+      clock,
+      limits: this.#limits,
+      budget: this.#budget,
+      file: new SpoolFile({ dir, runId, segmentBytes: this.#limits.segmentBytes, log, segments }),
+      isOnline: () => connection.online,
+      onChange: (changed) => this.#sender.offer(changed),
+    });
+    this.#logs.set(runId, opened);
+    return opened;
+  }
+
+  /** The server has stored the entries of the run up to `seq`. */
+  acknowledge(runId: string, seq: number): void {
+    const log = this.#logs.get(runId);
+    if (log === undefined) return;
+    const framesBefore = log.framesInFlight;
+    log.acknowledge(seq);
+    this.#sender.freed(framesBefore - log.framesInFlight);
+  }
+
+  async remove(runId: string): Promise<void> {
+    const log = this.#logs.get(runId);
+    if (log === undefined) return;
+    this.#logs.delete(runId);
+    this.#sender.withdraw(log);
+    await log.remove();
+  }
+
+  /** The files stay for the next life of the host. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#logs.values()].map((log) => log.close()));
+  }
+
+  #wentOffline(): void {
+    this.#sender.wentOffline();
+    this.#logs.forEach((log) => log.wentOffline());
+  }
+}

@@ -1,0 +1,210 @@
+import type { SandboxLogEntry } from '@phalanx/protocol';
+
+import type { ServiceClock } from '../connection/service-clock.ts';
+import type { LogBudget, LogLimits } from './log-limits.ts';
+import { LogWindow, sizeOf } from './log-window.ts';
+import type { SpoolFile } from './spool-file.ts';
+import { encodeLogEntry } from './wire-entry.ts';
+
+export interface RunLogOptions {
+  runId: string;
+  clock: ServiceClock;
+  limits: LogLimits;
+  budget: LogBudget;
+  file: SpoolFile;
+  isOnline: () => boolean;
+  /** There may be something to send. */
+  onChange: (log: RunLog) => void;
+}
+
+export interface LogFrame {
+  firstSeq: number;
+  payload: Buffer;
+}
+
+/** The log of one run: numbers the entries and holds them until they are stored. */
+export class RunLog {
+  readonly #options: RunLogOptions;
+  readonly #window = new LogWindow();
+  #storedSeq = 0;
+  #sentSeq = 0;
+  /** Number of the last entry of each frame that was sent and is not known to be stored. */
+  #framesInFlight: number[] = [];
+  #droppedCount = 0;
+  #fullBufferBytes = 0;
+  #pressure: PromiseWithResolvers<void> | undefined;
+  #pressureTimer: NodeJS.Timeout | undefined;
+  #isHeldBack = true;
+  readonly #storedWaiters = new Set<() => void>();
+
+  constructor(options: RunLogOptions) {
+    this.#options = options;
+  }
+
+  get runId(): string {
+    return this.#options.runId;
+  }
+
+  get allStored(): boolean {
+    return this.#storedSeq >= this.#window.lastSeq;
+  }
+
+  get framesInFlight(): number {
+    return this.#framesInFlight.length;
+  }
+
+  get hasFrame(): boolean {
+    return (
+      this.#sentSeq < this.#window.lastSeq && this.#framesInFlight.length < this.#options.limits.framesPerRun
+    );
+  }
+
+  /** Entries that an earlier life of the host has spooled. To be called first. */
+  restore(firstSeq: number, entries: readonly string[]): void {
+    this.#storedSeq = firstSeq - 1;
+    this.#sentSeq = this.#storedSeq;
+    this.#window.trim(this.#storedSeq);
+    for (const entry of entries) this.#hold(entry);
+    this.#options.onChange(this);
+  }
+
+  /** The promise, if there is one, asks the run to wait. */
+  push(entries: readonly SandboxLogEntry[]): Promise<void> | undefined {
+    for (const entry of entries) this.#take(encodeLogEntry(entry, this.#options.clock));
+    this.#options.onChange(this);
+    return this.#isUnderPressure() ? this.#whenReleased() : undefined;
+  }
+
+  /** The run is to end soon: from now on it never waits. */
+  letGo(): void {
+    this.#isHeldBack = false;
+    this.#release();
+  }
+
+  /** The run has ended: nothing more comes. */
+  finish(): void {
+    this.#tellDropped();
+    this.#release();
+    this.#options.onChange(this);
+  }
+
+  /** The next frame to send; undefined when there is none, or enough are under way. */
+  takeFrame(): LogFrame | undefined {
+    if (!this.hasFrame) return undefined;
+    const firstSeq = this.#sentSeq + 1;
+    const entries = this.#window.slice(firstSeq, this.#options.limits.frameBytes);
+    this.#sentSeq += entries.length;
+    this.#framesInFlight.push(this.#sentSeq);
+    return { firstSeq, payload: Buffer.from(`[${entries.join(',')}]`) };
+  }
+
+  /** All entries up to `seq` are stored. A server may have stored more than a killed host has kept. */
+  acknowledge(seq: number): void {
+    if (seq <= this.#storedSeq) return;
+    this.#storedSeq = seq;
+    this.#sentSeq = Math.max(this.#sentSeq, seq);
+    this.#framesInFlight = this.#framesInFlight.filter((lastSeq) => lastSeq > seq);
+    const beforeBytes = this.#window.sizeBytes;
+    this.#window.trim(seq);
+    this.#options.budget.usedBytes -= beforeBytes - this.#window.sizeBytes;
+    this.#options.file.trim(seq);
+    if (this.#window.sizeBytes <= this.#options.limits.pressureBytes / 2) this.#release();
+    if (this.allStored) this.#tellStored();
+    this.#options.onChange(this);
+  }
+
+  /** What was under way on the old connection goes again. Nothing is dropped from now on. */
+  wentOnline(): void {
+    this.#tellDropped();
+    this.#options.onChange(this);
+  }
+
+  /** A run that waits for the server goes on: from now on entries are buffered, and dropped when that is full. */
+  wentOffline(): void {
+    this.#sentSeq = this.#storedSeq;
+    this.#framesInFlight = [];
+    this.#release();
+  }
+
+  async whenStored(): Promise<void> {
+    if (this.allStored) return;
+    const stored = Promise.withResolvers<void>();
+    this.#storedWaiters.add(stored.resolve);
+    await stored.promise;
+  }
+
+  async close(): Promise<void> {
+    this.#release();
+    await this.#options.file.close();
+  }
+
+  /** Forgets the log and deletes its files. */
+  async remove(): Promise<void> {
+    this.#options.budget.usedBytes -= this.#window.sizeBytes;
+    this.#window.trim(this.#window.lastSeq);
+    this.#release();
+    await this.#options.file.remove();
+  }
+
+  #take(entry: string): void {
+    if (this.#options.isOnline() || !this.#isFullWith(entry)) this.#append(entry);
+    else this.#droppedCount += 1;
+  }
+
+  /** Once full, a gap lasts until the server is back: smaller entries don't slip into it. */
+  #isFullWith(entry: string): boolean {
+    if (this.#droppedCount > 0) return true;
+    const { limits, budget } = this.#options;
+    const sizeBytes = sizeOf(entry);
+    const isRunFull = this.#window.sizeBytes + sizeBytes > limits.runBytes;
+    this.#fullBufferBytes = isRunFull ? limits.runBytes : limits.totalBytes;
+    return isRunFull || budget.usedBytes + sizeBytes > limits.totalBytes;
+  }
+
+  #append(entry: string): void {
+    this.#options.file.append(this.#hold(entry), entry);
+  }
+
+  #hold(entry: string): number {
+    this.#options.budget.usedBytes += sizeOf(entry);
+    return this.#window.push(entry);
+  }
+
+  /** Takes the place of the entries that were dropped. */
+  #tellDropped(): void {
+    if (this.#droppedCount === 0) return;
+    const count = this.#droppedCount;
+    this.#droppedCount = 0;
+    const what = count === 1 ? '1 log entry was dropped' : `${count} log entries were dropped`;
+    const buffer = `${Math.max(1, Math.round(this.#fullBufferBytes / 1024 / 1024))} MiB`;
+    const message = `${what} here: the service could not be reached and the buffer of ${buffer} was full`;
+    const entry: SandboxLogEntry = { timestamp: Date.now(), level: 'warn', lineNumber: 0, message };
+    this.#append(encodeLogEntry(entry, this.#options.clock));
+  }
+
+  #isUnderPressure(): boolean {
+    const { isOnline, limits } = this.#options;
+    return this.#isHeldBack && isOnline() && this.#window.sizeBytes > limits.pressureBytes;
+  }
+
+  #whenReleased(): Promise<void> {
+    if (this.#pressure === undefined) {
+      const { pressureMs, runBytes } = this.#options.limits;
+      const isFull = this.#window.sizeBytes >= runBytes;
+      this.#pressure = Promise.withResolvers();
+      this.#pressureTimer = setTimeout(() => this.#release(), isFull ? pressureMs * 10 : pressureMs);
+    }
+    return this.#pressure.promise;
+  }
+
+  #release(): void {
+    clearTimeout(this.#pressureTimer);
+    this.#pressure?.resolve();
+    this.#pressure = undefined;
+  }
+
+  #tellStored(): void {
+    for (const tell of this.#storedWaiters) tell();
+    this.#storedWaiters.clear();
+  }
+}

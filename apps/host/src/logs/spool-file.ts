@@ -1,0 +1,142 @@
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { Logger } from 'pino';
+
+/** One file of a run's spool, with the number of the last entry in it. */
+export interface Segment {
+  path: string;
+  lastSeq: number;
+}
+
+export interface SpoolFileOptions {
+  dir: string;
+  runId: string;
+  segmentBytes: number;
+  log: Logger;
+  /** Files of an earlier life of the host. */
+  segments?: readonly Segment[];
+}
+
+/**
+ * A run's entries on disk, so that they outlive a killed host. A line is the JSON of `[number of the first entry,
+ * entry, entry, …]`. Nothing waits for the disk and nothing is flushed to it: the kernel keeps what was written when
+ * the process is killed. When the disk fails, the entries are only in memory from then on.
+ */
+export class SpoolFile {
+  readonly #options: SpoolFileOptions;
+  #segments: Segment[];
+  #handle: FileHandle | undefined;
+  #handleBytes = 0;
+  #waiting: string[] = [];
+  #waitingFirstSeq = 0;
+  #work: Promise<void> = Promise.resolve();
+  #isWriting = false;
+  #hasFailed = false;
+
+  constructor(options: SpoolFileOptions) {
+    this.#options = options;
+    this.#segments = [...(options.segments ?? [])];
+  }
+
+  /** Writes the entry in the background, together with its neighbours. Entries come in order. */
+  append(seq: number, entry: string): void {
+    if (this.#hasFailed) return;
+    if (this.#waiting.length === 0) this.#waitingFirstSeq = seq;
+    this.#waiting.push(entry);
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    this.#work = this.#work.then(() => this.#write());
+  }
+
+  /** Deletes the files whose every entry is stored. */
+  trim(storedSeq: number): void {
+    const isDone = (segment: Segment, index: number): boolean =>
+      segment.lastSeq <= storedSeq && (this.#handle === undefined || index < this.#segments.length - 1);
+    const done = this.#segments.filter(isDone);
+    if (done.length === 0) return;
+    this.#segments = this.#segments.filter((segment) => !done.includes(segment));
+    this.#work = this.#work.then(() => this.#unlink(done));
+  }
+
+  /** Ends the writing; the files stay. */
+  async close(): Promise<void> {
+    await this.#work;
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close().catch((error: unknown) => this.#fail(error));
+  }
+
+  async remove(): Promise<void> {
+    this.#hasFailed = true;
+    await this.close();
+    await this.#unlink(this.#segments.splice(0));
+  }
+
+  async #write(): Promise<void> {
+    // The entries of one turn of the event loop go into one line.
+    await new Promise(setImmediate);
+    try {
+      while (this.#waiting.length > 0 && !this.#hasFailed) await this.#writeLine();
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#isWriting = false;
+  }
+
+  async #writeLine(): Promise<void> {
+    const firstSeq = this.#waitingFirstSeq;
+    const entries = this.#waiting;
+    this.#waiting = [];
+    const line = Buffer.from(`[${firstSeq},${entries.join(',')}]\n`);
+    const { handle, segment } = await this.#segmentFor(firstSeq);
+    this.#handleBytes += line.byteLength;
+    segment.lastSeq = firstSeq + entries.length - 1;
+    await handle.appendFile(line);
+  }
+
+  async #segmentFor(firstSeq: number): Promise<{ handle: FileHandle; segment: Segment }> {
+    const current = this.#segments.at(-1);
+    if (
+      this.#handle !== undefined &&
+      current !== undefined &&
+      this.#handleBytes < this.#options.segmentBytes
+    ) {
+      return { handle: this.#handle, segment: current };
+    }
+    await this.#handle?.close();
+    this.#handle = undefined;
+    const segment = {
+      path: join(this.#options.dir, segmentName(this.#options.runId, firstSeq)),
+      lastSeq: firstSeq,
+    };
+    const handle = await open(segment.path, 'a');
+    this.#handle = handle;
+    this.#handleBytes = 0;
+    this.#segments.push(segment);
+    return { handle, segment };
+  }
+
+  async #unlink(segments: readonly Segment[]): Promise<void> {
+    for (const { path } of segments) {
+      await rm(path, { force: true }).catch((error: unknown) => {
+        this.#options.log.warn({ path, err: error }, 'A stored log file could not be deleted');
+      });
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#waiting = [];
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    const { runId, dir, log } = this.#options;
+    log.error(
+      { runId, dir, err: error },
+      'A log can not be written to disk; it is kept in memory only. Is the disk full?',
+    );
+  }
+}
+
+function segmentName(runId: string, firstSeq: number): string {
+  return `${runId}.${firstSeq}.ndjson`;
+}

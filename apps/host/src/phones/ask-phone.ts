@@ -1,0 +1,15 @@
+import { withTimeLimit } from '../adb/time-limit.ts';
+import { DriverError } from '../driver/driver-error.ts';
+import type { PhoneShell } from '../driver/phone-shell.ts';
+
+const answerTimeoutMs = 5000;
+
+/** Asks for something that a healthy phone answers at once. */
+export async function askPhone<T>(shell: PhoneShell, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const onTimeout = (): Error =>
+    new DriverError('call_timed_out', `The phone did not answer in ${answerTimeoutMs / 1000} s.`);
+  return await withTimeLimit(
+    { timeoutMs: answerTimeoutMs, signals: [shell.connection.gone], onTimeout },
+    ask,
+  );
+}

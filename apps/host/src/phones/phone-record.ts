@@ -1,0 +1,89 @@
+import type { Driver } from '../driver/driver.ts';
+import {
+  type Phone,
+  type PhoneDescription,
+  type PhoneState,
+  type PhoneStateName,
+  PhoneUnavailable,
+  type RepairAttempt,
+} from './phone.ts';
+
+const keptAttempts = 20;
+
+/** What is known of a phone now. Its watcher writes it, everyone else reads it as a Phone. */
+export class PhoneRecord implements Phone {
+  readonly serial: string;
+  readonly isIdentified: boolean;
+  readonly #onChange: (phone: Phone) => void;
+  readonly #now: () => number;
+  #state: PhoneState;
+  #description: PhoneDescription | undefined;
+  #confirmedAt = 0;
+  #history: readonly RepairAttempt[] = [];
+  #driver: Driver | undefined;
+
+  constructor(
+    identity: Pick<Phone, 'serial' | 'isIdentified'>,
+    onChange: (phone: Phone) => void,
+    now: () => number,
+  ) {
+    this.serial = identity.serial;
+    this.isIdentified = identity.isIdentified;
+    this.#onChange = onChange;
+    this.#now = now;
+    this.#state = { state: 'connecting', reason: 'The phone was just found.', since: now() };
+  }
+
+  get state(): PhoneState {
+    return this.#state;
+  }
+
+  get description(): PhoneDescription | undefined {
+    return this.#description;
+  }
+
+  get confirmedAt(): number {
+    return this.#confirmedAt;
+  }
+
+  get history(): readonly RepairAttempt[] {
+    return this.#history;
+  }
+
+  driver(): Driver {
+    if (this.#state.state !== 'ready' || this.#driver === undefined)
+      throw new PhoneUnavailable(this.serial, this.#state);
+    return this.#driver;
+  }
+
+  setReady(driver: Driver, reason: string): void {
+    this.#driver = driver;
+    this.confirm();
+    this.#change('ready', reason);
+  }
+
+  setTrouble(state: Exclude<PhoneStateName, 'ready'>, reason: string): void {
+    this.#driver = undefined;
+    this.#change(state, reason);
+  }
+
+  setDescription(description: PhoneDescription): void {
+    this.#description = description;
+  }
+
+  /** The phone has just answered. */
+  confirm(): void {
+    this.#confirmedAt = this.#now();
+  }
+
+  addAttempt(what: string, failure: string | undefined): void {
+    this.#history = [...this.#history, { at: this.#now(), what, failure }].slice(-keptAttempts);
+  }
+
+  #change(state: PhoneStateName, reason: string): void {
+    const before = this.#state;
+    if (before.state === state && before.reason === reason) return;
+    this.#state = { state, reason, since: before.state === state ? before.since : this.#now() };
+    this.#onChange(this);
+  }
+}

@@ -1,0 +1,135 @@
+import type { Logger } from 'pino';
+import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
+import { findSerial } from './identify-phone.ts';
+import type { Phone } from './phone.ts';
+import { PhoneKeeper } from './phone-keeper.ts';
+import { PhoneRecord } from './phone-record.ts';
+import type { SessionOptions } from './phone-session.ts';
+
+const namelessGraceMs = 1000;
+const passing: ReadonlySet<LinkStatus['state']> = new Set(['connecting', 'offline']);
+
+/** Finds out which phone each link leads to, and gives it to that phone's keeper. */
+export class PhoneRoster {
+  readonly #options: SessionOptions;
+  readonly #log: Logger;
+  readonly #now: () => number;
+  /** By the phone's own serial number. */
+  readonly #identified = new Map<string, PhoneKeeper>();
+  /** Of links whose phone has never answered. */
+  readonly #provisional = new Map<Link, PhoneKeeper>();
+  /** The phone that a link led to last. */
+  readonly #keeperOf = new Map<Link, PhoneKeeper>();
+  /** The phone that a name of ADB led to last: adb lists a phone that comes back as a new one, and as offline for seconds. */
+  readonly #lastOfName = new Map<string, PhoneKeeper>();
+  readonly #listeners = new Set<(phone: Phone) => void>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  constructor(options: SessionOptions, log: Logger, now: () => number) {
+    this.#options = options;
+    this.#log = log;
+    this.#now = now;
+  }
+
+  phones(): readonly Phone[] {
+    return [...this.#identified.values(), ...this.#provisional.values()].map(({ record }) => record);
+  }
+
+  find(serial: string): Phone | undefined {
+    return this.#identified.get(serial)?.record ?? this.phones().find((phone) => phone.serial === serial);
+  }
+
+  onChange(listener: (phone: Phone) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A link is new or has changed. */
+  take(link: Link): void {
+    if (link.status.state === 'connected') void this.#identify(link, link.status.connection);
+    else if (link.status.state === 'unplugged') this.#forget(link, link.status.reason);
+    else if (this.#keeperOf.has(link) || !passing.has(link.status.state)) this.#keeper(link).take(link);
+    else this.#waitBeforeTelling(link);
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    const keepers = [...this.#identified.values(), ...this.#provisional.values()];
+    await Promise.all(keepers.map((keeper) => keeper.close()));
+    this.#listeners.clear();
+  }
+
+  async #identify(link: Link, connection: AdbConnection): Promise<void> {
+    try {
+      const serial = (await findSerial(connection)) ?? link.name;
+      if (connection.gone.aborted) return;
+      this.#assign(link, serial);
+    } catch (error) {
+      if (connection.gone.aborted) return;
+      const text = error instanceof Error ? error.message : String(error);
+      this.#keeper(link).record.setTrouble(
+        'unresponsive',
+        `${text} Reconnecting; if that does not help, restart the phone.`,
+      );
+      connection.close(text);
+    }
+  }
+
+  /** adb lists each new phone as offline for a moment. A phone without a name is worth telling of only when it stays so. */
+  #waitBeforeTelling(link: Link): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      const { state } = link.status;
+      if (!this.#keeperOf.has(link) && state !== 'connected' && state !== 'unplugged')
+        this.#keeper(link).take(link);
+    }, namelessGraceMs);
+    this.#timers.add(timer);
+  }
+
+  #assign(link: Link, serial: string): void {
+    const before = this.#keeperOf.get(link);
+    const keeper = this.#identified.get(serial) ?? this.#createKeeper(serial, true);
+    this.#identified.set(serial, keeper);
+    this.#keeperOf.set(link, keeper);
+    this.#lastOfName.set(link.name, keeper);
+    const wasProvisional = this.#provisional.delete(link);
+    // A phone that only now told its serial is often known by it already: then nothing went away.
+    const isSame = before === keeper || (wasProvisional && before?.record.serial === serial);
+    if (!isSame) before?.drop(link, `${link.name} now leads to the phone ${serial}.`);
+    keeper.take(link);
+  }
+
+  #forget(link: Link, reason: string): void {
+    const keeper = this.#keeperOf.get(link);
+    this.#keeperOf.delete(link);
+    this.#provisional.delete(link);
+    keeper?.drop(link, reason);
+  }
+
+  /** Until a link has told its phone, it stands for a phone of its own; a USB serial is most often the phone's own already. */
+  #keeper(link: Link): PhoneKeeper {
+    const known =
+      this.#keeperOf.get(link) ?? this.#lastOfName.get(link.name) ?? this.#identified.get(link.name);
+    const keeper = known ?? this.#createKeeper(link.name, false);
+    this.#keeperOf.set(link, keeper);
+    if (known === undefined) this.#provisional.set(link, keeper);
+    return keeper;
+  }
+
+  #createKeeper(serial: string, isIdentified: boolean): PhoneKeeper {
+    const record = new PhoneRecord({ serial, isIdentified }, (phone) => this.#tell(phone), this.#now);
+    return new PhoneKeeper(record, this.#options);
+  }
+
+  #tell(phone: Phone): void {
+    const { state, reason } = phone.state;
+    this.#log.info({ phone: phone.serial, state, reason }, 'phone state');
+    for (const listener of this.#listeners) {
+      try {
+        listener(phone);
+      } catch (error) {
+        this.#log.error({ err: error, phone: phone.serial }, 'a listener of phone states failed');
+      }
+    }
+  }
+}

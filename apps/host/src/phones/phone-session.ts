@@ -1,0 +1,99 @@
+import type { DeviceInfo } from '@phalanx/protocol';
+import type { AdbConnection } from '../adb/link.ts';
+import { createDriver } from '../driver/driver.ts';
+import { createPhoneShell, type PhoneShell } from '../driver/phone-shell.ts';
+import { askPhone } from './ask-phone.ts';
+import { keepAlive } from './keep-alive.ts';
+import type { PhoneDescription } from './phone.ts';
+import type { PhoneRecord } from './phone-record.ts';
+import { readDescription } from './read-description.ts';
+import { startBackend } from './start-backend.ts';
+import { waitForBoot } from './wait-for-boot.ts';
+
+export interface SessionOptions {
+  readonly heartbeatMs: number;
+  readonly probeTimeoutMs: number;
+  readonly callTimeoutMs: number;
+}
+
+// A helper that dies more often is given up for this connection.
+const maxHelperDeaths = 5;
+const deathWindowMs = 10 * 60_000;
+
+/** Brings a connected phone to `ready` and keeps it there. Returns, after closing the connection, when the phone does not answer or is gone. */
+export async function runSession(
+  phone: PhoneRecord,
+  connection: AdbConnection,
+  options: SessionOptions,
+): Promise<void> {
+  const shell = createPhoneShell(connection);
+  try {
+    await waitForBoot(phone, shell);
+    const description = await askPhone(shell, (signal) => readDescription(shell, signal));
+    phone.setDescription(description);
+    const deaths: number[] = [];
+    while (!connection.gone.aborted) {
+      // The helper also dies when Android itself starts anew below a standing connection.
+      await waitForBoot(phone, shell);
+      const recent = deaths.filter((at) => performance.now() - at < deathWindowMs).length;
+      await serve({ phone, shell, description, options, isHelperUsable: recent < maxHelperDeaths });
+      deaths.push(performance.now());
+    }
+  } catch (error) {
+    if (connection.gone.aborted) return;
+    const text = error instanceof Error ? error.message : String(error);
+    phone.addAttempt('Reconnecting', text);
+    phone.setTrouble('unresponsive', `${text} Reconnecting.`);
+    connection.close(text);
+  }
+}
+
+interface Serving {
+  readonly phone: PhoneRecord;
+  readonly shell: PhoneShell;
+  readonly description: PhoneDescription;
+  readonly options: SessionOptions;
+  readonly isHelperUsable: boolean;
+}
+
+/** One life of a backend: starts it, offers the driver, returns when the backend has failed. Throws when the phone has. */
+async function serve({ phone, shell, description, options, isHelperUsable }: Serving): Promise<void> {
+  const state = phone.state.state === 'helper_failed' ? 'helper_failed' : 'connecting';
+  if (state === 'connecting') phone.setTrouble(state, 'Starting the UI helper on the phone.');
+  const { backend, drawback } = await startBackend({
+    shell,
+    sdkVersion: description.sdkVersion,
+    isHelperUsable,
+    signal: shell.connection.gone,
+    onAttempt({ what, failure }) {
+      phone.addAttempt(what, failure);
+      if (failure !== undefined) phone.setTrouble(state, `${what} failed: ${failure}`);
+    },
+  });
+  try {
+    const deviceInfo = (): DeviceInfo => infoOf(phone.serial, description);
+    const driver = createDriver({
+      serial: phone.serial,
+      shell,
+      backend,
+      deviceInfo,
+      timeoutMs: options.callTimeoutMs,
+      onAnswer: () => phone.confirm(),
+    });
+    phone.setReady(
+      driver,
+      drawback === undefined
+        ? 'The phone is ready.'
+        : `The phone is ready, but its screen is read the slow way ("uiautomator dump") and only ASCII text can be typed: ${drawback}`,
+    );
+    await keepAlive({ phone, shell, backend, options, isBusy: () => driver.pendingCalls > 0 });
+  } finally {
+    backend.close();
+  }
+}
+
+/** The serial stands for the service's device ID, which only the service's connection knows. */
+function infoOf(serial: string, description: PhoneDescription): DeviceInfo {
+  const { abis: _abis, securityPatch: _securityPatch, ...told } = description;
+  return { ...told, serial, deviceId: serial };
+}

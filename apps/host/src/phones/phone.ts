@@ -1,0 +1,73 @@
+import type { Driver } from '../driver/driver.ts';
+
+/** What a phone is doing, in one word. Only `ready` phones take calls. */
+export type PhoneStateName =
+  | 'ready'
+  | 'connecting'
+  | 'booting'
+  | 'unauthorized'
+  | 'no_permissions'
+  | 'offline'
+  | 'unresponsive'
+  | 'helper_failed'
+  | 'recovery'
+  | 'sideload'
+  | 'bootloader';
+
+export interface PhoneState {
+  readonly state: PhoneStateName;
+  /** For people: what is the matter, what was tried and what to do. */
+  readonly reason: string;
+  /** When the phone came into this state, epoch milliseconds. A new reason for the same state does not change it. */
+  readonly since: number;
+}
+
+export interface PhoneDescription {
+  readonly brand: string;
+  readonly model: string;
+  readonly androidVersion: string;
+  readonly sdkVersion: number;
+  /** Pixels, in the phone's natural orientation. */
+  readonly screenWidth: number;
+  readonly screenHeight: number;
+  readonly densityDpi: number;
+  /** Preferred first, such as `arm64-v8a`. */
+  readonly abis: readonly string[];
+  readonly securityPatch: string;
+}
+
+/** Something that was tried to make the phone usable. */
+export interface RepairAttempt {
+  readonly at: number;
+  readonly what: string;
+  /** Undefined when it worked. */
+  readonly failure: string | undefined;
+}
+
+export interface Phone {
+  /** The phone's own serial number (`ro.serialno`). Until the phone has told it: how ADB names the phone. */
+  readonly serial: string;
+  /** False until the phone itself has told its serial number: such a phone may turn out to be another one. */
+  readonly isIdentified: boolean;
+  readonly state: PhoneState;
+  /** Undefined until it was read; kept while the phone is away. */
+  readonly description: PhoneDescription | undefined;
+  /** When the phone last answered, epoch milliseconds; 0 when it never did. */
+  readonly confirmedAt: number;
+  /** The last 20 repairs, oldest first. */
+  readonly history: readonly RepairAttempt[];
+  /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */
+  driver(): Driver;
+}
+
+/** The phone is not ready; `phoneState` says why. */
+export class PhoneUnavailable extends Error {
+  override readonly name = 'PhoneUnavailable';
+  readonly code = 'phone_unavailable';
+  readonly phoneState: PhoneState;
+
+  constructor(serial: string, phoneState: PhoneState) {
+    super(`The phone ${serial} is ${phoneState.state}: ${phoneState.reason}`);
+    this.phoneState = phoneState;
+  }
+}

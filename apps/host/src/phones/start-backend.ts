@@ -1,0 +1,78 @@
+import { createBackoff } from '../adb/backoff.ts';
+import { pause, withTimeLimit } from '../adb/time-limit.ts';
+import { DriverError } from '../driver/driver-error.ts';
+import { createFallbackBackend } from '../driver/fallback/fallback-backend.ts';
+import type { PhoneShell } from '../driver/phone-shell.ts';
+import type { UiBackend } from '../driver/ui-backend.ts';
+import { stopHelper } from '../driver/uiautomator2/start-helper.ts';
+import { createUiautomator2Backend } from '../driver/uiautomator2/uiautomator2-backend.ts';
+
+export interface BackendStart {
+  readonly shell: PhoneShell;
+  readonly sdkVersion: number;
+  /** False when the helper has died too often. */
+  readonly isHelperUsable: boolean;
+  readonly signal: AbortSignal;
+  /** Told of each attempt after it, and of the next one before it. */
+  readonly onAttempt: (attempt: { what: string; failure: string | undefined }) => void;
+}
+
+export interface StartedBackend {
+  readonly backend: UiBackend;
+  /** Why it is the slower way. Undefined for the UiAutomator2 server. */
+  readonly drawback: string | undefined;
+}
+
+const maxAttempts = 3;
+// Pushing and installing 18 MB over slow Wi-Fi takes most of it.
+const startTimeoutMs = 120_000;
+// The UiAutomator2 server's lowest Android, 8.0.
+const lowestSdk = 26;
+
+/** The UiAutomator2 server after at most three attempts, else Android's own commands. Rejects when the phone goes. */
+export async function startBackend(start: BackendStart): Promise<StartedBackend> {
+  const obstacle = obstacleOf(start);
+  const outcome = obstacle === undefined ? await tryHelper(start) : { failure: obstacle };
+  if ('backend' in outcome) return { backend: outcome.backend, drawback: undefined };
+  const backend = createFallbackBackend(start.shell);
+  const onTimeout = (): Error => new DriverError('call_timed_out', "The phone's shell does not answer.");
+  await withTimeLimit({ timeoutMs: 5000, signals: [start.signal], onTimeout }, async (signal) => {
+    await stopHelper(start.shell, signal);
+    await backend.probe(signal);
+  });
+  return { backend, drawback: outcome.failure };
+}
+
+function obstacleOf({ sdkVersion, isHelperUsable }: BackendStart): string | undefined {
+  if (sdkVersion < lowestSdk) return 'the UI helper needs Android 8.0 or newer.';
+  return isHelperUsable
+    ? undefined
+    : 'the UI helper stopped too often. Plug the phone in again to give it another chance.';
+}
+
+async function tryHelper(start: BackendStart): Promise<{ backend: UiBackend } | { failure: string }> {
+  const { shell, sdkVersion, signal, onAttempt } = start;
+  const backoff = createBackoff({ firstMs: 500, lastMs: 5000 });
+  let failure = '';
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    const what = `Starting the UI helper, attempt ${attempt} of ${maxAttempts}`;
+    const onTimeout = (): Error =>
+      new DriverError('ui_helper_failed', `The UI helper did not start in ${startTimeoutMs / 1000} s.`);
+    try {
+      const limit = { timeoutMs: startTimeoutMs, signals: [signal], onTimeout };
+      const backend = await withTimeLimit(limit, (limited) =>
+        createUiautomator2Backend(shell, sdkVersion, limited),
+      );
+      onAttempt({ what, failure: undefined });
+      return { backend };
+    } catch (error) {
+      if (signal.aborted || shell.connection.gone.aborted) throw error;
+      failure = error instanceof Error ? error.message : String(error);
+      onAttempt({ what, failure });
+      // Pushing 18 MB again would end the same way.
+      if (error instanceof DriverError && error.code === 'ui_helper_refused') break;
+    }
+    await pause(backoff.nextMs(), signal);
+  }
+  return { failure };
+}

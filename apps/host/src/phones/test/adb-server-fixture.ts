@@ -1,0 +1,85 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { formatAddress, type Address } from '../../adb/address.ts';
+import { openTcpSocket } from '../../adb/tcp-socket.ts';
+import { pause } from '../../adb/time-limit.ts';
+
+/** A real adb server of its own for a test: another port, another home, no look at the machine's emulators. */
+export interface AdbServerFixture {
+  readonly address: Address;
+  /** Runs the adb client against this server. */
+  adb(...args: string[]): Promise<string>;
+  connect(phone: Address): Promise<void>;
+  disconnect(phone: Address): Promise<void>;
+  /** Ends the server as a crash does. */
+  stop(): Promise<void>;
+}
+
+const run = promisify(execFile);
+
+/** Whether tests with the real adb can run. Without it they are left out, loudly; in CI that is a failure. */
+export async function hasAdb(): Promise<boolean> {
+  const found = await run('adb', ['version']).then(
+    () => true,
+    () => false,
+  );
+  if (found) return true;
+  const message =
+    'adb is not on the PATH (Debian: apt-get install adb): the tests with a real adb server are LEFT OUT';
+  if (process.env['CI'] !== undefined) throw new Error(message);
+  console.warn(message);
+  return false;
+}
+
+export async function startAdbServer(port?: number): Promise<AdbServerFixture> {
+  const address = { host: '127.0.0.1', port: port ?? (await findFreePort()) };
+  const home = await mkdtemp(join(tmpdir(), 'phalanx-adb-'));
+  const env = {
+    ...process.env,
+    HOME: home,
+    ANDROID_USER_HOME: home,
+    ANDROID_SDK_HOME: home,
+    ADB_MDNS_AUTO_CONNECT: '0',
+    ADB_LOCAL_TRANSPORT_MAX_PORT: '5554',
+  };
+  const server = spawn('adb', ['-P', String(address.port), 'nodaemon', 'server'], { env, stdio: 'ignore' });
+  const ended = new Promise<void>((resolve) => server.once('close', () => resolve()));
+  const adb = async (...args: string[]): Promise<string> =>
+    (await run('adb', ['-P', String(address.port), ...args], { env })).stdout;
+  const stop = async (): Promise<void> => {
+    server.kill('SIGKILL');
+    await ended;
+    await rm(home, { recursive: true, force: true });
+  };
+  await waitUntilListening(address);
+  return {
+    address,
+    adb,
+    connect: async (phone) => void (await adb('connect', formatAddress(phone))),
+    disconnect: async (phone) => void (await adb('disconnect', formatAddress(phone))),
+    stop,
+  };
+}
+
+/** The adb client would start a server of its own when none answers yet. */
+async function waitUntilListening(address: Address): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const socket = await openTcpSocket(address, 1000).catch(() => undefined);
+    socket?.destroy();
+    if (socket !== undefined) return;
+    await pause(25, new AbortController().signal);
+  }
+  throw new Error(`The adb server on port ${address.port} did not start`);
+}
+
+export async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const found = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof found === 'object' && found !== null ? found.port : 0;
+}

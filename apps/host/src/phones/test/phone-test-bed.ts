@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
+import { version } from 'appium-uiautomator2-server';
+import { pino } from 'pino';
+import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
+import { type PhoneWatch, watchPhones, type WatchPhonesOptions } from '../watch-phones.ts';
+
+type PhoneOptions = Parameters<typeof startSimulatedPhone>[0];
+
+/** Simulated phones, adb servers and watches of one test, which end with it. */
+export interface PhoneTestBed {
+  startPhone(options: PhoneOptions): Promise<SimulatedPhone>;
+  /** As above, with the UI helper installed already: most tests are not about its 18 MB. */
+  startPreparedPhone(options: PhoneOptions): Promise<SimulatedPhone>;
+  startAdb(port?: number): Promise<AdbServerFixture>;
+  watch(options: Partial<WatchPhonesOptions>): PhoneWatch;
+  close(): Promise<void>;
+}
+
+const helper = 'io.appium.uiautomator2.server';
+const helperPackages = [helper, `${helper}.test`].map((name) => ({
+  name,
+  versionCode: 278,
+  versionName: version,
+}));
+
+export async function createPhoneTestBed(): Promise<PhoneTestBed> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'phalanx-phones-'));
+  const endings: (() => Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
+  const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });
+  const startPhone = async (options: PhoneOptions): Promise<SimulatedPhone> => {
+    const phone = await startSimulatedPhone(options);
+    endings.push(() => phone.stop());
+    return phone;
+  };
+  return {
+    startPhone,
+    startPreparedPhone: (options) => startPhone({ installedPackages: helperPackages, ...options }),
+    async startAdb(port) {
+      const adb = await startAdbServer(port);
+      endings.push(() => adb.stop());
+      return adb;
+    },
+    watch(options) {
+      const watch = watchPhones({
+        addresses: [],
+        dataDir,
+        log,
+        heartbeatMs: 300,
+        probeTimeoutMs: 1500,
+        ...options,
+      });
+      endings.push(() => watch.close());
+      return watch;
+    },
+    async close() {
+      for (const end of endings.toReversed()) await end();
+    },
+  };
+}

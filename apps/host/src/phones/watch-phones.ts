@@ -1,0 +1,65 @@
+import type { Logger } from 'pino';
+import type { Address } from '../adb/address.ts';
+import { watchAdbServer } from '../adb/adb-server.ts';
+import { watchAddress } from '../adb/direct-tcp.ts';
+import { loadHostKey } from '../adb/host-key.ts';
+import type { LinkListener, LinkSource } from '../adb/link.ts';
+import type { Phone } from './phone.ts';
+import { PhoneRoster } from './phone-roster.ts';
+
+export interface WatchPhonesOptions {
+  /** Undefined: no adb server is asked. */
+  readonly adbServer?: Address | undefined;
+  /** Phones that are reached without an adb server. */
+  readonly addresses: readonly Address[];
+  /** Holds the host's ADB key. */
+  readonly dataDir: string;
+  readonly log: Logger;
+  /** How often a ready phone is asked for a sign of life. Default 5000. */
+  readonly heartbeatMs?: number | undefined;
+  /** How long it may take to answer. Default 3000. */
+  readonly probeTimeoutMs?: number | undefined;
+  /** Limit of one call of a driver. Default 30000. */
+  readonly callTimeoutMs?: number | undefined;
+  /** Epoch milliseconds. Default `Date.now`. */
+  readonly now?: (() => number) | undefined;
+}
+
+export interface PhoneWatch {
+  /** All phones seen since the start, also those that are away now. */
+  phones(): readonly Phone[];
+  find(serial: string): Phone | undefined;
+  /** Told of new phones and of each change of state or reason. A phone that `phones()` no longer holds was found to be another one. Returns how to stop. */
+  onChange(listener: (phone: Phone) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** Finds the phones of this machine and network, and keeps each one usable as far as that can be done from here. */
+export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
+  const { heartbeatMs = 5000, probeTimeoutMs = 3000, callTimeoutMs = 30_000, now = Date.now } = options;
+  const roster = new PhoneRoster({ heartbeatMs, probeTimeoutMs, callTimeoutMs }, options.log, now);
+  const sources = startSources(options, (link) => roster.take(link));
+  return {
+    phones: () => roster.phones(),
+    find: (serial) => roster.find(serial),
+    onChange: (listener) => roster.onChange(listener),
+    async close() {
+      const started = await sources;
+      await Promise.all(started.map((source) => source.close()));
+      await roster.close();
+    },
+  };
+}
+
+async function startSources(options: WatchPhonesOptions, onLink: LinkListener): Promise<LinkSource[]> {
+  const { adbServer, addresses, dataDir, log } = options;
+  const servers = adbServer === undefined ? [] : [watchAdbServer({ address: adbServer, log, onLink })];
+  if (addresses.length === 0) return servers;
+  try {
+    const key = await loadHostKey(dataDir);
+    return [...servers, ...addresses.map((address) => watchAddress({ address, key, onLink }))];
+  } catch (error) {
+    log.error({ err: error }, 'the ADB key can not be used: phones on direct addresses are left out');
+    return servers;
+  }
+}

@@ -1,0 +1,147 @@
+import { isEnded, type RunReport } from '@phalanx/protocol';
+import type { Logger } from 'pino';
+
+import type { ServerConnection } from '../connection/server-connection.ts';
+import type { ServiceClock } from '../connection/service-clock.ts';
+import type { LogSpool } from '../logs/log-spool.ts';
+import { type HeldRun, HeldRuns, holdRun } from './held-run.ts';
+import type { RunJournal } from './run-journal.ts';
+import { failed, type RunEnd, type RunRecord } from './run-record.ts';
+import { RunReporter } from './run-reporter.ts';
+
+/** How long the end of a run waits for its last log lines, with the server connected. */
+const logWaitMs = 2000;
+
+export interface RunDeskOptions {
+  journal: RunJournal;
+  spool: LogSpool;
+  connection: ServerConnection;
+  clock: ServiceClock;
+  log: Logger;
+}
+
+/** Holds every run from its launch until the server has stored its end and its log, and tells the server of it. */
+export class RunDesk {
+  readonly runs = new HeldRuns();
+  readonly #options: RunDeskOptions;
+  readonly #reporter: RunReporter;
+  readonly #closed = new AbortController();
+  readonly #concluding = new Set<Promise<void>>();
+
+  constructor(options: RunDeskOptions) {
+    this.#options = options;
+    this.#reporter = new RunReporter(options.connection, (runId) => this.runs.reportOf(runId));
+  }
+
+  /** Takes up the runs of an earlier life of the host. Those that it had not ended have failed. */
+  async recover(): Promise<void> {
+    const { journal, spool } = this.#options;
+    const journaled = await journal.readAll();
+    for (const { runId, record } of journaled) this.runs.add(holdRun(record ?? unreadable(runId)));
+    await spool.recover((runId) => this.runs.has(runId));
+    for (const run of this.runs.list()) this.#track(this.#concludeRecovered(run));
+  }
+
+  /** All runs, for `hello`. */
+  reports(): RunReport[] {
+    this.#reporter.clear();
+    return this.runs.list().flatMap(({ record }) => this.runs.reportOf(record.run_id) ?? []);
+  }
+
+  /** Tells the server, soon, where the run stands. */
+  report(runId: string): void {
+    this.#reporter.mark(runId);
+  }
+
+  /** Writes down that the run begins. What it gives is to be called when it really does. */
+  async journalStart(run: HeldRun): Promise<() => void> {
+    const { clock, journal } = this.#options;
+    const record: RunRecord = { ...run.record, status: 'running', started_at: clock.now() };
+    await journal.write(record);
+    return () => {
+      run.record = record;
+      this.report(record.run_id);
+    };
+  }
+
+  /** The run is over: its log goes first, then its end, and then it is forgotten. */
+  end(run: HeldRun, end: RunEnd): void {
+    this.#track(this.#conclude(run, end));
+  }
+
+  /** The server has stored the end of these runs. */
+  endsStored(runIds: readonly string[]): void {
+    for (const runId of runIds) {
+      const run = this.runs.find(runId);
+      if (run !== undefined && isEnded(run.record.status)) run.endStored.resolve();
+    }
+  }
+
+  /** Resolves when the server knows all there is to know. */
+  async whenEmpty(): Promise<void> {
+    while (this.#concluding.size > 0) await Promise.allSettled(this.#concluding);
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #track(work: Promise<void>): void {
+    this.#concluding.add(work);
+    const forget = (): void => void this.#concluding.delete(work);
+    work.then(forget, (error: unknown) => {
+      forget();
+      this.#options.log.error({ err: error }, 'A run could not be concluded');
+    });
+  }
+
+  async #concludeRecovered(run: HeldRun): Promise<void> {
+    if (isEnded(run.record.status)) return this.#deliver(run);
+    // Without a connection the service's time is not known.
+    await this.#options.connection.whenOnlineFor(0, this.#closed.signal);
+    const message =
+      'The host program was restarted while this run was running, which ended it. Start it again.';
+    return this.#conclude(run, failed('host_restarted', message));
+  }
+
+  async #conclude(run: HeldRun, { status, error }: RunEnd): Promise<void> {
+    const { clock, journal, spool, log } = this.#options;
+    run.record = { ...run.record, status, error, ended_at: clock.now() };
+    spool.open(run.record.run_id).finish();
+    await journal.write(run.record).catch((cause: unknown) => {
+      log.error({ runId: run.record.run_id, err: cause }, 'The end of a run could not be written to disk');
+    });
+    await this.#deliver(run);
+  }
+
+  async #deliver(run: HeldRun): Promise<void> {
+    const { run_id } = run.record;
+    const runLog = this.#options.spool.open(run_id);
+    await this.#whenLogHasGone(runLog.whenStored());
+    run.mayTellEnd = true;
+    this.report(run_id);
+    await run.endStored.promise;
+    await runLog.whenStored();
+    await this.#forget(run);
+  }
+
+  /** A server that stands but does not store the log does not keep the end from being known for ever. */
+  async #whenLogHasGone(stored: Promise<void>): Promise<void> {
+    const waiting = new AbortController();
+    const signal = AbortSignal.any([waiting.signal, this.#closed.signal]);
+    await Promise.race([stored, this.#options.connection.whenOnlineFor(logWaitMs, signal)]);
+    waiting.abort();
+  }
+
+  async #forget(run: HeldRun): Promise<void> {
+    const { run_id } = run.record;
+    this.runs.forget(run);
+    await this.#options.spool.remove(run_id);
+    await this.#options.journal.remove(run_id);
+  }
+}
+
+function unreadable(runId: string): RunRecord {
+  const record = { run_id: runId, automation_id: '', serial: '', error: null };
+  return { ...record, status: 'running', started_at: null, ended_at: null };
+}

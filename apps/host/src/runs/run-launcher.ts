@@ -1,0 +1,118 @@
+import type { SandboxLogEntry, ServerMessage } from '@phalanx/protocol';
+import type { Logger } from 'pino';
+
+import type { LogSpool } from '../logs/log-spool.ts';
+import type { PhoneWatch } from '../phones/watch-phones.ts';
+import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
+import { executeRun } from './execute-run.ts';
+import { type HeldRun, holdRun } from './held-run.ts';
+import type { RunDesk } from './run-desk.ts';
+import { failed, type RunEnd, type RunRecord } from './run-record.ts';
+
+type Launch = Extract<ServerMessage, { type: 'launch' }>;
+
+export interface RunLauncherOptions {
+  desk: RunDesk;
+  spool: LogSpool;
+  phones: PhoneWatch;
+  pool: SandboxPool;
+  limits: SandboxLimits;
+  log: Logger;
+}
+
+const hostStopped = failed('host_stopped', 'The host program was stopped, which ended this run.');
+
+/** Does what the server asks of runs. Whatever it asks twice is done once. */
+export class RunLauncher {
+  readonly #options: RunLauncherOptions;
+  readonly #executing = new Set<Promise<RunEnd>>();
+  #isClosed = false;
+
+  constructor(options: RunLauncherOptions) {
+    this.#options = options;
+  }
+
+  launch(message: Launch): void {
+    const { desk } = this.#options;
+    for (const { run_id, device_id, serial } of message.runs) {
+      if (desk.runs.has(run_id)) {
+        desk.report(run_id);
+        continue;
+      }
+      const run = holdRun(newRecord(run_id, { automation_id: message.automation_id, serial }));
+      desk.runs.add(run);
+      if (this.#isClosed) desk.end(run, hostStopped);
+      else void this.#execute(run, { job: this.#jobOf(run_id, message), deviceId: device_id, serial });
+    }
+  }
+
+  stop(runIds: readonly string[]): void {
+    for (const runId of runIds) this.#stopOne(runId);
+  }
+
+  /** Ends all runs. Resolves when none executes any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const run of this.#options.desk.runs.list()) run.execution?.stop();
+    await Promise.all(this.#executing);
+  }
+
+  #stopOne(runId: string): void {
+    const { desk } = this.#options;
+    const run = desk.runs.find(runId);
+    if (run?.execution !== undefined) {
+      run.isStopAsked = true;
+      run.execution.stop();
+    }
+    if (!desk.runs.has(runId)) this.#tellUnknown(runId);
+    // A run that is still ending tells so by itself as soon as it may.
+    else if (run === undefined || run.mayTellEnd) desk.report(runId);
+  }
+
+  /** Held like any other, so that a launch which comes late does not start it after all. */
+  #tellUnknown(runId: string): void {
+    const { desk } = this.#options;
+    const run = holdRun(newRecord(runId, { automation_id: '', serial: '' }));
+    desk.runs.add(run);
+    desk.end(run, failed('not_started', 'The host never had this run.'));
+  }
+
+  #jobOf(runId: string, { bundle, automation_parameters, job_variables }: Launch): SandboxJob {
+    return {
+      runId,
+      bundle: { code: bundle.code, sourceMap: bundle.source_map },
+      arguments: { automationParameters: automation_parameters, jobVariables: job_variables },
+      limits: this.#options.limits,
+    };
+  }
+
+  async #execute(run: HeldRun, task: Parameters<typeof executeRun>[0]): Promise<void> {
+    const { desk, spool, phones, pool, log } = this.#options;
+    const { run_id } = run.record;
+    const runLog = spool.open(run_id);
+    const journalStart = (): Promise<() => void> => desk.journalStart(run);
+    const execution = executeRun(task, { phones, pool, runLog, log, journalStart });
+    run.execution = execution;
+    this.#executing.add(execution.done);
+    const end = this.#endOf(run, await execution.done);
+    this.#executing.delete(execution.done);
+    if (run.record.started_at !== null) void runLog.push(lastEntries(end));
+    log.info({ runId: run_id, serial: task.serial, ...end }, 'Run ended');
+    desk.end(run, end);
+  }
+
+  /** A run that ended because the host stops was not stopped by anybody who wanted that. */
+  #endOf(run: HeldRun, end: RunEnd): RunEnd {
+    return this.#isClosed && end.status === 'stopped' && !run.isStopAsked ? hostStopped : end;
+  }
+}
+
+/** An uncaught error is in the log already, with its stack; why the host ended a run would be nowhere. */
+function lastEntries({ status, error }: RunEnd): SandboxLogEntry[] {
+  if (error === null || error.code === 'uncaught_error' || status === 'stopped') return [];
+  return [{ timestamp: Date.now(), level: 'error', lineNumber: 0, message: error.message }];
+}
+
+function newRecord(runId: string, about: Pick<RunRecord, 'automation_id' | 'serial'>): RunRecord {
+  return { run_id: runId, ...about, status: 'starting', error: null, started_at: null, ended_at: null };
+}

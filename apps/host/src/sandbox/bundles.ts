@@ -1,0 +1,62 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { preludeScriptName } from '@phalanx/automation';
+import { build, type BuildOptions } from 'esbuild';
+
+/** What every child is given: made once, when the pool is created. */
+export interface SandboxBundles {
+  /** The child's program, CommonJS. */
+  program: string;
+  /** A function expression that takes the port's two functions and installs the globals. */
+  prelude: string;
+  /** Absolute path of isolated-vm's package folder. */
+  isolatedVmPath: string;
+  /** Folders that isolated-vm is loaded from: all that a child may read. */
+  readablePaths: string[];
+}
+
+export async function buildSandboxBundles(): Promise<SandboxBundles> {
+  const isolatedVmPath = packageFolder('isolated-vm', import.meta.filename);
+  const [program, prelude] = await Promise.all([
+    bundle({
+      entryPoints: [fileURLToPath(new URL('./child/main.ts', import.meta.url))],
+      format: 'cjs',
+      platform: 'node',
+    }),
+    bundle({
+      entryPoints: [fileURLToPath(import.meta.resolve('@phalanx/automation/prelude'))],
+      format: 'iife',
+      globalName: 'prelude',
+      platform: 'neutral',
+      mainFields: ['module', 'main'],
+    }),
+  ]);
+  return {
+    program,
+    prelude: `(ask, block) => {\n'use strict';\n${prelude}\nreturn prelude.install({ ask, block });\n}\n//# sourceURL=${preludeScriptName}`,
+    isolatedVmPath,
+    readablePaths: [isolatedVmPath, packageFolder('node-gyp-build', isolatedVmPath)],
+  };
+}
+
+function packageFolder(name: string, from: string): string {
+  return dirname(createRequire(join(from, 'package.json')).resolve(`${name}/package.json`));
+}
+
+async function bundle(options: BuildOptions): Promise<string> {
+  const { outputFiles } = await build({
+    bundle: true,
+    write: false,
+    target: 'node24',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+    ...options,
+  });
+  const text = outputFiles?.[0]?.text;
+  if (text === undefined) throw new Error('esbuild gave no output for the sandbox.');
+  return text;
+}

@@ -1,0 +1,37 @@
+import ipaddr from 'ipaddr.js';
+
+/** Global unicast, the only part of IPv6 that is routed on the public internet (RFC 4291 section 2.4). */
+const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
+/** Prefixes whose last 32 bits are an IPv4 address that a translator would connect to (RFC 6052). */
+const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
+
+/** Whether an address is one of the public internet. What is not an address is not public. */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  return parsed instanceof ipaddr.IPv6 ? isPublicIPv6(parsed) : isPublicIPv4(parsed);
+}
+
+function isPublicIPv4(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return address.range() === 'unicast';
+}
+
+function isPublicIPv6(address: ipaddr.IPv6): boolean {
+  if (address.isIPv4MappedAddress()) return isPublicIPv4(address.toIPv4Address());
+  const bytes = address.toByteArray();
+  if (address.match(nat64)) return isPublicIPv4(new ipaddr.IPv4(bytes.slice(12)));
+  // 6to4: bytes 2 to 5 are the IPv4 address of the relay's far end (RFC 3056).
+  if (address.range() === '6to4') return isPublicIPv4(new ipaddr.IPv4(bytes.slice(2, 6)));
+  return address.match(globalUnicast) && address.range() === 'unicast';
+}
+
+/** A connection that the policy does not allow, in words for the user. */
+export class AddressRefused extends Error {
+  constructor(host: string, address: string) {
+    const place = host === address ? address : `${host} (${address})`;
+    super(
+      `fetch to ${place} was refused: automations may only reach public addresses. Whoever runs the host can open local and private ones with the setting PHALANX_ALLOW_PRIVATE_FETCH=true.`,
+    );
+    this.name = 'AddressRefused';
+  }
+}

@@ -1,0 +1,42 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+
+import { guardedLookup, refuseLiteral } from './guarded-lookup.ts';
+
+/** A connection that is silent for so long is given up. */
+const silenceMs = 300_000;
+
+/** One request to one place, before redirects. */
+export interface Exchange {
+  url: URL;
+  method: string;
+  headers: Map<string, string>;
+  body: Buffer | undefined;
+  signal: AbortSignal;
+}
+
+/** Makes a request and gives the response as soon as its head is there. */
+export type SendExchange = (exchange: Exchange) => Promise<IncomingMessage>;
+
+export function createExchanger(allowPrivateAddresses: boolean): SendExchange {
+  const settings = { keepAlive: true, ...(allowPrivateAddresses ? {} : { lookup: guardedLookup }) };
+  const plain = { request: httpRequest, agent: new HttpAgent(settings) };
+  const secure = { request: httpsRequest, agent: new HttpsAgent(settings) };
+
+  return async ({ url, method, headers, body, signal }) => {
+    if (!allowPrivateAddresses) refuseLiteral(url);
+    const { request, agent } = url.protocol === 'https:' ? secure : plain;
+    const withoutAuth = new URL(url);
+    withoutAuth.username = '';
+    withoutAuth.password = '';
+    return new Promise((resolve, reject) => {
+      const outgoing = request(withoutAuth, { method, agent, headers: Object.fromEntries(headers), signal });
+      outgoing.setTimeout(silenceMs, () =>
+        outgoing.destroy(new Error(`no answer within ${silenceMs / 1000} s`)),
+      );
+      outgoing.on('response', resolve);
+      outgoing.on('error', reject);
+      outgoing.end(body);
+    });
+  };
+}

@@ -1,0 +1,63 @@
+import type { PortOrders } from '@phalanx/automation';
+import type { SandboxCommand } from '@phalanx/protocol';
+
+import { outOfMemory, uncaught, type FailedEnd } from '../run-end.ts';
+import type { HostChannel } from './host-channel.ts';
+import { createLogStream } from './log-stream.ts';
+import { createSourcePositions } from './source-positions.ts';
+
+type Job = Extract<SandboxCommand, { type: 'job' }>;
+
+/** Of the error that ends the run; its log entry may be longer. */
+const maxMessageLength = 4000;
+const maxStackLength = 16_000;
+const boundary = '\n    at (<isolated-vm boundary>)';
+const notAnError = 'An object was thrown from supplied code within isolated-vm';
+const noBuffer = 'RangeError: Array buffer allocation failed';
+
+/** What a run says: its console and its last error, in the lines of the user's files. */
+export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostChannel; memoryMb: number }) {
+  const positions = createSourcePositions(job.sourceMap);
+  const stream = createLogStream(channel, job.logRate);
+
+  const uncaughtError = ({ message, text, at }: PortOrders['uncaught']): FailedEnd => {
+    const mapped = positions.mapText(text);
+    const lineNumber = positions.lineAt(at) || positions.firstLineIn(text);
+    void stream.write({ timestamp: Date.now(), level: 'error', lineNumber, message: mapped });
+    if (message === noBuffer) return outOfMemory(memoryMb);
+    return uncaught({
+      message: positions.mapText(message).slice(0, maxMessageLength),
+      stack: stackIn(mapped),
+    });
+  };
+  return {
+    /** Settles when the isolate may go on. */
+    write: ({ level, message, at }: PortOrders['log']): Promise<void> =>
+      stream.write({
+        timestamp: Date.now(),
+        level,
+        lineNumber: positions.lineAt(at),
+        message: positions.mapText(message),
+      }),
+    uncaught: uncaughtError,
+    /** For what rejects an entry into the isolate: an unhandled rejection of user code, or the memory limit. */
+    failedEntry(error: unknown): FailedEnd {
+      const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      if (message.startsWith('Error: Isolate ')) return outOfMemory(memoryMb);
+      if (message.includes(notAnError)) return uncaughtError(rejectedWithObject);
+      const stack = error instanceof Error ? String(error.stack).split(boundary)[0] : undefined;
+      return uncaughtError({ message, text: `Uncaught ${stack ?? message}`, at: '' });
+    },
+  };
+}
+
+function stackIn(text: string): string | null {
+  return text.includes('\n    at ') ? text.replace(/^Uncaught /, '').slice(0, maxStackLength) : null;
+}
+
+/** The isolate does not hand such a value over. */
+const rejectedWithObject = {
+  message: 'A promise was rejected with an object that is not an Error, and nothing handled it.',
+  text: 'Uncaught (in a promise) an object that is not an Error. Reject with an Error to see where.',
+  at: '',
+};

@@ -1,0 +1,134 @@
+import type { PortAnswer, PortOrders } from '@phalanx/automation';
+import type { SandboxCallResult, SandboxCommand } from '@phalanx/protocol';
+
+import { cpuLimit, type FailedEnd } from '../run-end.ts';
+import { createCalls } from './calls.ts';
+import { watchCpu } from './cpu-watch.ts';
+import { createFetches } from './fetch/fetches.ts';
+import type { HostChannel } from './host-channel.ts';
+import type { IsolateEntry } from './isolate-entry.ts';
+import { randomByteString } from './random-byte-string.ts';
+import { createRunLog } from './run-log.ts';
+import { createTimers } from './timers.ts';
+
+type Job = Extract<SandboxCommand, { type: 'job' }>;
+type End = FailedEnd | { outcome: 'completed' | 'stopped' };
+type Asked = Omit<PortOrders, 'log' | 'stop'>;
+type Orders = { [Name in keyof Asked]: (order: Asked[Name], body: string | undefined) => PortAnswer | void };
+
+/** Keeps what goes on to the host far below the limit of its frames. Bodies of requests are not counted. */
+const maxOrderLength = 500_000;
+
+/** A promise that holds the isolate for ever: what it wanted to do next never happens. */
+const never = new Promise<void>(() => {});
+
+/** What a run has around it in the child. */
+export interface RunPlace {
+  channel: HostChannel;
+  isolate: IsolateEntry;
+  memoryMb: number;
+}
+
+/** The one run of this process, from its job to its end. */
+export class Run {
+  readonly #job: Job;
+  readonly #place: RunPlace;
+  readonly #log: ReturnType<typeof createRunLog>;
+  readonly #timers = createTimers((id) => this.#enter('timer', id));
+  readonly #calls: ReturnType<typeof createCalls>;
+  readonly #fetches: ReturnType<typeof createFetches>;
+  readonly #orders: Orders;
+  #stopCpuWatch = (): void => {};
+  #beganAt = 0;
+  #ended = false;
+  #mainSettled = false;
+  /** Entries into the isolate that wait or run. */
+  #inside = 0;
+
+  constructor(job: Job, place: RunPlace) {
+    this.#job = job;
+    this.#place = place;
+    this.#log = createRunLog(job, place);
+    this.#calls = createCalls(place.channel, (id, result) =>
+      this.#enter('result', id, JSON.stringify(result)),
+    );
+    this.#fetches = createFetches(job.allowPrivateAddresses, (id, json, body) =>
+      this.#enter('fetched', id, json, body),
+    );
+    this.#orders = this.#createOrders();
+  }
+
+  /** Runs the user's first line. */
+  begin(): void {
+    const { cpuMs, argumentsJson } = this.#job;
+    this.#beganAt = performance.now();
+    this.#stopCpuWatch = watchCpu(cpuMs, () => this.end(cpuLimit(cpuMs)));
+    void this.#follow(this.#place.isolate.begin(argumentsJson));
+  }
+
+  /** The last message of the run; whatever the isolate says after it is not passed on. */
+  end(how: End): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#stopCpuWatch();
+    this.#place.channel.send({ type: 'ended', error: null, ...how });
+  }
+
+  /** An entry into the isolate was rejected. */
+  fail(error: unknown): void {
+    if (!this.#ended) this.end(this.#log.failedEntry(error));
+  }
+
+  finishCall(id: number, result: SandboxCallResult): void {
+    this.#calls.finish(id, result);
+  }
+
+  /** What the isolate asks; a text answers that it is refused. */
+  ask(name: string, json: string, body: string | undefined): PortAnswer {
+    if (this.#ended || !Object.hasOwn(this.#orders, name)) return 'The run has ended.';
+    if (json.length > maxOrderLength) return `Too large: at most ${maxOrderLength} characters of JSON.`;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own run
+    const order = this.#orders[name as keyof Orders] as (order: unknown, body?: string) => PortAnswer;
+    return order(JSON.parse(json), body);
+  }
+
+  /** The isolate stands still until the promise settles. */
+  block(name: string, json: string): Promise<void> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    if (!this.#ended && name === 'log') return this.#log.write(JSON.parse(json) as PortOrders['log']);
+    this.end({ outcome: 'completed' });
+    return never;
+  }
+
+  #createOrders(): Orders {
+    return {
+      timer: (order) => this.#timers.start(order),
+      clearTimer: ({ id }) => this.#timers.clear(id),
+      call: (order) => this.#calls.start(order),
+      fetch: (order, body) => this.#fetches.start(order, body),
+      abortFetch: ({ id }) => this.#fetches.abort(id),
+      random: ({ sizeBytes }) => randomByteString(sizeBytes),
+      now: () => performance.now() - this.#beganAt,
+      mainSettled: () => void (this.#mainSettled = true),
+      uncaught: (order) => this.end(this.#log.uncaught(order)),
+    };
+  }
+
+  // oxlint-disable-next-line max-params -- as the entry that it calls
+  async #enter(...entry: Parameters<IsolateEntry['enter']>): Promise<void> {
+    if (!this.#ended) await this.#follow(this.#place.isolate.enter(...entry));
+  }
+
+  async #follow(entry: Promise<void>): Promise<void> {
+    this.#inside += 1;
+    await entry.catch((error: unknown) => this.fail(error));
+    this.#inside -= 1;
+    // After the callbacks of this promise, which take what has arrived off the pending ones.
+    setImmediate(() => this.#endIfIdle());
+  }
+
+  #endIfIdle(): void {
+    const pending = this.#timers.pending() + this.#calls.pending() + this.#fetches.pending() + this.#inside;
+    if (this.#mainSettled && pending === 0) this.end({ outcome: 'completed' });
+  }
+}

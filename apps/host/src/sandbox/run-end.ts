@@ -1,0 +1,57 @@
+/** How runs end in failure: one function a code. Used by the child and by the host. */
+import type { SandboxError } from '@phalanx/protocol';
+
+export interface FailedEnd {
+  outcome: 'failed';
+  error: SandboxError;
+}
+
+export function failed(code: string, message: string, stack: string | null = null): FailedEnd {
+  return { outcome: 'failed', error: { code, message, stack } };
+}
+
+export function outOfMemory(memoryMb: number): FailedEnd {
+  return failed(
+    'out_of_memory',
+    `The automation used more memory than its limit of ${memoryMb} MB. Keep less at a time (screens, pictures, long lists), or raise the limit.`,
+  );
+}
+
+export function cpuLimit(cpuMs: number): FailedEnd {
+  return failed(
+    'cpu_limit',
+    `The automation used more processor time than its limit of ${cpuMs / 1000} s. Wait with agent.actions.sleep or a wait helper instead of looping, or raise the limit.`,
+  );
+}
+
+/** An error that no user code caught, with the stack in the user's own lines. */
+export function uncaught(error: Omit<SandboxError, 'code'>): FailedEnd {
+  return failed('uncaught_error', error.message, error.stack);
+}
+
+export function timedOut(durationMs: number): FailedEnd {
+  return failed(
+    'timed_out',
+    `The automation ran longer than its limit of ${durationMs / 1000} s and was ended.`,
+  );
+}
+
+/** The process died of something that no code in it can catch, or never lived. */
+export function crashed(exit: ExitFacts): FailedEnd {
+  if (exit.startError !== undefined)
+    return failed(
+      'sandbox_not_started',
+      `The host could not start a process for the automation (${exit.startError}). Start it again; if that does not help, the host may be out of processes, open files or memory.`,
+    );
+  const how = exit.signal === null ? `exit code ${exit.exitCode}` : `signal ${exit.signal}`;
+  return failed(
+    'sandbox_crashed',
+    `The automation's process crashed (${how}). This happens when code asks for far more memory at once than a run may use, such as splitting a huge string. Only this run was ended.`,
+  );
+}
+
+interface ExitFacts {
+  signal: string | null;
+  exitCode: number | null;
+  startError?: string;
+}

@@ -1,0 +1,15 @@
+/** For a test: a host with two idle children and a run that loops; says when the run is in its loop. */
+import { createSandboxPool } from './sandbox-pool.ts';
+import { startCode, testMemoryMb } from './test-runs.ts';
+
+const pool = await createSandboxPool({
+  size: 2,
+  memoryMb: testMemoryMb,
+  fetchPolicy: { allowPrivateAddresses: false },
+});
+const run = startCode(pool, `console.log('go'); while (true) {}`, {
+  limits: { durationMs: 60_000, cpuMs: 60_000 },
+});
+await run.logged('go');
+// The child that replaces the one in use comes up meanwhile.
+setTimeout(() => console.log('looping'), 1000);

@@ -1,0 +1,73 @@
+/** For the tests of the sandbox: runs a piece of code in a real child and gathers what it did. */
+import type { SandboxLogEntry } from '@phalanx/protocol';
+
+import type { SandboxEnd, SandboxHooks, SandboxLimits, SandboxRun } from './sandbox-job.ts';
+import type { SandboxPool } from './sandbox-pool.ts';
+
+/** As the pools of the tests are made, so that runs take warm children. */
+export const testMemoryMb = 64;
+
+export interface TestRunOptions {
+  sourceMap?: string;
+  automationParameters?: unknown;
+  jobVariables?: unknown;
+  limits?: Partial<SandboxLimits>;
+  onCall?: SandboxHooks['onCall'];
+  onLog?: SandboxHooks['onLog'];
+}
+
+export interface TestRun extends SandboxRun {
+  /** Grows while the run goes on. */
+  logs: SandboxLogEntry[];
+  /** Settles when an entry with this message has come. */
+  logged(message: string): Promise<void>;
+}
+
+/** Starts the code and begins it. */
+export function startCode(pool: SandboxPool, code: string, options: TestRunOptions = {}): TestRun {
+  const logs: SandboxLogEntry[] = [];
+  const watchers = new Map<string, () => void>();
+  const run = pool.start(
+    {
+      runId: '00000000-0000-7000-8000-000000000000',
+      bundle: { code, sourceMap: options.sourceMap ?? null },
+      arguments: {
+        automationParameters: options.automationParameters ?? {},
+        jobVariables: options.jobVariables ?? {},
+      },
+      limits: { memoryMb: testMemoryMb, cpuMs: 15_000, durationMs: 15_000, ...options.limits },
+    },
+    {
+      onLog(entries) {
+        logs.push(...entries);
+        for (const { message } of entries) watchers.get(message)?.();
+        return options.onLog?.(entries);
+      },
+      onCall: options.onCall ?? (() => Promise.reject(new Error('This test has no phone.'))),
+    },
+  );
+  void run.started.then(() => run.begin());
+  const logged = (message: string): Promise<void> =>
+    new Promise((resolve) => {
+      if (logs.some((entry) => entry.message === message)) resolve();
+      else watchers.set(message, resolve);
+    });
+  return { ...run, logs, logged };
+}
+
+export interface TestResult {
+  end: SandboxEnd;
+  logs: SandboxLogEntry[];
+  messages: string[];
+}
+
+/** Runs the code to its end. */
+export async function runCode(
+  pool: SandboxPool,
+  code: string,
+  options?: TestRunOptions,
+): Promise<TestResult> {
+  const { ended, logs } = startCode(pool, code, options);
+  const end = await ended;
+  return { end, logs, messages: logs.map(({ message }) => message) };
+}

@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, it } from 'vitest';
+
+import { createSandboxPool } from './sandbox-pool.ts';
+import { runCode, startCode, testMemoryMb } from './test-runs.ts';
+
+const options = { size: 2, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: false } };
+
+/** Processes whose parent is `pid`, but not zombies. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const stats = await Promise.all(pids.map((one) => readFile(`/proc/${one}/stat`, 'utf8').catch(() => '')));
+  return stats.flatMap((stat) => {
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(parent) === pid && state !== 'Z' ? [Number.parseInt(stat, 10)] : [];
+  });
+}
+
+async function sandboxesOf(pid: number): Promise<number[]> {
+  const children = await childrenOf(pid);
+  const commands = await Promise.all(
+    children.map((one) => readFile(`/proc/${one}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return children.filter((_, index) => commands[index]?.includes('--permission'));
+}
+
+/** Waits for a state that another process brings about. */
+async function until(check: () => Promise<boolean>): Promise<void> {
+  while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+describe.runIf(process.platform === 'linux')('the pool', () => {
+  it('fills up again after a job and after an idle child has died, and ends all with close', async () => {
+    const pool = await createSandboxPool(options);
+    const first = await sandboxesOf(process.pid);
+    expect(first).toHaveLength(2);
+
+    await runCode(pool, `console.log(1)`);
+    await until(async () => (await sandboxesOf(process.pid)).length === 2);
+
+    const [victim] = await sandboxesOf(process.pid);
+    if (victim !== undefined) process.kill(victim, 'SIGKILL');
+    await until(async () => {
+      const now = await sandboxesOf(process.pid);
+      return now.length === 2 && victim !== undefined && !now.includes(victim);
+    });
+    expect((await runCode(pool, `console.log(1)`)).messages).toEqual(['1']);
+
+    await pool.close();
+    expect(await sandboxesOf(process.pid)).toEqual([]);
+  });
+
+  it('gives children an empty environment, a lower priority and nothing of the disk', async () => {
+    const pool = await createSandboxPool(options);
+    const [pid] = await sandboxesOf(process.pid);
+    expect(await readFile(`/proc/${pid}/environ`, 'utf8')).toBe('');
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+    const nice = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+    expect(nice).toBeGreaterThanOrEqual(10);
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+    expect(commandLine.match(/--allow-[a-z-]+/g)?.filter((flag) => !/fs-read|addons/.test(flag))).toEqual([]);
+    await pool.close();
+  });
+
+  it('ends runs with close', async () => {
+    const pool = await createSandboxPool({ ...options, size: 0 });
+    const run = startCode(pool, `console.log('go'); while (true) {}`);
+    await run.logged('go');
+    await pool.close();
+    expect((await run.ended).outcome).toBe('stopped');
+    expect(() => startCode(pool, '')).toThrow('The sandbox pool is closed.');
+  });
+
+  it('leaves no child behind when the host is killed, even under an endless loop', async () => {
+    const script = fileURLToPath(new URL('./test-doomed-host.ts', import.meta.url));
+    const host = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const children = await new Promise<number[]>((resolve) => {
+      host.stdout.on('data', () => void sandboxesOf(host.pid ?? 0).then(resolve));
+    });
+    expect(children).toHaveLength(3);
+    host.kill('SIGKILL');
+    const alive = async (): Promise<boolean[]> =>
+      Promise.all(
+        children.map((pid) =>
+          readFile(`/proc/${pid}/stat`, 'utf8').then(
+            (stat) => !/\) Z /.test(stat),
+            () => false,
+          ),
+        ),
+      );
+    await until(async () => !(await alive()).includes(true));
+  });
+});

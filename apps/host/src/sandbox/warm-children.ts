@@ -1,0 +1,96 @@
+import type { Logger } from 'pino';
+
+import type { SandboxBundles } from './bundles.ts';
+import { spawnSandboxChild, type SandboxChild } from './sandbox-child.ts';
+
+const firstRetryMs = 100;
+const maxRetryMs = 10_000;
+
+export interface WarmChildrenOptions {
+  size: number;
+  memoryMb: number;
+  log: Logger | undefined;
+}
+
+/** Idle children, kept at their number; knows every child that lives, so that all can be ended. */
+export class WarmChildren {
+  readonly #bundles: SandboxBundles;
+  readonly #options: WarmChildrenOptions;
+  readonly #idle = new Set<SandboxChild>();
+  #starting = 0;
+  readonly #living = new Set<SandboxChild>();
+  #retryMs = firstRetryMs;
+  #retry: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(bundles: SandboxBundles, options: WarmChildrenOptions) {
+    this.#bundles = bundles;
+    this.#options = options;
+  }
+
+  /** Starts idle children up to their number. Rejects when one dies before it is ready. */
+  async fill(): Promise<void> {
+    const missing = Math.max(0, this.#options.size - this.#idle.size - this.#starting);
+    await Promise.all(Array.from({ length: missing }, () => this.#addIdle()));
+  }
+
+  /** A ready child if there is one for this limit, else a new one: it takes its job when it is ready. */
+  take(memoryMb: number): SandboxChild {
+    if (this.#closed) throw new Error('The sandbox pool is closed.');
+    const [child] = memoryMb === this.#options.memoryMb ? this.#idle : [];
+    if (child === undefined) return this.#spawn(memoryMb);
+    this.#idle.delete(child);
+    this.#refill();
+    return child;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    const exits = [...this.#living].map((child) => child.exited);
+    for (const child of this.#living) child.kill();
+    await Promise.all(exits);
+  }
+
+  #spawn(memoryMb: number): SandboxChild {
+    const child = spawnSandboxChild(this.#bundles, memoryMb);
+    this.#living.add(child);
+    void child.exited.then((exit) => {
+      this.#living.delete(child);
+      if (!this.#idle.delete(child)) return;
+      this.#options.log?.warn({ ...exit, pid: child.pid }, 'an idle sandbox process has died');
+      this.#refill();
+    });
+    return child;
+  }
+
+  /** Only a ready child is given away. */
+  async #addIdle(): Promise<void> {
+    this.#starting += 1;
+    const child = this.#spawn(this.#options.memoryMb);
+    const ready = new Promise<true>((resolve) => {
+      child.onReports = async ([first]) => {
+        if (first?.type === 'ready') resolve(true);
+      };
+    });
+    const exit = await Promise.race([ready, child.exited]);
+    this.#starting -= 1;
+    if (exit !== true)
+      throw new Error(`A sandbox process did not start: ${exit.startError ?? (exit.stderr || exit.signal)}`);
+    if (this.#closed) return;
+    this.#idle.add(child);
+    this.#retryMs = firstRetryMs;
+  }
+
+  /** Failing starts are repeated ever more slowly, so that a broken machine is not kept busy by them. */
+  #refill(): void {
+    if (this.#closed) return;
+    this.fill().catch((error: unknown) => {
+      this.#options.log?.error({ err: error }, 'could not start an idle sandbox process');
+      if (this.#closed) return;
+      clearTimeout(this.#retry);
+      this.#retry = setTimeout(() => this.#refill(), this.#retryMs);
+      this.#retryMs = Math.min(maxRetryMs, this.#retryMs * 2);
+    });
+  }
+}

@@ -1,0 +1,11 @@
+import type { DeviceReport, RunReport } from '@phalanx/protocol';
+
+/** Something that reached the service, in order of arrival. */
+export type Arrival =
+  | { kind: 'hello'; connection: number; runs: RunReport[]; devices: DeviceReport[]; hostId: string }
+  | { kind: 'devices'; devices: DeviceReport[] }
+  | { kind: 'heartbeat'; connection: number; ready: string[] }
+  | { kind: 'run'; report: RunReport }
+  | { kind: 'logs'; runId: string; firstSeq: number; count: number; storedSeq: number }
+  | { kind: 'screenshot'; requestId: string; bytes: Buffer }
+  | { kind: 'request_failed'; requestId: string; message: string };

@@ -1,0 +1,17 @@
+import type { ServerMessage } from '@phalanx/protocol';
+
+/** A launch of `code` on phones. */
+export function launchOf(
+  code: string,
+  runs: Extract<ServerMessage, { type: 'launch' }>['runs'],
+): Extract<ServerMessage, { type: 'launch' }> {
+  const bundle = { code, source_map: null };
+  return {
+    type: 'launch',
+    automation_id: 'project-1',
+    bundle,
+    automation_parameters: {},
+    job_variables: {},
+    runs,
+  };
+}

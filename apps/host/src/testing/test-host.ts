@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect } from 'vitest';
+
+import { type HostApp, startHost } from '../app.ts';
+import { parseHostConfig } from '../config.ts';
+import { launchOf } from './launch-of.ts';
+import { startTestService, TestService } from './test-service.ts';
+
+/** The simulated phone's. */
+export const serial = 'simulated-1';
+
+/** A host with a real sandbox, a simulated phone and a test service, fresh for each test. */
+export class TestHost {
+  service = new TestService();
+  #phone: SimulatedPhone | undefined;
+  #app: HostApp | undefined;
+  dataDir = '';
+
+  async setUp(): Promise<void> {
+    this.dataDir = await mkdtemp(join(tmpdir(), 'phalanx-host-'));
+    this.service = await startTestService();
+    this.#phone = await startSimulatedPhone({ serial });
+    await this.reopen();
+  }
+
+  async tearDown(): Promise<void> {
+    await this.stop();
+    await this.#phone?.stop();
+    await this.service.close();
+    await rm(this.dataDir, { recursive: true });
+    expect(this.service.violations).toEqual([]);
+  }
+
+  get phone(): SimulatedPhone {
+    if (this.#phone === undefined) throw new Error('There is a phone only while a test runs');
+    return this.#phone;
+  }
+
+  get hostId(): string {
+    return this.#app?.hostId ?? '';
+  }
+
+  /** Starts a life of the host on the same data. */
+  async open(settings: Record<string, string> = {}): Promise<void> {
+    const config = parseHostConfig({
+      PHALANX_SERVER_URL: this.service.url,
+      PHALANX_TOKEN: this.service.token,
+      PHALANX_DATA_DIR: this.dataDir,
+      PHALANX_ADB_SERVER: 'off',
+      PHALANX_PHONES: `${this.phone.host}:${this.phone.port}`,
+      PHALANX_WARM_SANDBOXES: '1',
+      ...settings,
+    });
+    this.#app = await startHost(config, { log: pino({ level: 'silent' }), refusedRetryMs: 50 });
+  }
+
+  /** As `open`; resolves when the host has connected and its phone is ready. */
+  async reopen(settings: Record<string, string> = {}): Promise<void> {
+    const before = this.service.connections;
+    await this.open(settings);
+    await this.service.untilReady(serial, before);
+  }
+
+  async stop(): Promise<void> {
+    const app = this.#app;
+    this.#app = undefined;
+    await app?.close();
+  }
+
+  /** Launches on the phone, and gives the run's ID. */
+  launch(code: string, on = serial): string {
+    const runId = randomUUID();
+    this.service.send(launchOf(code, [{ run_id: runId, device_id: 'device-1', serial: on }]));
+    return runId;
+  }
+
+  /** The states of a phone in the order of their arrival. */
+  statesOf(phone: string): string[] {
+    const reports = this.service.arrivals.flatMap((arrival) =>
+      arrival.kind === 'hello' || arrival.kind === 'devices' ? arrival.devices : [],
+    );
+    return reports.filter((report) => report.serial === phone).map(({ state }) => state);
+  }
+
+  lastStateOf(phone: string): string | undefined {
+    return this.statesOf(phone).at(-1);
+  }
+
+  /** What the host keeps: `runs` or `spool`. */
+  filesOf(folder: string): Promise<string[]> {
+    return readdir(join(this.dataDir, 'host', folder));
+  }
+}
+
+export function useTestHost(): TestHost {
+  const host = new TestHost();
+  beforeEach(() => host.setUp());
+  afterEach(() => host.tearDown());
+  return host;
+}

@@ -1,0 +1,278 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+
+import {
+  hostConnectPath,
+  HostFrameHeader,
+  HostMessage,
+  isEnded,
+  maxFrameBytes,
+  type RunReport,
+  type ServerMessage,
+  type WireLogEntry,
+  WireLogEntries,
+} from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+
+import type { Arrival } from './arrival.ts';
+
+const isMessage = Compile(HostMessage);
+const isHeader = Compile(HostFrameHeader);
+const isEntries = Compile(WireLogEntries);
+
+/** A service small enough to see through: it speaks the protocol, checks every frame, and stores as the real one does. */
+export class TestService {
+  readonly token = 'phx_test';
+  readonly arrivals: Arrival[] = [];
+  /** Told of each arrival, in mid flow. */
+  onArrival: (arrival: Arrival) => void = () => {};
+  /** What does not fit the protocol; empty at the end of every test. */
+  readonly violations: string[] = [];
+  readonly logs = new Map<string, WireLogEntry[]>();
+  readonly runs = new Map<string, RunReport>();
+  readonly headers: IncomingMessage['headers'][] = [];
+  connections = 0;
+  /** Added to the service's clock. */
+  clockOffsetMs = 0;
+  heartbeatMs = 100;
+  /** Answers every upgrade with this status instead, when set. */
+  refuseStatus: number | undefined;
+  answersHeartbeats = true;
+  sendsWelcome = true;
+  acknowledgesLogs = true;
+  acknowledgesRuns = true;
+  readonly #http: Server;
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+  });
+  readonly #watchers = new Set<() => void>();
+  #current: WebSocket | undefined;
+  #port = 0;
+
+  constructor() {
+    this.#http = createServer((_, response) => response.writeHead(404).end());
+    this.#http.on('upgrade', (request, socket, head) => {
+      socket.on('error', () => {});
+      this.headers.push(request.headers);
+      const isWelcome =
+        request.url === hostConnectPath && request.headers.authorization === `Bearer ${this.token}`;
+      const status = this.refuseStatus ?? (isWelcome ? undefined : 401);
+      if (status === undefined) {
+        this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#accept(opened));
+        return;
+      }
+      const body = JSON.stringify({
+        success: false,
+        message: 'The token was revoked.',
+        code: 'unauthorized',
+      });
+      socket.end(
+        `HTTP/1.1 ${status} No\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+      );
+      this.#changed();
+    });
+  }
+
+  /** Opens at the first port again after `goAway`. */
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#http.listen(this.#port, '127.0.0.1', resolve));
+    const address = this.#http.address();
+    if (typeof address === 'object' && address !== null) this.#port = address.port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  now(): number {
+    return Date.now() + this.clockOffsetMs;
+  }
+
+  /** Breaks every connection without a word. */
+  cut(): void {
+    for (const socket of this.#sockets.clients) socket.terminate();
+  }
+
+  /** Breaks every connection and takes no new one until `listen`. */
+  async goAway(): Promise<void> {
+    const closed = new Promise((resolve) => this.#http.close(resolve));
+    this.cut();
+    this.#http.closeAllConnections();
+    await closed;
+  }
+
+  async close(): Promise<void> {
+    if (this.#http.listening) await this.goAway();
+    this.#sockets.close();
+  }
+
+  send(message: ServerMessage): void {
+    this.sendText(JSON.stringify(message));
+  }
+
+  sendText(text: string): void {
+    this.#current?.send(text);
+  }
+
+  closeWith(code: number): void {
+    this.#current?.close(code, 'test');
+  }
+
+  /** Acknowledges everything stored, for tests that held acknowledgements back. */
+  acknowledgeAll(): void {
+    for (const [run_id, entries] of this.logs)
+      this.send({ type: 'logs_stored', run_id, seq: entries.length });
+    const ended = [...this.runs.values()].filter(({ status }) => isEnded(status)).map(({ run_id }) => run_id);
+    this.send({ type: 'runs_stored', run_ids: ended });
+  }
+
+  /** Resolves when `condition` holds; it is asked again after each arrival. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      await new Promise<void>((resolve) => {
+        const watcher = (): void => {
+          this.#watchers.delete(watcher);
+          resolve();
+        };
+        this.#watchers.add(watcher);
+      });
+    }
+  }
+
+  messages(runId: string): string[] {
+    return (this.logs.get(runId) ?? []).map(([, , , message]) => message);
+  }
+
+  reportsOf(runId: string): RunReport[] {
+    return this.arrivals.flatMap((arrival) => {
+      if (arrival.kind === 'run' && arrival.report.run_id === runId) return [arrival.report];
+      return arrival.kind === 'hello' ? arrival.runs.filter(({ run_id }) => run_id === runId) : [];
+    });
+  }
+
+  /** Resolves when a connection after number `after` has reported the phone as ready. */
+  async untilReady(serial: string, after = 0): Promise<void> {
+    await this.until(() =>
+      this.arrivals.some((a) => a.kind === 'heartbeat' && a.connection > after && a.ready.includes(serial)),
+    );
+  }
+
+  /** Resolves when connection number `connection` stands. */
+  async untilHeartbeat(connection: number): Promise<void> {
+    await this.until(() => this.arrivals.some((a) => a.kind === 'heartbeat' && a.connection === connection));
+  }
+
+  async untilEnded(runId: string): Promise<RunReport> {
+    await this.until(() => isEnded(this.runs.get(runId)?.status ?? 'starting'));
+    const report = this.runs.get(runId);
+    if (report === undefined) throw new Error(`no report of ${runId}`);
+    return report;
+  }
+
+  #accept(socket: WebSocket): void {
+    const connection = (this.connections += 1);
+    this.#current = socket;
+    socket.on('error', () => {});
+    socket.on('close', () => this.#changed());
+    socket.on('message', (data, isBinary) => {
+      // The real service, too, listens to a host's newest connection only.
+      if (this.#current !== socket) return;
+      if (isBinary) this.#takeFrame(data);
+      else this.#takeMessage(data, connection);
+      this.#changed();
+    });
+  }
+
+  #takeMessage(data: RawData, connection: number): void {
+    const message: unknown = JSON.parse(textOf(data));
+    if (!isMessage.Check(message)) {
+      this.violations.push(JSON.stringify(message).slice(0, 500));
+      return;
+    }
+    if (message.type === 'hello') this.#takeHello(message, connection);
+    else if (message.type === 'devices') this.#arrive({ kind: 'devices', devices: message.devices });
+    else if (message.type === 'heartbeat') this.#takeHeartbeat(message, connection);
+    else if (message.type === 'runs') this.#takeRuns(message.runs, true);
+    else {
+      const { request_id: requestId, message: text } = message;
+      this.#arrive({ kind: 'request_failed', requestId, message: text });
+    }
+  }
+
+  #takeHello(message: Extract<HostMessage, { type: 'hello' }>, connection: number): void {
+    const { runs, devices, host_id: hostId } = message;
+    this.#arrive({ kind: 'hello', connection, runs, devices, hostId });
+    if (!this.sendsWelcome) return;
+    this.send({ type: 'welcome', server_time: this.now(), heartbeat_ms: this.heartbeatMs });
+    this.#takeRuns(runs, false);
+  }
+
+  #takeHeartbeat(message: Extract<HostMessage, { type: 'heartbeat' }>, connection: number): void {
+    this.#arrive({ kind: 'heartbeat', connection, ready: message.ready });
+    if (!this.answersHeartbeats) return;
+    this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: this.now() });
+  }
+
+  #takeRuns(reports: readonly RunReport[], isNews: boolean): void {
+    for (const report of reports) {
+      if (isNews) this.#arrive({ kind: 'run', report });
+      this.runs.set(report.run_id, report);
+    }
+    const ended = reports.filter(({ status }) => isEnded(status)).map(({ run_id }) => run_id);
+    if (ended.length > 0 && this.acknowledgesRuns) this.send({ type: 'runs_stored', run_ids: ended });
+  }
+
+  #takeFrame(data: RawData): void {
+    const bytes = bytesOf(data);
+    const headerEnd = bytes.indexOf('\n');
+    const header: unknown = JSON.parse(bytes.subarray(0, headerEnd).toString());
+    const payload = bytes.subarray(headerEnd + 1);
+    if (!isHeader.Check(header)) this.violations.push(JSON.stringify(header));
+    else if (header.type === 'logs') this.#takeLogs(header, JSON.parse(payload.toString()));
+    else this.#arrive({ kind: 'screenshot', requestId: header.request_id, bytes: payload });
+  }
+
+  #takeLogs(
+    { run_id: runId, first_seq: firstSeq }: { run_id: string; first_seq: number },
+    entries: unknown,
+  ): void {
+    if (!isEntries.Check(entries)) {
+      this.violations.push(`entries of ${runId} from ${firstSeq}`);
+      return;
+    }
+    const stored = this.logs.get(runId) ?? [];
+    this.logs.set(runId, stored);
+    if (firstSeq > stored.length + 1) this.violations.push(`a gap before ${firstSeq} of ${runId}`);
+    entries.forEach((entry, index) => {
+      if (firstSeq + index === stored.length + 1) stored.push(entry);
+    });
+    this.#arrive({ kind: 'logs', runId, firstSeq, count: entries.length, storedSeq: stored.length });
+    if (this.acknowledgesLogs) this.send({ type: 'logs_stored', run_id: runId, seq: stored.length });
+  }
+
+  #arrive(arrival: Arrival): void {
+    this.arrivals.push(arrival);
+    this.onArrival(arrival);
+  }
+
+  #changed(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+}
+
+export async function startTestService(): Promise<TestService> {
+  const service = new TestService();
+  await service.listen();
+  return service;
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  throw new Error('ws was told to give other data than buffers');
+}
+
+function textOf(data: RawData): string {
+  return bytesOf(data).toString();
+}
