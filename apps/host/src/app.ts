@@ -111,14 +111,17 @@ async function connect({
   };
   await desk.recover();
   connection.start({
-    hello: () => ({
-      type: 'hello',
-      protocol_version: hostProtocolVersion,
-      host_id: hostId,
-      host_name: hostName,
-      devices: devices.all(),
-      runs: desk.reports(),
-    }),
+    hello: () => {
+      launcher.forgetBundles();
+      return {
+        type: 'hello',
+        protocol_version: hostProtocolVersion,
+        host_id: hostId,
+        host_name: hostName,
+        devices: devices.all(),
+        runs: desk.reports(),
+      };
+    },
     listReady: (sinceMs) => devices.listReady(sinceMs),
     onCommand,
   });

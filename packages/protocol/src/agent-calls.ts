@@ -105,14 +105,14 @@ const nothing = Type.Object({});
 
 /** A call's parameters as a schema; its result is only a type, because the host itself makes it. */
 interface AgentCall<Params extends TSchema, Result> {
-  params: Params;
-  result: (_: never) => Result;
+  readonly params: Params;
+  /** Never set: it carries the type. */
+  readonly result?: Result;
 }
 
 const call =
   <Result>() =>
-  <Params extends TSchema>(params: Params): AgentCall<Params, Result> => ({ params, result: never });
-const never = (_: never): never => _;
+  <Params extends TSchema>(params: Params): AgentCall<Params, Result> => ({ params });
 
 export const agentCalls = {
   'screen.content': call<ScreenTree>()(nothing),
@@ -157,4 +157,5 @@ export const agentCalls = {
 
 export type AgentCallName = keyof typeof agentCalls;
 export type AgentCallParams<Name extends AgentCallName> = Static<(typeof agentCalls)[Name]['params']>;
-export type AgentCallResult<Name extends AgentCallName> = ReturnType<(typeof agentCalls)[Name]['result']>;
+export type AgentCallResult<Name extends AgentCallName> =
+  (typeof agentCalls)[Name] extends AgentCall<TSchema, infer Result> ? Result : never;

@@ -34,6 +34,26 @@ export const errorTable = {
     status: 400,
     message: 'parameters.schema.json of the project is not a usable JSON Schema (2020-12): {problem}.',
   },
+  invalid_path: { status: 400, message: 'Field path {problem}.' },
+  invalid_content: { status: 400, message: 'Field content {problem}.' },
+  invalid_tsconfig: { status: 400, message: 'tsconfig.json cannot be used: {summary}.' },
+  compiled_file: {
+    status: 400,
+    message: '{path} is compiled from {source}: edit or delete that file instead.',
+  },
+  source_conflict: {
+    status: 400,
+    message: '{path} would be compiled to {compiled}, as {other} is already: delete {other} first.',
+  },
+  project_full: { status: 400, message: 'The project would have {problem}: delete files first.' },
+  file_not_text: {
+    status: 400,
+    message: '{path} is not UTF-8 text, so JSON cannot hold it: clone the project with git to get it.',
+  },
+  nothing_to_commit: {
+    status: 400,
+    message: 'There are no changes to commit: write or delete a file first.',
+  },
   compile_failed: { status: 400, message: 'The code does not compile: {summary}.' },
   unauthorized: { status: 401, message: '{reason} Send the header "Authorization: Bearer <API token>".' },
   forbidden: { status: 403, message: '{reason}.' },
@@ -43,6 +63,14 @@ export const errorTable = {
   },
   device_not_found: { status: 404, message: 'Device {device_id} was not found.' },
   run_not_found: { status: 404, message: 'Run {run_id} was not found.' },
+  project_not_found: { status: 404, message: 'Project {project_id} was not found.' },
+  file_not_found: { status: 404, message: 'File {path} was not found in project {project_id}.' },
+  commit_not_found: {
+    status: 404,
+    message:
+      'Commit {hash} was not found in project {project_id}: GET /api/v2/automation/commits lists them.',
+  },
+  member_not_found: { status: 404, message: 'User {user_id} is no member of project {project_id}.' },
   user_not_found: { status: 404, message: 'User {user_id} was not found.' },
   token_not_found: { status: 404, message: 'Token {token_id} was not found.' },
   method_not_allowed: { status: 405, message: '{path} does not take {method}; it takes {allowed}.' },
@@ -53,6 +81,10 @@ export const errorTable = {
   body_too_large: {
     status: 413,
     message: 'The body is larger than {limit} bytes, the limit of this endpoint.',
+  },
+  file_too_large: {
+    status: 413,
+    message: 'Field content has {size} bytes of UTF-8; a file may have {limit}.',
   },
   unsupported_media_type: {
     status: 415,

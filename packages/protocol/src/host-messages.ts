@@ -113,6 +113,16 @@ export const HostFrameHeader = Type.Union([
 ]);
 export type HostFrameHeader = Static<typeof HostFrameHeader>;
 
+/** The code of a launch. `content` is null when the host has it by its hash (see `RecentBundles`). */
+export const LaunchBundle = Type.Object({
+  hash: Type.String({ minLength: 1, maxLength: 128 }),
+  content: Type.Union([
+    Type.Object({ code: Type.String(), source_map: Type.Union([Type.String(), Type.Null()]) }),
+    Type.Null(),
+  ]),
+});
+export type LaunchBundle = Static<typeof LaunchBundle>;
+
 export const ServerMessage = Type.Union([
   Type.Object({
     type: Type.Literal('welcome'),
@@ -125,7 +135,7 @@ export const ServerMessage = Type.Union([
   Type.Object({
     type: Type.Literal('launch'),
     automation_id: Type.String(),
-    bundle: Type.Object({ code: Type.String(), source_map: Type.Union([Type.String(), Type.Null()]) }),
+    bundle: LaunchBundle,
     automation_parameters: JsonObject,
     job_variables: JsonObject,
     runs: Type.Array(Type.Object({ run_id: Uuid, device_id: Id, serial: Type.String() })),

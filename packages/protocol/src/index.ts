@@ -3,6 +3,7 @@ export * from './errors.ts';
 export * from './host-messages.ts';
 export * from './ids.ts';
 export * from './logs.ts';
+export * from './recent-bundles.ts';
 export * from './records.ts';
 export * from './rest/index.ts';
 export * from './runs.ts';

@@ -1,4 +1,9 @@
-import type { SandboxLogEntry, ServerMessage } from '@phalanx/protocol';
+import {
+  type LaunchBundle,
+  RecentBundles,
+  type SandboxLogEntry,
+  type ServerMessage,
+} from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { LogSpool } from '../logs/log-spool.ts';
@@ -9,6 +14,7 @@ import { type HeldRun, holdRun } from './held-run.ts';
 import type { RunDesk } from './run-desk.ts';
 import { failed, type RunEnd, type RunRecord } from './run-record.ts';
 
+type Bundle = SandboxJob['bundle'];
 type Launch = Extract<ServerMessage, { type: 'launch' }>;
 
 export interface RunLauncherOptions {
@@ -22,18 +28,30 @@ export interface RunLauncherOptions {
 
 const hostStopped = failed('host_stopped', 'The host program was stopped, which ended this run.');
 
+const bundleMissing = failed(
+  'bundle_missing',
+  'The server did not send the code, and this host does not have it.',
+);
+
 /** Does what the server asks of runs. Whatever it asks twice is done once. */
 export class RunLauncher {
   readonly #options: RunLauncherOptions;
   readonly #executing = new Set<Promise<RunEnd>>();
+  #bundles = new RecentBundles<Bundle>();
   #isClosed = false;
 
   constructor(options: RunLauncherOptions) {
     this.#options = options;
   }
 
+  /** What was sent on an earlier connection is sent again on the next. */
+  forgetBundles(): void {
+    this.#bundles = new RecentBundles();
+  }
+
   launch(message: Launch): void {
     const { desk } = this.#options;
+    const bundle = this.#bundleOf(message.bundle);
     for (const { run_id, device_id, serial } of message.runs) {
       if (desk.runs.has(run_id)) {
         desk.report(run_id);
@@ -42,7 +60,9 @@ export class RunLauncher {
       const run = holdRun(newRecord(run_id, { automation_id: message.automation_id, serial }));
       desk.runs.add(run);
       if (this.#isClosed) desk.end(run, hostStopped);
-      else void this.#execute(run, { job: this.#jobOf(run_id, message), deviceId: device_id, serial });
+      else if (bundle === undefined) desk.end(run, bundleMissing);
+      else
+        void this.#execute(run, { job: this.#jobOf(run_id, message, bundle), deviceId: device_id, serial });
     }
   }
 
@@ -77,10 +97,17 @@ export class RunLauncher {
     desk.end(run, failed('not_started', 'The host never had this run.'));
   }
 
-  #jobOf(runId: string, { bundle, automation_parameters, job_variables }: Launch): SandboxJob {
+  #bundleOf({ hash, content }: LaunchBundle): Bundle | undefined {
+    if (content === null) return this.#bundles.find(hash);
+    const bundle = { code: content.code, sourceMap: content.source_map };
+    this.#bundles.add(hash, bundle.code.length + (bundle.sourceMap?.length ?? 0), bundle);
+    return bundle;
+  }
+
+  #jobOf(runId: string, { automation_parameters, job_variables }: Launch, bundle: Bundle): SandboxJob {
     return {
       runId,
-      bundle: { code: bundle.code, sourceMap: bundle.source_map },
+      bundle,
       arguments: { automationParameters: automation_parameters, jobVariables: job_variables },
       limits: this.#options.limits,
     };

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { ServerMessage } from '@phalanx/protocol';
 
 /** A launch of `code` on phones. */
@@ -5,7 +7,10 @@ export function launchOf(
   code: string,
   runs: Extract<ServerMessage, { type: 'launch' }>['runs'],
 ): Extract<ServerMessage, { type: 'launch' }> {
-  const bundle = { code, source_map: null };
+  const bundle = {
+    hash: createHash('sha256').update(code).digest('hex'),
+    content: { code, source_map: null },
+  };
   return {
     type: 'launch',
     automation_id: 'project-1',

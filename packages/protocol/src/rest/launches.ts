@@ -17,8 +17,28 @@ export const LaunchDirectBody = Type.Object({
   ...inputs,
 });
 
+export const LaunchBody = Type.Object({
+  device_ids: Type.Array(Id, { minItems: 1, maxItems: 10_000, description: 'Duplicates count once' }),
+  automationId: Id,
+  command,
+  ...inputs,
+});
+
 /** Starting and stopping automations on devices. */
 export const launchRoutes = {
+  launch: {
+    method: 'POST',
+    path: '/api/v2/devices/launchAutomation',
+    operationId: 'launchAutomation',
+    tag: 'Launches',
+    summary: 'Run a saved project on devices, or stop it there',
+    description:
+      'All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not.',
+    scope: 'launch',
+    body: LaunchBody,
+    responses: { 200: SuccessMessage },
+    errors: [404],
+  },
   launchDirect: {
     method: 'POST',
     path: '/api/v2/devices/launchDirectAutomation',

@@ -1,0 +1,100 @@
+import { Type, type Static } from 'typebox';
+
+import { EpochMs, Id } from '../ids.ts';
+import { success, type RouteContract } from './contract.ts';
+import { FileChange } from './files.ts';
+
+const hash = Type.String({ description: "Git's hash, 40 hexadecimal digits" });
+const params = Type.Object({ id: Id });
+const nullableHash = Type.Union([hash, Type.Null()]);
+
+export const Commit = Type.Object({ hash, message: Type.String() });
+export type Commit = Static<typeof Commit>;
+
+export const ListedCommit = Type.Object({
+  hash,
+  message: Type.String(),
+  author: Type.Object({ name: Type.String(), email: Type.String() }),
+  timestamp: EpochMs,
+  parents: Type.Array(hash),
+});
+export type ListedCommit = Static<typeof ListedCommit>;
+
+export const FileDiff = Type.Object({
+  path: Type.String(),
+  change: FileChange,
+  diff: Type.Union([Type.String(), Type.Null()], {
+    description: 'Unified text; null when the file is binary, too large, or beyond the limit of the reply',
+  }),
+});
+export type FileDiff = Static<typeof FileDiff>;
+
+/** The history of a project. */
+export const commitRoutes = {
+  commit: {
+    method: 'POST',
+    path: '/api/v2/automation/commit/:id',
+    operationId: 'commit',
+    tag: 'Commits',
+    summary: 'Commit all current changes',
+    description: '`message` has 1 to 1000 characters without the white space around it.',
+    scope: 'edit',
+    params,
+    body: Type.Object({ message: Type.String() }),
+    responses: { 201: Type.Object({ success, commit: Commit }) },
+    errors: [404],
+  },
+  list: {
+    method: 'GET',
+    path: '/api/v2/automation/commits/:id',
+    operationId: 'listCommits',
+    tag: 'Commits',
+    summary: 'List the commits, newest first',
+    description: 'At most 100 a reply; pass `next_cursor` as `cursor` for the older ones.',
+    scope: 'read',
+    params,
+    query: Type.Object({ cursor: Type.Optional(Type.String()) }),
+    responses: {
+      200: Type.Object({
+        success,
+        commits: Type.Array(ListedCommit),
+        next_cursor: Type.Union([Type.String(), Type.Null()]),
+      }),
+    },
+    errors: [404],
+  },
+  diff: {
+    method: 'GET',
+    path: '/api/v2/automation/diff/:id',
+    operationId: 'diff',
+    tag: 'Commits',
+    summary: 'What has changed since the newest commit, file by file',
+    scope: 'read',
+    params,
+    responses: {
+      200: Type.Object({
+        success,
+        base: Type.Union([hash, Type.Null()], { description: 'The newest commit; null before the first' }),
+        files: Type.Array(FileDiff),
+        truncated: Type.Boolean({ description: 'Whether the reply leaves text out because of its limit' }),
+      }),
+    },
+    errors: [404],
+  },
+  revert: {
+    method: 'POST',
+    path: '/api/v2/automation/revert/:id',
+    operationId: 'revert',
+    tag: 'Commits',
+    summary: 'Put all files back to a commit',
+    description:
+      'The files become those of the commit, as uncommitted changes; the history stays as it is. With the newest commit, this discards what was not committed. Uncommitted changes that it replaces are kept as the commit `replaced`, which can be reverted to like any other.',
+    scope: 'edit',
+    params,
+    body: Type.Object({ hash: Type.String() }),
+    responses: {
+      200: Type.Object({ success, message: Type.String(), commit: Commit, replaced: nullableHash }),
+    },
+    errors: [404],
+  },
+} as const satisfies Record<string, RouteContract>;

@@ -1,0 +1,132 @@
+import { Type, type Static } from 'typebox';
+
+import { Id, Uuid } from '../ids.ts';
+import { success, SuccessMessage, type RouteContract } from './contract.ts';
+
+/** What a member may do: an editor reads, writes, commits and launches; a viewer reads. */
+export const memberRoles = ['shared_editor', 'shared_viewer'] as const;
+export const MemberRole = Type.Enum(memberRoles);
+export type MemberRole = Static<typeof MemberRole>;
+
+/** A caller's role in a project. The owner also renames, shares and deletes it. */
+export const ProjectRole = Type.Enum(['owner', ...memberRoles]);
+export type ProjectRole = Static<typeof ProjectRole>;
+
+const isoTime = Type.String({ description: 'ISO 8601' });
+const name = Type.String({ minLength: 1, maxLength: 200 });
+
+const projectFields = {
+  id: Uuid,
+  name: Type.String(),
+  role: ProjectRole,
+  owner_id: Uuid,
+  created_at: isoTime,
+  clone_path: Type.String({
+    description: 'Path of the git repository on this service; any user name, the API token as password',
+  }),
+};
+
+/** A project as the caller sees it. */
+export const Project = Type.Object(projectFields);
+export type Project = Static<typeof Project>;
+
+export const ProjectMember = Type.Object({ user_id: Uuid, name: Type.String(), role: ProjectRole });
+export type ProjectMember = Static<typeof ProjectMember>;
+
+const params = Type.Object({ id: Id });
+const memberParams = Type.Object({ id: Id, user_id: Id });
+
+/** Projects and who shares them. */
+export const projectRoutes = {
+  list: {
+    method: 'GET',
+    path: '/api/v2/automation-project',
+    operationId: 'listProjects',
+    tag: 'Projects',
+    summary: 'List the projects you own or share, newest first',
+    description: 'At most 100 a reply; pass `next_cursor` as `cursor` for the older ones.',
+    scope: 'read',
+    query: Type.Object({ cursor: Type.Optional(Uuid) }),
+    responses: {
+      200: Type.Object({
+        success,
+        projects: Type.Array(Project),
+        next_cursor: Type.Union([Type.String(), Type.Null()]),
+      }),
+    },
+  },
+  create: {
+    method: 'POST',
+    path: '/api/v2/automation-project',
+    operationId: 'createProject',
+    tag: 'Projects',
+    summary: 'Create a project',
+    description: 'It is empty; write `main.ts` next. A token that is limited to projects creates none.',
+    scope: 'edit',
+    body: Type.Object({ name }),
+    responses: { 201: Type.Object({ success, project: Project }) },
+    errors: [403],
+  },
+  get: {
+    method: 'GET',
+    path: '/api/v2/automation-project/:id',
+    operationId: 'getProject',
+    tag: 'Projects',
+    summary: 'Read one project, with its members',
+    scope: 'read',
+    params,
+    responses: {
+      200: Type.Object({
+        success,
+        project: Type.Object({ ...projectFields, members: Type.Array(ProjectMember) }),
+      }),
+    },
+    errors: [404],
+  },
+  rename: {
+    method: 'PATCH',
+    path: '/api/v2/automation-project/:id',
+    operationId: 'renameProject',
+    tag: 'Projects',
+    summary: 'Rename a project (owner)',
+    scope: 'edit',
+    params,
+    body: Type.Object({ name }),
+    responses: { 200: Type.Object({ success, project: Project }) },
+    errors: [404],
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/api/v2/automation-project/:id',
+    operationId: 'deleteProject',
+    tag: 'Projects',
+    summary: 'Delete a project with its files and commits (owner)',
+    scope: 'edit',
+    params,
+    responses: { 200: SuccessMessage },
+    errors: [404],
+  },
+  putMember: {
+    method: 'PUT',
+    path: '/api/v2/automation-project/:id/members/:user_id',
+    operationId: 'putProjectMember',
+    tag: 'Projects',
+    summary: 'Share a project with a user, or change their role (owner)',
+    scope: 'edit',
+    params: memberParams,
+    body: Type.Object({ role: MemberRole }),
+    responses: { 200: Type.Object({ success, member: ProjectMember }) },
+    errors: [404],
+  },
+  deleteMember: {
+    method: 'DELETE',
+    path: '/api/v2/automation-project/:id/members/:user_id',
+    operationId: 'deleteProjectMember',
+    tag: 'Projects',
+    summary: 'Stop sharing a project with a user (owner, or the member)',
+    scope: 'edit',
+    params: memberParams,
+    responses: { 200: SuccessMessage },
+    errors: [404],
+  },
+} as const satisfies Record<string, RouteContract>;
