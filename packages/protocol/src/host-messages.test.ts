@@ -25,7 +25,7 @@ describe('what comes over the wire of a host', () => {
     const launch = {
       type: 'launch',
       automation_id: 'a',
-      bundle: { code: '', source_map: null },
+      bundle: { hash: '0'.repeat(64), content: { code: '', source_map: null } },
       automation_parameters: inputs,
       job_variables: {},
       runs: [],

@@ -1,0 +1,64 @@
+import { keyCodeOf } from './android-key.ts';
+import type { AgentBridge } from './agent-bridge.ts';
+import { createAndroidNode } from './android-node.ts';
+import type { AgentParts } from './agent-parts.ts';
+import { createPointer } from './pointer.ts';
+import { presetOf } from './screenshot-record.ts';
+
+type Actions = Omit<AgentActions, keyof AgentWaits>;
+
+export function createActions({ bridge, sleep }: AgentParts): Actions {
+  const pointer = createPointer(bridge);
+  return {
+    ...pointer,
+    hold: pointer.longPress,
+    ...screenActions(bridge, pointer),
+    ...keyActions(bridge),
+    ...appActions(bridge),
+    sleep,
+  };
+}
+
+function screenActions(
+  bridge: AgentBridge,
+  pointer: ReturnType<typeof createPointer>,
+): Pick<Actions, 'screenContent' | 'screenshot'> {
+  const touch = {
+    ...pointer,
+    writeText: keyActions(bridge).writeText,
+    clearText: keyActions(bridge).clearText,
+  };
+  return {
+    // No `await` before the call, so that a failure's stack begins at the caller's line.
+    screenContent: () => bridge.call('screen.content', {}).then(({ root }) => createAndroidNode(root, touch)),
+    screenshot: (options) => bridge.call('screen.screenshot', presetOf(options)),
+  };
+}
+
+function keyActions(
+  bridge: AgentBridge,
+): Pick<
+  Actions,
+  'writeText' | 'clearText' | 'inputKey' | 'dpad' | 'back' | 'home' | 'recents' | 'notifications'
+> {
+  const press = (key: number | AndroidKey): Promise<void> =>
+    bridge.call('input.key', { keyCode: keyCodeOf(key) });
+  return {
+    writeText: (text) => bridge.call('input.text', { text: String(text) }),
+    clearText: () => bridge.call('input.clearText', {}),
+    inputKey: async (key) => press(key),
+    dpad: async (direction) => press(keyCodeOf(`DPAD_${direction.toUpperCase()}`)),
+    back: () => bridge.call('navigate.back', {}),
+    home: () => bridge.call('navigate.home', {}),
+    recents: () => bridge.call('navigate.recents', {}),
+    notifications: () => bridge.call('navigate.notifications', {}),
+  };
+}
+
+function appActions(bridge: AgentBridge): Pick<Actions, 'launchApp' | 'stopApp' | 'currentApp'> {
+  return {
+    launchApp: (packageName) => bridge.call('app.launch', { packageName }),
+    stopApp: (packageName) => bridge.call('app.stop', { packageName }),
+    currentApp: () => bridge.call('app.current', {}),
+  };
+}

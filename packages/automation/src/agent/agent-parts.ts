@@ -1,0 +1,11 @@
+import type { AgentBridge } from './agent-bridge.ts';
+
+/** What stands behind the global `agent`. */
+export interface AgentParts {
+  bridge: AgentBridge;
+  /** Ends the run; does not return. */
+  stop: () => never;
+  sleep: (durationMs: number) => Promise<void>;
+  /** Milliseconds that never go backwards. */
+  now: () => number;
+}

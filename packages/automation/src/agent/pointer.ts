@@ -1,0 +1,34 @@
+import type { AgentBridge } from './agent-bridge.ts';
+
+const defaultHoldMs = 1000;
+const defaultSwipeMs = 300;
+
+type Pointer = Pick<AgentActions, 'tap' | 'doubleTap' | 'longPress' | 'swipe'>;
+
+/** Touches of the screen by coordinates. Fractions are rounded to the nearest pixel. */
+export function createPointer(bridge: AgentBridge): Pointer {
+  return {
+    tap: async (x, y) => bridge.call('input.tap', pointOf(x, y)),
+    doubleTap: async (x, y) => bridge.call('input.doubleTap', pointOf(x, y)),
+    longPress: async (x, y, durationMs = defaultHoldMs) =>
+      bridge.call('input.longPress', { ...pointOf(x, y), durationMs: whole('durationMs', durationMs) }),
+    // oxlint-disable-next-line max-params -- the published signature of the agent API
+    swipe: async (fromX, fromY, toX, toY, durationMs = defaultSwipeMs) =>
+      bridge.call('input.swipe', {
+        fromX: whole('fromX', fromX),
+        fromY: whole('fromY', fromY),
+        toX: whole('toX', toX),
+        toY: whole('toY', toY),
+        durationMs: whole('durationMs', durationMs),
+      }),
+  };
+}
+
+function pointOf(x: number, y: number): { x: number; y: number } {
+  return { x: whole('x', x), y: whole('y', y) };
+}
+
+function whole(name: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return Math.round(value);
+  throw new TypeError(`${name} must be a number, but it is ${value === null ? 'null' : typeof value}.`);
+}

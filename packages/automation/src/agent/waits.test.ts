@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+
+import { screenOf, uiNode } from './test-screens.ts';
+import { WaitTimeoutError } from './wait-timeout-error.ts';
+import { createWaits } from './waits.ts';
+
+/** A phone whose screen is a function of the time; the clock moves only by sleeping and by slow reads. */
+function phone(screenAt: (ms: number) => AndroidNode, readMs = 0) {
+  let time = 0;
+  let reads = 0;
+  const readTimes: number[] = [];
+  const waits = createWaits({
+    async read() {
+      reads += 1;
+      readTimes.push(time);
+      time += readMs;
+      return screenAt(time);
+    },
+    async sleep(ms) {
+      time += ms;
+    },
+    now: () => time,
+  });
+  return { waits, readTimes, reads: () => reads, time: () => time };
+}
+
+const text = (...texts: string[]): AndroidNode =>
+  screenOf(uiNode({ children: texts.map((one, index) => uiNode({ text: one, index })) }));
+const caught = async (work: Promise<unknown>): Promise<WaitTimeoutError> => {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof WaitTimeoutError)) throw new Error(`not a WaitTimeoutError: ${String(error)}`);
+  return error;
+};
+
+describe('a wait', () => {
+  it('gives the node as soon as it is there', async () => {
+    const { waits, readTimes } = phone((ms) => (ms >= 1000 ? text('Login') : text('Loading')));
+    expect((await waits.waitForText('Login')).text).toBe('Login');
+    expect(readTimes).toEqual([0, 250, 500, 750, 1000]);
+  });
+
+  it('of 0 ms reads the screen exactly once', async () => {
+    const { waits, reads } = phone(() => text('A'));
+    await caught(waits.waitForText('B', { timeoutMs: 0 }));
+    expect(reads()).toBe(1);
+  });
+
+  it('looks once more when the time is up', async () => {
+    const { waits, readTimes } = phone((ms) => (ms >= 1000 ? text('B') : text('A')));
+    await waits.waitForText('B', { timeoutMs: 1000, intervalMs: 600 });
+    expect(readTimes).toEqual([0, 600, 1000]);
+  });
+
+  it('is charged at most a second for a slow reading', async () => {
+    const { waits, reads, time } = phone(() => text('A'), 10_000);
+    await caught(waits.waitForText('B', { timeoutMs: 5000 }));
+    expect(reads()).toBe(5);
+    expect(time()).toBeGreaterThan(50_000);
+  });
+
+  it('goes on when a reading fails, and tells of it', async () => {
+    let reads = 0;
+    const waits = createWaits({
+      read: async () => {
+        reads += 1;
+        if (reads < 3) throw new Error('no window');
+        return text('Login');
+      },
+      sleep: async () => {},
+      now: () => 0,
+    });
+    expect((await waits.waitForText('Login')).text).toBe('Login');
+    const failing = createWaits({
+      read: () => Promise.reject(new Error('no window')),
+      sleep: async () => {},
+      now: () => 0,
+    });
+    const error = await caught(failing.waitForText('x', { timeoutMs: 0 }));
+    expect(error.message).toContain('read 1 times, 1 times in vain (no window)');
+    expect(error.cause).toMatchObject({ message: 'no window' });
+  });
+
+  it('passes on what a predicate throws', async () => {
+    const { waits } = phone(() => text('A'));
+    await expect(waits.waitFor(() => Promise.reject(new TypeError('mine')))).rejects.toThrow('mine');
+  });
+
+  it('for a predicate gives what the predicate gave', async () => {
+    const { waits } = phone((ms) => text(`at ${ms}`));
+    expect(await waits.waitFor((screen) => screen.findTextOne('at 500')?.text)).toBe('at 500');
+  });
+
+  it('for a text to go ends when it has gone', async () => {
+    const { waits, time } = phone((ms) => (ms < 700 ? text('Loading') : text('Done')));
+    await waits.waitForTextGone('Loading');
+    expect(time()).toBe(750);
+  });
+
+  it('for an app, an id and an idle screen works on what the screen shows', async () => {
+    const { waits, time } = phone((ms) =>
+      screenOf(
+        uiNode({
+          packageName: ms < 500 ? 'com.a' : 'com.b',
+          viewId: 'com.b:id/x',
+          text: ms < 1000 ? String(ms) : 'still',
+        }),
+      ),
+    );
+    expect((await waits.waitForApp('com.b')).packageName).toBe('com.b');
+    expect((await waits.waitForId('x')).viewId).toBe('com.b:id/x');
+    await waits.waitForIdle({ quietMs: 600 });
+    expect(time()).toBe(1750);
+  });
+});
+
+describe('the story of a wait in vain', () => {
+  it('says what, how long, how often, what was seen when, and what comes nearest', async () => {
+    const { waits } = phone((ms) =>
+      ms < 1000 ? text('Welcome', 'Start') : text('Sign up', 'Log in', 'Cancel', 'Terms and conditions'),
+    );
+    const error = await caught(waits.waitForText('Login', { timeoutMs: 2000, intervalMs: 500 }));
+    expect(error.name).toBe('WaitTimeoutError');
+    expect(error.message.split('\n')).toEqual([
+      'Waited 2.0 s for the text "Login", but it did not come. The screen was read 5 times.',
+      'Seen:',
+      '  after 0.0 s: com.example "Welcome"',
+      '  after 1.0 s: com.example "Sign up"',
+      'Nearest on the last screen: "Log in", "Terms and conditions", "Sign up", "Cancel"',
+    ]);
+    expect(error).toMatchObject({ awaited: 'the text "Login"', waitedMs: 2000, reads: 5 });
+  });
+
+  it('for an id names ids', async () => {
+    const { waits } = phone(() =>
+      screenOf(uiNode({ viewId: 'com.example:id/login_button', text: 'Log in' })),
+    );
+    const error = await caught(waits.waitForId('com.example:id/login', { timeoutMs: 0 }));
+    expect(error.nearest).toEqual(['com.example:id/login_button']);
+  });
+
+  it('stays short when the screen changes all the time', async () => {
+    const { waits } = phone((ms) => text(`${ms} ${'long '.repeat(50)}`));
+    const error = await caught(waits.waitForText('x'));
+    expect(error.seen).toHaveLength(12);
+    expect(error.seen[0]?.afterMs).toBe(0);
+    expect(error.seen.at(-1)?.afterMs).toBe(30_000);
+    expect(error.message.length).toBeLessThan(2500);
+  });
+});

@@ -1,0 +1,68 @@
+/**
+ * The only way out of the isolate. Only strings and numbers cross it, and the two functions behind it are held
+ * by this closure alone, so user code that patches prototypes never gets hold of them.
+ */
+const { stringify } = JSON;
+
+/** An HTTP request for the child to make; its body crosses beside it as a string of bytes. */
+export interface FetchOrder {
+  id: number;
+  url: string;
+  method: string;
+  headers: [name: string, value: string][];
+  hasBody: boolean;
+  redirect: 'follow' | 'manual' | 'error';
+}
+
+/** The head of the answer to a `FetchOrder`. */
+export interface FetchHead {
+  url: string;
+  status: number;
+  statusText: string;
+  headers: [name: string, value: string][];
+  redirected: boolean;
+}
+
+/** What the isolate may ask of the child, by name. The child holds limits and refuses with a sentence. */
+export interface PortOrders {
+  /** `keepsAlive`: the run does not end while the timer waits. */
+  timer: { id: number; delayMs: number; keepsAlive: boolean };
+  clearTimer: { id: number };
+  call: { id: number; name: string; params: unknown };
+  fetch: FetchOrder;
+  abortFetch: { id: number };
+  /** Answered by that many random bytes, as a string of bytes. */
+  random: { sizeBytes: number };
+  /** Answered by milliseconds since the run began, with fractions. */
+  now: Record<string, never>;
+  /** The promise of the user's script has settled. */
+  mainSettled: Record<string, never>;
+  /** Ends the run as failed. `at` is a position in the user's script, `line:column`, or empty. */
+  uncaught: { message: string; text: string; at: string };
+  log: { level: 'log' | 'warn' | 'error'; message: string; at: string };
+  /** Ends the run as completed. */
+  stop: Record<string, never>;
+}
+
+/** A string refuses (`timer`, `call`, `fetch`) or is the answer (`random`). */
+export type PortAnswer = string | number | undefined;
+
+export interface Port {
+  /** Answered at once. */
+  ask<Name extends keyof PortOrders>(name: Name, order: PortOrders[Name], body?: string): PortAnswer;
+  /** Holds the isolate until the child lets it go on. */
+  block<Name extends 'log' | 'stop'>(name: Name, order: PortOrders[Name]): void;
+}
+
+/** The two functions of the child, as isolated-vm hands them over. */
+export interface PortFunctions {
+  ask: (name: string, json: string, body?: string) => PortAnswer;
+  block: { applySyncPromise: (receiver: undefined, args: string[]) => void };
+}
+
+export function createPort({ ask, block }: PortFunctions): Port {
+  return {
+    ask: (name, order, body) => ask(name, stringify(order), body),
+    block: (name, order) => block.applySyncPromise(undefined, [name, stringify(order)]),
+  };
+}

@@ -1,0 +1,43 @@
+import type { Port } from '../port.ts';
+import { fromByteString } from './byte-string.ts';
+
+const maxBytes = 65_536;
+
+/** `crypto` with true randomness from the child. */
+export function createCrypto(port: Port): typeof crypto {
+  const randomBytes = (sizeBytes: number): Uint8Array =>
+    fromByteString(String(port.ask('random', { sizeBytes })));
+  return {
+    getRandomValues(array) {
+      if (!ArrayBuffer.isView(array) || array instanceof DataView || isFloat(array))
+        throw new TypeError('getRandomValues fills arrays of integers, such as Uint8Array.');
+      if (array.byteLength > maxBytes)
+        throw new DOMException(
+          `getRandomValues fills at most ${maxBytes} bytes at a time.`,
+          'QuotaExceededError',
+        );
+      const target = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+      target.set(randomBytes(array.byteLength));
+      return array;
+    },
+    randomUUID() {
+      const bytes = randomBytes(16);
+      const hex = [...bytes]
+        .map((byte, index) => versioned(byte, index).toString(16).padStart(2, '0'))
+        .join('');
+      return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join(
+        '-',
+      );
+    },
+  };
+}
+
+/** Bytes 6 and 8 of a version 4 UUID hold the version and the variant (RFC 9562). */
+function versioned(byte: number, index: number): number {
+  if (index === 6) return (byte & 0x0f) | 0x40;
+  return index === 8 ? (byte & 0x3f) | 0x80 : byte;
+}
+
+function isFloat(array: ArrayBufferView): boolean {
+  return Object.prototype.toString.call(array).startsWith('[object Float');
+}

@@ -1,0 +1,213 @@
+/**
+ * The global `agent` of Phalanx automations: how code reaches the phone it runs on.
+ * Coordinates are pixels of the screen as it is rotated now, from the top left corner. Durations are milliseconds.
+ */
+declare const agent: Agent;
+
+interface Agent {
+  /** What the launch gave to this run. */
+  readonly arguments: AgentArguments;
+  readonly control: AgentControl;
+  readonly actions: AgentActions;
+  readonly info: AgentInfo;
+}
+
+/** Shape of `automationParameters`. Extend it in your project to type your own parameters. */
+interface AutomationParameters {
+  // oxlint-disable-next-line typescript/no-explicit-any -- users read their own parameters without casts
+  [name: string]: any;
+}
+
+/** Shape of `jobVariables`. Extend it in your project to type your own variables. */
+interface JobVariables {
+  // oxlint-disable-next-line typescript/no-explicit-any -- users read their own variables without casts
+  [name: string]: any;
+}
+
+interface AgentArguments {
+  readonly automationParameters: AutomationParameters;
+  readonly jobVariables: JobVariables;
+}
+
+interface AgentControl {
+  /** Ends the run at once, as completed. Nothing after the call runs, not even `finally` blocks. */
+  stopCurrentAutomation(): never;
+}
+
+/** The same as `agent.control.stopCurrentAutomation()`. */
+declare function stopCurrentAutomation(): never;
+
+interface AgentInfo {
+  /** Make, model, Android version and screen of the phone. */
+  device(): Promise<DeviceInfo>;
+}
+
+interface DeviceInfo {
+  deviceId: string;
+  serial: string;
+  brand: string;
+  model: string;
+  /** Such as `14`. */
+  androidVersion: string;
+  /** Such as 34. */
+  sdkVersion: number;
+  screenWidth: number;
+  screenHeight: number;
+  densityDpi: number;
+}
+
+/** Every action rejects with an `AgentError` when the phone could not do it. */
+interface AgentActions extends AgentWaits {
+  /** Reads the screen: the root node of the active window, with all nodes below it. */
+  screenContent(): Promise<AndroidNode>;
+  /** Takes a picture of the screen. Default: JPEG of quality 80 in full size. */
+  screenshot(options?: ScreenshotOptions | ScreenshotRecord): Promise<Screenshot>;
+
+  tap(x: number, y: number): Promise<void>;
+  doubleTap(x: number, y: number): Promise<void>;
+  /** Presses and holds. Default: 1,000 ms; at most 60,000. */
+  longPress(x: number, y: number, durationMs?: number): Promise<void>;
+  /** The same as `longPress`. */
+  hold(x: number, y: number, durationMs?: number): Promise<void>;
+  /** Moves one finger from one point to another. Default: in 300 ms; at most 60,000. */
+  swipe(fromX: number, fromY: number, toX: number, toY: number, durationMs?: number): Promise<void>;
+
+  /** Types into the focused field, after what is there: any Unicode text of up to 10,000 characters. */
+  writeText(text: string): Promise<void>;
+  /** Empties the focused field. */
+  clearText(): Promise<void>;
+  /** Presses a key: an Android key code from 0 to 1000, or its name without `KEYCODE_`. */
+  inputKey(key: number | AndroidKey): Promise<void>;
+  /** Presses a key of the direction pad. */
+  dpad(direction: 'up' | 'down' | 'left' | 'right' | 'center'): Promise<void>;
+
+  back(): Promise<void>;
+  home(): Promise<void>;
+  /** Opens the list of recent apps. */
+  recents(): Promise<void>;
+  /** Opens the notification shade. */
+  notifications(): Promise<void>;
+
+  /** Starts an app by its package name, such as `com.android.settings`. */
+  launchApp(packageName: string): Promise<void>;
+  /** Force-stops an app. */
+  stopApp(packageName: string): Promise<void>;
+  /** The app in front; `activity` is null when the phone does not say. */
+  currentApp(): Promise<{ packageName: string; activity: string | null }>;
+
+  /** Does nothing for so long. */
+  sleep(durationMs: number): Promise<void>;
+}
+
+/**
+ * Waits read the screen again and again until it shows what is awaited. When the time is up they reject with a
+ * `WaitTimeoutError`, which tells what was seen instead.
+ *
+ * A slow phone is not charged to the wait: one reading of the screen counts as at most one second of `timeoutMs`,
+ * and after the time is up the screen is looked at once more if the last look had begun before.
+ */
+interface AgentWaits {
+  /** Waits for a node with this text, as `AndroidNode.findTextOne` finds it. */
+  waitForText(text: string | RegExp, options?: WaitOptions): Promise<AndroidNode>;
+  /** Waits until no node has this text any more. */
+  waitForTextGone(text: string | RegExp, options?: WaitOptions): Promise<void>;
+  /** Waits for a node with this id, as `AndroidNode.findById` finds it. */
+  waitForId(viewId: string, options?: WaitOptions): Promise<AndroidNode>;
+  /** Waits until an app is in front. */
+  waitForApp(packageName: string, options?: WaitOptions): Promise<AndroidNode>;
+  /** Waits until `predicate` gives something truthy for the screen, and gives that. */
+  waitFor<T>(
+    predicate: (screen: AndroidNode) => T | Promise<T>,
+    options?: WaitOptions & { /** For the error: what is awaited. */ description?: string },
+  ): Promise<Truthy<T>>;
+  /** Waits until the screen has not changed for `quietMs` (default 1,000), and gives it. */
+  waitForIdle(options?: WaitOptions & { quietMs?: number }): Promise<AndroidNode>;
+}
+
+type Truthy<T> = Exclude<T, false | 0 | 0n | '' | null | undefined>;
+
+interface WaitOptions {
+  /** How long to wait. Default 30,000; with 0 the screen is read exactly once. */
+  timeoutMs?: number;
+  /** Pause between two readings of the screen. Default 250. */
+  intervalMs?: number;
+}
+
+interface ScreenshotOptions {
+  /** Default `jpeg`. */
+  format?: 'jpeg' | 'png';
+  /** JPEG quality, 1 to 100. Default 80. */
+  quality?: number;
+  /** Larger pictures are scaled down to this width, 16 to 10,000. Default: as the screen is. */
+  maxWidth?: number;
+}
+
+interface Screenshot {
+  /** The encoded picture. */
+  base64: string;
+  mimeType: 'image/jpeg' | 'image/png';
+  width: number;
+  height: number;
+  /** Size of the screen that was taken. */
+  originalWidth: number;
+  originalHeight: number;
+}
+
+/** Quality of a picture of the screen. */
+declare const ScreenshotRecord: {
+  /** JPEG of quality 40, at most 540 pixels wide. */
+  readonly LOW_QUALITY: 'low_quality';
+  /** JPEG of quality 90 in full size. */
+  readonly HIGH_QUALITY: 'high_quality';
+};
+type ScreenshotRecord = (typeof ScreenshotRecord)[keyof typeof ScreenshotRecord];
+
+/** A call that the phone could not do. `code` is a stable word, such as `device_offline`. */
+declare class AgentError extends Error {
+  private constructor();
+  readonly code: string;
+}
+
+/** A wait that ended without what was awaited. Its message tells the story of the wait. */
+declare class WaitTimeoutError extends Error {
+  private constructor();
+  /** What was awaited, in words. */
+  readonly awaited: string;
+  readonly waitedMs: number;
+  /** How often the screen was read. */
+  readonly reads: number;
+  /** The screens that were seen, changes only, oldest first. */
+  readonly seen: readonly { afterMs: number; packageName: string; title: string }[];
+  /** What on the last screen comes nearest to what was awaited. */
+  readonly nearest: readonly string[];
+}
+
+/** Names of key codes of Android, without `KEYCODE_`. */
+type AndroidKey =
+  | 'HOME'
+  | 'BACK'
+  | 'DPAD_UP'
+  | 'DPAD_DOWN'
+  | 'DPAD_LEFT'
+  | 'DPAD_RIGHT'
+  | 'DPAD_CENTER'
+  | 'VOLUME_UP'
+  | 'VOLUME_DOWN'
+  | 'POWER'
+  | 'CAMERA'
+  | 'TAB'
+  | 'SPACE'
+  | 'ENTER'
+  | 'DEL'
+  | 'MENU'
+  | 'SEARCH'
+  | 'MEDIA_PLAY_PAUSE'
+  | 'PAGE_UP'
+  | 'PAGE_DOWN'
+  | 'ESCAPE'
+  | 'FORWARD_DEL'
+  | 'MOVE_HOME'
+  | 'MOVE_END'
+  | 'APP_SWITCH'
+  | 'SLEEP'
+  | 'WAKEUP';

@@ -1,0 +1,6 @@
+/** What V8 adds to `Error`; the prelude uses it, the types for users leave it out. */
+interface ErrorConstructor {
+  captureStackTrace(target: object, below?: (...args: never[]) => unknown): void;
+  stackTraceLimit: number;
+  prepareStackTrace: unknown;
+}
