@@ -10,8 +10,9 @@ import { addAccessRoutes } from './access/routes.ts';
 import { createAccessStore } from './access/store.ts';
 import { EventBus } from './bus/event-bus.ts';
 import { systemClock, type Clock } from './clock.ts';
-import type { ServerConfig } from './config.ts';
+import { SettingError, type ServerConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
+import { GroupCommit } from './db/group-commit.ts';
 import { Fleet } from './devices/fleet.ts';
 import { addDeviceRoutes } from './devices/routes.ts';
 import { createDeviceStore } from './devices/store.ts';
@@ -25,6 +26,12 @@ import { createHttpKernel } from './http/kernel.ts';
 import { watchMethods } from './http/methods.ts';
 import { describeRoutes, serveDescription } from './http/openapi.ts';
 import { DirectLaunches } from './launches/direct-launches.ts';
+import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
+import { ProjectBundles } from './launches/project-bundles.ts';
+import { ProjectLaunches } from './launches/project-launches.ts';
+import { openProjectFeatures } from './project-features.ts';
+import { readAgentTypes } from './compile/agent-types.ts';
+import { createCompiler } from './compile/compiler.ts';
 import { deleteOldLaunches } from './launches/history.ts';
 import { addLaunchRoutes } from './launches/routes.ts';
 import { createLaunchStore } from './launches/store.ts';
@@ -73,8 +80,9 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
   const database = await openDatabase(path.join(config.dataDir, 'phalanx.db'));
 
   const access = createAccessStore(database);
-  const runs = createRunStore(database);
-  const launches = createLaunchStore(database);
+  const commits = new GroupCommit(database);
+  const runs = createRunStore(database, commits);
+  const launches = createLaunchStore(database, commits);
   const logs = new LogStore({ folder: path.join(config.dataDir, 'logs'), clock, log });
   const firstToken = await ensureAdministrator(access, clock, config.adminToken);
 
@@ -84,7 +92,7 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
   const fleet = new Fleet({ store: createDeviceStore(database), clock, heartbeatMs });
   await fleet.load();
   const bus = new EventBus<FeedEvent>();
-  const feed = new EventFeed({ bus, fleet, activeRuns, runs });
+  const feed = new EventFeed({ bus, fleet, activeRuns, runs, log });
   const lifecycle = new RunLifecycle({
     store: runs,
     activeRuns,
@@ -108,9 +116,22 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
     },
   });
   const owners = new RunOwners(runs);
-  const events = createHostEvents({ fleet, lifecycle, owners, ingest });
+  const events = createHostEvents({ fleet, lifecycle, owners, ingest, log });
   const gateway = new HostGateway({ authenticate, events, clock, log, heartbeatMs });
-  const directLaunches = new DirectLaunches({ launches, runs, activeRuns, clock, ackTimeoutMs }, fleet);
+  const linkOf = (deviceId: string) => fleet.find(deviceId)?.link ?? null;
+  const dispatcher = { launches, runs, activeRuns, clock, ackTimeoutMs, linkOf };
+  const directLaunches = new DirectLaunches(dispatcher, fleet);
+  const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
+  const projects = await openProjectFeatures({
+    ...{ database, clock, log, compiler, authenticate },
+    dataDir: config.dataDir,
+    searchPath: config.searchPath,
+    onDeleted: async () => undefined,
+  });
+  const { getLaunchable } = projects;
+  const parameters = new ParameterChecker();
+  const bundles = new ProjectBundles(compiler);
+  const projectLaunches = new ProjectLaunches({ dispatcher, fleet, getLaunchable, bundles, parameters });
 
   let isStopping = false;
   const obstacle = async (): Promise<string | undefined> => {
@@ -130,9 +151,15 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
   addDeviceRoutes(app, { fleet, activeRuns });
   const streams = addEventRoutes(app, bus);
   addHealthRoutes(app, { metrics, obstacle });
-  addLaunchRoutes(app, { fleet, activeRuns, runs, directLaunches, stopTimeoutMs: ackTimeoutMs });
+  addLaunchRoutes(app, {
+    directLaunches,
+    projectLaunches,
+    getLaunchable,
+    stopper: { fleet, activeRuns, runs, stopTimeoutMs: ackTimeoutMs },
+  });
   addLogRoutes(app, { fleet, store: logs, clock });
   addRunRoutes(app, runs);
+  await projects.addRoutes(app);
   await serveDescription(app);
   methods.refuseOthers();
 
@@ -142,30 +169,57 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
   });
   const endSweep = periodically(log, sweepMs, async () => {
     logs.expire();
+    fleet.sweep();
+    gateway.dropExpired();
+    streams.endExpired(clock.now());
     await lifecycle.sweep();
   });
+  // At once too: a server that is restarted every day must not keep its history for ever.
+  const pruned = deleteOldLaunches(launches, clock, config.historyDays).catch((error: unknown) =>
+    log.error({ err: error }, 'old launches could not be deleted'),
+  );
   const endHistory = periodically(log, hourMs, () => deleteOldLaunches(launches, clock, config.historyDays));
 
   gateway.attach(app.server);
-  await app.listen({ ...config.listen });
+  const close = async (): Promise<void> => {
+    isStopping = true;
+    streams.endAll();
+    gateway.close();
+    await app.close();
+    await projects.close();
+    await Promise.all([endSweep(), endHistory(), pruned]);
+    ingest.flush();
+    logs.close();
+    await authenticator.close();
+    await database.destroy();
+    await Promise.all([compiler.close(), parameters.close(), stopCompiler()]);
+  };
+  try {
+    await app.listen({ ...config.listen });
+  } catch (error) {
+    await close();
+    throw asListenProblem(error, config.listen);
+  }
 
   return {
     url: urlOf(app.server.address()),
     firstToken,
     createHostToken: (name) => replaceHostToken(access, clock, name),
-    async close() {
-      isStopping = true;
-      streams.endAll();
-      gateway.close();
-      await app.close();
-      await Promise.all([endSweep(), endHistory()]);
-      ingest.flush();
-      logs.close();
-      await authenticator.close();
-      await database.destroy();
-      await stopCompiler();
-    },
+    close,
   };
+}
+
+function asListenProblem(error: unknown, { host, port }: ServerConfig['listen']): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const problems: Record<string, string> = {
+    EADDRINUSE: 'is taken by another program: stop it, or choose another address',
+    EADDRNOTAVAIL: 'is not an address of this machine',
+    ENOTFOUND: 'is not the name of a machine',
+    EACCES: 'may not be used by this user: choose a port above 1023',
+  };
+  const problem = typeof code === 'string' ? problems[code] : undefined;
+  if (problem === undefined) return error;
+  return new SettingError(`PHALANX_LISTEN ${host}:${port} ${problem}`, { cause: error });
 }
 
 function urlOf(address: AddressInfo | string | null): string {

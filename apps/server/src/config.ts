@@ -8,6 +8,8 @@ export interface ServerConfig {
   /** How long a host may be away before its runs are lost. */
   readonly lostAfterMs: number;
   readonly historyDays: number;
+  /** Where programs such as git are looked for: the PATH of the process. */
+  readonly searchPath: string;
 }
 
 /** A setting that can't be used; the message is one line for the operator. */
@@ -121,5 +123,6 @@ export function parseServerConfig(env: Environment = process.env): ServerConfig 
     logLevel: parseLogLevel(textOf(env, rows.logLevel)),
     lostAfterMs: 1000 * parseWholeNumber(env, rows.lostAfter, { least: 1, most: 86_400 }),
     historyDays: parseWholeNumber(env, rows.historyDays, { least: 1, most: 3650 }),
+    searchPath: env['PATH'] ?? process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
   });
 }

@@ -9,18 +9,12 @@ import { hashTokenSecret, isDamagedSecret } from './token-secret.ts';
 const cacheSize = 10_000;
 const lastUseFlushMs = 30_000;
 
-interface KnownToken {
-  principal: Principal;
-  expiresAt: number | null;
-}
-
 const refuse = (reason: string): ApiError => ApiError.of('unauthorized', { reason });
 
 function secretOf(authorization: string | undefined): string {
   if (authorization === undefined) throw refuse('The request has no token.');
   const secret = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (secret === undefined) throw refuse('The Authorization header is malformed.');
-  if (isDamagedSecret(secret)) throw refuse('The token is damaged: its checksum does not fit.');
   return secret;
 }
 
@@ -32,6 +26,7 @@ function principalOf(token: StoredToken, user: StoredUser): Principal {
     tokenId: token.id,
     scopes: new Set(token.scopes),
     projectIds: token.projectIds === null ? null : new Set(token.projectIds),
+    expiresAt: token.expiresAt,
   };
 }
 
@@ -44,7 +39,7 @@ export interface Authenticator {
 }
 
 export function createAuthenticator(store: AccessStore, clock: Clock): Authenticator {
-  const cache = new Map<string, KnownToken>();
+  const cache = new Map<string, Principal>();
   const lastUses = new Map<string, number>();
   const forgetListeners: ((tokenId: string) => void)[] = [];
   let revocations = 0;
@@ -57,36 +52,41 @@ export function createAuthenticator(store: AccessStore, clock: Clock): Authentic
   };
   const timer = setInterval(() => void flush().catch(() => undefined), lastUseFlushMs).unref();
 
-  const remember = (hash: string, known: KnownToken): void => {
+  const remember = (hash: string, known: Principal): void => {
     cache.delete(hash);
     cache.set(hash, known);
     const oldest = cache.size > cacheSize ? cache.keys().next().value : undefined;
     if (oldest !== undefined) cache.delete(oldest);
   };
 
-  const lookUp = async (hash: string): Promise<KnownToken> => {
+  const lookUp = async (secret: string, hash: string): Promise<Principal> => {
     const cached = cache.get(hash);
     if (cached !== undefined) return cached;
     const found = await store.findTokenByHash(hash);
-    if (found === undefined) throw refuse('The token is unknown or was revoked.');
-    return { principal: principalOf(found.token, found.user), expiresAt: found.token.expiresAt };
+    if (found === undefined) {
+      // Only now: the administrator's token from outside may begin like ours.
+      if (isDamagedSecret(secret)) throw refuse('The token is damaged: its checksum does not fit.');
+      throw refuse('The token is unknown or was revoked.');
+    }
+    return principalOf(found.token, found.user);
   };
 
   return {
     async authenticate(authorization) {
-      const hash = hashTokenSecret(secretOf(authorization));
+      const secret = secretOf(authorization);
+      const hash = hashTokenSecret(secret);
       const revocationsBefore = revocations;
-      const known = await lookUp(hash);
+      const known = await lookUp(secret, hash);
       const now = clock.now();
       if (known.expiresAt !== null && known.expiresAt <= now) throw refuse('The token has expired.');
       // What was read before a revocation must not come back into the cache after it.
       if (revocations === revocationsBefore) remember(hash, known);
-      lastUses.set(known.principal.tokenId, now);
-      return known.principal;
+      lastUses.set(known.tokenId, now);
+      return known;
     },
     forget(tokenId) {
       revocations += 1;
-      for (const [hash, { principal }] of cache) if (principal.tokenId === tokenId) cache.delete(hash);
+      for (const [hash, principal] of cache) if (principal.tokenId === tokenId) cache.delete(hash);
       lastUses.delete(tokenId);
       for (const listener of forgetListeners) listener(tokenId);
     },

@@ -39,6 +39,9 @@ async function useEnvironmentToken(
   secret: string,
 ): Promise<void> {
   await store.deleteTokensNamed(administrator.id, environmentTokenName);
+  // The operator may have taken a token that the service made.
+  const same = await store.findTokenByHash(hashTokenSecret(secret));
+  if (same !== undefined) await store.deleteToken(same.token.id);
   const createdAt = clock.now();
   await addToken(store, administrator, { name: environmentTokenName, secret, createdAt, expiresAt: null });
 }

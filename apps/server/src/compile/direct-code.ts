@@ -61,6 +61,8 @@ export async function compileDirectCode(code: string): Promise<DirectBundle> {
       target: 'es2024',
       platform: 'neutral',
       treeShaking: false,
+      // An import that is never used would be dropped as a type's; it is a mistake all the same.
+      tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
       sourcemap: 'external',
       sourcesContent: false,
       define: { 'import.meta': '{}' },

@@ -1,7 +1,9 @@
+import path from 'node:path';
 import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 
+import { SettingError } from '../config.ts';
 import { migrations } from './migrations/index.ts';
 
 /** Each store names its own tables with `db.withTables<...>()`. */
@@ -9,13 +11,26 @@ export type Db = Kysely<object>;
 
 function openSqlite(file: string): Database.Database {
   const sqlite = new Database(file, { timeout: 0 });
+  try {
+    configure(sqlite);
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error;
+    throw new SettingError(
+      `The data folder ${path.dirname(path.resolve(file))} is in use by another server: stop that one, or set PHALANX_DATA_DIR to another folder`,
+      { cause: error },
+    );
+  }
+}
+
+function configure(sqlite: Database.Database): void {
   // One server a data folder: the lock is held for the life of the process and falls with it, also by `kill -9`.
   sqlite.pragma('locking_mode = EXCLUSIVE');
   sqlite.pragma('journal_mode = WAL');
   // A reply of success outlives a loss of power.
   sqlite.pragma('synchronous = FULL');
   sqlite.pragma('foreign_keys = ON');
-  return sqlite;
 }
 
 async function migrate(db: Db): Promise<void> {

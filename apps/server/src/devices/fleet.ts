@@ -20,6 +20,8 @@ export interface FleetDevice {
   confirmedAt: number | null;
   /** The host that has it now. */
   link: HostLink | null;
+  /** The state that those who follow were last told. */
+  announcedState: string;
 }
 
 export interface Availability {
@@ -103,6 +105,8 @@ export class Fleet {
 
   /** Takes over what a host says of its phones, and stores what is new. */
   async report(link: HostLink, reports: readonly DeviceReport[]): Promise<void> {
+    // What a connection said before it broke is no longer true.
+    if (!link.isOpen) return;
     const changes = reports
       .map((report) => this.#apply(link, report))
       .filter((change) => change !== undefined);
@@ -134,6 +138,13 @@ export class Fleet {
     }
   }
 
+  /** Tells of the devices that have fallen silent, or have come back, without a word of their host. */
+  sweep(): void {
+    for (const device of this.#byId.values()) {
+      if (this.availability(device).state !== device.announcedState) this.#announce(device);
+    }
+  }
+
   async delete(device: FleetDevice): Promise<void> {
     await this.#store.delete(device.id);
     this.#byId.delete(device.id);
@@ -151,6 +162,7 @@ export class Fleet {
       ...offline,
       confirmedAt: null,
       link: null,
+      announcedState: 'offline',
     };
     this.#byId.set(device.id, device);
     this.#bySerial.set(key(device.ownerId, device.serial), device);
@@ -202,6 +214,7 @@ export class Fleet {
   }
 
   #announce(device: FleetDevice): void {
+    device.announcedState = this.availability(device).state;
     for (const listener of this.#listeners) listener(device);
   }
 }

@@ -1,4 +1,5 @@
 import type { ServiceEvent } from '@phalanx/protocol';
+import type { Logger } from 'pino';
 
 import type { EventBus } from '../bus/event-bus.ts';
 import { deviceView } from '../devices/device-view.ts';
@@ -26,6 +27,7 @@ interface Sources {
   fleet: Fleet;
   activeRuns: ActiveRuns;
   runs: RunStore;
+  log: Logger;
 }
 
 /** Makes events of what changes, when somebody follows. */
@@ -38,7 +40,10 @@ export class EventFeed {
   }
 
   runsChanged(runIds: readonly string[]): void {
-    if (this.#sources.bus.hasListeners) void this.#publishRuns(runIds);
+    if (!this.#sources.bus.hasListeners) return;
+    this.#publishRuns(runIds).catch((error: unknown) => {
+      this.#sources.log.error({ err: error }, 'run events could not be sent');
+    });
   }
 
   logsStored({ stream, lines }: LogBatch): void {

@@ -3,15 +3,18 @@ import type { ServerResponse } from 'node:http';
 import type { FeedEvent } from './event-feed.ts';
 
 /** A reader that is further behind is cut off; with the last event ID it can read on from the logs. */
-const maxBehindBytes = 4 * 1024 * 1024;
+const maxBehindBytes = 16 * 1024 * 1024;
 const keepAliveMs = 15_000;
 
 /** Writes server-sent events (HTML standard, section 9.2) to one response until either side ends it. */
 export class EventStream {
+  /** When the reader's token ends, epoch ms. */
+  readonly expiresAt: number;
   readonly #response: ServerResponse;
   readonly #keepAlive: NodeJS.Timeout;
 
-  constructor(response: ServerResponse, requestId: string) {
+  constructor(response: ServerResponse, requestId: string, expiresAt: number) {
+    this.expiresAt = expiresAt;
     this.#response = response;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -29,8 +32,9 @@ export class EventStream {
 
   send({ type, data, lastId }: FeedEvent): void {
     const id = lastId === '' ? '' : `id: ${lastId}\n`;
-    this.#response.write(`${id}event: ${type}\ndata: ${data}\n\n`);
+    // Before the write: one event may be large, and nobody can have read it yet.
     if (this.#response.writableLength > maxBehindBytes) this.#response.destroy();
+    else this.#response.write(`${id}event: ${type}\ndata: ${data}\n\n`);
   }
 
   end(): void {

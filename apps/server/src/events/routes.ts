@@ -18,6 +18,8 @@ interface EventFilter {
 
 export interface OpenStreams {
   endOfToken(tokenId: string): void;
+  /** Ends the streams whose token has ended by now, epoch ms. */
+  endExpired(nowMs: number): void;
   endAll(): void;
 }
 
@@ -26,6 +28,7 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>): 
   const open = new Map<string, Set<EventStream>>();
 
   addRawRoute(app, eventRoutes.stream, async ({ principal, query, raw }, reply) => {
+    if (raw.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('');
     const streams = open.get(principal.tokenId) ?? new Set();
     if (streams.size >= streamsPerToken) throw ApiError.of('too_many_streams', { limit: streamsPerToken });
     const filter: EventFilter = {
@@ -35,7 +38,7 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>): 
       projectIds: principal.projectIds,
     };
     reply.hijack();
-    const stream = new EventStream(reply.raw, raw.id);
+    const stream = new EventStream(reply.raw, raw.id, principal.expiresAt ?? Infinity);
     open.set(principal.tokenId, streams.add(stream));
     const unsubscribe = bus.subscribe((event) => {
       if (isWanted(event, filter)) stream.send(event);
@@ -50,6 +53,12 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>): 
 
   return {
     endOfToken: (tokenId) => open.get(tokenId)?.forEach((stream) => stream.end()),
+    endExpired: (nowMs) =>
+      open.forEach((streams) =>
+        streams.forEach((stream) => {
+          if (stream.expiresAt <= nowMs) stream.end();
+        }),
+      ),
     endAll: () => open.forEach((streams) => streams.forEach((stream) => stream.end())),
   };
 }

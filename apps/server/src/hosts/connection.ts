@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { closeCodes, hostProtocolVersion, type HostMessage, type ServerMessage } from '@phalanx/protocol';
+import {
+  closeCodes,
+  hostProtocolVersion,
+  RecentBundles,
+  maxFrameBytes,
+  type HostMessage,
+  type ServerMessage,
+} from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import type { RawData, WebSocket } from 'ws';
 
@@ -39,6 +46,10 @@ const toleratedSilence = 3;
 const helloTimeoutMs = 10_000;
 /** Messages that wait to be handled; beyond it the socket is not read. */
 const maxQueued = 64;
+/** Messages that a host has not read; two launches of the largest size fit. */
+const maxUnreadBytes = 4 * maxFrameBytes;
+/** RFC 6455: try again later. */
+const tryAgainLater = 1013;
 
 /** `ws` gives single buffers unless it is asked for something else. */
 const asBuffer = (data: RawData): Buffer => (Buffer.isBuffer(data) ? data : Buffer.alloc(0));
@@ -48,6 +59,9 @@ export class HostConnection implements HostLink {
   readonly connectionId = randomUUID();
   readonly userId: string;
   readonly tokenId: string;
+  /** When the token ends, epoch ms. */
+  readonly expiresAt: number;
+  readonly bundles = new RecentBundles<true>();
   hostId = '';
   hostName = '';
   readonly #options: ConnectionOptions;
@@ -61,6 +75,7 @@ export class HostConnection implements HostLink {
     this.#options = options;
     this.userId = options.principal.userId;
     this.tokenId = options.principal.tokenId;
+    this.expiresAt = options.principal.expiresAt ?? Infinity;
     this.#silence = this.#watchSilence(helloTimeoutMs);
     options.socket.on('message', (data, isBinary) => this.#enqueue(asBuffer(data), isBinary));
     options.socket.on('close', () => this.#close());
@@ -72,7 +87,10 @@ export class HostConnection implements HostLink {
   }
 
   send(message: ServerMessage): void {
-    if (this.#isOpen) this.#options.socket.send(JSON.stringify(message));
+    if (!this.#isOpen) return;
+    const { socket } = this.#options;
+    socket.send(JSON.stringify(message));
+    if (socket.bufferedAmount > maxUnreadBytes) this.drop(tryAgainLater, 'the host does not read');
   }
 
   requestScreenshot(serial: string): Promise<Buffer> {

@@ -54,6 +54,13 @@ export class HostGateway {
     }
   }
 
+  dropExpired(): void {
+    const now = this.#options.clock.now();
+    for (const connection of this.#connections) {
+      if (connection.expiresAt <= now) connection.drop(closeCodes.unauthorized, 'the token has expired');
+    }
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const connection of this.#connections) connection.drop(1001, 'the service is stopping');
@@ -97,6 +104,8 @@ export class HostGateway {
       ...(known.status === 401 ? ['WWW-Authenticate: Bearer'] : []),
       'Connection: close',
     ];
+    // The peer may never close its side.
+    socket.once('finish', () => socket.destroy());
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   }
 

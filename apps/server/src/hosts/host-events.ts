@@ -1,18 +1,24 @@
+import type { Logger } from 'pino';
+
 import type { Fleet } from '../devices/fleet.ts';
 import type { LogIngest } from '../logs/ingest.ts';
 import type { RunOwners } from '../runs/run-owners.ts';
 import type { RunLifecycle } from '../runs/run-lifecycle.ts';
 import type { HostEvents } from './connection.ts';
 
+/** RFC 6455: try again later. */
+const tryAgainLater = 1013;
+
 interface Features {
   fleet: Fleet;
   lifecycle: RunLifecycle;
   owners: RunOwners;
   ingest: LogIngest;
+  log: Logger;
 }
 
 /** Brings what hosts say to the features that it concerns. */
-export function createHostEvents({ fleet, lifecycle, owners, ingest }: Features): HostEvents {
+export function createHostEvents({ fleet, lifecycle, owners, ingest, log }: Features): HostEvents {
   return {
     async hello(link, { devices, runs }) {
       // Runs first: a device that is ready must not seem free while a run of it is still unheard of.
@@ -21,7 +27,13 @@ export function createHostEvents({ fleet, lifecycle, owners, ingest }: Features)
     },
     devices: (link, reports) => fleet.report(link, reports),
     heartbeat: (link, ready) => fleet.confirm(link, ready),
-    runs: (link, reports) => lifecycle.report(link, reports),
+    async runs(link, reports) {
+      // Not waited for: what the host says next is not held up by the disk.
+      lifecycle.report(link, reports).catch((error: unknown) => {
+        log.error({ err: error }, 'run reports could not be stored; the host will repeat them');
+        link.drop(tryAgainLater, 'run reports could not be stored');
+      });
+    },
     async logs(link, runId, { firstSeq, entries }) {
       const stream = await owners.findStream(link, runId);
       if (stream !== undefined) ingest.add(link, { stream, firstSeq, entries });

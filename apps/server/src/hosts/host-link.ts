@@ -1,4 +1,4 @@
-import type { ServerMessage } from '@phalanx/protocol';
+import type { RecentBundles, ServerMessage } from '@phalanx/protocol';
 
 /** A connected host, as the features see it. */
 export interface HostLink {
@@ -10,6 +10,8 @@ export interface HostLink {
   readonly userId: string;
   /** False once the connection is gone: what was sent may not have arrived. */
   readonly isOpen: boolean;
+  /** What the host has of the launches on this connection. */
+  readonly bundles: RecentBundles<true>;
   send(message: ServerMessage): void;
   /** Takes a JPEG of a phone's screen. Rejects with a sentence for people. */
   requestScreenshot(serial: string): Promise<Buffer>;

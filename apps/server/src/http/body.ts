@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from './api-error.ts';
 
-const jsonContentType = /^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i;
+export const jsonContentType = /^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i;
 
 /** The place of the mistake, without the engine's own words (which quote the body). */
 function placeOf(error: unknown): string {
@@ -11,7 +11,8 @@ function placeOf(error: unknown): string {
   return place === undefined ? 'it is empty, cut short or not JSON at all' : `look at ${place}`;
 }
 
-function parseJson(bytes: Buffer): unknown {
+/** Throws `malformed_json`. */
+export function parseJson(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw ApiError.of('malformed_json', { reason: 'it is not UTF-8' });
   try {
     return JSON.parse(bytes.toString('utf8'));

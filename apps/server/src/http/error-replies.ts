@@ -3,12 +3,17 @@ import type { Socket } from 'node:net';
 
 import { ApiError, errorBody } from './api-error.ts';
 
+/** As much as the largest body of an endpoint that takes JSON. */
+const mostUnreadBytes = 16 * 1024 * 1024;
+
 const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (request) =>
     ApiError.of('body_too_large', { limit: request.routeOptions.bodyLimit ?? 0 }),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => ApiError.of('unsupported_media_type', {}),
   FST_ERR_BAD_URL: () =>
     ApiError.of('invalid_request', { problem: 'The address is not well-formed: look at its percent signs' }),
+  FST_ERR_MAX_PARAM_LENGTH: () =>
+    ApiError.of('invalid_request', { problem: 'A segment of the path is longer than any ID' }),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     ApiError.of('invalid_request', { problem: 'The body is not as long as its Content-Length says' }),
 };
@@ -20,10 +25,24 @@ function asApiError(error: unknown, request: FastifyRequest): ApiError {
   return known ?? ApiError.of('internal', { request_id: request.id }, { cause: error });
 }
 
+/**
+ * The rest of a refused body is thrown away, so that the peer comes to read the reply; one that sends on and on is
+ * cut off.
+ */
+function endUnreadBody({ raw }: FastifyRequest): void {
+  if (raw.complete) return;
+  let passedBytes = 0;
+  raw.on('data', (chunk: Buffer) => {
+    passedBytes += chunk.length;
+    if (passedBytes > mostUnreadBytes) raw.socket.destroy();
+  });
+}
+
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = asApiError(error, request);
   if (known.status >= 500)
     request.log.error({ err: known.cause ?? known, code: known.code }, 'request failed');
+  endUnreadBody(request);
   if (known.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
   return reply
     .code(known.status)
@@ -41,6 +60,8 @@ export function refuseMalformedHttp(_error: Error, socket: Socket): void {
   const body = JSON.stringify(
     errorBody(ApiError.of('invalid_request', { problem: 'This is not a well-formed HTTP/1.1 request' })),
   );
+  // The peer may never close its side.
+  socket.once('finish', () => socket.destroy());
   socket.end(
     `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nx-request-id: ${crypto.randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );

@@ -18,6 +18,8 @@ export function createHttpKernel(options: { log: Logger; authenticate: Authentic
     bodyLimit: defaultBodyLimitBytes,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
+    // For the whole request with its body, against peers that send a byte now and then.
+    requestTimeout: 300_000,
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: (error, socket) => {
       refuseMalformedHttp(error, socket);
@@ -26,6 +28,8 @@ export function createHttpKernel(options: { log: Logger; authenticate: Authentic
       void sendError(error, request, reply);
     },
     forceCloseConnections: true,
+    // Clients that offer HTTP/2 in passing ("Upgrade: h2c") are answered as if they had not.
+    http: { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket' },
   });
   app.setValidatorCompiler(compileValidator);
   app.addHook('onRequest', async (request, reply) => {

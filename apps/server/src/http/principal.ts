@@ -9,4 +9,6 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   /** The only projects the token may touch; `null` for all of its user. */
   readonly projectIds: ReadonlySet<string> | null;
+  /** When the token ends, epoch ms; `null`: never. What outlives a request has to look at it again. */
+  readonly expiresAt: number | null;
 }

@@ -28,15 +28,40 @@ function fieldName(instancePath: string): string {
     .replace(/^\./, '');
 }
 
+const param = (params: object, key: string): unknown =>
+  Object.entries(params).find(([name]) => name === key)?.[1];
+
 function listed(params: object, key: string): string[] {
-  const value: unknown = Object.entries(params).find(([name]) => name === key)?.[1];
+  const value = param(params, key);
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-function fieldProblem(error: SchemaError): string {
-  if (error.keyword === 'enum') return `must be one of ${listed(error.params, 'allowedValues').join(', ')}`;
-  if (error.keyword === 'pattern') return 'does not have the required form';
-  return error.message;
+const typeNames: Record<string, string> = {
+  array: 'an array',
+  integer: 'a whole number',
+  object: 'an object',
+};
+
+/** A choice of constants fails once for each of them. */
+function choices(error: SchemaError, errors: readonly SchemaError[]): string[] {
+  return errors
+    .filter(({ keyword, instancePath }) => keyword === 'const' && instancePath === error.instancePath)
+    .map(({ params }) => String(param(params, 'allowedValue')));
+}
+
+function fieldProblem(error: SchemaError, errors: readonly SchemaError[]): string {
+  const { keyword, params } = error;
+  if (keyword === 'enum') return `must be one of ${listed(params, 'allowedValues').join(', ')}`;
+  if (keyword === 'const') return `must be one of ${choices(error, errors).join(', ')}`;
+  if (keyword === 'pattern')
+    return String(param(params, 'pattern')).startsWith('^[0-9a-fA-F]{8}-')
+      ? 'must be a UUID'
+      : 'does not have the required form';
+  if (keyword === 'type') {
+    const type = String(param(params, 'type'));
+    return `must be ${typeNames[type] ?? `a ${type}`}`;
+  }
+  return error.message.replace('must not have fewer than 1 characters', 'must not be empty');
 }
 
 function missingFields(error: SchemaError, fieldWord: string): string {
@@ -54,7 +79,7 @@ export function problemOf(errors: readonly SchemaError[], httpPart: string | und
   if (error === undefined) return `${place.whole} does not have the required form`;
   if (error.keyword === 'required') return missingFields(error, place.field);
   if (error.instancePath === '') return `${place.whole} must be a JSON object`;
-  return `${place.field} ${fieldName(error.instancePath)} ${fieldProblem(error)}`;
+  return `${place.field} ${fieldName(error.instancePath)} ${fieldProblem(error, errors)}`;
 }
 
 /** Values are taken as they are: nothing is coerced, nothing is added, unknown fields are left alone. */

@@ -7,7 +7,8 @@ import { compileDirectCode } from '../compile/direct-code.ts';
 import { getOnlineDevices } from '../devices/online-devices.ts';
 import type { Fleet } from '../devices/fleet.ts';
 import { ApiError } from '../http/api-error.ts';
-import { dispatch, readOutcome, type Dispatcher } from './dispatch.ts';
+import { bundleOf } from './bundle.ts';
+import { awaitOutcome, dispatch, type Dispatcher } from './dispatch.ts';
 import { answerOf, deliver, readAnswer, type LaunchAnswer } from './launch-answer.ts';
 import type { StoredLaunch } from './store.ts';
 
@@ -70,7 +71,7 @@ export class DirectLaunches {
 
   async #launch(userId: string, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
     getOnlineDevices(this.#fleet, userId, [request.device_id]);
-    const bundle = await compileDirectCode(request.code);
+    const bundle = bundleOf(await compileDirectCode(request.code));
     // Compiling takes its time: the device may have gone meanwhile.
     const devices = getOnlineDevices(this.#fleet, userId, [request.device_id]);
     const id = uuidv7();
@@ -81,6 +82,7 @@ export class DirectLaunches {
       fingerprint,
       automationId: request.launch_id,
       bundle,
+      version: null,
       automationParameters: request.automationParameters ?? {},
       jobVariables: request.jobVariables ?? {},
       devices,
@@ -91,10 +93,8 @@ export class DirectLaunches {
   /** A launch that is stored is never sent again; without an answer, the server stopped in the middle of it. */
   async #repeat(launch: StoredLaunch): Promise<LaunchAnswer> {
     if (launch.answer !== null) return readAnswer(launch.answer);
-    const { runs, activeRuns, ackTimeoutMs } = this.#dispatcher;
-    const runIds = (await runs.listOfLaunch(launch.id)).map((run) => run.id);
-    await activeRuns.waitFor(runIds, (run) => run?.status !== 'starting', ackTimeoutMs);
-    return this.#remember(launch.id, answerOf(await readOutcome(this.#dispatcher, launch.id)));
+    const runIds = (await this.#dispatcher.runs.listOfLaunch(launch.id)).map((run) => run.id);
+    return this.#remember(launch.id, answerOf(await awaitOutcome(this.#dispatcher, launch.id, runIds)));
   }
 
   async #remember(id: string, answer: LaunchAnswer): Promise<LaunchAnswer> {

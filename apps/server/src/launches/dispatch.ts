@@ -1,11 +1,12 @@
+import type { LaunchBundle } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
-import type { DirectBundle } from '../compile/direct-code.ts';
 import type { OnlineDevice } from '../devices/online-devices.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { RunStore } from '../runs/store.ts';
+import type { Bundle } from './bundle.ts';
 import type { LaunchStore } from './store.ts';
 
 export interface Dispatch {
@@ -16,7 +17,9 @@ export interface Dispatch {
   launchId: string | null;
   fingerprint: string;
   automationId: string;
-  bundle: DirectBundle;
+  bundle: Bundle;
+  /** Of the project: the newest commit, and whether there were changes since. */
+  version: { commit: string | null; isDirty: boolean } | null;
   automationParameters: Record<string, unknown>;
   jobVariables: Record<string, unknown>;
   devices: readonly OnlineDevice[];
@@ -29,6 +32,8 @@ export interface Dispatcher {
   clock: Clock;
   /** How long devices have to acknowledge. */
   ackTimeoutMs: number;
+  /** The connection that has the device now. */
+  linkOf: (deviceId: string) => HostLink | null;
 }
 
 interface PlannedRun {
@@ -60,34 +65,39 @@ export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promis
   // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
   for (const run of planned) dispatcher.activeRuns.add(activeRun(launch, run, createdAt));
   sendToHosts(launch, planned);
-  await waitForAnswers(dispatcher, planned);
-  return readOutcome(dispatcher, launch.id);
+  return awaitOutcome(
+    dispatcher,
+    launch.id,
+    planned.map(({ runId }) => runId),
+  );
 }
 
-/** What became of a launch whose runs are stored, once none of them is starting any more. */
-export async function readOutcome(dispatcher: Dispatcher, launch: string): Promise<LaunchOutcome> {
+/** What becomes of a launch whose runs are stored: waits for every device's answer, or for the time limit. */
+export async function awaitOutcome(
+  dispatcher: Dispatcher,
+  launch: string,
+  runIds: readonly string[],
+): Promise<LaunchOutcome> {
+  const { activeRuns, ackTimeoutMs } = dispatcher;
+  const silent = new Set(await activeRuns.waitFor(runIds, (run) => run?.status !== 'starting', ackTimeoutMs));
+  if (silent.size > 0) await callOff(dispatcher, [...silent]);
   const outcome: LaunchOutcome = { started: [], missing: [] };
   for (const run of await dispatcher.runs.listOfLaunch(launch)) {
-    if (run.started_at !== null) outcome.started.push(run.device_id);
+    if (run.started_at !== null && !silent.has(run.id)) outcome.started.push(run.device_id);
     else outcome.missing.push({ deviceId: run.device_id, reason: run.error_message ?? 'no answer' });
   }
   return outcome;
 }
 
 /** A run that is not acknowledged in time must not begin later, behind the back of a caller who was told so. */
-async function waitForAnswers(dispatcher: Dispatcher, planned: readonly PlannedRun[]): Promise<void> {
-  const runIds = planned.map((run) => run.runId);
-  const { activeRuns, ackTimeoutMs } = dispatcher;
-  const silent = await activeRuns.waitFor(runIds, (run) => run?.status !== 'starting', ackTimeoutMs);
-  if (silent.length === 0) return;
-  await dispatcher.runs.requestStop(silent);
-  const isSilent = new Set(silent);
-  for (const { runId, link } of planned) {
-    const run = activeRuns.find(runId);
-    if (run === undefined || !isSilent.has(runId)) continue;
-    run.stopRequested = true;
-    link.send({ type: 'stop', run_ids: [runId] });
+async function callOff({ activeRuns, runs, linkOf }: Dispatcher, silent: readonly string[]): Promise<void> {
+  const starting = silent.map((runId) => activeRuns.find(runId)).filter((run) => run !== undefined);
+  // Before anything waits: a host that comes back meanwhile must hear of it.
+  for (const run of starting) run.stopRequested = true;
+  for (const [link, ofLink] of Map.groupBy(starting, (run) => linkOf(run.deviceId))) {
+    link?.send({ type: 'stop', run_ids: ofLink.map((run) => run.runId) });
   }
+  await runs.requestStop(silent);
 }
 
 function sendToHosts(launch: Dispatch, planned: readonly PlannedRun[]): void {
@@ -95,7 +105,7 @@ function sendToHosts(launch: Dispatch, planned: readonly PlannedRun[]): void {
     link.send({
       type: 'launch',
       automation_id: launch.automationId,
-      bundle: { code: launch.bundle.code, source_map: launch.bundle.sourceMap },
+      bundle: bundleFor(link, launch.bundle),
       automation_parameters: launch.automationParameters,
       job_variables: launch.jobVariables,
       runs: runs.map(({ runId, device }) => ({ run_id: runId, device_id: device.id, serial: device.serial })),
@@ -103,13 +113,20 @@ function sendToHosts(launch: Dispatch, planned: readonly PlannedRun[]): void {
   }
 }
 
+/** A host that has the code by its hash is not sent it again. */
+function bundleFor({ bundles }: HostLink, { hash, code, sourceMap }: Bundle): LaunchBundle {
+  if (bundles.find(hash) !== undefined) return { hash, content: null };
+  bundles.add(hash, code.length + (sourceMap?.length ?? 0), true);
+  return { hash, content: { code, source_map: sourceMap } };
+}
+
 const newRun = (launch: Dispatch, { runId, device, link }: PlannedRun) => ({
   id: runId,
   device_id: device.id,
   host_id: link.hostId,
   automation_id: launch.automationId,
-  commit: null,
-  dirty: null,
+  commit: launch.version?.commit ?? null,
+  dirty: launch.version === null ? null : Number(launch.version.isDirty),
 });
 
 const activeRun = (launch: Dispatch, { runId, device, link }: PlannedRun, createdAt: number) => ({

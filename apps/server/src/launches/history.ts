@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { Clock } from '../clock.ts';
 import type { LaunchStore } from './store.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Small steps, so that requests come in between. */
+/** Small steps, with a turn of the event loop between them, so that requests come in between. */
 const launchesPerStep = 200;
 
 /** Deletes launches and runs that ended longer ago than the history is kept. */
@@ -12,7 +14,5 @@ export async function deleteOldLaunches(
   historyDays: number,
 ): Promise<void> {
   const limit = clock.now() - historyDays * dayMs;
-  let deleted: number;
-  do deleted = await store.deleteEndedBefore(limit, launchesPerStep);
-  while (deleted === launchesPerStep);
+  while ((await store.deleteEndedBefore(limit, launchesPerStep)) === launchesPerStep) await nextTurn();
 }

@@ -1,4 +1,7 @@
+import { sql } from 'kysely';
+
 import type { Db } from '../db/database.ts';
+import type { GroupCommit } from '../db/group-commit.ts';
 
 interface LaunchRow {
   id: string;
@@ -35,13 +38,10 @@ export type StoredLaunch = LaunchRow;
 export type NewLaunch = Omit<LaunchRow, 'answer'>;
 export type NewRun = Omit<NewRunRow, 'launch' | 'user_id' | 'launch_id' | 'status' | 'created_at'>;
 
-/** SQLite takes 32,766 values a statement; a run has eleven. */
-const runsPerStatement = 1000;
-
 export type LaunchStore = ReturnType<typeof createLaunchStore>;
 
 /** Launches, and the runs they begin. */
-export function createLaunchStore(database: Db) {
+export function createLaunchStore(database: Db, commits: GroupCommit) {
   const db = database.withTables<Tables>();
   return {
     find: (userId: string, launchId: string): Promise<StoredLaunch | undefined> =>
@@ -54,34 +54,36 @@ export function createLaunchStore(database: Db) {
 
     /** The launch with all its runs, or nothing. */
     async insert(launch: NewLaunch, runs: readonly NewRun[]): Promise<void> {
-      const common = {
-        launch: launch.id,
-        user_id: launch.user_id,
-        launch_id: launch.launch_id,
-        status: 'starting',
-        created_at: launch.created_at,
-      };
-      await db.transaction().execute(async (transaction) => {
+      const { id, user_id: userId, launch_id: launchId, created_at: createdAt } = launch;
+      const json = JSON.stringify(runs);
+      await commits.write(async (transaction) => {
         await transaction
+          .withTables<Tables>()
           .insertInto('launch')
           .values({ ...launch, answer: null })
           .execute();
-        for (let first = 0; first < runs.length; first += runsPerStatement) {
-          const rows = runs
-            .slice(first, first + runsPerStatement)
-            .map((run) => ({ ...run, ...common, ended_at: null }));
-          await transaction.insertInto('run').values(rows).execute();
-        }
+        // One statement for all of them: a value for each field of each run would make it too long.
+        await sql`INSERT INTO run (id, launch, user_id, device_id, host_id, automation_id, launch_id, status,
+            "commit", dirty, created_at)
+          SELECT run.value->>'id', ${id}, ${userId}, run.value->>'device_id', run.value->>'host_id',
+            run.value->>'automation_id', ${launchId}, 'starting', run.value->>'commit', run.value->>'dirty', ${createdAt}
+          FROM json_each(${json}) AS run`.execute(transaction);
       });
     },
 
     async saveAnswer(id: string, answer: string): Promise<void> {
-      await db.updateTable('launch').set({ answer }).where('id', '=', id).execute();
+      await commits.write((transaction) =>
+        transaction.withTables<Tables>().updateTable('launch').set({ answer }).where('id', '=', id).execute(),
+      );
     },
 
     /** Deletes up to `limit` launches of before `time` whose runs have all ended, with these runs. */
     async deleteEndedBefore(time: number, limit: number): Promise<number> {
-      const active = db.selectFrom('run').select('run.launch').where('status', 'in', ['starting', 'running']);
+      const active = db
+        .selectFrom('run')
+        .select('run.launch')
+        // Literals: the index of the active runs serves no bound values.
+        .where('status', 'in', [sql.lit('starting'), sql.lit('running')]);
       const old = await db
         .selectFrom('launch')
         .select('id')

@@ -29,6 +29,8 @@ export class LogIngest {
   }
 
   add(link: HostLink, incoming: IncomingEntries): void {
+    // Its host sends them again, with those before them, which may not be stored.
+    if (!link.isOpen) return;
     this.#pending.push({ link, incoming });
     this.#timer ??= setTimeout(() => this.flush(), flushAfterMs);
   }

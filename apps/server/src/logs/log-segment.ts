@@ -41,12 +41,7 @@ export class LogSegment {
 
   constructor(file: string) {
     this.#file = file;
-    this.#sqlite = new Database(file, { timeout: 0 });
-    this.#sqlite.pragma('locking_mode = EXCLUSIVE');
-    this.#sqlite.pragma('journal_mode = WAL');
-    this.#sqlite.pragma('synchronous = NORMAL');
-    this.#sqlite.pragma('wal_autocheckpoint = 0');
-    this.#sqlite.exec(tables);
+    this.#sqlite = openSqlite(file);
     this.#insertStream = this.#sqlite.prepare(
       'INSERT INTO stream (device_id, automation_id) VALUES (?, ?) RETURNING no',
     );
@@ -127,6 +122,21 @@ export class LogSegment {
     const no = this.#insertStream.get(deviceId, automationId)?.no ?? 0;
     this.#streams.set(key, no);
     return no;
+  }
+}
+
+function openSqlite(file: string): Database.Database {
+  const sqlite = new Database(file, { timeout: 0 });
+  try {
+    sqlite.pragma('locking_mode = EXCLUSIVE');
+    sqlite.pragma('journal_mode = WAL');
+    sqlite.pragma('synchronous = NORMAL');
+    sqlite.pragma('wal_autocheckpoint = 0');
+    sqlite.exec(tables);
+    return sqlite;
+  } catch (error) {
+    sqlite.close();
+    throw error;
   }
 }
 

@@ -31,47 +31,48 @@ function addBatch(page: Page, batch: StoredBatch, from: string, limit: number): 
   }
 }
 
-function readStream(segments: readonly LogSegment[], query: LogQuery, automationId: string): string[] {
+/** Lines begin with their ID, so their order is that of the IDs. */
+const isAfter = (line: string, bound: string): boolean => bound !== '' && idOfLine(line) > bound;
+
+/** `bound`: the ID after which nothing is wanted; empty when everything is. */
+function readStream(
+  segments: readonly LogSegment[],
+  query: LogQuery,
+  automationId: string,
+  bound: string,
+): string[] {
   const page: Page = { lines: [], bytes: 0 };
   const limit = query.nowMs - logWindowMs;
   for (const segment of segments) {
     if (segment.lastId <= query.from) continue;
     for (const batch of segment.read(query.deviceId, automationId, query.from)) {
       addBatch(page, batch, query.from, limit);
-      if (isFull(page)) return page.lines;
+      if (isFull(page) || isAfter(page.lines.at(-1) ?? '', bound)) return page.lines;
     }
   }
   return page.lines;
 }
 
-function cutToPage(lines: readonly string[]): string[] {
+function cutToPage(lines: readonly string[]): Page {
   const page: Page = { lines: [], bytes: 0 };
   for (const line of lines) {
     if (isFull(page)) break;
     page.lines.push(line);
     page.bytes += line.length;
   }
-  return page.lines;
+  return page;
 }
 
 /**
- * The JSON of each entry, oldest first, as many as one reply holds. What a stream left out for want of room is newer
- * than what it gave, so merging pages of single streams and cutting again leaves no gap.
+ * The JSON of each entry, oldest first, as many as one reply holds. A stream is cut only where it fills a reply alone,
+ * so what it left out is newer than what any reply with it holds. Never more than two replies are in memory.
  */
 export function readLogs(segments: readonly LogSegment[], query: LogQuery): string[] {
-  const automationIds = [...new Set(query.automationIds)];
-  const streams = automationIds.map((automationId) => readStream(segments, query, automationId));
-  if (streams.length === 1) return streams[0] ?? [];
-  return mergeStreams(streams);
-}
-
-/** Lines begin with their ID, so their order is that of the IDs. */
-function mergeStreams(streams: readonly string[][]): string[] {
-  const full = streams.filter((lines) =>
-    isFull({ lines, bytes: lines.reduce((sum, line) => sum + line.length, 0) }),
-  );
-  const lastOfFull = full.map((lines) => idOfLine(lines.at(-1) ?? '')).sort()[0];
-  const merged = streams.flat().sort((a, b) => (a < b ? -1 : 1));
-  const complete = lastOfFull === undefined ? merged : merged.filter((line) => idOfLine(line) <= lastOfFull);
-  return cutToPage(complete);
+  let page: Page = { lines: [], bytes: 0 };
+  for (const automationId of new Set(query.automationIds)) {
+    const bound = isFull(page) ? idOfLine(page.lines.at(-1) ?? '') : '';
+    const lines = readStream(segments, query, automationId, bound);
+    if (lines.length > 0) page = cutToPage([...page.lines, ...lines].sort((a, b) => (a < b ? -1 : 1)));
+  }
+  return page.lines;
 }

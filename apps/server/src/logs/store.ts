@@ -1,15 +1,16 @@
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { logWindowMs, type WireLogEntry } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { Clock } from '../clock.ts';
 import { encodeBatch, type LogBatch, type LogStream } from './log-batch.ts';
-import { LogIds } from './log-ids.ts';
+import { isLogId, LogIds } from './log-ids.ts';
 import { LogSegment } from './log-segment.ts';
 
 const segmentMs = 60_000;
 const fileSuffix = '.db';
+const lastIdFile = 'last-id';
 
 /** Entries of one run as a host sent them, numbered from `firstSeq`. */
 export interface IncomingEntries {
@@ -68,7 +69,29 @@ export class LogStore {
   /** Deletes what is older than the window, from the disk too. */
   expire(): void {
     const limit = this.#clock.now() - logWindowMs;
-    while (this.#segments[0] !== undefined && this.#isExpired(this.#segments[0], limit)) this.#drop();
+    // Any of them, not only the oldest: a clock that was ahead must not keep what came after it.
+    for (const open of this.#segments.filter((one) => this.#isExpired(one, limit))) this.#drop(open);
+  }
+
+  /** When all entries have expired, a later process still has to go on after the last ID. */
+  #keepLastId(): void {
+    const lastId =
+      this.#segments
+        .map(({ segment }) => segment.lastId)
+        .sort()
+        .at(-1) ?? '';
+    if (lastId === '') return;
+    const file = path.join(this.#folder, lastIdFile);
+    writeFileSync(`${file}.new`, lastId, { flush: true });
+    renameSync(`${file}.new`, file);
+  }
+
+  #resumeIds(): void {
+    const file = path.join(this.#folder, lastIdFile);
+    const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    for (const lastId of [kept, ...this.segments.map((segment) => segment.lastId)]) {
+      if (isLogId(lastId)) this.#ids.resumeAfter(lastId);
+    }
   }
 
   close(): void {
@@ -100,7 +123,14 @@ export class LogStore {
   /** Files are numbered as they are begun; the time is in the name because the clock may have been moved. */
   #open(begunAt: number): LogSegment {
     const no = String(this.#nextNo()).padStart(12, '0');
-    return new LogSegment(path.join(this.#folder, `${no}-${begunAt}${fileSuffix}`));
+    const file = path.join(this.#folder, `${no}-${begunAt}${fileSuffix}`);
+    try {
+      return new LogSegment(file);
+    } catch (error) {
+      // Else a full disk would fill the folder with beginnings.
+      removeFile(file);
+      throw error;
+    }
   }
 
   #nextNo(): number {
@@ -123,8 +153,8 @@ export class LogStore {
     }
     for (const { segment } of this.#segments) {
       for (const { run_id: runId, seq } of segment.progress()) this.#progress.set(runId, seq);
-      if (segment.lastId !== '') this.#ids.resumeAfter(segment.lastId);
     }
+    this.#resumeIds();
   }
 
   /** A file that a loss of power has damaged costs its minute of logs, not the start of the service. */
@@ -134,7 +164,7 @@ export class LogStore {
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') throw error;
       this.#log.error({ err: error, file }, 'a log file is damaged and was deleted');
-      for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+      removeFile(file);
       return null;
     }
   }
@@ -148,9 +178,10 @@ export class LogStore {
    * With the oldest segment goes what it knows of its runs: its entries are older than the window, and so would be
    * refused if a host sent them again.
    */
-  #drop(): void {
-    const dropped = this.#segments.shift()?.segment;
-    if (dropped === undefined) return;
+  #drop(open: OpenSegment): void {
+    this.#keepLastId();
+    this.#segments.splice(this.#segments.indexOf(open), 1);
+    const dropped = open.segment;
     const stillKnown = new Set(
       this.segments.flatMap((segment) => segment.progress().map((row) => row.run_id)),
     );
@@ -159,4 +190,8 @@ export class LogStore {
     }
     dropped.delete();
   }
+}
+
+function removeFile(file: string): void {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
 }

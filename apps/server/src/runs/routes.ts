@@ -13,6 +13,7 @@ export function addRunRoutes(app: FastifyInstance, store: RunStore): void {
   addRoute(app, runRoutes.list, async ({ principal, query }) => {
     const rows = await store.list({
       userId: principal.userId,
+      automationIds: principal.projectIds,
       deviceId: query.device_id,
       automationId: query.automation_id,
       status: query.status,
@@ -26,7 +27,8 @@ export function addRunRoutes(app: FastifyInstance, store: RunStore): void {
 
   addRoute(app, runRoutes.get, async ({ principal, params }) => {
     const row = await store.find(params.id.toLowerCase());
-    if (row?.user_id !== principal.userId) throw ApiError.of('run_not_found', { run_id: params.id });
+    if (row?.user_id !== principal.userId || principal.projectIds?.has(row.automation_id) === false)
+      throw ApiError.of('run_not_found', { run_id: params.id });
     return { success: true, run: runView(row) };
   });
 }

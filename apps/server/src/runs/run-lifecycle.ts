@@ -1,8 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isEnded, type RunReport } from '@phalanx/protocol';
 
 import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
+import { RunChanges } from './run-changes.ts';
 import type { RunChange, RunStore, StoredRun } from './store.ts';
 
 interface Options {
@@ -15,6 +17,8 @@ interface Options {
   onChange: (runIds: readonly string[]) => void;
 }
 
+/** Runs that are looked up at once. */
+const reportsPerStep = 500;
 const lostMessage = 'Its host did not come back, so nobody knows how it ended';
 const notStartedMessage = 'The connection to the host broke before the host had the code';
 const forgottenMessage = 'Its host came back without any trace of it';
@@ -25,8 +29,11 @@ export class RunLifecycle {
   /** Since when a host is away, by `userId hostId`. Hosts of runs that were found at the start count from then. */
   readonly #awaySince = new Map<string, number>();
 
+  readonly #changes: RunChanges;
+
   constructor(options: Options) {
     this.#options = options;
+    this.#changes = new RunChanges(options.store, (changes) => this.#wasStored(changes));
   }
 
   /** Takes up the runs that had not ended when the server stopped. */
@@ -42,6 +49,8 @@ export class RunLifecycle {
     this.#awaySince.delete(hostKey(link));
     const reported = new Set(reports.map((report) => report.run_id));
     await this.report(link, reports);
+    // A later connection of the same host knows better what it holds.
+    if (!link.isOpen) return;
     const gone = this.#options.activeRuns
       .ofHost(link)
       .filter((run) => run.connectionId !== link.connectionId && !reported.has(run.runId));
@@ -53,18 +62,40 @@ export class RunLifecycle {
 
   /** Stores what a host says of its runs, and tells it which of them it may forget. */
   async report(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+    for (let first = 0; first < reports.length; first += reportsPerStep) {
+      // The database answers without a turn of the event loop, and a host may report many old runs.
+      if (first > 0) await nextTurn();
+      await this.#takeIn(link, reports.slice(first, first + reportsPerStep));
+    }
+  }
+
+  async #takeIn(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+    const ended = await this.#readEnded(reports);
     const changes: RunChange[] = [];
     const toForget: string[] = [];
     const toStop: string[] = [];
     for (const report of reports) {
-      const verdict = await this.#judge(link, report);
-      if (verdict === 'store') changes.push(changeOf(report));
-      if (verdict === 'stop') toStop.push(report.run_id);
+      const verdict = this.#judge(link, report, ended.get(report.run_id));
+      if (verdict === 'store') changes.push(changeOf(report, this.#options.clock.now()));
+      if (verdict === 'stop' || this.#shouldHaveStopped(report)) toStop.push(report.run_id);
       else if (isEnded(report.status)) toForget.push(report.run_id);
     }
-    await this.#store(changes);
-    if (toForget.length > 0) link.send({ type: 'runs_stored', run_ids: toForget });
     if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
+    await this.#changes.add(changes);
+    if (toForget.length > 0) link.send({ type: 'runs_stored', run_ids: toForget });
+  }
+
+  /** What is stored of the reported runs that are not active. */
+  async #readEnded(reports: readonly RunReport[]): Promise<Map<string, StoredRun>> {
+    const { store, activeRuns } = this.#options;
+    const runIds = reports.map((report) => report.run_id).filter((id) => activeRuns.find(id) === undefined);
+    const rows = runIds.length === 0 ? [] : await store.listByIds(runIds);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /** It began after its caller was told that it had not, or after a stop that reached its host too early. */
+  #shouldHaveStopped({ run_id: runId, status }: RunReport): boolean {
+    return !isEnded(status) && this.#options.activeRuns.find(runId)?.stopRequested === true;
   }
 
   disconnect(link: HostLink): void {
@@ -83,17 +114,17 @@ export class RunLifecycle {
       );
     });
     await this.#end(overdue.map((run) => lost(run, lostMessage)));
+    for (const [host, awaySince] of this.#awaySince) if (awaySince <= limit) this.#awaySince.delete(host);
   }
 
   /** What to do with a report: store it, answer that the run must stop, or nothing, because it is known. */
-  async #judge(link: HostLink, report: RunReport): Promise<'store' | 'stop' | 'known'> {
+  #judge(link: HostLink, report: RunReport, row: StoredRun | undefined): 'store' | 'stop' | 'known' {
     const active = this.#options.activeRuns.find(report.run_id);
     if (active !== undefined) {
       if (active.userId !== link.userId || active.hostId !== link.hostId) return 'known';
       active.connectionId = link.connectionId;
-      return active.status === report.status ? 'known' : 'store';
+      return active.status === report.status || report.status === 'starting' ? 'known' : 'store';
     }
-    const row = await this.#options.store.find(report.run_id);
     const isTheirs = row?.user_id === link.userId && row.host_id === link.hostId;
     if (row?.status === 'lost' && isTheirs) return this.#revive(row, link, report);
     return isEnded(report.status) ? 'known' : 'stop';
@@ -115,12 +146,10 @@ export class RunLifecycle {
   }
 
   async #end(changes: readonly Omit<RunChange, 'endedAt'>[]): Promise<void> {
-    await this.#store(changes.map((change) => ({ ...change, endedAt: this.#options.clock.now() })));
+    await this.#changes.add(changes.map((change) => ({ ...change, endedAt: this.#options.clock.now() })));
   }
 
-  async #store(changes: readonly RunChange[]): Promise<void> {
-    if (changes.length === 0) return;
-    await this.#options.store.apply(changes);
+  #wasStored(changes: readonly RunChange[]): void {
     for (const change of changes) this.#applyToMemory(change);
     this.#options.onChange(changes.map((change) => change.runId));
   }
@@ -140,12 +169,16 @@ export class RunLifecycle {
 
 const hostKey = ({ userId, hostId }: { userId: string; hostId: string }): string => `${userId} ${hostId}`;
 
-const changeOf = (report: RunReport): RunChange => ({
+/** What runs or has completed did start, also when its host does not say when. */
+const startOf = ({ status, started_at: startedAt }: RunReport, nowMs: number): number | null =>
+  startedAt ?? (status === 'running' || status === 'completed' ? nowMs : null);
+
+const changeOf = (report: RunReport, nowMs: number): RunChange => ({
   runId: report.run_id,
   status: report.status,
   error: report.error,
-  startedAt: report.started_at,
-  endedAt: isEnded(report.status) ? report.ended_at : null,
+  startedAt: startOf(report, nowMs),
+  endedAt: isEnded(report.status) ? (report.ended_at ?? nowMs) : null,
 });
 
 const notStarted = (run: ActiveRun): Omit<RunChange, 'endedAt'> => ({

@@ -21,8 +21,9 @@ export async function stopRuns(
 ): Promise<void> {
   if (runs.length === 0) return;
   const runIds = runs.map((run) => run.runId);
-  await store.requestStop(runIds);
+  // Before anything waits: a host that comes back meanwhile must hear of it.
   for (const run of runs) run.stopRequested = true;
+  await store.requestStop(runIds);
   link.send({ type: 'stop', run_ids: runIds });
   const unconfirmed = await activeRuns.waitFor(runIds, (run) => run === undefined, timeoutMs);
   if (unconfirmed.length === 0) return;

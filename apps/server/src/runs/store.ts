@@ -1,6 +1,8 @@
 import type { RunError, RunStatus } from '@phalanx/protocol';
+import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
+import type { GroupCommit } from '../db/group-commit.ts';
 
 interface RunRow {
   id: string;
@@ -39,6 +41,8 @@ export interface RunChange {
 
 export interface RunFilter {
   userId: string;
+  /** The only automations whose runs may be seen; null: all. */
+  automationIds: ReadonlySet<string> | null;
   deviceId: string | undefined;
   automationId: string | undefined;
   status: RunStatus | undefined;
@@ -47,23 +51,46 @@ export interface RunFilter {
   limit: number;
 }
 
+const changeRow = ({ runId, status, error, startedAt, endedAt }: RunChange) => ({
+  id: runId,
+  status,
+  error_code: error?.code ?? null,
+  error_message: error?.message ?? null,
+  started_at: startedAt,
+  ended_at: endedAt,
+});
+
 export type RunStore = ReturnType<typeof createRunStore>;
 
 /** The history of runs. IDs are UUIDv7, so their order is that of creation. */
-export function createRunStore(database: Db) {
+export function createRunStore(database: Db, commits: GroupCommit) {
   const db = database.withTables<Tables>();
   return {
     find: (id: string): Promise<StoredRun | undefined> =>
       db.selectFrom('run').selectAll().where('id', '=', id).executeTakeFirst(),
 
+    listByIds: (ids: readonly string[]): Promise<StoredRun[]> =>
+      db
+        .selectFrom('run')
+        .selectAll()
+        .where('id', 'in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
+        .execute(),
+
     listActive: (): Promise<StoredRun[]> =>
-      db.selectFrom('run').selectAll().where('status', 'in', ['starting', 'running']).execute(),
+      db
+        .selectFrom('run')
+        .selectAll()
+        // Literals: the index of the active runs serves no bound values.
+        .where('status', 'in', [sql.lit<RunStatus>('starting'), sql.lit<RunStatus>('running')])
+        .execute(),
 
     listOfLaunch: (launch: string): Promise<StoredRun[]> =>
       db.selectFrom('run').selectAll().where('launch', '=', launch).execute(),
 
     list(filter: RunFilter): Promise<StoredRun[]> {
       let query = db.selectFrom('run').selectAll().where('user_id', '=', filter.userId);
+      if (filter.automationIds !== null)
+        query = query.where('automation_id', 'in', [...filter.automationIds]);
       if (filter.deviceId !== undefined) query = query.where('device_id', '=', filter.deviceId);
       if (filter.automationId !== undefined) query = query.where('automation_id', '=', filter.automationId);
       if (filter.status !== undefined) query = query.where('status', '=', filter.status);
@@ -71,27 +98,28 @@ export function createRunStore(database: Db) {
       return query.orderBy('id', 'desc').limit(filter.limit).execute();
     },
 
-    /** All of them are stored, or none. */
+    /** All of them are stored, or none. One change a run. */
     async apply(changes: readonly RunChange[]): Promise<void> {
-      await db.transaction().execute(async (transaction) => {
-        for (const { runId, status, error, startedAt, endedAt } of changes) {
-          await transaction
-            .updateTable('run')
-            .set({
-              status,
-              error_code: error?.code ?? null,
-              error_message: error?.message ?? null,
-              started_at: startedAt,
-              ended_at: endedAt,
-            })
-            .where('id', '=', runId)
-            .execute();
-        }
-      });
+      const json = JSON.stringify(changes.map(changeRow));
+      // The last word about a run is its end; only a lost one may turn out to live.
+      await commits.write((transaction) =>
+        sql`UPDATE run SET status = change.value->>'status', error_code = change.value->>'error_code',
+            error_message = change.value->>'error_message', started_at = change.value->>'started_at',
+            ended_at = change.value->>'ended_at'
+          FROM json_each(${json}) AS change
+          WHERE run.id = change.value->>'id' AND run.status IN ('starting', 'running', 'lost')`.execute(
+          transaction,
+        ),
+      );
     },
 
     async requestStop(runIds: readonly string[]): Promise<void> {
-      await db.updateTable('run').set({ stop_requested: 1 }).where('id', 'in', runIds).execute();
+      const json = JSON.stringify(runIds);
+      await commits.write((transaction) =>
+        sql`UPDATE run SET stop_requested = 1 WHERE id IN (SELECT value FROM json_each(${json}))`.execute(
+          transaction,
+        ),
+      );
     },
   };
 }

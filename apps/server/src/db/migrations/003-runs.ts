@@ -33,6 +33,7 @@ export const runTables: Migration = {
       .addColumn('ended_at', 'integer')
       .execute();
     await db.schema.createIndex('run_user').on('run').columns(['user_id', 'id']).execute();
+    await db.schema.createIndex('run_user_status').on('run').columns(['user_id', 'status', 'id']).execute();
     await db.schema.createIndex('run_device').on('run').columns(['device_id', 'id']).execute();
     await db.schema.createIndex('run_automation').on('run').columns(['automation_id', 'id']).execute();
     await db.schema.createIndex('run_launch').on('run').column('launch').execute();

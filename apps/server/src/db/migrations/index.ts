@@ -3,10 +3,14 @@ import type { Migration } from 'kysely/migration';
 import { accessTables } from './001-access.ts';
 import { deviceTables } from './002-devices.ts';
 import { runTables } from './003-runs.ts';
+import { projectTables } from './004-projects.ts';
+import { recordTables } from './005-records.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
   '001-access': accessTables,
   '002-devices': deviceTables,
   '003-runs': runTables,
+  '004-projects': projectTables,
+  '005-records': recordTables,
 };

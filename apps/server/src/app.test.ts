@@ -1,0 +1,197 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { startServer } from './app.ts';
+import { parseServerConfig, SettingError } from './config.ts';
+import { createApiCaller } from './testing/api-caller.ts';
+import { TestHost } from './testing/test-host.ts';
+import { adminToken, startBody, TestServer } from './testing/test-server.ts';
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-app-'));
+  cleanUps.push(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const environment = (dataDir: string, more: Record<string, string> = {}): Record<string, string> => ({
+  PHALANX_LISTEN: '127.0.0.1:0',
+  PHALANX_DATA_DIR: dataDir,
+  PHALANX_ADMIN_TOKEN: adminToken,
+  PHALANX_LOG_LEVEL: 'silent',
+  ...more,
+});
+
+async function spawnServer(dataDir: string): Promise<{ child: ChildProcess; url: string }> {
+  const script = path.join(import.meta.dirname, 'testing', 'server-process.ts');
+  const child = spawn(process.execPath, [script], {
+    env: { ...process.env, ...environment(dataDir) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  cleanUps.push(async () => child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, url: line.toString().trim() };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+describe('a server that is killed', () => {
+  it('still has every launch, run and log batch that it acknowledged', async () => {
+    const dataDir = temporaryFolder();
+    const acknowledged: { launchId: string; messages: string[] }[] = [];
+    let deviceId = '';
+    const host = new TestHost({ url: '', token: adminToken });
+    for (let round = 0; round < 4; round += 1) {
+      const { child, url } = await spawnServer(dataDir);
+      const api = createApiCaller(url, adminToken);
+      host.url = url;
+      await host.connect();
+      const { body } = await api('GET', '/api/v2/devices');
+      const [device] = body['devices'] as { device_id: string }[];
+      expect(deviceId === '' || deviceId === device?.device_id).toBe(true);
+      deviceId = device?.device_id ?? '';
+      for (const { launchId, messages } of acknowledged) {
+        const logs = await api('POST', '/api/v2/devices/automationLogs', {
+          body: { device_id: deviceId, automation_ids: [launchId] },
+        });
+        expect((logs.body['logs'] as { message: string }[]).map((log) => log.message)).toEqual(messages);
+        const again = await api(
+          'POST',
+          '/api/v2/devices/launchDirectAutomation',
+          startBody(deviceId, launchId),
+        );
+        expect(again.body).toEqual({ success: true, message: 'Started on 1 device.' });
+        const { body: runs } = await api('GET', `/api/v2/runs?automation_id=${launchId}`);
+        expect(runs['runs']).toMatchObject([{ status: 'running' }]);
+      }
+      const launchId = crypto.randomUUID();
+      await api('POST', '/api/v2/devices/launchDirectAutomation', startBody(deviceId, launchId));
+      const launch = host.messages('launch').find((message) => message.automation_id === launchId);
+      const messages = [`round ${round}`, 'x'.repeat(10_000)];
+      await host.log(launch?.runs[0]?.run_id ?? '', messages);
+      acknowledged.push({ launchId, messages });
+      await kill(child);
+    }
+    expect(host.messages('launch')).toHaveLength(4);
+  }, 60_000);
+
+  it('leaves its data folder free for the next', async () => {
+    const dataDir = temporaryFolder();
+    const { child } = await spawnServer(dataDir);
+    await kill(child);
+    const next = await startServer(parseServerConfig(environment(dataDir)));
+    cleanUps.push(() => next.close());
+    expect(next.url).toMatch(/^http:/);
+  });
+});
+
+describe('a start that can’t succeed', () => {
+  it.each(['in this process', 'in another process'])(
+    'because a server %s has the data folder says so in one line, and harms nothing',
+    async (where) => {
+      const dataDir = temporaryFolder();
+      const settings = { PHALANX_DATA_DIR: dataDir };
+      const inHere = where === 'in this process' ? await TestServer.start({ settings }) : undefined;
+      if (inHere !== undefined) cleanUps.push(() => inHere.dispose());
+      const first = inHere?.url ?? (await spawnServer(dataDir)).url;
+      const second = startServer(parseServerConfig(environment(dataDir)));
+      await expect(second).rejects.toThrow(SettingError);
+      await expect(second).rejects.toThrow(`The data folder ${dataDir} is in use by another server`);
+      const reply = await createApiCaller(first, adminToken)('GET', '/api/v2/me');
+      expect(reply.status).toBe(200);
+    },
+  );
+
+  it('because its address is taken says so in one line, and lets go of the data folder', async () => {
+    const first = await TestServer.start();
+    cleanUps.push(() => first.dispose());
+    const dataDir = temporaryFolder();
+    const taken = environment(dataDir, { PHALANX_LISTEN: new URL(first.url).host });
+    await expect(startServer(parseServerConfig(taken))).rejects.toThrow(
+      /^PHALANX_LISTEN 127\.0\.0\.1:\d+ is taken/,
+    );
+    const next = await startServer(parseServerConfig(environment(dataDir)));
+    await next.close();
+  });
+});
+
+describe('the administrator’s token', () => {
+  it('is made and shown once, on the first start with an empty folder', async () => {
+    const dataDir = temporaryFolder();
+    const settings = parseServerConfig(environment(dataDir, { PHALANX_ADMIN_TOKEN: '' }));
+    const first = await startServer(settings);
+    const secret = first.firstToken ?? '';
+    expect(secret).toMatch(/^phx_[0-9A-Za-z]{39}$/);
+    expect((await createApiCaller(first.url, secret)('GET', '/api/v2/users')).status).toBe(200);
+    await first.close();
+    const second = await startServer(settings);
+    expect(second.firstToken).toBeUndefined();
+    expect((await createApiCaller(second.url, secret)('GET', '/api/v2/users')).status).toBe(200);
+    await second.close();
+    // The operator puts the printed token into the setting.
+    const third = await startServer(parseServerConfig(environment(dataDir, { PHALANX_ADMIN_TOKEN: secret })));
+    expect((await createApiCaller(third.url, secret)('GET', '/api/v2/users')).status).toBe(200);
+    await third.close();
+  });
+
+  it.each(['phx_this-one-was-invented-by-the-operator', `phx_${'0'.repeat(39)}`])(
+    'from outside may be %s, although it begins like one of ours',
+    async (token) => {
+      const server = await TestServer.start({ settings: { PHALANX_ADMIN_TOKEN: token } });
+      cleanUps.push(() => server.dispose());
+      expect((await server.api('GET', '/api/v2/me', { token })).status).toBe(200);
+    },
+  );
+
+  it('from outside replaces the one of the last start', async () => {
+    const dataDir = temporaryFolder();
+    const old = 'old-token-0123456789-0123456789-0123456789';
+    await (await startServer(parseServerConfig(environment(dataDir, { PHALANX_ADMIN_TOKEN: old })))).close();
+    const next = await startServer(parseServerConfig(environment(dataDir)));
+    cleanUps.push(() => next.close());
+    expect((await createApiCaller(next.url, old)('GET', '/api/v2/me')).status).toBe(401);
+    expect((await createApiCaller(next.url, adminToken)('GET', '/api/v2/me')).status).toBe(200);
+  });
+});
+
+describe('a log store that can’t write', () => {
+  it('acknowledges nothing, and has everything once it can write again', async () => {
+    const server = await TestServer.start({ heartbeatMs: 60_000 });
+    cleanUps.push(() => server.dispose());
+    const { host, deviceId } = await server.connectHost();
+    const { runId, launchId } = await server.startRun(host, deviceId);
+    await host.log(runId, ['before']);
+    const folder = path.join(server.dataDir, 'logs');
+    await rename(folder, `${folder}.away`);
+    // A new minute begins a new file, for which there is no folder.
+    server.clock.advance(61_000);
+    host.buffer(runId, [[server.clock.now(), 0, 1, 'during 1']]);
+    host.sendLogs(runId);
+    expect(await host.ended()).toBe(1013);
+    await host.connect();
+    host.buffer(runId, [[server.clock.now(), 0, 1, 'during 2']]);
+    host.sendLogs(runId, 1);
+    expect(await host.ended()).toBe(1013);
+    expect(host.logBuffers.get(runId)?.entries).toHaveLength(2);
+    await rename(`${folder}.away`, folder);
+    await host.connect();
+    host.sendLogs(runId, 1);
+    await host.logsStored(runId);
+    const logs = await server.allLogs(deviceId, [launchId]);
+    expect(logs.map((log) => log.message)).toEqual(['before', 'during 1', 'during 2']);
+    await host.cut();
+  });
+});

@@ -1,0 +1,77 @@
+import type { FileDiff } from '@phalanx/protocol';
+
+import { changeOf } from '../files/list-files.ts';
+import type { GitRepository } from '../git/git-repository.ts';
+import { runGit } from '../git/run-git.ts';
+import { listDifferences } from '../git/tree-walk.ts';
+import { emptyTree, findTreeOf, readSavedState } from '../projects/saved-state.ts';
+
+/** Text of all files together; what goes beyond is left out. */
+const maxReplyBytes = 4 * 1024 * 1024;
+/** Larger files are not compared line by line. */
+const maxFileSize = '1m';
+
+interface Diff {
+  base: string | null;
+  files: FileDiff[];
+  truncated: boolean;
+}
+
+/** What has changed between the newest commit and the saved files. */
+export async function diffSavedFiles(repository: GitRepository): Promise<Diff> {
+  const { head, files } = await readSavedState(repository);
+  const committed = await findTreeOf(repository, head);
+  const differences = await listDifferences(repository, committed, files);
+  const base = head ?? null;
+  if (differences.size === 0) return { base, files: [], truncated: false };
+  const { texts, isCut } = await readTexts(repository, committed ?? emptyTree, files ?? emptyTree);
+  const listed = Array.from(differences, ([path, difference]) => ({
+    path,
+    change: changeOf(difference),
+    diff: texts.get(path) ?? null,
+  }));
+  listed.sort((one, other) => (one.path < other.path ? -1 : 1));
+  return { base, files: listed, truncated: isCut };
+}
+
+async function readTexts(
+  repository: GitRepository,
+  before: string,
+  after: string,
+): Promise<{ texts: Map<string, string>; isCut: boolean }> {
+  const { stdout, isCut } = await runGit(
+    repository.git,
+    [
+      '-c',
+      `core.bigFileThreshold=${maxFileSize}`,
+      'diff-tree',
+      '-r',
+      '-z',
+      '--raw',
+      '-p',
+      '--no-renames',
+      '--no-ext-diff',
+      '--no-textconv',
+      before,
+      after,
+    ],
+    { gitDir: repository.gitDir, maxBytes: maxReplyBytes, timeoutMs: 20_000 },
+  );
+  return { texts: splitTexts(stdout.toString(), isCut), isCut };
+}
+
+/** First come the paths (`:modes ids status\0path\0`…), an empty one, then the texts in the same order. */
+function splitTexts(output: string, isCut: boolean): Map<string, string> {
+  const end = output.indexOf('\0\0');
+  if (end === -1) return new Map();
+  const paths = output.slice(0, end).split('\0').filter((_, index) => index % 2 === 1);
+  const texts = output.slice(end + 2).split(/^(?=diff --git )/m);
+  // The last one may be half a text.
+  const whole = isCut ? texts.slice(0, -1) : texts;
+  const found = new Map<string, string>();
+  for (const [index, text] of whole.entries()) {
+    const path = paths[index];
+    if (path !== undefined && !/^Binary files .* differ$/m.test(text)) found.set(path, text);
+  }
+  return found;
+}

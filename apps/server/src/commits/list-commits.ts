@@ -1,0 +1,71 @@
+import type { ListedCommit } from '@phalanx/protocol';
+
+import type { GitRepository } from '../git/git-repository.ts';
+import { runGit } from '../git/run-git.ts';
+import { ApiError } from '../http/api-error.ts';
+import { readSavedState } from '../projects/saved-state.ts';
+
+const pageSize = 100;
+const format = '%H%n%P%n%an%n%ae%n%at%n%B';
+
+/** `<newest commit of the first page>.<how many came before>`: pages stay as they are while commits are added. */
+const cursorForm = /^([0-9a-f]{40})\.(\d{1,9})$/;
+
+interface Page {
+  commits: ListedCommit[];
+  next_cursor: string | null;
+}
+
+export async function listCommits(repository: GitRepository, cursor: string | undefined): Promise<Page> {
+  const { start, skip } = await startOf(repository, cursor);
+  if (start === undefined) return { commits: [], next_cursor: null };
+  const args = ['log', '-z', '--topo-order', `--format=${format}`, `--skip=${skip}`, `-n${pageSize + 1}`];
+  const { stdout } = await runGit(repository.git, [...args, start, '--'], { gitDir: repository.gitDir });
+  const records = stdout.toString().split('\0').filter((record) => record !== '');
+  const hasMore = records.length > pageSize;
+  return {
+    commits: records.slice(0, pageSize).map(parseCommit),
+    next_cursor: hasMore ? `${start}.${skip + pageSize}` : null,
+  };
+}
+
+export function parseCommit(record: string): ListedCommit {
+  const [hash = '', parents = '', name = '', email = '', seconds = '', ...message] = record.split('\n');
+  return {
+    hash,
+    parents: parents === '' ? [] : parents.split(' '),
+    author: { name, email },
+    timestamp: Math.max(0, Number(seconds) * 1000),
+    message: message.join('\n').trim(),
+  };
+}
+
+async function startOf(
+  repository: GitRepository,
+  cursor: string | undefined,
+): Promise<{ start: string | undefined; skip: number }> {
+  const { head } = await readSavedState(repository);
+  if (cursor === undefined) return { start: head, skip: 0 };
+  const [, start = '', skip = ''] = cursorForm.exec(cursor) ?? [];
+  if (start === '' || !(await isInHistory(repository, start, head)))
+    throw ApiError.of('invalid_request', {
+      problem: 'Query parameter cursor is not one that this list gave: start without it',
+    });
+  return { start, skip: Number(skip) };
+}
+
+/** Whether `commit` is `head` or one that came before it. */
+export async function isInHistory(
+  repository: GitRepository,
+  commit: string,
+  head: string | undefined,
+): Promise<boolean> {
+  if (head === undefined || (await repository.findInfo(commit))?.type !== 'commit') return false;
+  if (commit === head) return true;
+  return runGit(repository.git, ['merge-base', '--is-ancestor', commit, head], {
+    gitDir: repository.gitDir,
+  }).then(
+    () => true,
+    () => false,
+  );
+}

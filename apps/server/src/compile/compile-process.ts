@@ -1,0 +1,149 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+import { readMemoryUse } from './memory-use.ts';
+import { isFromProcess, type FromProcess, type ToProcess } from './process/messages.ts';
+import type { ProjectMirror } from './project-mirror.ts';
+
+export type EndReason = 'timed_out' | 'out_of_memory' | 'crashed';
+
+/** The process ended, or was ended, before it had answered. */
+export class CompileProcessEnded extends Error {
+  readonly reason: EndReason;
+
+  constructor(reason: EndReason, detail: string) {
+    super(`The compile process ended (${reason}) ${detail}`);
+    this.name = 'CompileProcessEnded';
+    this.reason = reason;
+  }
+}
+
+const memoryCheckMs = 200;
+/** How much of what a dying process prints is kept for the log. */
+const maxPrinted = 2_000;
+const megabyte = 1024 * 1024;
+
+/** The server's end of one compile process. It does one piece of work at a time. */
+export class CompileProcess {
+  /** What it has of the projects that are warm in it; the one used last stands last. */
+  readonly mirrors = new Map<string, ProjectMirror>();
+  /** Resolves when the process is gone. */
+  readonly ended: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #maxMemoryBytes: number;
+  #processIds: readonly number[] = [];
+  #endReason: EndReason = 'crashed';
+  #hasEnded = false;
+  #isBusy = false;
+  #printed = '';
+  #listener: ((message: FromProcess) => void) | undefined;
+  #rejectWork: ((error: Error) => void) | undefined;
+
+  /** The limit is for the resident memory of the process and all that it starts. */
+  constructor(agentTypes: string, maxMemoryBytes: number) {
+    this.#maxMemoryBytes = maxMemoryBytes;
+    this.#child = fork(fileURLToPath(new URL('process/main.ts', import.meta.url)), {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      detached: true,
+      execArgv: [],
+      env: { GOMEMLIMIT: `${Math.floor((maxMemoryBytes / megabyte) * 0.7)}MiB` },
+    });
+    this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#keepPrinted(text));
+    this.ended = new Promise((resolve) => {
+      this.#child.once('exit', () => resolve(this.#end()));
+      this.#child.on('error', () => resolve(this.#end()));
+    });
+    this.#child.on('message', (message) => this.#receive(message));
+    void this.send({ kind: 'start', agentTypes });
+  }
+
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** What it printed last; the reason of a crash, if there was one. */
+  get printed(): string {
+    return this.#printed;
+  }
+
+  /** Runs `task` within the limits. Rejects with `CompileProcessEnded` when the process ends meanwhile. */
+  async work<Result>(task: () => Promise<Result>, timeoutMs: number): Promise<Result> {
+    if (this.#hasEnded) throw new CompileProcessEnded('crashed', '');
+    this.#isBusy = true;
+    const timer = setTimeout(() => this.kill('timed_out'), timeoutMs);
+    const memoryTimer = setInterval(() => void this.#checkMemory(), memoryCheckMs);
+    const failing = new Promise<never>((_, reject) => {
+      this.#rejectWork = reject;
+    });
+    try {
+      return await Promise.race([task(), failing]);
+    } finally {
+      clearTimeout(timer);
+      clearInterval(memoryTimer);
+      this.#isBusy = false;
+      this.#rejectWork = undefined;
+    }
+  }
+
+  /** Waits until the message is on its way, so that large ones do not pile up. */
+  async send(message: ToProcess): Promise<void> {
+    await new Promise<void>((resolve) => {
+      if (this.#child.connected) this.#child.send(message, () => resolve());
+      else resolve();
+    });
+  }
+
+  /** Sends, and waits for what `take` accepts out of the replies. */
+  async ask<Reply>(message: ToProcess, take: (reply: FromProcess) => Reply | undefined): Promise<Reply> {
+    const answered = new Promise<Reply>((resolve) => {
+      this.#listener = (reply) => {
+        const taken = take(reply);
+        if (taken !== undefined) resolve(taken);
+      };
+    });
+    await this.send(message);
+    return answered;
+  }
+
+  async memoryUse(): Promise<number> {
+    return readMemoryUse(this.#processIds);
+  }
+
+  /** Ends it with everything that it started. */
+  kill(reason: EndReason): void {
+    this.#endReason = reason;
+    const { pid } = this.#child;
+    if (pid === undefined || this.#hasEnded) return;
+    try {
+      process.kill(-pid, 'SIGKILL');
+    } catch {
+      this.#child.kill('SIGKILL');
+    }
+  }
+
+  async #checkMemory(): Promise<void> {
+    const sizeBytes = await this.memoryUse();
+    if (this.#isBusy && sizeBytes > this.#maxMemoryBytes) this.kill('out_of_memory');
+  }
+
+  #receive(message: unknown): void {
+    if (!isFromProcess(message)) return this.kill('crashed');
+    if (message.kind === 'ready') this.#processIds = message.processIds;
+    else this.#listener?.(message);
+  }
+
+  #keepPrinted(text: string): void {
+    if (this.#printed.length < maxPrinted) this.#printed += text.slice(0, maxPrinted - this.#printed.length);
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    this.mirrors.clear();
+    this.#rejectWork?.(new CompileProcessEnded(this.#endReason, this.#printed));
+  }
+}

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+import { afterEach, describe, expect, test } from 'vitest';
+
+import type { Compiler } from './compiler.ts';
+import { createTestCompiler, filesOf, linesOf } from './test-files.ts';
+
+let compiler: Compiler | undefined;
+afterEach(async () => compiler?.close());
+
+/** Ids of the compile processes of this test process. */
+function listProcesses(): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((id) => {
+      try {
+        const isOurs =
+          Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1]) === process.pid;
+        return isOurs && readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('compile/process/main.ts');
+      } catch {
+        return false;
+      }
+    });
+}
+
+const write = (target: Compiler, projectId: string, content: string): Promise<string[]> =>
+  linesOf(target.compileFile(filesOf(projectId, {}), { path: 'main.ts', content }));
+
+/** Counts to 2^40 in types. */
+const endlessTypes = `
+type Bits<N extends 0[]> = N['length'] extends 40 ? 1 : [Bits<[...N, 0]>, Bits<[0, ...N]>, { [K in N['length']]: N }];
+type Split<S extends string> = S extends \`\${infer A}\${infer B}\` ? Split<B> | \`\${A}\${Split<B>}\` | A : '';
+type D = '0'|'1'|'2'|'3'|'4'|'5'|'6'|'7'|'8'|'9';
+type Hard<A, B> = A extends [infer H, ...infer R] ? B extends [infer I, ...infer S] ? [Hard<R, [...S, H]>, Hard<[...R, I], S>] : 1 : 2;
+declare const x: Hard<[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20],[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]>;
+const y: string = x;
+let z: Bits<[]> = y;
+`;
+
+describe('hostile code ends in a line', () => {
+  test.for<[name: string, content: string]>([
+    ['parentheses without end', `let a = ${'('.repeat(200_000)}1${')'.repeat(200_000)};`],
+    ['arrays in arrays', `let a = ${'['.repeat(200_000)}1${']'.repeat(200_000)};`],
+    ['a sum of a hundred thousand', `let a = ${'1+'.repeat(100_000)}1;`],
+    ['types that never end', endlessTypes],
+    [
+      'recursion in types',
+      'type T<N> = { a: T<[N]> }; declare let a: T<1>; declare let b: T<2>; a = b; type U<A> = A extends 1 ? 2 : U<[A]>; let c: U<0>;',
+    ],
+  ])('%s', { timeout: 120_000 }, async ([, content]) => {
+    compiler = await createTestCompiler({ timeoutMs: 8_000, maxMemoryMb: 1_500 });
+    const lines = await write(compiler, 'hostile', content);
+    for (const line of lines) expect(line).toMatch(/^main\.ts\(\d+,\d+\): error/);
+    // Whatever it did: the next one is compiled.
+    expect(await write(compiler, 'next', 'let a: string = 1;')).toHaveLength(1);
+  });
+});
+
+test('what takes too long is stopped with a clear line', { timeout: 60_000 }, async () => {
+  compiler = await createTestCompiler({ timeoutMs: 30_000 });
+  await write(compiler, 'first', '');
+  await compiler.close();
+  compiler = await createTestCompiler({ timeoutMs: 1 });
+  expect(await write(compiler, 'slow', 'let a = 1;')).toEqual([
+    'main.ts(1,1): error: Compiling took longer than 0.001 s. Make the types simpler or the file smaller.',
+  ]);
+});
+
+test('what takes too much memory is stopped with a clear line', { timeout: 60_000 }, async () => {
+  compiler = await createTestCompiler({ maxMemoryMb: 300 });
+  const numbers = `let a = [${'[1,"x",{b:2}],'.repeat(1_000_000)}];`;
+  expect(await write(compiler, 'large', numbers)).toEqual([
+    'main.ts(1,1): error: Compiling took more than 300 MB of memory. Make the types simpler or the file smaller.',
+  ]);
+});
+
+test('a process that is killed costs no compilation', { timeout: 60_000 }, async () => {
+  const target = await createTestCompiler({ processes: 2 });
+  compiler = target;
+  await write(target, 'warm', '');
+  const working = Array.from({ length: 30 }, (_, index) =>
+    write(target, `p${index % 5}`, `let a: string = ${index};`),
+  );
+  for (const id of listProcesses()) process.kill(id, 'SIGKILL');
+  for (const lines of await Promise.all(working))
+    expect(lines).toEqual(["main.ts(1,5): error TS2322: Type 'number' is not assignable to type 'string'."]);
+});
+
+test('the queue of one project does not hold up another', { timeout: 60_000 }, async () => {
+  const target = await createTestCompiler();
+  compiler = target;
+  const finished: string[] = [];
+  const compile = async (projectId: string, index: number): Promise<void> => {
+    await write(target, projectId, `let a = ${index};`);
+    finished.push(projectId);
+  };
+  await Promise.all([
+    ...Array.from({ length: 30 }, (_, index) => compile('greedy', index)),
+    compile('modest', 0),
+  ]);
+  expect(finished.indexOf('modest')).toBeLessThan(3);
+});
+
+test('hundreds of projects do not take more and more memory', { timeout: 300_000 }, async () => {
+  const target = await createTestCompiler({ maxWarmProjects: 20, maxMemoryMb: 1_000 });
+  compiler = target;
+  for (let index = 0; index < 500; index++)
+    expect(await write(target, `p${index}`, `export const a${index}: string = ${index};`)).toHaveLength(1);
+  const [id] = listProcesses();
+  expect(await target.memoryUse()).toBeLessThan(700 * 1024 * 1024);
+  expect(id).toBeDefined();
+});
+
+test('no process is left after closing', async () => {
+  const target = await createTestCompiler({ processes: 2 });
+  await Promise.all([write(target, 'a', ''), write(target, 'b', '')]);
+  expect(listProcesses()).not.toEqual([]);
+  await target.close();
+  expect(listProcesses()).toEqual([]);
+  await expect(write(target, 'a', '')).rejects.toThrow('closed');
+});

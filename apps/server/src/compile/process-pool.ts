@@ -1,0 +1,152 @@
+import { CompileProcess, CompileProcessEnded } from './compile-process.ts';
+import { FairQueue } from './fair-queue.ts';
+
+interface PoolOptions {
+  processes: number;
+  /** Of one process. */
+  maxMemoryBytes: number;
+  agentTypes: string;
+  onEnd: (error: CompileProcessEnded, projectId: string) => void;
+}
+
+interface Work<Result> {
+  projectId: string;
+  timeoutMs: number;
+  task: (process: CompileProcess) => Promise<Result>;
+}
+
+interface Job {
+  projectId: string;
+  timeoutMs: number;
+  queuedAt: number;
+  failures: number;
+  run: (process: CompileProcess) => Promise<void>;
+  fail: (error: unknown) => void;
+}
+
+/** So long a project waits for the process that is warm for it, before another one starts cold. */
+const patienceMs = 250;
+/** Above this share of the memory limit a process is replaced as soon as it is idle. */
+const replaceAtShare = 0.6;
+
+/** Compile processes, started when they are needed. A project is in work at one of them at a time, and in its order. */
+export class ProcessPool {
+  readonly #options: PoolOptions;
+  readonly #queue = new FairQueue<Job>();
+  readonly #working = new Set<string>();
+  readonly #tidying = new Set<Promise<void>>();
+  #processes: CompileProcess[] = [];
+  #patience: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Runs `task` at a process. Rejects with `CompileProcessEnded` when it ended for the task's own fault. */
+  async run<Result>({ projectId, timeoutMs, task }: Work<Result>): Promise<Result> {
+    if (this.#isClosed) throw new Error('The compiler is closed');
+    return new Promise<Result>((resolve, reject) => {
+      const run = async (process: CompileProcess): Promise<void> => resolve(await task(process));
+      this.#queue.add(projectId, {
+        projectId,
+        timeoutMs,
+        run,
+        fail: reject,
+        queuedAt: performance.now(),
+        failures: 0,
+      });
+      this.#schedule();
+    });
+  }
+
+  /** Resident bytes of all processes. */
+  async memoryUse(): Promise<number> {
+    const sizes = await Promise.all(this.#processes.map((process) => process.memoryUse()));
+    return sizes.reduce((sum, sizeBytes) => sum + sizeBytes, 0);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#patience);
+    for (const job of this.#queue.takeAll()) job.fail(new Error('The compiler is closed'));
+    const processes = this.#processes;
+    for (const process of processes) process.kill('crashed');
+    await Promise.all([...processes.map(({ ended }) => ended), ...this.#tidying]);
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
+    for (const [projectId, job] of [...this.#queue.heads()]) {
+      if (this.#working.has(projectId)) continue;
+      const process = this.#choose(job);
+      if (process === undefined) continue;
+      this.#queue.take(projectId);
+      void this.#start(job, process);
+    }
+  }
+
+  #choose({ projectId, queuedAt }: Job): CompileProcess | undefined {
+    const home = this.#processes.find(({ mirrors }) => mirrors.has(projectId));
+    if (home !== undefined && !home.isBusy) return home;
+    const waitedMs = performance.now() - queuedAt;
+    if (home !== undefined && waitedMs < patienceMs) {
+      this.#patience ??= setTimeout(() => this.#schedule(), patienceMs - waitedMs);
+      return undefined;
+    }
+    return this.#findIdle() ?? this.#spawn();
+  }
+
+  #findIdle(): CompileProcess | undefined {
+    const idle = this.#processes.filter(({ isBusy }) => !isBusy);
+    return idle.toSorted((one, other) => one.mirrors.size - other.mirrors.size)[0];
+  }
+
+  #spawn(): CompileProcess | undefined {
+    if (this.#processes.length >= this.#options.processes) return undefined;
+    const process = new CompileProcess(this.#options.agentTypes, this.#options.maxMemoryBytes);
+    this.#processes.push(process);
+    void process.ended.then(() => this.#remove(process));
+    return process;
+  }
+
+  #remove(process: CompileProcess): void {
+    this.#processes = this.#processes.filter((other) => other !== process);
+    this.#schedule();
+  }
+
+  async #start(job: Job, process: CompileProcess): Promise<void> {
+    this.#working.add(job.projectId);
+    const wasShared = process.mirrors.size > 1;
+    try {
+      await process.work(() => job.run(process), job.timeoutMs);
+      this.#tidy(process);
+    } catch (error) {
+      this.#fail(job, error, wasShared);
+    } finally {
+      this.#working.delete(job.projectId);
+      this.#schedule();
+    }
+  }
+
+  /** A crash may come from outside, and memory may be held by other projects: both get a second try. */
+  #fail(job: Job, error: unknown, wasShared: boolean): void {
+    if (!(error instanceof CompileProcessEnded)) return job.fail(error);
+    this.#options.onEnd(error, job.projectId);
+    const isOwnFault = error.reason === 'timed_out' || (error.reason === 'out_of_memory' && !wasShared);
+    if (isOwnFault || job.failures > 0 || this.#isClosed) return job.fail(error);
+    this.#queue.addFirst(job.projectId, { ...job, failures: job.failures + 1 });
+  }
+
+  #tidy(process: CompileProcess): void {
+    const tidying = this.#replaceLarge(process).finally(() => this.#tidying.delete(tidying));
+    this.#tidying.add(tidying);
+  }
+
+  async #replaceLarge(process: CompileProcess): Promise<void> {
+    const sizeBytes = await process.memoryUse();
+    if (!process.isBusy && sizeBytes > this.#options.maxMemoryBytes * replaceAtShare) process.kill('crashed');
+  }
+}

@@ -1,0 +1,271 @@
+// The only place that knows the compiler's API, which may change with any release.
+import { randomBytes } from 'node:crypto';
+
+import {
+  API,
+  DiagnosticCategory,
+  type Diagnostic,
+  type Program,
+  type Snapshot,
+} from 'typescript/unstable/sync';
+
+import { isTypeScript } from '../source-paths.ts';
+import { createLibraryReader, findLibraryFolder } from './language-libraries.ts';
+import { VirtualFiles, type FileContent } from './virtual-files.ts';
+
+/** One mistake. Offsets count UTF-16 units. */
+export interface CheckerMessage {
+  /** Path in the project; undefined for what concerns no file of it. */
+  path: string | undefined;
+  start: number;
+  end: number;
+  code: number;
+  /** The lines of a longer explanation are indented. */
+  text: string;
+}
+
+export interface FileChanges {
+  set: readonly (readonly [path: string, content: FileContent])[];
+  removed: readonly string[];
+}
+
+interface WarmProject {
+  config: string;
+  roots: string;
+  optionsText: string;
+  isOpen: boolean;
+  areRootsOutdated: boolean;
+}
+
+type ChangeKind = 'changed' | 'created' | 'deleted';
+
+/** What holds for every project; the projects' own options come over it. */
+const defaultOptions = {
+  strict: false,
+  target: 'es2023',
+  lib: ['es2023'],
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  moduleDetection: 'force',
+  jsx: 'react',
+  resolveJsonModule: true,
+};
+const fixedOptions = {
+  noEmit: true,
+  skipLibCheck: true,
+  types: [],
+  libReplacement: false,
+  allowImportingTsExtensions: true,
+  resolvePackageJsonExports: false,
+  resolvePackageJsonImports: false,
+  isolatedModules: true,
+};
+
+/** A native checker with projects kept warm in it. Its calls block the thread. */
+export class Checker {
+  readonly #files: VirtualFiles;
+  readonly #api: API;
+  readonly #libraryFolder = findLibraryFolder();
+  /** Nobody can guess where another project or a generated file lies. */
+  readonly #secret = randomBytes(16).toString('hex');
+  readonly #projects = new Map<string, WarmProject>();
+  readonly #agentTypes = `/t${this.#secret}/agent.d.ts`;
+  /** By absolute name: what the native checker has to be told at its next update. */
+  readonly #pending = new Map<string, ChangeKind>();
+  #closing: string[] = [];
+  #snapshot: Snapshot | undefined;
+
+  constructor(agentTypes: string) {
+    this.#files = new VirtualFiles(createLibraryReader(this.#libraryFolder));
+    this.#files.setFixed(this.#agentTypes, agentTypes);
+    this.#api = new API({ cwd: '/', fs: this.#files.callbacks });
+  }
+
+  /** Takes files in. `root` names the project: one segment that nobody can guess, such as `/p5f…`. */
+  change(root: string, { set, removed }: FileChanges): void {
+    const project = this.#warm(root);
+    const files = this.#files.getProject(root);
+    for (const [path, content] of set) this.#set({ root, files, project }, path, content);
+    for (const path of removed) {
+      if (!files.delete(path)) continue;
+      this.#note(`${root}/${path}`, 'deleted');
+      project.areRootsOutdated ||= isTypeScript(path);
+    }
+  }
+
+  hasFile(root: string, path: string): boolean {
+    return this.#files.getProject(root).has(path);
+  }
+
+  findText(root: string, path: string): string | undefined {
+    return this.#files.getProject(root).get(path) ?? undefined;
+  }
+
+  /** Paths of all files of a project that it knows. */
+  listFiles(root: string): string[] {
+    return [...this.#files.getProject(root).keys()];
+  }
+
+  /**
+   * What is wrong with one file, or with all of the project without `path`. `wanted` are files whose content it
+   * would have needed: the answer is worth nothing until they are there.
+   */
+  check(root: string, options: object, path?: string): { messages: CheckerMessage[]; wanted: string[] } {
+    const project = this.#warm(root);
+    this.#files.takeWanted();
+    this.#writeRoots(root, project);
+    this.#writeConfig(project, options);
+    const program = this.#update(project);
+    const found = listDiagnostics(program, path === undefined ? undefined : `${root}/${path}`);
+    const wanted = this.#files.takeWanted().filter((name) => name.startsWith(`${root}/`));
+    return {
+      messages: found.map((diagnostic) => this.#message(root, diagnostic)),
+      wanted: wanted.map((name) => name.slice(root.length + 1)),
+    };
+  }
+
+  /** Lets a project cool down; its memory is free after the next check. */
+  forget(root: string): void {
+    const project = this.#projects.get(root);
+    if (project === undefined) return;
+    for (const path of this.#files.getProject(root).keys()) this.#note(`${root}/${path}`, 'deleted');
+    this.#note(project.config, 'deleted');
+    this.#note(project.roots, 'deleted');
+    if (project.isOpen) this.#closing.push(project.config);
+    this.#files.removeProject(root);
+    this.#files.removeFixed(project.config);
+    this.#files.removeFixed(project.roots);
+    this.#projects.delete(root);
+  }
+
+  close(): void {
+    this.#api.close();
+  }
+
+  #warm(root: string): WarmProject {
+    const folder = `/c${this.#secret}${root}`;
+    const project = this.#projects.get(root) ?? {
+      config: `${folder}/tsconfig.json`,
+      roots: `${folder}/roots.ts`,
+      optionsText: '',
+      isOpen: false,
+      areRootsOutdated: true,
+    };
+    this.#projects.set(root, project);
+    return project;
+  }
+
+  #set(
+    place: { root: string; files: Map<string, FileContent>; project: WarmProject },
+    path: string,
+    content: FileContent,
+  ): void {
+    const before = place.files.get(path);
+    if (before === content && before !== undefined) return;
+    place.files.set(path, content);
+    this.#note(`${place.root}/${path}`, before === undefined ? 'created' : 'changed');
+    if (before === undefined && isTypeScript(path)) place.project.areRootsOutdated = true;
+  }
+
+  /** One generated file imports all sources: with them as roots each answer would carry the whole list of them. */
+  #writeRoots(root: string, project: WarmProject): void {
+    if (!project.areRootsOutdated) return;
+    const paths = [...this.#files.getProject(root).keys()].filter(isTypeScript).sort();
+    const lines = paths.map((path) => rootLine(`../..${root}/${path}`));
+    this.#writeFixed(project.roots, [rootLine(`../..${this.#agentTypes}`), ...lines]);
+    project.areRootsOutdated = false;
+  }
+
+  #writeConfig(project: WarmProject, options: object): void {
+    const compilerOptions = { ...defaultOptions, ...options, ...fixedOptions };
+    const text = JSON.stringify({ compilerOptions, files: ['./roots.ts'] });
+    if (text === project.optionsText) return;
+    this.#writeFixed(project.config, [text]);
+    project.optionsText = text;
+  }
+
+  /** References have to stand before the imports. */
+  #writeFixed(name: string, lines: readonly string[]): void {
+    const inOrder = [
+      ...lines.filter((line) => line.startsWith('///')),
+      ...lines.filter((line) => !line.startsWith('///')),
+    ];
+    const isNew = !this.#files.callbacks.fileExists(name);
+    this.#files.setFixed(name, inOrder.join('\n'));
+    this.#note(name, isNew ? 'created' : 'changed');
+  }
+
+  /** One file has one change between two updates: what was deleted and came again has changed. */
+  #note(name: string, kind: ChangeKind): void {
+    const before = this.#pending.get(name);
+    if (before === 'created' && kind === 'deleted') this.#pending.delete(name);
+    else if (before === 'deleted' && kind === 'created') this.#pending.set(name, 'changed');
+    else if (before !== 'created') this.#pending.set(name, kind);
+  }
+
+  #takePending(): Record<ChangeKind, string[]> {
+    const named = (wanted: ChangeKind): string[] =>
+      [...this.#pending].filter(([, kind]) => kind === wanted).map(([name]) => name);
+    const pending = { changed: named('changed'), created: named('created'), deleted: named('deleted') };
+    this.#pending.clear();
+    return pending;
+  }
+
+  #update(project: WarmProject): Program {
+    const before = this.#snapshot;
+    const snapshot = this.#api.updateSnapshot({
+      fileChanges: this.#takePending(),
+      closeProjects: this.#closing,
+      ...(project.isOpen ? {} : { openProjects: [project.config] }),
+    });
+    this.#closing = [];
+    this.#snapshot = snapshot;
+    project.isOpen = true;
+    before?.dispose();
+    const opened = snapshot.getProject(project.config);
+    if (opened === undefined) throw new Error('The checker did not open the project');
+    return opened.program;
+  }
+
+  #message(root: string, diagnostic: Diagnostic): CheckerMessage {
+    const { fileName, pos, end, code } = diagnostic;
+    return {
+      path: fileName?.startsWith(`${root}/`) === true ? fileName.slice(root.length + 1) : undefined,
+      start: pos,
+      end,
+      code,
+      text: this.#withoutPlaces(root, explain(diagnostic, 0)),
+    };
+  }
+
+  /** Where things lie is the server's own matter. */
+  #withoutPlaces(root: string, text: string): string {
+    return text
+      .replaceAll(`${this.#libraryFolder}/`, '')
+      .replaceAll(`/c${this.#secret}${root}/`, '')
+      .replaceAll(`/t${this.#secret}/`, '')
+      .replaceAll(`${root}/`, '')
+      .replaceAll(root, '.');
+  }
+}
+
+/** A declaration file is referred to, because it may be no module. */
+function rootLine(path: string): string {
+  if (!/\.d\.(?:[^./]+\.)?[mc]?ts$/.test(path)) return `import ${JSON.stringify(path)};`;
+  return `/// <reference path=${path.includes('"') ? `'${path}'` : `"${path}"`} />`;
+}
+
+const explain = ({ text, messageChain }: Diagnostic, depth: number): string =>
+  [`${'  '.repeat(depth)}${text}`, ...(messageChain ?? []).map((inner) => explain(inner, depth + 1))].join(
+    '\n',
+  );
+
+/** Types are not worth looking at in a file that does not even parse. */
+function listDiagnostics(program: Program, file: string | undefined): readonly Diagnostic[] {
+  const isHere = ({ fileName }: Diagnostic): boolean =>
+    file === undefined || fileName === undefined || fileName === file;
+  const general = program.getProgramDiagnostics().filter(isHere);
+  const syntactic = program.getSyntacticDiagnostics(file);
+  const found = syntactic.length > 0 ? syntactic : program.getSemanticDiagnostics(file);
+  return [...general, ...found].filter(({ category }) => category === DiagnosticCategory.Error);
+}

@@ -1,0 +1,87 @@
+import { Type, type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+const Settings = Type.Object({
+  options: Type.Record(Type.String(), Type.Union([Type.Boolean(), Type.String(), Type.Array(Type.String())])),
+});
+
+/** The first message: the declarations that every project sees. */
+const StartMessage = Type.Object({ kind: Type.Literal('start'), agentTypes: Type.String() });
+
+/** Changes of a project's files, sent ahead of a check. A content of null says only that there is such a file. */
+const FilesMessage = Type.Object({
+  kind: Type.Literal('files'),
+  root: Type.String(),
+  set: Type.Array(Type.Tuple([Type.String(), Type.Union([Type.String(), Type.Null()])])),
+  removed: Type.Array(Type.String()),
+});
+
+/** Checks one file, or the whole project without `path`, and emits what it checked. */
+const CheckMessage = Type.Object({
+  kind: Type.Literal('check'),
+  root: Type.String(),
+  settings: Settings,
+  path: Type.Optional(Type.String()),
+  isComplete: Type.Boolean(),
+  isEmitted: Type.Boolean(),
+});
+
+const BundleMessage = Type.Object({
+  kind: Type.Literal('bundle'),
+  paths: Type.Array(Type.String()),
+  settings: Settings,
+});
+
+/** Answer to `read`; null when there is no such file. */
+const ContentMessage = Type.Object({
+  kind: Type.Literal('content'),
+  path: Type.String(),
+  content: Type.Union([Type.String(), Type.Null()]),
+});
+
+/** The project is not needed warm any more. */
+const ForgetMessage = Type.Object({ kind: Type.Literal('forget'), root: Type.String() });
+
+const ToProcess = Type.Union([
+  StartMessage,
+  FilesMessage,
+  CheckMessage,
+  BundleMessage,
+  ContentMessage,
+  ForgetMessage,
+]);
+/** What the server tells a compile process. At most one `check` or `bundle` is under way. */
+export type ToProcess = Static<typeof ToProcess>;
+export type CheckMessage = Static<typeof CheckMessage>;
+export type BundleMessage = Static<typeof BundleMessage>;
+
+const ReadyMessage = Type.Object({ kind: Type.Literal('ready'), processIds: Type.Array(Type.Integer()) });
+
+/** With `wanted` the check has to be asked again after those files were sent. */
+const CheckedMessage = Type.Object({
+  kind: Type.Literal('checked'),
+  errors: Type.Array(Type.String()),
+  outputs: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+  wanted: Type.Array(Type.String()),
+});
+
+const BundledMessage = Type.Object({
+  kind: Type.Literal('bundled'),
+  errors: Type.Array(Type.String()),
+  code: Type.String(),
+  sourceMap: Type.String(),
+});
+
+const ReadMessage = Type.Object({ kind: Type.Literal('read'), path: Type.String() });
+
+const FromProcess = Type.Union([ReadyMessage, CheckedMessage, BundledMessage, ReadMessage]);
+/** What a compile process tells the server. */
+export type FromProcess = Static<typeof FromProcess>;
+export type CheckedMessage = Static<typeof CheckedMessage>;
+export type BundledMessage = Static<typeof BundledMessage>;
+
+const toProcess = Compile(ToProcess);
+const fromProcess = Compile(FromProcess);
+
+export const isToProcess = (message: unknown): message is ToProcess => toProcess.Check(message);
+export const isFromProcess = (message: unknown): message is FromProcess => fromProcess.Check(message);

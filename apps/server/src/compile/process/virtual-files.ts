@@ -1,0 +1,72 @@
+/** Content of a file of a project, or null while only its existence is known. */
+export type FileContent = string | null;
+
+export type ReadLibrary = (absolutePath: string) => string | undefined;
+
+/**
+ * All that the checker can see: the warm projects, each below its own root, fixed files such as the types of the
+ * runtime, and the libraries of the language. It answers every question itself, so that none reaches a disk.
+ */
+export class VirtualFiles {
+  readonly #projects = new Map<string, Map<string, FileContent>>();
+  readonly #fixed = new Map<string, string>();
+  readonly #readLibrary: ReadLibrary;
+  #wanted: string[] = [];
+
+  constructor(readLibrary: ReadLibrary) {
+    this.#readLibrary = readLibrary;
+  }
+
+  /** Files of the project at `root`, such as `/p1`, by path. */
+  getProject(root: string): Map<string, FileContent> {
+    const project = this.#projects.get(root) ?? new Map<string, FileContent>();
+    this.#projects.set(root, project);
+    return project;
+  }
+
+  removeProject(root: string): void {
+    this.#projects.delete(root);
+  }
+
+  setFixed(absolutePath: string, content: string): void {
+    this.#fixed.set(absolutePath, content);
+  }
+
+  removeFixed(absolutePath: string): void {
+    this.#fixed.delete(absolutePath);
+  }
+
+  /** Files whose content was asked for while only their existence was known; each call starts anew. */
+  takeWanted(): string[] {
+    const wanted = this.#wanted;
+    this.#wanted = [];
+    return wanted;
+  }
+
+  /** For the checker. Null means that there is no such file; undefined would make it look on the disk. */
+  readonly callbacks = {
+    readFile: (name: string): string | null => this.#read(name),
+    fileExists: (name: string): boolean => this.#fixed.has(name) || this.#find(name) !== undefined,
+    directoryExists: (name: string): boolean => this.#isFolder(name),
+    getAccessibleEntries: (): { files: string[]; directories: string[] } => ({ files: [], directories: [] }),
+    realpath: (name: string): string => name,
+  };
+
+  #read(name: string): string | null {
+    const content = this.#find(name);
+    if (content === null) this.#wanted.push(name);
+    return content ?? this.#fixed.get(name) ?? this.#readLibrary(name) ?? null;
+  }
+
+  #find(name: string): FileContent | undefined {
+    const end = name.indexOf('/', 1);
+    return end === -1 ? undefined : this.#projects.get(name.slice(0, end))?.get(name.slice(end + 1));
+  }
+
+  /** Below a project every folder could be one; packages do not exist. */
+  #isFolder(name: string): boolean {
+    if (name.endsWith('/node_modules')) return false;
+    const end = name.indexOf('/', 1);
+    return this.#projects.has(end === -1 ? name : name.slice(0, end));
+  }
+}

@@ -1,0 +1,9 @@
+// A thread of its own: the checker blocks the main one, maybe for ever, and would outlive a server that was killed.
+import { ppid } from 'node:process';
+
+const parent = ppid;
+const intervalMs = 1_000;
+
+setInterval(() => {
+  if (process.ppid !== parent) process.kill(-process.pid, 'SIGKILL');
+}, intervalMs);

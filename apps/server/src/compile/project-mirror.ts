@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+
+import type { CompileProcess } from './compile-process.ts';
+import type { ProjectFiles } from './project-files.ts';
+import { readProjectSettings, settingsPath, type SettingsResult } from './project-settings.ts';
+import { isTypeScript } from './source-paths.ts';
+
+/** All sources of a project together; beyond it no checker could hold them. In UTF-16 units. */
+const maxSourcesLength = 128 * 1024 * 1024;
+/** So much travels in one message, so that packing it does not hold up the event loop. */
+const maxBatchLength = 1024 * 1024;
+/** A content whose name nobody knows: it is sent again next time. */
+const unknownContent = '';
+
+type FileUpdate = [path: string, content: string | null];
+
+export class SourcesTooLarge extends Error {
+  constructor() {
+    super(
+      `the TypeScript files of the project are larger than ${maxSourcesLength / 1024 / 1024} MB together`,
+    );
+    this.name = 'SourcesTooLarge';
+  }
+}
+
+/** What a compile process holds of one project, and how it is brought up to date by what has changed. */
+export class ProjectMirror {
+  /** The project's folder in the checker; nobody can guess it. */
+  readonly root = `/p${randomBytes(16).toString('hex')}`;
+  readonly #process: CompileProcess;
+  readonly #contents = new Map<string, string>();
+  readonly #lengths = new Map<string, number>();
+  #treeId: string | undefined;
+  #settings: SettingsResult = readProjectSettings(undefined);
+  #batch: FileUpdate[] = [];
+  #batchLength = 0;
+  #sourcesLength = 0;
+
+  constructor(process: CompileProcess) {
+    this.#process = process;
+  }
+
+  /** How much it holds, in UTF-16 units. */
+  get sourcesLength(): number {
+    return this.#sourcesLength;
+  }
+
+  /** Makes the process see `files`, with `change` in them when there is one. Gives the settings of that state. */
+  async update(files: ProjectFiles, change?: { path: string; content: string }): Promise<SettingsResult> {
+    if (this.#treeId !== files.treeId) await this.#follow(files);
+    this.#treeId = files.treeId;
+    if (change !== undefined) {
+      await this.#set(change.path, change.content, unknownContent);
+      this.#treeId = undefined;
+    }
+    await this.#flush([]);
+    return this.#settings;
+  }
+
+  /** Sends what a check found to be needed, such as JSON. */
+  async supply(files: ProjectFiles, paths: readonly string[]): Promise<void> {
+    for (const path of paths) await this.#set(path, (await files.read(path)) ?? '', this.#contents.get(path));
+    await this.#flush([]);
+  }
+
+  async #follow(files: ProjectFiles): Promise<void> {
+    const listed = await files.list();
+    const removed = [...this.#contents.keys()].filter((path) => !listed.has(path));
+    for (const path of removed) this.#drop(path);
+    if (removed.length > 0) await this.#flush(removed);
+    for (const [path, content] of listed)
+      if (this.#contents.get(path) !== content) await this.#followFile(files, path, content);
+    if (!listed.has(settingsPath)) this.#settings = readProjectSettings(undefined);
+  }
+
+  async #followFile(files: ProjectFiles, path: string, content: string): Promise<void> {
+    const isRead = isTypeScript(path) || path === settingsPath;
+    const text = isRead ? ((await files.read(path)) ?? '') : null;
+    if (path === settingsPath && text !== null) this.#settings = readProjectSettings(text);
+    await this.#set(path, text, content);
+  }
+
+  async #set(path: string, text: string | null, content: string | undefined): Promise<void> {
+    const length = text?.length ?? 0;
+    this.#sourcesLength += length - (this.#lengths.get(path) ?? 0);
+    this.#lengths.set(path, length);
+    if (this.#sourcesLength > maxSourcesLength) throw new SourcesTooLarge();
+    this.#contents.set(path, content ?? unknownContent);
+    this.#batch.push([path, text]);
+    this.#batchLength += length;
+    if (this.#batchLength > maxBatchLength) await this.#flush([]);
+  }
+
+  #drop(path: string): void {
+    this.#sourcesLength -= this.#lengths.get(path) ?? 0;
+    this.#lengths.delete(path);
+    this.#contents.delete(path);
+  }
+
+  async #flush(removed: string[]): Promise<void> {
+    if (removed.length === 0 && this.#batch.length === 0) return;
+    const set = this.#batch;
+    this.#batch = [];
+    this.#batchLength = 0;
+    await this.#process.send({ kind: 'files', root: this.root, set, removed });
+  }
+}

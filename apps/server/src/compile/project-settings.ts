@@ -1,0 +1,157 @@
+import { posix } from 'node:path';
+
+import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
+
+import { isLanguageLibrary, names, refused, switches, unused } from './checking-options.ts';
+import { createPlaceFinder, errorLine, limitLines } from './error-lines.ts';
+
+export const settingsPath = 'tsconfig.json';
+const maxLength = 256 * 1024;
+
+type OptionValue = boolean | string | string[];
+
+/** What a project's `tsconfig.json` says, as far as it counts here: compiler options by name. */
+export interface ProjectSettings {
+  options: Record<string, OptionValue>;
+}
+
+export type SettingsResult = { ok: true; settings: ProjectSettings } | { ok: false; errors: string[] };
+
+interface Reading {
+  options: Record<string, OptionValue>;
+  complain: (node: Node, text: string) => void;
+}
+
+/** Reads a `tsconfig.json`; comments and trailing commas are allowed. Undefined means that there is none. */
+export function readProjectSettings(text: string | undefined): SettingsResult {
+  if (text === undefined) return { ok: true, settings: { options: {} } };
+  if (text.length > maxLength) return failed([errorLine(settingsPath, undefined, 'larger than 256 KB')]);
+  const findPlace = createPlaceFinder(text);
+  const errors: string[] = [];
+  const complainAt = (offset: number, message: string): void => {
+    errors.push(errorLine(settingsPath, findPlace(offset), message));
+  };
+  const options: Record<string, OptionValue> = {};
+  const root = parse(text, complainAt);
+  if (root !== undefined && errors.length === 0)
+    readRoot(root, { options, complain: (node, message) => complainAt(node.offset, message) });
+  return errors.length === 0 ? { ok: true, settings: { options } } : failed(errors);
+}
+
+const failed = (errors: string[]): SettingsResult => ({ ok: false, errors: limitLines(errors) });
+
+function parse(text: string, complainAt: (offset: number, message: string) => void): Node | undefined {
+  if (nesting(text) > 50) {
+    complainAt(0, 'nested too deeply');
+    return undefined;
+  }
+  const mistakes: ParseError[] = [];
+  const root = parseTree(text.replace(/^\uFEFF/, ' '), mistakes, {
+    allowTrailingComma: true,
+    allowEmptyContent: true,
+  });
+  for (const { offset, error } of mistakes) complainAt(offset, `not JSON: ${printParseErrorCode(error)}`);
+  return root;
+}
+
+/** An upper bound of how deep the parser would have to go. */
+function nesting(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    depth += bracket === '[' || bracket === '{' ? 1 : -1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}
+
+function readRoot(root: Node, reading: Reading): void {
+  if (root.type !== 'object') return reading.complain(root, 'must be an object');
+  for (const { name, key, value } of listProperties(root)) {
+    const reason = refused.get(name);
+    if (name === 'compilerOptions') readOptions(value, reading);
+    else if (reason !== undefined) refuse(key, value, reason, reading);
+    else if (['include', 'exclude', 'files'].includes(name)) refuseOutsidePaths(value, reading);
+  }
+}
+
+function readOptions(node: Node, reading: Reading): void {
+  if (node.type !== 'object') return reading.complain(node, '"compilerOptions" must be an object');
+  for (const { name, key, value } of listProperties(node)) {
+    const reason = refused.get(name);
+    if (reason !== undefined) refuse(key, value, reason, reading);
+    else readOption(name, { key, value }, reading);
+  }
+}
+
+function readOption(name: string, { key, value }: { key: Node; value: Node }, reading: Reading): void {
+  if (switches.has(name)) readSwitch(name, value, reading);
+  else if (names.has(name)) readName(name, value, reading);
+  else if (name === 'lib') readLibraries(value, reading);
+  else if (name === 'jsx') readJsx(value, reading);
+  else if (unused.has(name)) refuseOutsidePaths(value, reading);
+  else reading.complain(key, `unknown compiler option "${name}"`);
+}
+
+function readSwitch(name: string, node: Node, { options, complain }: Reading): void {
+  const value: unknown = node.value;
+  if (typeof value === 'boolean') options[name] = value;
+  else complain(node, `"${name}" must be true or false`);
+}
+
+function readName(name: string, node: Node, { options, complain }: Reading): void {
+  const value: unknown = node.value;
+  if (typeof value === 'string' && /^[\w$]+(?:\.[\w$]+)*$/.test(value)) options[name] = value;
+  else complain(node, `"${name}" must be the name of a function`);
+}
+
+function readJsx(node: Node, { options, complain }: Reading): void {
+  const value: unknown = node.value;
+  if (typeof value === 'string' && value.toLowerCase() === 'react') options['jsx'] = 'react';
+  else
+    complain(
+      node,
+      '"jsx" can only be "react": packages do not exist here; name your own function in "jsxFactory"',
+    );
+}
+
+function readLibraries(node: Node, { options, complain }: Reading): void {
+  if (node.type !== 'array') return complain(node, '"lib" must be a list of libraries');
+  const libraries: string[] = [];
+  for (const child of node.children ?? []) {
+    const value: unknown = child.value;
+    if (typeof value === 'string' && isLanguageLibrary(value)) libraries.push(value.toLowerCase());
+    else complain(child, `"lib" can only name libraries of the language, such as "es2023" or "esnext"`);
+  }
+  options['lib'] = libraries;
+}
+
+function refuse(key: Node, value: Node, reason: string, { complain }: Reading): void {
+  const isEmpty = value.type === 'null' || value.value === false || value.children?.length === 0;
+  if (!isEmpty) complain(key, `"${String(key.value)}" cannot be used: ${reason}`);
+}
+
+function refuseOutsidePaths(node: Node, reading: Reading): void {
+  const value: unknown = node.value;
+  if (typeof value === 'string' && leadsOutside(value))
+    reading.complain(node, `"${value}" leads out of the project`);
+  for (const child of node.type === 'array' ? (node.children ?? []) : []) refuseOutsidePaths(child, reading);
+}
+
+function leadsOutside(path: string): boolean {
+  const normal = posix.normalize(path.replaceAll('\\', '/'));
+  return (
+    normal === '..' ||
+    normal.startsWith('../') ||
+    normal.startsWith('/') ||
+    /^[a-z]+:/i.test(normal) ||
+    normal.includes('${')
+  );
+}
+
+function listProperties(object: Node): { name: string; key: Node; value: Node }[] {
+  return (object.children ?? []).flatMap(({ children }) => {
+    const [key, value] = children ?? [];
+    return key === undefined || value === undefined ? [] : [{ name: String(key.value), key, value }];
+  });
+}

@@ -1,0 +1,57 @@
+import type { Transaction } from 'kysely';
+
+import type { Db } from './database.ts';
+
+/** Statements of one write. It may be executed twice: a group in which another write fails is done again. */
+type Write<Result> = (transaction: Transaction<object>) => Promise<Result>;
+
+interface Waiting {
+  write: Write<unknown>;
+  resolve: (result: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Writes that come at the same time share a transaction, and so one flush of the disk. */
+export class GroupCommit {
+  readonly #db: Db;
+  #waiting: Waiting[] = [];
+  #isWorking = false;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  /** Resolves when the write is stored for good. Rejects when it failed; then nothing of it is stored. */
+  write<Result>(write: Write<Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#waiting.push({ write, resolve, reject });
+    if (!this.#isWorking) {
+      this.#isWorking = true;
+      // At the end of this turn of the event loop, so that what else it brings can join.
+      setImmediate(() => void this.#work());
+    }
+    // What `write` gives is what `#commit` resolves with.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return promise as Promise<Result>;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0));
+    this.#isWorking = false;
+  }
+
+  async #commit(group: readonly Waiting[]): Promise<void> {
+    const results: unknown[] = [];
+    try {
+      await this.#db.transaction().execute(async (transaction) => {
+        for (const { write } of group) results.push(await write(transaction));
+      });
+    } catch (error) {
+      if (group.length === 1) group[0]?.reject(error);
+      // One of them fails; alone, it costs only itself.
+      else for (const waiting of group) await this.#commit([waiting]);
+      return;
+    }
+    for (const [index, { resolve }] of group.entries()) resolve(results[index]);
+  }
+}

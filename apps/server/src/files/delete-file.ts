@@ -1,0 +1,31 @@
+import { findCompiledPath } from '../compile/source-paths.ts';
+import { withEntry } from '../git/tree-edit.ts';
+import { findAt } from '../git/tree-walk.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { ProjectDesk } from '../projects/project-desk.ts';
+import { readSavedState, swapSavedState } from '../projects/saved-state.ts';
+import { findSourceOf } from './file-place.ts';
+import { findFile } from './write-file.ts';
+
+/** Deletes a file, and what was compiled of it, as one change. Durable when it resolves. */
+export function deleteFile(desk: ProjectDesk, projectId: string, path: string): Promise<void> {
+  return desk.repositories.write(projectId, async (repository) => {
+    const state = await readSavedState(repository);
+    const source = await findSourceOf(repository, state, path);
+    if (source !== undefined) throw ApiError.of('compiled_file', { path, source });
+    const found = await findAt(repository, state.files, path);
+    if (found.kind === 'folder')
+      throw ApiError.of('invalid_path', { problem: `"${path}" is a folder: delete the files in it` });
+    if (found.kind !== 'file') throw ApiError.of('file_not_found', { path, project_id: projectId });
+    const sizeBytes = (await findFile(repository, state.files, path))?.sizeBytes ?? 0;
+    const totals = await desk.totals.requireRoom(repository, state.files, { files: -1, bytes: -sizeBytes });
+    const files = await withEntry(repository, state.files, path, undefined);
+    const compiledPath = findCompiledPath(path);
+    const compiled =
+      compiledPath === undefined || (await findAt(repository, state.compiled, compiledPath)).kind !== 'file'
+        ? state.compiled
+        : await withEntry(repository, state.compiled, compiledPath, undefined);
+    await swapSavedState(repository, state, { files, compiled, head: state.head });
+    desk.totals.remember(files, totals);
+  });
+}

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Compile } from 'typebox/compile';
+
+import { QueueLock } from '../../git/queue-lock.ts';
+import { ApiError } from '../../http/api-error.ts';
+import { BodyAnswer } from './answer.ts';
+
+const run = promisify(execFile);
+const answerSchema = Compile(BodyAnswer);
+const program = fileURLToPath(new URL('main.ts', import.meta.url));
+const timeoutMs = 60_000;
+/** A text of two bytes a character, its source, and what it is read from. */
+const maxHeapMb = 1500;
+
+/** A body whose `content` stands in a file. Whoever takes it calls `discard`. */
+export interface StagedBody {
+  /** The body's fields, with an empty text in the place of `content`. */
+  readonly fields: unknown;
+  readonly contentFile: string;
+  readonly sizeBytes: number;
+  readonly isWellFormed: boolean;
+  discard(): Promise<void>;
+}
+
+/** One at a time: each takes up to a gigabyte of memory for a second. */
+const turn = new QueueLock();
+
+/** Takes a large JSON body past the server's own memory and event loop. Throws what the error table has for bodies. */
+export async function stageBody(
+  body: Readable | AsyncIterable<Buffer>,
+  stagingFolder: string,
+  limitBytes: number,
+): Promise<StagedBody> {
+  const folder = path.join(stagingFolder, `body-${randomUUID()}`);
+  const discard = () => rm(folder, { recursive: true, force: true });
+  try {
+    await mkdir(folder);
+    const bodyFile = path.join(folder, 'body');
+    const contentFile = path.join(folder, 'content');
+    await pipeline(body, limited(limitBytes), createWriteStream(bodyFile));
+    const answer = await turn.run(() => readBody(bodyFile, contentFile));
+    return { ...answer, contentFile, discard };
+  } catch (error) {
+    await discard();
+    throw error;
+  }
+}
+
+const limited = (limit: number) =>
+  async function* limit_(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let length = 0;
+    for await (const chunk of source) {
+      length += chunk.length;
+      if (length > limit) throw ApiError.of('body_too_large', { limit });
+      yield chunk;
+    }
+  };
+
+async function readBody(
+  bodyFile: string,
+  contentFile: string,
+): Promise<{ fields: unknown; sizeBytes: number; isWellFormed: boolean }> {
+  const args = [`--max-old-space-size=${maxHeapMb}`, program, bodyFile, contentFile];
+  const output = await run(process.execPath, args, { env: {}, timeout: timeoutMs, killSignal: 'SIGKILL' }).catch(
+    (error: unknown) => {
+      throw ApiError.of(
+        'malformed_json',
+        { reason: 'it has too many values; send one object with the texts "path" and "content"' },
+        { cause: error },
+      );
+    },
+  );
+  const answer: unknown = JSON.parse(output.stdout);
+  if (!answerSchema.Check(answer)) throw new Error('the reader of large bodies gave no answer');
+  if (answer.kind === 'malformed') throw ApiError.of('malformed_json', { reason: answer.reason });
+  return answer;
+}

@@ -1,0 +1,42 @@
+import type { FileChange, FileListing } from '@phalanx/protocol';
+
+import { findCompiledPath } from '../compile/source-paths.ts';
+import type { GitRepository } from '../git/git-repository.ts';
+import { listSizedFiles } from '../git/sized-files.ts';
+import { listDifferences, type FileDifference } from '../git/tree-walk.ts';
+import { findTreeOf, readSavedState } from '../projects/saved-state.ts';
+
+export function changeOf(difference: FileDifference | undefined): FileChange {
+  if (difference === undefined) return 'unchanged';
+  if (difference.before === undefined) return 'added';
+  return difference.after === undefined ? 'deleted' : 'modified';
+}
+
+/** All files in the order of their paths, with those that were deleted since the newest commit. */
+export async function listProjectFiles(
+  repository: GitRepository,
+): Promise<{ files: FileListing[]; dirty: boolean }> {
+  const state = await readSavedState(repository);
+  const differences = await listDifferences(
+    repository,
+    await findTreeOf(repository, state.head),
+    state.files,
+  );
+  const files = (await listSizedFiles(repository, state.files)).map(({ path, sizeBytes }) =>
+    listing(path, sizeBytes, changeOf(differences.get(path))),
+  );
+  for (const [path, difference] of differences) {
+    if (difference.after !== undefined || difference.before === undefined) continue;
+    const info = await repository.findInfo(difference.before.id);
+    files.push(listing(path, info?.sizeBytes ?? 0, 'deleted'));
+  }
+  files.sort((one, other) => (one.path < other.path ? -1 : 1));
+  return { files, dirty: differences.size > 0 };
+}
+
+const listing = (path: string, size: number, change: FileChange): FileListing => ({
+  path,
+  size,
+  change,
+  compiledPath: findCompiledPath(path) ?? path,
+});

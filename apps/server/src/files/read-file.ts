@@ -1,0 +1,90 @@
+import { isUtf8 } from 'node:buffer';
+import { spawn } from 'node:child_process';
+import { Readable } from 'node:stream';
+
+import type { GitRepository } from '../git/git-repository.ts';
+import { findAt } from '../git/tree-walk.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { ProjectRepositories } from '../projects/project-repositories.ts';
+import { readSavedState } from '../projects/saved-state.ts';
+
+/** Larger files are sent as they are read, so that no one waits while they are put into JSON. */
+const maxInMemoryBytes = 512 * 1024;
+
+interface FoundFile {
+  id: string;
+  sizeBytes: number;
+}
+
+/** The JSON of the reply, whole or in pieces. Throws `file_not_found` and `file_not_text`. */
+export async function readFileReply(
+  repositories: ProjectRepositories,
+  projectId: string,
+  path: string,
+): Promise<string | Readable> {
+  const found = await repositories.read(projectId, (repository) => find(repository, path));
+  if (found === undefined) throw ApiError.of('file_not_found', { path, project_id: projectId });
+  if (found.sizeBytes > maxInMemoryBytes) return streamReply(repositories, projectId, { path, found });
+  const bytes = await repositories.read(projectId, (repository) => repository.readBlob(found.id));
+  if (!isUtf8(bytes)) throw ApiError.of('file_not_text', { path });
+  return JSON.stringify({ success: true, content: bytes.toString(), path });
+}
+
+async function find(repository: GitRepository, path: string): Promise<FoundFile | undefined> {
+  const state = await readSavedState(repository);
+  for (const tree of [state.compiled, state.files]) {
+    const found = await findAt(repository, tree, path);
+    if (found.kind !== 'file') continue;
+    return { id: found.entry.id, sizeBytes: (await repository.findInfo(found.entry.id))?.sizeBytes ?? 0 };
+  }
+  return undefined;
+}
+
+/** Reads it twice: a reply that has begun can't become an error any more. */
+async function streamReply(
+  repositories: ProjectRepositories,
+  projectId: string,
+  { path, found }: { path: string; found: FoundFile },
+): Promise<Readable> {
+  try {
+    for await (const piece of streamText(repositories, projectId, found.id)) void piece;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw ApiError.of('file_not_text', { path });
+  }
+  return Readable.from(jsonPieces(path, streamText(repositories, projectId, found.id)));
+}
+
+async function* jsonPieces(path: string, content: AsyncIterable<string>): AsyncGenerator<string> {
+  yield `{"success":true,"path":${JSON.stringify(path)},"content":"`;
+  for await (const piece of content) yield JSON.stringify(piece).slice(1, -1);
+  yield '"}';
+}
+
+/** Throws a `TypeError` at what is not UTF-8. */
+async function* streamText(
+  repositories: ProjectRepositories,
+  projectId: string,
+  id: string,
+): AsyncGenerator<string> {
+  const { git } = repositories;
+  const child = spawn('git', ['cat-file', 'blob', id], {
+    env: { ...git.environment, GIT_DIR: repositories.gitDirOf(projectId) },
+    cwd: git.stagingFolder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', resolve);
+    child.once('error', () => resolve(null));
+  });
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  try {
+    for await (const chunk of child.stdout) {
+      if (Buffer.isBuffer(chunk)) yield decoder.decode(chunk, { stream: true });
+    }
+    yield decoder.decode();
+    if ((await ended) !== 0) throw new Error(`git could not read ${id}`);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,62 @@
+import { fileRoutes } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+
+import { ApiError } from '../http/api-error.ts';
+import { addRawRoute, addRoute } from '../http/route.ts';
+import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
+import type { ProjectDesk } from '../projects/project-desk.ts';
+import { acceptLargeBodies, findStagedBody } from './accept-large-bodies.ts';
+import { deleteFile } from './delete-file.ts';
+import { requirePath } from './file-place.ts';
+import type { StagedBody } from './large-body/stage-body.ts';
+import { listProjectFiles } from './list-files.ts';
+import { contentOfFile, contentOfText, type NewContent } from './new-content.ts';
+import { readFileReply } from './read-file.ts';
+import { writeFile } from './write-file.ts';
+
+interface FileRoutesOptions {
+  access: ProjectAccess;
+  desk: ProjectDesk;
+}
+
+/** `PUT, GET, DELETE /automation/file/:id` · `GET /automation/files/:id` */
+export async function addFileRoutes(app: FastifyInstance, { access, desk }: FileRoutesOptions): Promise<void> {
+  const { repositories } = desk;
+
+  await app.register(async (large) => {
+    acceptLargeBodies(large, repositories.git.stagingFolder);
+    addRoute(large, fileRoutes.write, async ({ principal, params, body, raw }) => {
+      const path = requirePath(body.path);
+      const content = newContent(body.content, findStagedBody(raw));
+      const project = await access.getProject(principal, params.id, editors);
+      const written = await writeFile(desk, { projectId: project.id, path, content });
+      return { success: true, path, ...written };
+    });
+  });
+
+  addRawRoute(app, fileRoutes.read, async ({ principal, params, query }, reply) => {
+    const path = requirePath(query.path);
+    const project = await access.getProject(principal, params.id, readers);
+    const body = await readFileReply(repositories, project.id, path);
+    return reply.type('application/json; charset=utf-8').serializer(String).send(body);
+  });
+
+  addRoute(app, fileRoutes.delete, async ({ principal, params, query }) => {
+    const path = requirePath(query.path);
+    const project = await access.getProject(principal, params.id, editors);
+    await deleteFile(desk, project.id, path);
+    return { success: true, message: `${path} was deleted.` };
+  });
+
+  addRoute(app, fileRoutes.list, async ({ principal, params }) => {
+    const project = await access.getProject(principal, params.id, readers);
+    return { success: true, ...(await repositories.read(project.id, listProjectFiles)) };
+  });
+}
+
+function newContent(text: string, staged: StagedBody | undefined): NewContent {
+  if (staged === undefined) return contentOfText(text);
+  if (!staged.isWellFormed)
+    throw ApiError.of('invalid_content', { problem: 'must be valid Unicode: it has half of a surrogate pair' });
+  return contentOfFile(staged.contentFile, staged.sizeBytes);
+}

@@ -1,0 +1,134 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { Readable, Transform, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import { maxPushBytes, type GitProgram } from '../git/git-program.ts';
+
+export type GitService = 'upload-pack' | 'receive-pack';
+
+interface ExchangeOptions {
+  git: GitProgram;
+  gitDir: string;
+  service: GitService;
+  /** `version=2` and such, checked; it is the only thing of the request that git sees beside the body. */
+  protocol: string | undefined;
+}
+
+/** Without a byte in either direction for so long, the peer is gone; git itself sends a sign of life every 5 s. */
+const idleLimitMs = 120_000;
+const killAfterMs = 5000;
+/** What a fetch asks for is a list of hashes. */
+const maxRequestBytes: Record<GitService, number> = {
+  'upload-pack': 32 * 1024 * 1024,
+  // Beside the pack, the names of what it moves.
+  'receive-pack': maxPushBytes + 1024 * 1024,
+};
+
+/** One run of a git service for one HTTP request. */
+export class GitExchange {
+  readonly output: Readable;
+  /** Where the hooks of a push speak and listen. */
+  readonly fromHooks: Readable;
+  readonly toHooks: Writable;
+  /** Resolves when git has ended, with its exit code. */
+  readonly ended: Promise<number | null>;
+  readonly #child: ChildProcess;
+  readonly #input: Writable;
+  readonly #maxBytes: number;
+  readonly #idleTimer: NodeJS.Timeout;
+  #stderr = '';
+
+  constructor({ git, gitDir, service, protocol }: ExchangeOptions, ...flags: string[]) {
+    this.#maxBytes = maxRequestBytes[service];
+    this.#child = spawn('git', [service, '--stateless-rpc', ...flags, gitDir], {
+      env: { ...git.environment, ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }) },
+      cwd: git.stagingFolder,
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+      // It starts others, which have to end with it.
+      detached: true,
+    });
+    const [input, output, errors, fromHooks, toHooks] = this.#child.stdio;
+    if (!(input instanceof Writable) || !(output instanceof Readable) || !(errors instanceof Readable))
+      throw new Error('git has no streams');
+    if (!(fromHooks instanceof Readable) || !(toHooks instanceof Writable))
+      throw new Error('git has no streams for its hooks');
+    this.#input = input;
+    this.output = output;
+    this.fromHooks = fromHooks;
+    this.toHooks = toHooks;
+    this.ended = new Promise((resolve) => {
+      this.#child.once('close', (code) => resolve(code));
+      this.#child.once('error', () => resolve(null));
+    });
+    // Git may end at any time; its exit code says how.
+    for (const stream of [input, fromHooks, toHooks]) stream.on('error', () => undefined);
+    errors.on('data', (chunk: Buffer) => (this.#stderr = (this.#stderr + chunk.toString()).slice(-2000)));
+    this.#idleTimer = setTimeout(() => this.kill(), idleLimitMs).unref();
+    output.on('data', () => this.#idleTimer.refresh()).pause();
+    void this.ended.then(() => clearTimeout(this.#idleTimer));
+  }
+
+  /** Git's own words, for the log. */
+  get complaint(): string {
+    return this.#stderr.trim();
+  }
+
+  /**
+   * Hands the request's body to git. What git does not want to read is read anyway, so that the client gets its
+   * answer; a body that is too large or breaks off ends git.
+   */
+  async feed(body: Readable, ...stages: Transform[]): Promise<void> {
+    try {
+      await pipeline([body, ...stages, this.#counter(), this.#sink()]);
+    } catch {
+      this.kill();
+    }
+  }
+
+  endInput(): void {
+    this.#input.end();
+  }
+
+  /** Git removes what it has begun; if it can't, its children and it are ended anyway. */
+  kill(): void {
+    this.#signal('SIGTERM');
+    const timer = setTimeout(() => this.#signal('SIGKILL'), killAfterMs);
+    void this.ended.then(() => clearTimeout(timer));
+  }
+
+  #counter(): Transform {
+    let length = 0;
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        length += chunk.length;
+        this.#idleTimer.refresh();
+        if (length > this.#maxBytes) done(new Error('the request is too large'));
+        else done(null, chunk);
+      },
+    });
+  }
+
+  #sink(): Writable {
+    const input = this.#input;
+    return new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        if (input.writable) input.write(chunk, () => done());
+        else done();
+      },
+      final: (done) => {
+        input.end();
+        done();
+      },
+    });
+  }
+
+  #signal(name: NodeJS.Signals): void {
+    const { pid, exitCode } = this.#child;
+    if (pid === undefined || exitCode !== null) return;
+    try {
+      process.kill(-pid, name);
+    } catch {
+      this.#child.kill(name);
+    }
+  }
+}

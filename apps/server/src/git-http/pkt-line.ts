@@ -1,0 +1,22 @@
+import type { HookStream } from './hook-stream.ts';
+
+/** Git's framing: four hexadecimal digits with the length of the whole line, then its bytes; `0000` ends a list. */
+const headerLength = 4;
+export const flush = '0000';
+
+export function pktLine(text: string): string {
+  return (Buffer.byteLength(text) + headerLength).toString(16).padStart(headerLength, '0') + text;
+}
+
+/** The lines up to the next flush, without their line ends; undefined when the stream ends before. */
+export async function readPktLines(stream: HookStream): Promise<string[] | undefined> {
+  const lines: string[] = [];
+  for (;;) {
+    const header = await stream.takeBytes(headerLength);
+    if (header === flush) return lines;
+    const length = Number.parseInt(header ?? '', 16) - headerLength;
+    const line = length >= 0 ? await stream.takeBytes(length) : undefined;
+    if (line === undefined) return undefined;
+    lines.push(line.replace(/\n$/, ''));
+  }
+}

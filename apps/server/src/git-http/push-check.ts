@@ -1,0 +1,114 @@
+import path from 'node:path';
+
+import { GitRepository, noObject } from '../git/git-repository.ts';
+import { runGit } from '../git/run-git.ts';
+import { listFiles } from '../git/tree-walk.ts';
+import { hasSources } from '../projects/compile-tree.ts';
+import type { ProjectDesk } from '../projects/project-desk.ts';
+import { createProjectFiles } from '../projects/project-files.ts';
+import { findTreeOf } from '../projects/saved-state.ts';
+import { findRefProblem, isDeletion, mainBranch, type PushedRef } from './push-refs.ts';
+import { findNewObjectProblem, findSnapshotProblem, type Quarantine } from './pushed-trees.ts';
+
+/** A push that may not happen; its lines are for the client's terminal. */
+export class PushRefused extends Error {
+  override readonly name = 'PushRefused';
+  readonly lines: readonly string[];
+
+  constructor(...lines: string[]) {
+    super(lines[0] ?? '');
+    this.lines = lines;
+  }
+}
+
+/** What `main` becomes when the push is accepted. */
+export interface NewMain {
+  readonly before: string;
+  readonly commit: string;
+  readonly files: string | undefined;
+  readonly outputs: ReadonlyMap<string, string>;
+}
+
+const maxRefs = 1000;
+
+interface Push {
+  projectId: string;
+  refs: readonly PushedRef[];
+  /** Where git holds the new objects until the push is accepted. */
+  quarantinePath: string;
+}
+
+function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw new PushRefused(problem);
+}
+
+/** Everything about a push that does not depend on the project's present state. Throws `PushRefused`. */
+export async function checkPush(desk: ProjectDesk, push: Push): Promise<NewMain | undefined> {
+  const { git } = desk.repositories;
+  const gitDir = desk.repositories.gitDirOf(push.projectId);
+  if (push.refs.length > maxRefs) refuse(`A push moves at most ${maxRefs} branches and tags.`);
+  for (const ref of push.refs) refuse(findRefProblem(ref));
+  const quarantine = {
+    GIT_OBJECT_DIRECTORY: push.quarantinePath,
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: path.join(gitDir, 'objects'),
+  };
+  const repository = new GitRepository(git, gitDir, quarantine);
+  try {
+    await checkObjects(repository, push.refs, quarantine);
+    const main = push.refs.find(({ name }) => name === mainBranch);
+    return main && (await checkMain(desk, repository, { main, quarantine, projectId: push.projectId }));
+  } finally {
+    await repository.close();
+  }
+}
+
+async function checkObjects(
+  repository: GitRepository,
+  refs: readonly PushedRef[],
+  quarantine: Quarantine,
+): Promise<void> {
+  const arriving = refs.filter((ref) => !isDeletion(ref));
+  if (arriving.length === 0) return;
+  for (const { after, name } of arriving)
+    if ((await repository.findInfo(`${after}^{commit}`)) === undefined) refuse(`${name} is not a commit.`);
+  const tips = arriving.map(({ after }) => after);
+  refuse(await findNewObjectProblem(repository, tips, quarantine));
+  for (const tip of new Set(tips)) refuse(await findSnapshotProblem(repository, tip, quarantine));
+}
+
+async function checkMain(
+  desk: ProjectDesk,
+  repository: GitRepository,
+  { main, quarantine, projectId }: { main: PushedRef; quarantine: Quarantine; projectId: string },
+): Promise<NewMain> {
+  const { before, after: commit } = main;
+  if ((await repository.findInfo(commit))?.type !== 'commit') refuse('main can only be a commit.');
+  if (before !== noObject && !(await isAncestor(repository, quarantine, main)))
+    refuse('main can only move forward: fetch it, put your commits on top of it, and push without force.');
+  const files = await findTreeOf(repository, commit);
+  return { before, commit, files, outputs: await compile(desk, repository, { projectId, files }) };
+}
+
+function isAncestor(repository: GitRepository, quarantine: Quarantine, main: PushedRef): Promise<boolean> {
+  const args = ['merge-base', '--is-ancestor', main.before, main.after];
+  return runGit(repository.git, args, { gitDir: repository.gitDir, environment: quarantine }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function compile(
+  { compiler }: ProjectDesk,
+  repository: GitRepository,
+  { projectId, files }: { projectId: string; files: string | undefined },
+): Promise<ReadonlyMap<string, string>> {
+  if (!hasSources((await listFiles(repository, files)).keys())) return new Map();
+  const projectFiles = createProjectFiles(projectId, files, (work) => work(repository));
+  const result = await compiler.compileProject(projectFiles, { complete: false });
+  if (result.ok) return result.outputs;
+  throw new PushRefused(
+    'The project does not compile, so main stays as it is:',
+    ...result.errors.map((line) => `  ${line}`),
+    'Mend it and push again, or push to another branch.',
+  );
+}

@@ -1,0 +1,111 @@
+import { maxFileBytes } from '@phalanx/protocol';
+
+import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
+import { findPathProblem, findSegmentProblem } from '../files/file-path.ts';
+import type { GitRepository } from '../git/git-repository.ts';
+import { runGit } from '../git/run-git.ts';
+import { listSizedFiles } from '../git/sized-files.ts';
+import { executableMode, fileMode, folderMode, type Tree } from '../git/tree.ts';
+import { findTotalsProblem } from '../projects/project-totals.ts';
+
+/** A push may bring that many new objects. */
+const maxNewObjects = 200_000;
+
+const oddModes: Record<string, string> = {
+  120000: 'is a symbolic link',
+  160000: 'is a submodule',
+};
+
+const shown = (name: string): string => JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
+
+/** What `git rev-list` and `git ls-tree` need to see the objects of a push before it is accepted. */
+export type Quarantine = Readonly<Record<string, string>>;
+
+function findEntryProblem(name: string, mode: string): string | undefined {
+  const segment = name.includes('\uFFFD') ? 'must be UTF-8' : findSegmentProblem(name);
+  if (segment !== undefined) return `${shown(name)} ${segment}`;
+  if ([fileMode, executableMode, folderMode].includes(mode)) return undefined;
+  return `${shown(name)} ${oddModes[mode] ?? `has the odd mode ${mode}`}: a project has files and folders only`;
+}
+
+function findTreeProblem(tree: Tree): string | undefined {
+  for (const [name, { mode }] of tree) {
+    const problem = findEntryProblem(name, mode);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Looks at every new folder and file of a push, in the newest commit or not: any commit may be reverted to. */
+export async function findNewObjectProblem(
+  repository: GitRepository,
+  tips: readonly string[],
+  quarantine: Quarantine,
+): Promise<string | undefined> {
+  const ids = await listNewObjects(repository, tips, quarantine);
+  if (ids.length > maxNewObjects)
+    return `The push brings more than ${maxNewObjects} new objects: push in smaller steps.`;
+  for (const id of ids) {
+    const info = await repository.findInfo(id);
+    if (info?.type === 'blob' && info.sizeBytes > maxFileBytes)
+      return `A file has ${info.sizeBytes} bytes; a file may have ${maxFileBytes}.`;
+    const problem = info?.type === 'tree' ? findTreeProblem(await repository.readTree(id)) : undefined;
+    if (problem !== undefined) return `${problem}.`;
+  }
+  return undefined;
+}
+
+async function listNewObjects(
+  repository: GitRepository,
+  tips: readonly string[],
+  quarantine: Quarantine,
+): Promise<string[]> {
+  const { stdout } = await runGit(
+    repository.git,
+    ['rev-list', '--objects', '--no-object-names', ...tips, '--not', '--all'],
+    { gitDir: repository.gitDir, environment: quarantine, maxBytes: (maxNewObjects + 1) * 41 },
+  );
+  return stdout.toString().split('\n').filter((id) => id.length === 40);
+}
+
+/** Looks at the files of a branch's newest commit as a whole. */
+export async function findSnapshotProblem(
+  repository: GitRepository,
+  commit: string,
+  quarantine: Quarantine,
+): Promise<string | undefined> {
+  const files = await listSizedFiles(repository, commit, quarantine);
+  const bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  const totals = findTotalsProblem({ files: files.length, bytes });
+  if (totals !== undefined) return `The project would have ${totals}.`;
+  const paths = new Set(files.map((file) => file.path));
+  const folders = new Set(files.flatMap((file) => foldersOf(file.path)));
+  for (const { path } of files) {
+    const problem = findPathProblem(path) ?? findPairProblem(path, paths, folders);
+    if (problem !== undefined) return `${shown(path)} ${problem}.`;
+  }
+  return undefined;
+}
+
+/** `a/b/c` stands in `a` and in `a/b`. */
+function foldersOf(path: string): string[] {
+  return Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index));
+}
+
+/** Each compiled path belongs to one source, and to no file or folder of the user. */
+function findPairProblem(
+  path: string,
+  paths: ReadonlySet<string>,
+  folders: ReadonlySet<string>,
+): string | undefined {
+  const source = listSourcePaths(path).find((one) => paths.has(one));
+  if (source !== undefined)
+    return `is compiled from ${shown(source)} by the service: take it out with "git rm --cached", and put it in .gitignore`;
+  const compiled = findCompiledPath(path);
+  if (compiled === undefined) return undefined;
+  const other = listSourcePaths(compiled).find((one) => one !== path && paths.has(one));
+  if (other !== undefined) return `would be compiled to ${shown(compiled)}, as ${shown(other)} is`;
+  if (folders.has(compiled))
+    return `would be compiled to ${shown(compiled)}, which is a folder`;
+  return undefined;
+}

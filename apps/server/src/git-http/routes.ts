@@ -1,0 +1,175 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Logger } from 'pino';
+
+import { ApiError } from '../http/api-error.ts';
+import type { Authenticate } from '../http/authentication.ts';
+import type { ProjectAccess } from '../projects/project-access.ts';
+import type { ProjectDesk } from '../projects/project-desk.ts';
+import { admitGitCaller } from './git-caller.ts';
+import { GitExchange, type GitService } from './git-exchange.ts';
+import { flush, pktLine } from './pkt-line.ts';
+import { guardPush } from './push-gate.ts';
+import { Slots } from './slots.ts';
+
+interface GitRoutesOptions {
+  authenticate: Authenticate;
+  access: ProjectAccess;
+  desk: ProjectDesk;
+  log: Logger;
+}
+
+/** Clones and pushes at a time; each holds a few processes. */
+const maxExchanges = 16;
+
+const services: Record<string, GitService | undefined> = {
+  'git-upload-pack': 'upload-pack',
+  'git-receive-pack': 'receive-pack',
+};
+
+/**
+ * `GET /git/:project.git/info/refs` · `POST /git/:project.git/git-upload-pack` · `POST /git/:project.git/git-receive-pack`:
+ * what git clients speak over HTTP. Errors are plain text, because git shows that to its user.
+ */
+export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptions): Promise<void> {
+  const slots = new Slots(maxExchanges);
+  await app.register(async (git) => {
+    git.removeAllContentTypeParsers();
+    for (const service of Object.keys(services))
+      git.addContentTypeParser(`application/x-${service}-request`, (_request, payload, done) =>
+        done(null, payload),
+      );
+    git.setErrorHandler((error, request, reply) => sendPlainError(error, request, reply));
+    const closed = { config: { scope: null }, schema: { hide: true } };
+
+    git.get<{ Params: { name: string }; Querystring: { service?: string } }>(
+      '/git/:name/info/refs',
+      closed,
+      async (request, reply) => {
+        const service = services[request.query.service ?? ''];
+        if (service === undefined)
+          throw ApiError.of('forbidden', { reason: 'Use git 1.6.6 or newer: it asks for a service' });
+        const projectId = await admit(request, service);
+        return slots.run(() => advertise({ request, reply, service, projectId }));
+      },
+    );
+
+    for (const [name, service] of Object.entries(services)) {
+      if (service === undefined) continue;
+      git.post<{ Params: { name: string } }>(
+        `/git/:name/${name}`,
+        {
+          ...closed,
+          // Before anything of the body is read.
+          onRequest: async (request) => {
+            const projectId = await admit(request, service);
+            admitted.set(request, projectId);
+          },
+        },
+        async (request, reply) => {
+          const projectId = admitted.get(request) ?? '';
+          return slots.run(() => serve({ request, reply, service, projectId }));
+        },
+      );
+    }
+  });
+
+  const admitted = new WeakMap<object, string>();
+
+  async function admit(request: FastifyRequest<{ Params: { name: string } }>, service: GitService) {
+    const { authorization } = request.headers;
+    const id = request.params.name.replace(/\.git$/, '');
+    const { projectId } = await admitGitCaller(options, { authorization, projectId: id, service });
+    return projectId;
+  }
+
+  function open(exchange: Exchange, ...flags: string[]): { git: GitExchange; leave: () => void } {
+    const { repositories } = options.desk;
+    const gitDir = repositories.gitDirOf(exchange.projectId);
+    const protocol = protocolOf(exchange.request);
+    const git = new GitExchange({ git: repositories.git, gitDir, service: exchange.service, protocol }, ...flags);
+    const removeGuest = repositories.addGuest(exchange.projectId, () => git.kill());
+    const onClose = () => {
+      if (!git.output.readableEnded) git.kill();
+    };
+    exchange.reply.raw.once('close', onClose);
+    const leave = () => {
+      removeGuest();
+      exchange.reply.raw.off('close', onClose);
+    };
+    return { git, leave };
+  }
+
+  async function advertise(exchange: Exchange): Promise<FastifyReply> {
+    const { reply, service, request } = exchange;
+    const { git, leave } = await prepared(exchange, '--advertise-refs');
+    git.endInput();
+    const isVersion2 = service === 'upload-pack' && protocolOf(request) === 'version=2';
+    const greeting = isVersion2 ? '' : pktLine(`# service=git-${service}\n`) + flush;
+    void reply.type(`application/x-git-${service}-advertisement`).header('cache-control', 'no-cache');
+    return send(reply.send(Readable.from(withGreeting(greeting, git.output))), git, leave);
+  }
+
+  async function serve(exchange: Exchange): Promise<FastifyReply> {
+    const { request, reply, service, projectId } = exchange;
+    const { git, leave } = await prepared(exchange);
+    const body = request.body instanceof Readable ? request.body : Readable.from([]);
+    const feeding = git.feed(body, ...(isZipped(request) ? [createGunzip()] : []));
+    const { fromHooks, toHooks } = git;
+    const guarding =
+      service === 'receive-pack'
+        ? guardPush({ desk: options.desk, log: options.log, projectId, fromHooks, toHooks })
+        : Promise.resolve();
+    void reply.type(`application/x-git-${service}-result`).header('cache-control', 'no-cache');
+    const sent = await send(reply.send(git.output), git, leave);
+    await Promise.all([feeding, guarding]);
+    if (service === 'receive-pack') options.desk.repositories.noteWrite(projectId);
+    return sent;
+  }
+
+  /** The repository is opened once, so that what a crash left behind is mended before a client sees it. */
+  async function prepared(exchange: Exchange, ...flags: string[]) {
+    await options.desk.repositories.read(exchange.projectId, async () => undefined);
+    return open(exchange, ...flags);
+  }
+
+  async function send(reply: FastifyReply, git: GitExchange, leave: () => void): Promise<FastifyReply> {
+    const code = await git.ended;
+    leave();
+    if (code !== 0) options.log.info({ code, complaint: git.complaint }, 'git ended early');
+    return reply;
+  }
+}
+
+interface Exchange {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  service: GitService;
+  projectId: string;
+}
+
+async function* withGreeting(greeting: string, output: Readable): AsyncGenerator<Buffer> {
+  if (greeting !== '') yield Buffer.from(greeting);
+  for await (const chunk of output) if (Buffer.isBuffer(chunk)) yield chunk;
+}
+
+function protocolOf({ headers }: FastifyRequest): string | undefined {
+  const protocol = headers['git-protocol'];
+  return typeof protocol === 'string' && /^version=[0-2]$/.test(protocol) ? protocol : undefined;
+}
+
+const isZipped = ({ headers }: FastifyRequest): boolean =>
+  ['gzip', 'x-gzip'].includes(headers['content-encoding'] ?? '');
+
+function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known =
+    error instanceof ApiError ? error : ApiError.of('internal', { request_id: request.id }, { cause: error });
+  if (known.status >= 500) request.log.error({ err: known.cause }, 'git request failed');
+  if (known.code === 'unauthorized') void reply.header('www-authenticate', 'Basic realm="Phalanx", charset="UTF-8"');
+  const text =
+    known.code === 'unauthorized'
+      ? 'Give any user name, and an API token as the password.'
+      : known.message;
+  return reply.code(known.status).type('text/plain; charset=utf-8').send(`${text}\n`);
+}

@@ -1,0 +1,172 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+
+import { ByteQueue } from './byte-queue.ts';
+import type { GitProgram } from './git-program.ts';
+
+/** How a reply is read: yields what it needs next, a line or a number of bytes, and returns what they mean. */
+export type Reading<Reply> = Generator<'line' | number, Reply, Buffer>;
+
+/** The process ended before it had answered; whether it has done what was asked is unknown. */
+export class BatchProcessEnded extends Error {
+  override readonly name = 'BatchProcessEnded';
+}
+
+interface Pending {
+  reading: Reading<void>;
+  wanted: 'line' | number;
+  reject: (error: Error) => void;
+}
+
+export interface BatchCommand {
+  readonly args: readonly string[];
+  readonly gitDir: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A process that owes an answer and says nothing for this long is stuck. */
+const stallLimitMs = 60_000;
+const stderrLimit = 4096;
+
+/** One git command that is kept open and answers requests in their order. */
+export class BatchProcess {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #bytes = new ByteQueue();
+  readonly #pending: Pending[] = [];
+  readonly #name: string;
+  readonly #exit: Promise<void>;
+  #hasEnded = false;
+  #stderr = '';
+  #stallTimer: NodeJS.Timeout | undefined;
+
+  constructor(git: GitProgram, { args, gitDir, environment }: BatchCommand) {
+    this.#name = args[0] ?? 'git';
+    this.#child = spawn('git', args, {
+      env: { ...git.environment, GIT_DIR: gitDir, ...environment },
+      cwd: git.stagingFolder,
+      stdio: 'pipe',
+    });
+    this.#exit = new Promise((resolve) => {
+      this.#child.once('close', () => resolve());
+      this.#child.once('error', () => resolve());
+    });
+    void this.#exit.then(() => this.#end());
+    this.#child.on('error', (error) => (this.#stderr += String(error)));
+    // A write to a process that has gone: its end is what counts.
+    this.#child.stdin.on('error', () => undefined);
+    this.#child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    this.#child.stderr.on('data', (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrLimit);
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  request<Reply>(input: string | Buffer, read: () => Reading<Reply>): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      if (this.#hasEnded) {
+        reject(this.#ended());
+        return;
+      }
+      const reading = (function* deliver(): Reading<void> {
+        resolve(yield* read());
+      })();
+      const first = reading.next();
+      if (first.done === true) return;
+      this.#pending.push({ reading, wanted: first.value, reject });
+      this.#child.stdin.write(input);
+      this.#watchStall();
+    });
+  }
+
+  /** Lets it finish what it was asked, and waits for its end. */
+  async close(): Promise<void> {
+    this.#child.stdin.end();
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 5000);
+    await this.#exit;
+    clearTimeout(timer);
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #take(chunk: Buffer): void {
+    this.#bytes.push(chunk);
+    for (let head = this.#pending[0]; head !== undefined; head = this.#pending[0]) {
+      const got = head.wanted === 'line' ? this.#bytes.takeLine() : this.#bytes.take(head.wanted);
+      if (got === undefined) break;
+      this.#advance(head, got);
+    }
+    this.#watchStall();
+  }
+
+  #advance(head: Pending, got: Buffer): void {
+    try {
+      const next = head.reading.next(got);
+      if (next.done === true) this.#pending.shift();
+      else head.wanted = next.value;
+    } catch (error) {
+      this.#pending.shift();
+      head.reject(error instanceof Error ? error : new Error('unreadable answer', { cause: error }));
+      // What follows can't be told apart any more.
+      this.kill();
+    }
+  }
+
+  #watchStall(): void {
+    if (this.#pending.length === 0 || this.#hasEnded) {
+      clearTimeout(this.#stallTimer);
+      this.#stallTimer = undefined;
+    } else if (this.#stallTimer === undefined) {
+      this.#stallTimer = setTimeout(() => this.kill(), stallLimitMs).unref();
+    } else this.#stallTimer.refresh();
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#stallTimer);
+    for (const { reject } of this.#pending.splice(0)) reject(this.#ended());
+  }
+
+  #ended(): BatchProcessEnded {
+    return new BatchProcessEnded(`git ${this.#name} has ended: ${this.#stderr.trim()}`);
+  }
+}
+
+/** Starts the command when it is first needed, and again when it has died. */
+export class KeptOpen {
+  readonly #git: GitProgram;
+  readonly #command: BatchCommand;
+  #process: BatchProcess | undefined;
+
+  constructor(git: GitProgram, command: BatchCommand) {
+    this.#git = git;
+    this.#command = command;
+  }
+
+  /** For requests that may be made twice: one that a dying process left unanswered is made again, once. */
+  async request<Reply>(input: string | Buffer, read: () => Reading<Reply>): Promise<Reply> {
+    try {
+      return await this.requestOnce(input, read);
+    } catch (error) {
+      if (!(error instanceof BatchProcessEnded)) throw error;
+      return this.requestOnce(input, read);
+    }
+  }
+
+  async requestOnce<Reply>(input: string | Buffer, read: () => Reading<Reply>): Promise<Reply> {
+    if (this.#process === undefined || this.#process.hasEnded)
+      this.#process = new BatchProcess(this.#git, this.#command);
+    return this.#process.request(input, read);
+  }
+
+  async close(): Promise<void> {
+    await this.#process?.close();
+  }
+
+  kill(): void {
+    this.#process?.kill();
+  }
+}

@@ -1,0 +1,124 @@
+import path from 'node:path';
+
+import type { GitProgram } from './git-program.ts';
+import { GitRepository } from './git-repository.ts';
+
+interface OpenRepository {
+  readonly repository: GitRepository;
+  readonly opening: Promise<void>;
+  users: number;
+  isRetired: boolean;
+}
+
+interface PoolOptions {
+  git: GitProgram;
+  /** Holds `<id>.git`. */
+  folder: string;
+  /** Looks at a repository before anyone uses it; what it throws goes to whoever asked. */
+  prepare: (id: string, repository: GitRepository) => Promise<void>;
+  maxOpen?: number;
+}
+
+/** Four processes each, of which a reader needs one. */
+const defaultMaxOpen = 96;
+/** What an open process knows of packs grows old; far shorter than the day after which unused objects go. */
+const maxAgeMs = 60 * 60 * 1000;
+
+/** Keeps repositories open for the next request; the one that was used least recently makes room. */
+export class RepositoryPool {
+  readonly #options: PoolOptions;
+  readonly #maxOpen: number;
+  readonly #open = new Map<string, OpenRepository>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #waiters: (() => void)[] = [];
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#maxOpen = options.maxOpen ?? defaultMaxOpen;
+  }
+
+  gitDirOf(id: string): string {
+    return path.join(this.#options.folder, `${id}.git`);
+  }
+
+  async use<Result>(id: string, work: (repository: GitRepository) => Promise<Result>): Promise<Result> {
+    const entry = await this.#enter(id);
+    try {
+      await entry.opening;
+      return await work(entry.repository);
+    } finally {
+      this.#leave(id, entry);
+    }
+  }
+
+  /** Whoever comes next gets new processes. `kill`: those at work are ended too. */
+  retire(id: string, kill = false): void {
+    const entry = this.#open.get(id);
+    if (entry === undefined) return;
+    entry.isRetired = true;
+    this.#open.delete(id);
+    if (kill) entry.repository.kill();
+    if (entry.users === 0) this.#close(entry);
+    this.#wake();
+  }
+
+  async close(): Promise<void> {
+    for (const id of this.#open.keys()) this.retire(id);
+    await Promise.all(this.#closing);
+  }
+
+  async #enter(id: string): Promise<OpenRepository> {
+    for (;;) {
+      const known = this.#open.get(id);
+      if (known !== undefined && !isOutdated(known)) {
+        known.users += 1;
+        this.#open.delete(id);
+        this.#open.set(id, known);
+        return known;
+      }
+      if (known !== undefined) this.retire(id);
+      if (this.#open.size >= this.#maxOpen) this.#retireIdle();
+      if (this.#open.size < this.#maxOpen) return this.#add(id);
+      await new Promise<void>((resolve) => this.#waiters.push(resolve));
+    }
+  }
+
+  #add(id: string): OpenRepository {
+    const repository = new GitRepository(this.#options.git, this.gitDirOf(id));
+    const opening = this.#options.prepare(id, repository);
+    const entry = { repository, opening, users: 1, isRetired: false };
+    opening.catch(() => {
+      if (this.#open.get(id) === entry) this.retire(id);
+    });
+    this.#open.set(id, entry);
+    return entry;
+  }
+
+  #leave(id: string, entry: OpenRepository): void {
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    if (entry.isRetired) this.#close(entry);
+    else if (this.#waiters.length > 0) this.retire(id);
+  }
+
+  #retireIdle(): void {
+    for (const [id, entry] of this.#open) {
+      if (entry.users > 0) continue;
+      this.retire(id);
+      return;
+    }
+  }
+
+  #close(entry: OpenRepository): void {
+    const closing = entry.repository.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  #wake(): void {
+    this.#waiters.shift()?.();
+  }
+}
+
+function isOutdated({ users, repository }: OpenRepository): boolean {
+  return users === 0 && performance.now() - repository.openedAt > maxAgeMs;
+}

@@ -1,0 +1,75 @@
+import type { GitRepository } from './git-repository.ts';
+import { isFolder, type TreeEntry } from './tree.ts';
+
+/** What stands at a path: a file, a folder, nothing, or nothing because the path runs through a file. */
+export type Found =
+  | { kind: 'file'; entry: TreeEntry }
+  | { kind: 'folder' }
+  | { kind: 'nothing' }
+  | { kind: 'beyond_file'; file: string };
+
+/** `treeId` undefined stands for an empty folder, here and below. */
+export async function findAt(
+  repository: GitRepository,
+  treeId: string | undefined,
+  path: string,
+): Promise<Found> {
+  const segments = path.split('/');
+  let folder = treeId;
+  for (const [index, name] of segments.entries()) {
+    const entry = folder === undefined ? undefined : (await repository.readTree(folder)).get(name);
+    if (entry === undefined) return { kind: 'nothing' };
+    const isLast = index === segments.length - 1;
+    if (!isFolder(entry)) {
+      if (isLast) return { kind: 'file', entry };
+      return { kind: 'beyond_file', file: segments.slice(0, index + 1).join('/') };
+    }
+    folder = entry.id;
+  }
+  return { kind: 'folder' };
+}
+
+/** Every file below, by its path. */
+export async function listFiles(
+  repository: GitRepository,
+  treeId: string | undefined,
+  prefix = '',
+): Promise<Map<string, TreeEntry>> {
+  const files = new Map<string, TreeEntry>();
+  if (treeId === undefined) return files;
+  for (const [name, entry] of await repository.readTree(treeId)) {
+    if (!isFolder(entry)) files.set(prefix + name, entry);
+    else
+      for (const [path, below] of await listFiles(repository, entry.id, `${prefix}${name}/`))
+        files.set(path, below);
+  }
+  return files;
+}
+
+export interface FileDifference {
+  readonly before: TreeEntry | undefined;
+  readonly after: TreeEntry | undefined;
+}
+
+/** The files that differ between two trees; folders that are the same are not opened. */
+export async function listDifferences(
+  repository: GitRepository,
+  beforeId: string | undefined,
+  afterId: string | undefined,
+  prefix = '',
+): Promise<Map<string, FileDifference>> {
+  const differences = new Map<string, FileDifference>();
+  if (beforeId === afterId) return differences;
+  const before = beforeId === undefined ? new Map<string, TreeEntry>() : await repository.readTree(beforeId);
+  const after = afterId === undefined ? new Map<string, TreeEntry>() : await repository.readTree(afterId);
+  for (const name of new Set([...before.keys(), ...after.keys()])) {
+    const sides = [before.get(name), after.get(name)] as const;
+    if (sides[0]?.id === sides[1]?.id && sides[0]?.mode === sides[1]?.mode) continue;
+    const [was, is] = sides.map((entry) => (entry !== undefined && isFolder(entry) ? undefined : entry));
+    if (was !== undefined || is !== undefined) differences.set(prefix + name, { before: was, after: is });
+    const [from, to] = sides.map((entry) => (entry !== undefined && isFolder(entry) ? entry.id : undefined));
+    for (const [path, below] of await listDifferences(repository, from, to, `${prefix}${name}/`))
+      differences.set(path, below);
+  }
+  return differences;
+}

@@ -1,0 +1,250 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { closeCodes, hostConnectPath, maxFrameBytes } from '@phalanx/protocol';
+
+import { deviceReport, TestHost } from '../testing/test-host.ts';
+import { adminToken, TestServer } from '../testing/test-server.ts';
+
+const patience = { timeout: 10_000, interval: 10 };
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await TestServer.start({ sweepMs: 20 });
+});
+afterAll(() => server.dispose());
+
+const newHost = (token = adminToken): TestHost => new TestHost({ url: server.url, token });
+
+/** What a plain socket gets back for an upgrade, until the server ends the connection. */
+async function upgrade(path: string, headers: string): Promise<string> {
+  const socket = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1', allowHalfOpen: true });
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n${headers}\r\n`,
+  );
+  let text = '';
+  socket.on('data', (data) => (text += data.toString()));
+  await once(socket, 'end');
+  socket.destroy();
+  return text;
+}
+
+describe('the door of the gateway', () => {
+  it.each<[string, () => Promise<string>, number]>([
+    ['no token', async () => '', 401],
+    ['an unknown token', async () => 'phx_unknown', 401],
+    ['a token without the scope host', async () => (await server.createToken({})).secret, 403],
+    [
+      'an expired token',
+      async () => (await server.createToken({ scopes: ['host'], expires_at: '2020-01-01' })).secret,
+      401,
+    ],
+  ])('is closed to %s', async (_name, tokenOf, status) => {
+    await expect(newHost(await tokenOf()).open()).rejects.toThrow(`${status}`);
+  });
+
+  it('answers a refusal like every endpoint, and ends a connection that its peer keeps open', async () => {
+    const reply = await upgrade(hostConnectPath, '');
+    expect(reply).toMatch(/^HTTP\/1\.1 401 Unauthorized\r\n/);
+    expect(reply).toContain('WWW-Authenticate: Bearer');
+    expect(reply).toMatch(/x-request-id: [0-9a-f-]{36}/);
+    expect(JSON.parse(reply.slice(reply.indexOf('\r\n\r\n')))).toMatchObject({
+      success: false,
+      code: 'unauthorized',
+    });
+  });
+
+  it('is the only WebSocket there is', async () => {
+    expect(await upgrade('/api/v2/me', `Authorization: Bearer ${adminToken}\r\n`)).toMatch(/^HTTP\/1\.1 404/);
+  });
+
+  it('refuses a handshake that is not one of WebSocket', async () => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.write(
+      `GET ${hostConnectPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    expect(data.toString()).toMatch(/^HTTP\/1\.1 400/);
+    socket.destroy();
+  });
+
+  it('serves a client that offers HTTP/2 in passing', async () => {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    socket.write(
+      'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n',
+    );
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    expect(data.toString()).toMatch(/^HTTP\/1\.1 200/);
+    socket.destroy();
+  });
+});
+
+describe('a host that breaks the protocol is cut off', () => {
+  const frame = (header: unknown, payload: unknown): Buffer =>
+    Buffer.from(`${JSON.stringify(header)}\n${JSON.stringify(payload)}`);
+  const runId = crypto.randomUUID();
+  const hello = { sendHello: true };
+  const cases: [string, { sendHello?: boolean }, (host: TestHost) => void][] = [
+    ['a hello of another version', {}, (host) => host.sendHello({ protocol_version: 999 })],
+    ['a hello without runs', {}, (host) => host.sendHello({ runs: undefined })],
+    ['a hello with a host ID that is none', {}, (host) => host.sendHello({ host_id: '../x' })],
+    ['a second hello', hello, (host) => host.sendHello()],
+    ['a heartbeat before hello', {}, (host) => host.send({ type: 'heartbeat', sent_at: 1, ready: [] })],
+    ['a binary frame before hello', {}, (host) => host.sendLogFrame(runId, 1, [[1, 0, 1, 'x']])],
+    ['text that is not JSON', hello, (host) => host.sendRaw('garbage')],
+    ['an unknown type', hello, (host) => host.send({ type: 'surprise' })],
+    ['JSON null', hello, (host) => host.sendRaw('null')],
+    ['an empty frame', hello, (host) => host.sendRaw('')],
+    ['an empty binary frame', hello, (host) => host.sendRaw(Buffer.alloc(0))],
+    ['a binary frame without a header', hello, (host) => host.sendRaw(Buffer.alloc(5000, 0x20))],
+    ['a header of another type', hello, (host) => host.sendRaw(frame({ type: 'virus' }, []))],
+    ['log entries that are not a list', hello, (host) => host.sendLogFrame(runId, 1, {})],
+    ['an empty list of log entries', hello, (host) => host.sendLogFrame(runId, 1, [])],
+    ['a log entry of an unknown level', hello, (host) => host.sendLogFrame(runId, 1, [[1, 3, 1, 'x']])],
+    ['a log entry whose message is a number', hello, (host) => host.sendLogFrame(runId, 1, [[1, 0, 1, 2]])],
+    ['a log number of 0', hello, (host) => host.sendLogFrame(runId, 0, [[1, 0, 1, 'x']])],
+    [
+      'more entries than a frame holds',
+      hello,
+      (host) =>
+        host.sendLogFrame(
+          runId,
+          1,
+          Array.from({ length: 1001 }, () => [1, 0, 1, 'x']),
+        ),
+    ],
+    [
+      'a device state in capital letters',
+      hello,
+      (host) => host.send({ type: 'devices', devices: [deviceReport('s', { state: 'READY' })] }),
+    ],
+    ['a run without a status', hello, (host) => host.send({ type: 'runs', runs: [{ run_id: runId }] })],
+    ['a serial that is empty', hello, (host) => host.send({ type: 'devices', devices: [deviceReport('')] })],
+  ];
+
+  it.each(cases)('for %s', async (_name, { sendHello }, misbehave) => {
+    const host = newHost();
+    await host.open();
+    if (sendHello === true) {
+      host.sendHello();
+      await host.heartbeat();
+    }
+    misbehave(host);
+    expect(await host.ended()).toBe(closeCodes.protocolError);
+    expect((await server.api('GET', '/healthz')).status).toBe(200);
+  });
+
+  it('for a frame that is too large', async () => {
+    const host = newHost();
+    await host.connect();
+    host.sendRaw(Buffer.alloc(maxFrameBytes + 1));
+    expect(await host.ended()).toBe(1009);
+  });
+
+  it('and another host of the same user goes on', async () => {
+    const good = newHost();
+    await good.connect();
+    const bad = newHost();
+    await bad.open();
+    bad.sendRaw('garbage');
+    await bad.ended();
+    await good.heartbeat();
+    expect(good.closeCode).toBe(0);
+    await good.cut();
+  });
+});
+
+describe('a connection', () => {
+  it('is replaced when the same host connects again, and its devices stay', async () => {
+    const first = newHost();
+    await first.connect();
+    const second = new TestHost({ url: server.url, token: adminToken, hostId: first.hostId });
+    await second.connect();
+    expect(await first.ended()).toBe(closeCodes.replaced);
+    const { body } = await server.api('GET', '/api/v2/devices');
+    expect(body['devices']).toMatchObject([{ state: 'ready', host: { id: first.hostId, connected: true } }]);
+    await second.cut();
+  });
+
+  it('is not replaced by a host of another user with the same ID', async () => {
+    const mine = newHost();
+    await mine.connect();
+    const other = await server.createCaller('impostor');
+    const theirs = new TestHost({ url: server.url, token: other.token, hostId: mine.hostId });
+    await theirs.connect();
+    await mine.heartbeat();
+    expect(mine.closeCode).toBe(0);
+    await Promise.all([mine.cut(), theirs.cut()]);
+  });
+
+  it('ends when its token is revoked', async () => {
+    const { secret, id } = await server.createToken({ scopes: ['host'] });
+    const host = newHost(secret);
+    await host.connect();
+    await server.api('DELETE', `/api/v2/tokens/${id}`);
+    expect(await host.ended()).toBe(closeCodes.unauthorized);
+    await expect(host.open()).rejects.toThrow('401');
+  });
+
+  it('ends when its token expires', async () => {
+    const expiresAt = new Date(server.clock.now() + 60_000).toISOString();
+    const { secret } = await server.createToken({ scopes: ['host'], expires_at: expiresAt });
+    const host = newHost(secret);
+    await host.connect();
+    server.clock.advance(61_000);
+    expect(await host.ended()).toBe(closeCodes.unauthorized);
+  });
+
+  it('takes in many thousand messages that are sent without waiting, in order', async () => {
+    const host = newHost();
+    await host.connect();
+    const before = host.messages('heartbeat').length;
+    for (let at = 0; at < 5000; at += 1) host.send({ type: 'heartbeat', sent_at: at, ready: [] });
+    await host.heartbeat();
+    const answers = host.messages('heartbeat').slice(before);
+    expect(answers.slice(0, 5000).map((message) => message.sent_at)).toEqual(
+      Array.from({ length: 5000 }, (_, at) => at),
+    );
+    await host.cut();
+  });
+
+  it('that says nothing after it was opened, or falls silent, is ended, and its devices are offline', async () => {
+    const fast = await TestServer.start({ heartbeatMs: 100 });
+    const { host, deviceId } = await fast.connectHost();
+    expect(await host.ended()).toBe(1006);
+    await vi.waitUntil(async () => {
+      const { body } = await fast.api('GET', `/api/v2/devices/${deviceId}`);
+      return (body['device'] as { state: string }).state === 'offline';
+    }, patience);
+    await fast.dispose();
+  });
+});
+
+describe('a screenshot', () => {
+  it('is what the host sends for it', async () => {
+    const { host, deviceId } = await server.connectHost();
+    const asked = host.waitFor('screenshot');
+    const reply = server.api('GET', `/api/v2/devices/${deviceId}/screenshot`);
+    const header = { type: 'screenshot', request_id: (await asked).request_id };
+    host.sendRaw(Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), Buffer.from('JPEG-bytes')]));
+    const { status, headers, text } = await reply;
+    expect([status, headers.get('content-type'), text]).toEqual([200, 'image/jpeg', 'JPEG-bytes']);
+    await host.cut();
+  });
+
+  it.each<[string, (host: TestHost, requestId: string) => unknown]>([
+    [
+      'refuses',
+      (host, id) => host.send({ type: 'request_failed', request_id: id, message: 'the screen is off' }),
+    ],
+    ['is cut off', (host) => host.cut()],
+  ])('is 502 with the reason when its host %s', async (_name, answer) => {
+    const { host, deviceId } = await server.connectHost();
+    const asked = host.waitFor('screenshot');
+    const reply = server.api('GET', `/api/v2/devices/${deviceId}/screenshot`);
+    await answer(host, (await asked).request_id);
+    expect((await reply).status).toBe(502);
+    expect((await reply).body).toMatchObject({ success: false, code: 'screenshot_failed' });
+    await host.cut();
+  });
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import path from 'node:path';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+
+import { createAccessStore } from '../access/store.ts';
+import { openDatabase, type Db } from '../db/database.ts';
+import { createRunStore } from '../runs/store.ts';
+import { deleteOldLaunches } from './history.ts';
+import { createLaunchStore } from './store.ts';
+
+const dayMs = 24 * 60 * 60 * 1000;
+const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-history-'));
+let db: Db;
+
+async function insertLaunch(id: string, ageDays: number): Promise<void> {
+  const launch = {
+    id,
+    user_id: 'u',
+    launch_id: id,
+    fingerprint: '',
+    created_at: Date.now() - ageDays * dayMs,
+  };
+  const run = { id: `run-${id}`, device_id: 'd', host_id: 'h', automation_id: id, commit: null, dirty: null };
+  await createLaunchStore(db).insert(launch, [run]);
+}
+
+const end = (id: string) =>
+  createRunStore(db).apply([
+    { runId: `run-${id}`, status: 'completed', error: null, startedAt: 1, endedAt: 2 },
+  ]);
+
+describe('the history', () => {
+  beforeAll(async () => {
+    db = await openDatabase(path.join(folder, 'test.db'));
+    await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
+  });
+  afterAll(async () => {
+    await db.destroy();
+    await rm(folder, { recursive: true });
+  });
+
+  it('loses ended launches beyond its days with their runs, keeps the young and the active, and lets others in between', async () => {
+    for (let at = 0; at < 450; at += 1) {
+      await insertLaunch(`old-${at}`, 31);
+      await end(`old-${at}`);
+    }
+    await insertLaunch('active', 31);
+    await insertLaunch('young', 29);
+    await end('young');
+    let turns = 0;
+    const count = setInterval(() => (turns += 1), 0);
+    await deleteOldLaunches(createLaunchStore(db), { now: () => Date.now() }, 30);
+    clearInterval(count);
+    expect(turns).toBeGreaterThan(0);
+    const runs = createRunStore(db);
+    expect(await runs.find('run-old-0')).toBeUndefined();
+    expect(await runs.find('run-old-449')).toBeUndefined();
+    expect(await runs.find('run-active')).toBeDefined();
+    expect(await runs.find('run-young')).toBeDefined();
+    expect(await createLaunchStore(db).find('u', 'old-7')).toBeUndefined();
+  });
+});

@@ -1,0 +1,89 @@
+import type { LaunchBody } from '@phalanx/protocol';
+import type { Static } from 'typebox';
+import { v7 as uuidv7 } from 'uuid';
+
+import type { Fleet } from '../devices/fleet.ts';
+import { getOnlineDevices, type OnlineDevice } from '../devices/online-devices.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Principal } from '../http/principal.ts';
+import type { GetLaunchable, Launchable } from '../projects/launchable.ts';
+import { dispatch, type Dispatcher } from './dispatch.ts';
+import { answerOf, deliver } from './launch-answer.ts';
+import type { ParameterChecker } from './parameters/parameter-checker.ts';
+import type { ProjectBundles } from './project-bundles.ts';
+
+export type ProjectRequest = Static<typeof LaunchBody>;
+
+const parametersSchemaPath = 'parameters.schema.json';
+
+interface Options {
+  dispatcher: Dispatcher;
+  fleet: Fleet;
+  getLaunchable: GetLaunchable;
+  bundles: ProjectBundles;
+  parameters: ParameterChecker;
+}
+
+/** Starts saved projects. */
+export class ProjectLaunches {
+  readonly #options: Options;
+  /** Devices and projects between the check and the sending, so that two launches at once can't both pass. */
+  readonly #claims = new Set<string>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** The message of the success. Throws what the error table has for launches. */
+  async start(principal: Principal, request: ProjectRequest): Promise<string> {
+    const project = await this.#options.getLaunchable(request.automationId, principal);
+    this.#getFreeDevices(principal, project, request.device_ids);
+    const automationParameters = await this.#checkParameters(project, request.automationParameters ?? {});
+    const bundle = await this.#options.bundles.get(project.files);
+    // Compiling takes its time: a device may have gone meanwhile.
+    const devices = this.#getFreeDevices(principal, project, request.device_ids);
+    const claims = devices.map(({ device }) => claimOf(device.id, project.projectId));
+    for (const claim of claims) this.#claims.add(claim);
+    try {
+      const outcome = await dispatch(this.#options.dispatcher, {
+        id: uuidv7(),
+        userId: principal.userId,
+        launchId: null,
+        fingerprint: '',
+        automationId: project.projectId,
+        bundle,
+        version: { commit: project.commit, isDirty: project.dirty },
+        automationParameters,
+        jobVariables: request.jobVariables ?? {},
+        devices,
+      });
+      return deliver(answerOf(outcome), this.#options.dispatcher.ackTimeoutMs);
+    } finally {
+      for (const claim of claims) this.#claims.delete(claim);
+    }
+  }
+
+  #getFreeDevices(principal: Principal, project: Launchable, deviceIds: readonly string[]): OnlineDevice[] {
+    const devices = getOnlineDevices(this.#options.fleet, principal.userId, deviceIds);
+    const busy = devices.filter(({ device }) => this.#isRunning(device.id, project.projectId));
+    if (busy.length === 0) return devices;
+    throw ApiError.of('already_running', { devices: busy.map(({ device }) => device.id).join(', ') });
+  }
+
+  #isRunning(deviceId: string, projectId: string): boolean {
+    if (this.#claims.has(claimOf(deviceId, projectId))) return true;
+    return this.#options.dispatcher.activeRuns
+      .onDevice(deviceId)
+      .some((run) => run.automationId === projectId);
+  }
+
+  async #checkParameters(
+    { files }: Launchable,
+    parameters: Record<string, unknown>,
+  ): Promise<Record<string, unknown>> {
+    const schema = await files.read(parametersSchemaPath);
+    return schema === undefined ? parameters : this.#options.parameters.check(schema, parameters);
+  }
+}
+
+const claimOf = (deviceId: string, projectId: string): string => `${deviceId} ${projectId}`;

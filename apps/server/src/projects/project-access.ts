@@ -1,0 +1,33 @@
+import type { ProjectRole } from '@phalanx/protocol';
+
+import { ApiError } from '../http/api-error.ts';
+import type { Principal } from '../http/principal.ts';
+import type { ProjectStore, SharedProject } from './store.ts';
+
+export interface ProjectAccess {
+  /** Throws `project_not_found` unless the caller has one of these roles and their token may touch the project. */
+  getProject(principal: Principal, id: string, roles: readonly ProjectRole[]): Promise<SharedProject>;
+  /** Undefined when the caller has no part in the project. */
+  findProject(principal: Principal, id: string): Promise<SharedProject | undefined>;
+}
+
+export const readers: readonly ProjectRole[] = ['owner', 'shared_editor', 'shared_viewer'];
+export const editors: readonly ProjectRole[] = ['owner', 'shared_editor'];
+
+/** Administrators have no part in projects of others: they manage users, not what these write. */
+export function createProjectAccess(store: ProjectStore): ProjectAccess {
+  const findProject = async (principal: Principal, id: string): Promise<SharedProject | undefined> => {
+    const known = id.toLowerCase();
+    if (principal.projectIds?.has(known) === false) return undefined;
+    return store.findShared(principal.userId, known);
+  };
+  return {
+    findProject,
+    async getProject(principal, id, roles) {
+      const project = await findProject(principal, id);
+      if (project === undefined || !roles.includes(project.role))
+        throw ApiError.of('project_not_found', { project_id: id });
+      return project;
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { access, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from 'pino';
+
+import type { GitProgram } from '../git/git-program.ts';
+import type { GitRepository } from '../git/git-repository.ts';
+import { QueueLock } from '../git/queue-lock.ts';
+import { RepositoryPool } from '../git/repository-pool.ts';
+import { runGit } from '../git/run-git.ts';
+import { ApiError } from '../http/api-error.ts';
+import { publishHead } from './saved-state.ts';
+import { Upkeep } from './upkeep.ts';
+
+interface RepositoriesOptions {
+  git: GitProgram;
+  /** Holds one bare repository a project. */
+  folder: string;
+  log: Logger;
+}
+
+const suffix = '.git';
+
+/** The repositories of all projects: who may touch one when, from its creation to its deletion. */
+export class ProjectRepositories {
+  readonly git: GitProgram;
+  readonly #folder: string;
+  readonly #log: Logger;
+  readonly #pool: RepositoryPool;
+  readonly #locks = new Map<string, QueueLock>();
+  /** What has to end at once when a project is deleted, such as a clone. */
+  readonly #guests = new Map<string, Set<() => void>>();
+  readonly #upkeep: Upkeep;
+  #removals: Promise<unknown> = Promise.resolve();
+
+  constructor({ git, folder, log }: RepositoriesOptions) {
+    this.git = git;
+    this.#folder = folder;
+    this.#log = log;
+    this.#pool = new RepositoryPool({ git, folder, prepare: prepareRepository });
+    this.#upkeep = new Upkeep({
+      log,
+      run: (id, signal) => this.#collectGarbage(id, signal),
+    });
+  }
+
+  /** Anyone may read at any time: what is written appears as a whole. */
+  async read<Result>(id: string, work: (repository: GitRepository) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#pool.use(id, work);
+    } catch (error) {
+      throw await this.#explain(id, error);
+    }
+  }
+
+  /** One writer at a time a project, in the order of asking. */
+  async write<Result>(id: string, work: (repository: GitRepository) => Promise<Result>): Promise<Result> {
+    const release = await this.lock(id);
+    try {
+      return await this.read(id, work);
+    } finally {
+      release();
+      this.#upkeep.noteWrite(id);
+    }
+  }
+
+  /** For writers that are not one function, such as a push. Call the result when it is over, on every path. */
+  async lock(id: string): Promise<() => void> {
+    const lock = this.#locks.get(id) ?? new QueueLock();
+    this.#locks.set(id, lock);
+    const release = await lock.acquire();
+    return () => {
+      release();
+      if (lock.isFree && this.#locks.get(id) === lock) this.#locks.delete(id);
+    };
+  }
+
+  /** For writes that did not go through `write`. */
+  noteWrite(id: string): void {
+    this.#upkeep.noteWrite(id);
+  }
+
+  gitDirOf(id: string): string {
+    return this.#pool.gitDirOf(id);
+  }
+
+  /** Calls `leave` when the project is deleted; the result takes that back. */
+  addGuest(id: string, leave: () => void): () => void {
+    const guests = this.#guests.get(id) ?? new Set();
+    this.#guests.set(id, guests.add(leave));
+    return () => {
+      guests.delete(leave);
+      if (guests.size === 0 && this.#guests.get(id) === guests) this.#guests.delete(id);
+    };
+  }
+
+  async create(id: string): Promise<void> {
+    const staged = path.join(this.git.stagingFolder, id);
+    await runGit(this.git, ['init', '--bare', '--quiet', '--template=', staged], {});
+    // The private refs have a folder from the first day, so that it can be synced after each write.
+    await mkdir(path.join(staged, 'refs', 'phalanx'), { recursive: true });
+    await rename(staged, this.gitDirOf(id));
+    await this.#syncFolder();
+  }
+
+  /** Call it after the project's row is gone: from then on nobody finds the project, even if this is cut short. */
+  async remove(id: string): Promise<void> {
+    const release = await this.lock(id);
+    try {
+      this.#upkeep.forget(id);
+      for (const leave of this.#guests.get(id) ?? []) leave();
+      await this.#discard(id);
+    } finally {
+      release();
+    }
+  }
+
+  /** Removes what a crash between row and folder has left behind. */
+  async sweep(isKnown: (id: string) => boolean): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(this.#folder)) {
+      const id = name.slice(0, -suffix.length);
+      if (name.endsWith(suffix) && !isKnown(id)) await this.#discard(id);
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const guests of this.#guests.values()) for (const leave of guests) leave();
+    await this.#upkeep.close();
+    await this.#pool.close();
+    await this.#removals;
+  }
+
+  async #discard(id: string): Promise<void> {
+    this.#pool.retire(id, true);
+    const doomed = path.join(this.git.stagingFolder, `${id}.deleted`);
+    await rename(this.gitDirOf(id), doomed);
+    await this.#syncFolder();
+    // A large repository takes its time; at worst the next start empties the staging folder.
+    this.#removals = this.#removals
+      .then(() => rm(doomed, { recursive: true, force: true, maxRetries: 3 }))
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'a deleted project left files behind'));
+  }
+
+  async #collectGarbage(id: string, signal: AbortSignal): Promise<void> {
+    const gitDir = this.gitDirOf(id);
+    await runGit(this.git, ['gc', '--auto', '--quiet'], { gitDir, signal, timeoutMs: 30 * 60_000 });
+    // Open processes know the packs as they were.
+    this.#pool.retire(id);
+  }
+
+  async #syncFolder(): Promise<void> {
+    const folder = await open(this.#folder);
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+
+  /** A deletion pulls the repository from under those who read it: to them, the project is not found. */
+  async #explain(id: string, error: unknown): Promise<unknown> {
+    if (error instanceof ApiError) return error;
+    const isThere = await access(this.gitDirOf(id)).then(
+      () => true,
+      () => false,
+    );
+    return isThere ? error : ApiError.of('project_not_found', { project_id: id }, { cause: error });
+  }
+}
+
+async function prepareRepository(_id: string, repository: GitRepository): Promise<void> {
+  await access(repository.gitDir);
+  await publishHead(repository);
+}

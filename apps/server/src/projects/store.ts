@@ -1,0 +1,133 @@
+import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
+import { sql } from 'kysely';
+
+import type { Db } from '../db/database.ts';
+
+interface ProjectRow {
+  id: string;
+  owner_id: string;
+  name: string;
+  created_at: number;
+}
+
+// A type, not an interface: only that has the index signature kysely asks for.
+type Tables = {
+  project: ProjectRow;
+  project_member: { project_id: string; user_id: string; role: MemberRole };
+  user: { id: string; name: string };
+};
+
+export type StoredProject = ProjectRow;
+/** A project with the role that one user has in it. */
+export type SharedProject = ProjectRow & { role: ProjectRole };
+
+export interface ProjectFilter {
+  userId: string;
+  /** The only projects that may be seen; null: all of the user. */
+  ids: ReadonlySet<string> | null;
+  /** Only projects older than this one. */
+  cursor: string | undefined;
+  limit: number;
+}
+
+export type ProjectStore = ReturnType<typeof createProjectStore>;
+
+/** Projects and their members. IDs are UUIDv7, so their order is that of creation. */
+export function createProjectStore(database: Db) {
+  const db = database.withTables<Tables>();
+
+  const shared = (userId: string) =>
+    db
+      .selectFrom('project')
+      .leftJoin('project_member as member', (join) =>
+        join.onRef('member.project_id', '=', 'project.id').on('member.user_id', '=', userId),
+      )
+      .select(['project.id', 'project.owner_id', 'project.name', 'project.created_at'])
+      .select((eb) =>
+        eb
+          .case()
+          .when('project.owner_id', '=', userId)
+          .then(sql.lit<ProjectRole>('owner'))
+          .else(eb.ref('member.role'))
+          .end()
+          .as('role'),
+      )
+      .where((eb) => eb.or([eb('project.owner_id', '=', userId), eb('member.user_id', '=', userId)]));
+
+  return {
+    /** Undefined when the user neither owns nor shares it. */
+    async findShared(userId: string, id: string): Promise<SharedProject | undefined> {
+      const row = await shared(userId).where('project.id', '=', id).executeTakeFirst();
+      return row === undefined ? undefined : withRole(row);
+    },
+
+    async listShared(filter: ProjectFilter): Promise<SharedProject[]> {
+      let query = shared(filter.userId);
+      if (filter.ids !== null) query = query.where('project.id', 'in', [...filter.ids]);
+      if (filter.cursor !== undefined) query = query.where('project.id', '<', filter.cursor);
+      const rows = await query.orderBy('project.id', 'desc').limit(filter.limit).execute();
+      return rows.map(withRole);
+    },
+
+    async exists(id: string): Promise<boolean> {
+      const row = await db.selectFrom('project').select('id').where('id', '=', id).executeTakeFirst();
+      return row !== undefined;
+    },
+
+    async listIds(): Promise<Set<string>> {
+      const rows = await db.selectFrom('project').select('id').execute();
+      return new Set(rows.map((row) => row.id));
+    },
+
+    async insert(project: StoredProject): Promise<void> {
+      await db.insertInto('project').values(project).execute();
+    },
+
+    async rename(id: string, name: string): Promise<void> {
+      await db.updateTable('project').set({ name }).where('id', '=', id).execute();
+    },
+
+    /** False when it was gone already. */
+    async delete(id: string): Promise<boolean> {
+      const result = await db.deleteFrom('project').where('id', '=', id).executeTakeFirst();
+      return result.numDeletedRows > 0n;
+    },
+
+    async findUserName(id: string): Promise<string | undefined> {
+      const row = await db.selectFrom('user').select('name').where('id', '=', id).executeTakeFirst();
+      return row?.name;
+    },
+
+    listMembers: (projectId: string): Promise<ProjectMember[]> =>
+      db
+        .selectFrom('project_member as member')
+        .innerJoin('user', 'user.id', 'member.user_id')
+        .select(['member.user_id', 'user.name', 'member.role'])
+        .where('member.project_id', '=', projectId)
+        .orderBy('member.user_id')
+        .execute(),
+
+    async putMember(projectId: string, userId: string, role: MemberRole): Promise<void> {
+      await db
+        .insertInto('project_member')
+        .values({ project_id: projectId, user_id: userId, role })
+        .onConflict((conflict) => conflict.columns(['project_id', 'user_id']).doUpdateSet({ role }))
+        .execute();
+    },
+
+    /** False when they were no member. */
+    async deleteMember(projectId: string, userId: string): Promise<boolean> {
+      const result = await db
+        .deleteFrom('project_member')
+        .where('project_id', '=', projectId)
+        .where('user_id', '=', userId)
+        .executeTakeFirst();
+      return result.numDeletedRows > 0n;
+    },
+  };
+}
+
+/** Every row has one: it is either the owner's or a member's. */
+function withRole(row: ProjectRow & { role: ProjectRole | null }): SharedProject {
+  return { ...row, role: row.role ?? 'shared_viewer' };
+}

@@ -1,0 +1,113 @@
+import { sql, type RawBuilder } from 'kysely';
+
+import type { Db } from '../db/database.ts';
+import { listConditions, valuesOf } from './list-conditions-store.ts';
+import type { RecordList, ReviewScope } from './record-list.ts';
+import type { StoredRecord } from './store.ts';
+import { countNewer } from './tally-store.ts';
+
+// A type, not an interface: only that has the index signature kysely asks for.
+type Tables = {
+  record: StoredRecord;
+};
+
+/** Which record is wanted: the newest, this one, or the next one on a side of an ID, which need not exist. */
+export type Wanted =
+  { kind: 'newest' } | { kind: 'this'; id: string } | { kind: 'older' | 'newer'; id: string };
+
+export interface BrowseQuery {
+  /** What the caller may see. */
+  visible: readonly ReviewScope[];
+  /** What of it is looked at. No two overlap. */
+  scopes: readonly ReviewScope[];
+  cells: readonly number[];
+  tag: string | undefined;
+  wanted: Wanted;
+}
+
+export interface BrowsePage {
+  record: StoredRecord;
+  total: number;
+  /** Matches that are newer. */
+  newer: number;
+  /** False for a record that was asked for by its ID and that the filters leave out. */
+  isMatch: boolean;
+}
+
+export type BrowseStore = ReturnType<typeof createBrowseStore>;
+
+/** Newest first: each cell of each list has its own index order, so the next record is the best of their next ones. */
+function nextOf(list: RecordList, cells: readonly number[], wanted: Exclude<Wanted, { kind: 'this' }>) {
+  const bound =
+    wanted.kind === 'newest'
+      ? sql``
+      : wanted.kind === 'older'
+        ? sql`and id < ${wanted.id}`
+        : sql`and id > ${wanted.id}`;
+  const isNewer = wanted.kind === 'newer';
+  const order: RawBuilder<unknown> = isNewer ? sql`asc` : sql`desc`;
+  return sql<{ id: string | null }>`
+    select ${isNewer ? sql`min` : sql`max`}(candidate) as id from (
+      select (select id from record where ${listConditions(list)} and record.cell = wanted.column1 ${bound}
+        order by record.id ${order} limit 1) as candidate
+      from (${valuesOf(cells.map((cell) => [cell]))}) as wanted) as candidates`;
+}
+
+/** Reads one record at a time with its position. What it costs does not grow with the number of records. */
+export function createBrowseStore(database: Db) {
+  const findNext = async (
+    from: Db,
+    { lists, cells }: { lists: readonly RecordList[]; cells: readonly number[] },
+    wanted: Exclude<Wanted, { kind: 'this' }>,
+  ): Promise<string | undefined> => {
+    const ids: string[] = [];
+    for (const list of lists) {
+      const { rows } = await nextOf(list, cells, wanted).execute(from);
+      const id = rows[0]?.id;
+      if (typeof id === 'string') ids.push(id);
+    }
+    ids.sort();
+    return wanted.kind === 'newer' ? ids[0] : ids.at(-1);
+  };
+
+  const isIn = (record: StoredRecord, scopes: readonly ReviewScope[]): boolean =>
+    scopes.some(
+      ({ ownerId, automationId }) =>
+        record.owner_id === ownerId && (automationId ?? record.automation_id) === record.automation_id,
+    );
+
+  return {
+    /** Undefined: there is no such record. All that is read is of one moment. */
+    browse: ({ visible, scopes, cells, tag, wanted }: BrowseQuery): Promise<BrowsePage | undefined> =>
+      database.transaction().execute(async (transaction) => {
+        const lists = scopes.map((scope) => ({ ...scope, tag: tag ?? null }));
+        const id = wanted.kind === 'this' ? wanted.id : await findNext(transaction, { lists, cells }, wanted);
+        if (id === undefined) return undefined;
+        const record = await transaction
+          .withTables<Tables>()
+          .selectFrom('record')
+          .selectAll()
+          .where('id', '=', id)
+          .executeTakeFirst();
+        if (record === undefined || (wanted.kind === 'this' && !isIn(record, visible))) return undefined;
+        const counts = await countNewer(transaction, lists, { id, cells });
+        const isMatch =
+          isIn(record, scopes) && cells.includes(record.cell) && (tag ?? record.tag) === record.tag;
+        return { record, ...counts, isMatch };
+      }),
+
+    /** Distinct tags of an automation's debug records, in order. Jumps from tag to tag through the index. */
+    async listTags({ ownerId, automationId }: { ownerId: string; automationId: string }): Promise<string[]> {
+      const next = (after: RawBuilder<unknown>) => sql`(
+        select retention_group from record
+        where owner_id = ${ownerId} and automation_id = ${automationId} and retention_group > ${after}
+        order by retention_group limit 1)`;
+      const { rows } = await sql<{ tag: string }>`
+        with recursive tags(tag) as (
+          select ${next(sql`''`)}
+          union all select ${next(sql.ref('tags.tag'))} from tags where tags.tag is not null)
+        select tag from tags where tag is not null`.execute(database);
+      return rows.map((row) => row.tag);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { OutOfStepsRecord, type CaptureKind, type RecordScreen } from '@phalanx/protocol';
+import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import { kindOf } from './cells.ts';
+import type { StoredRecord, StoredScreen } from './store.ts';
+
+/** Makes a URL at which a browser can read a capture. */
+export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: CaptureKind }) => string;
+
+type DeviceInfo = OutOfStepsRecord['device_info'];
+const deviceInfo = Compile(OutOfStepsRecord.properties.device_info);
+
+function readDeviceInfo(json: string): DeviceInfo {
+  const info: unknown = JSON.parse(json);
+  if (!deviceInfo.Check(info)) throw new Error('a stored record has no readable device');
+  return info;
+}
+
+function screenView(screen: StoredScreen, url: CaptureUrl): Static<typeof RecordScreen> {
+  const { record_id: recordId, screen_id: screenId } = screen;
+  const urlOf = (kind: CaptureKind): string | null =>
+    screen[kind] === 'stored' ? url({ recordId, screenId, kind }) : null;
+  return {
+    _id: screenId,
+    uiUrl: urlOf('tree'),
+    screenshot: {
+      screenshotUrl: urlOf('screenshot'),
+      compressedWidth: screen.width,
+      compressedHeight: screen.height,
+      originalWidth: screen.original_width,
+      originalHeight: screen.original_height,
+    },
+    nextStage: screen.next_stage,
+    screenState: screen.screen_state,
+    maxSteps: screen.max_steps,
+    timestamp: screen.captured_at,
+  };
+}
+
+/** A record as the API shows it. */
+export function recordView(
+  record: StoredRecord,
+  screens: readonly StoredScreen[],
+  url: CaptureUrl,
+): OutOfStepsRecord {
+  const { type, status, isPartial } = kindOf(record.cell);
+  return {
+    device_info: readDeviceInfo(record.device_info),
+    automation_name: record.automation_name,
+    out_of_steps_id: record.id,
+    automation_id: record.automation_id,
+    run_id: record.run_id,
+    type,
+    status,
+    screens: screens.map((screen) => screenView(screen, url)),
+    added: new Date(record.added_at).toISOString(),
+    saved: record.saved === 1,
+    tag: record.tag,
+    partial: isPartial,
+  };
+}

@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { Clock } from '../clock.ts';
+import type { ReviewScope } from './record-list.ts';
+import type { RecordStore, RetentionLimits, StoredRecord } from './store.ts';
+
+interface Options {
+  store: RecordStore;
+  clock: Clock;
+  limits: RetentionLimits;
+  /** Told how many records were deleted; their captures are still there. */
+  onDeleted: (count: number) => void;
+}
+
+const recordsPerStep = 100;
+
+/** Deletes records whose time has come, beyond what each new one pushes out at once. */
+export class RecordRetention {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Saved records that have lost their protection go like any other. */
+  async sweep(): Promise<void> {
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      after = await this.#step(after);
+      // The database answers without a turn of the event loop.
+      await nextTurn();
+    }
+  }
+
+  /** Deletes all records of an automation. Call it when a project is deleted, after that is stored. */
+  async deleteAutomation(automation: ReviewScope & { automationId: string }): Promise<void> {
+    for (let count = recordsPerStep; count === recordsPerStep; ) {
+      count = await this.#options.store.deleteSome(automation, recordsPerStep);
+      this.#options.onDeleted(count);
+      await nextTurn();
+    }
+  }
+
+  /** Trims the groups of some saved records. Returns the last one's ID, undefined after the last. */
+  async #step(after: string): Promise<string | undefined> {
+    const { store, clock, limits } = this.#options;
+    const saved = await store.listSaved(after, recordsPerStep);
+    const groups = new Map(saved.map((record) => [groupKey(record), record]));
+    for (const group of groups.values()) {
+      const deleted = await store.trim(group, { limits, nowMs: clock.now() });
+      if (deleted > 0) this.#options.onDeleted(deleted);
+    }
+    return saved.length < recordsPerStep ? undefined : saved.at(-1)?.id;
+  }
+}
+
+const groupKey = (record: StoredRecord): string =>
+  `${record.owner_id}/${record.automation_id}/${record.retention_group}`;

@@ -1,0 +1,54 @@
+import { ApiError } from '../http/api-error.ts';
+import type { Principal } from '../http/principal.ts';
+import type { AutomationAccess, OwnedAutomation } from './access-store.ts';
+import type { ReviewScope } from './record-list.ts';
+import type { StoredRecord } from './store.ts';
+
+const isReviewer = (role: string | undefined): boolean => role === 'owner' || role === 'shared_editor';
+
+/** A token may be limited to projects; then it sees the records of these only. */
+const allows = (principal: Principal, automationId: string): boolean =>
+  principal.projectIds?.has(automationId) !== false;
+
+/** All that the caller may review: what they own, and the projects of others that they may edit. */
+export async function listScopes(access: AutomationAccess, principal: Principal): Promise<ReviewScope[]> {
+  const shared = await access.listShared(principal.userId);
+  const { userId: ownerId, projectIds } = principal;
+  if (projectIds === null) return [{ ownerId, automationId: null }, ...shared];
+  const own = [...projectIds].map((automationId) => ({ ownerId, automationId }));
+  return [...own, ...shared.filter(({ automationId }) => projectIds.has(automationId))];
+}
+
+/** The part of the scopes that belongs to one automation. */
+export const scopesOf = (scopes: readonly ReviewScope[], automationId: string): ReviewScope[] =>
+  scopes
+    .filter((scope) => (scope.automationId ?? automationId) === automationId)
+    .map(({ ownerId }) => ({ ownerId, automationId }));
+
+/** Throws `forbidden` unless the caller may review the record. */
+export async function requireReviewer(
+  access: AutomationAccess,
+  principal: Principal,
+  record: StoredRecord,
+): Promise<void> {
+  const automation = { ownerId: record.owner_id, automationId: record.automation_id };
+  const role = await access.findRole(principal.userId, automation);
+  if (isReviewer(role) && allows(principal, record.automation_id)) return;
+  throw ApiError.of('forbidden', {
+    reason: `Only the owner and the shared editors of automation ${record.automation_id} review its records`,
+  });
+}
+
+/** Throws `forbidden` for an automation that is unknown or that the caller may not review. */
+export async function getReviewable(
+  access: AutomationAccess,
+  principal: Principal,
+  automationId: string,
+): Promise<OwnedAutomation> {
+  const automation = await access.findAutomation(principal.userId, automationId);
+  const role = automation && (await access.findRole(principal.userId, automation));
+  if (automation !== undefined && isReviewer(role) && allows(principal, automationId)) return automation;
+  throw ApiError.of('forbidden', {
+    reason: `Automation ${automationId} is unknown, or you are neither its owner nor a shared editor`,
+  });
+}

@@ -1,0 +1,116 @@
+import { recordRoutes } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../http/api-error.ts';
+import { addRoute } from '../http/route.ts';
+import type { AutomationAccess } from './access-store.ts';
+import type { BrowseStore, Wanted } from './browse-store.ts';
+import { cellsMatching, kindOf } from './cells.ts';
+import type { RecordChanges } from './record-changes.ts';
+import { recordView, type CaptureUrl } from './record-view.ts';
+import { getReviewable, listScopes, requireReviewer, scopesOf } from './review-access.ts';
+import type { RecordStore, RetentionLimits, StoredRecord } from './store.ts';
+
+interface RecordRoutesOptions {
+  store: RecordStore;
+  browser: BrowseStore;
+  access: AutomationAccess;
+  changes: RecordChanges;
+  captureUrl: CaptureUrl;
+  clock: Clock;
+  limits: RetentionLimits;
+}
+
+type ListQuery = Static<typeof recordRoutes.list.query>;
+
+/** `GET /out-of-steps` · `GET /out-of-steps/tags` · `PATCH /out-of-steps/:id/status` · `PATCH /out-of-steps/:id/save` */
+export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptions): void {
+  const { store, browser, access, changes, captureUrl, clock, limits } = options;
+
+  addRoute(app, recordRoutes.list, async ({ principal, query }) => {
+    const wanted = wantedBy(query);
+    const visible = await listScopes(access, principal);
+    const page = await browser.browse({ visible, wanted, ...filterOf(query, visible) });
+    if (page === undefined && wanted.kind === 'this') throw notFound(wanted.id);
+    if (page === undefined) return noMatch;
+    const { record, total, newer, isMatch } = page;
+    return {
+      success: true,
+      result: recordView(record, await store.listScreens(record.id), captureUrl),
+      total,
+      // A record that the filters leave out has no position among their matches.
+      currentPage: isMatch ? newer + 1 : 0,
+      currentCursor: record.id,
+      hasNext: newer + (isMatch ? 1 : 0) < total,
+      hasPrev: newer > 0,
+    };
+  });
+
+  addRoute(app, recordRoutes.tags, async ({ principal, query }) => {
+    const automation = await getReviewable(access, principal, query.automation_id.toLowerCase());
+    return { success: true, tags: await browser.listTags(automation) };
+  });
+
+  addRoute(app, recordRoutes.mark, async ({ principal, params, body }) => {
+    await requireReviewer(access, principal, await getRecord(store, params.id));
+    const result = await store.mark(params.id.toLowerCase(), body.status);
+    if (result === undefined) throw notFound(params.id);
+    const { status } = kindOf(result.record.cell);
+    if (!result.marked) throw ApiError.of('record_already_marked', { record_id: result.record.id, status });
+    changes.changed(result.record);
+    return { success: true, message: `Record ${result.record.id} was marked as ${status}.`, status };
+  });
+
+  addRoute(app, recordRoutes.save, async ({ principal, params, body }) => {
+    await requireReviewer(access, principal, await getRecord(store, params.id));
+    const result = await store.save(params.id.toLowerCase(), body.saved, { limits, nowMs: clock.now() });
+    if (result === undefined) throw notFound(params.id);
+    changes.changed(result.record);
+    changes.deleted(result.deleted);
+    const { id } = result.record;
+    const message = body.saved
+      ? `Record ${id} was saved: it is protected from automatic deletion for 2 months from its creation.`
+      : `Record ${id} is no longer saved.`;
+    return { success: true, message, saved: body.saved };
+  });
+}
+
+const noMatch = {
+  success: true,
+  result: null,
+  total: 0,
+  currentPage: 0,
+  currentCursor: null,
+  hasNext: false,
+  hasPrev: false,
+};
+
+const notFound = (id: string): ApiError => ApiError.of('record_not_found', { record_id: id });
+
+async function getRecord(store: RecordStore, id: string): Promise<StoredRecord> {
+  const record = await store.find(id.toLowerCase());
+  if (record === undefined) throw notFound(id);
+  return record;
+}
+
+function wantedBy({ cursor, before_cursor: before, after_cursor: after }: ListQuery): Wanted {
+  if ([cursor, before, after].filter((one) => one !== undefined).length > 1) {
+    throw ApiError.of('invalid_request', {
+      problem: 'Query parameters cursor, before_cursor and after_cursor exclude each other: send one of them',
+    });
+  }
+  if (cursor !== undefined) return { kind: 'this', id: cursor.toLowerCase() };
+  if (before !== undefined) return { kind: 'older', id: before.toLowerCase() };
+  return after === undefined ? { kind: 'newest' } : { kind: 'newer', id: after.toLowerCase() };
+}
+
+function filterOf(query: ListQuery, visible: Awaited<ReturnType<typeof listScopes>>) {
+  const { type, status, partial, tag, automation_id: automationId } = query;
+  return {
+    cells: cellsMatching({ type, status, isPartial: partial === undefined ? undefined : partial === 'true' }),
+    tag,
+    scopes: automationId === undefined ? visible : scopesOf(visible, automationId.toLowerCase()),
+  };
+}

@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto';
+import {
+  hostConnectPath,
+  hostProtocolVersion,
+  isEnded,
+  ServerMessage,
+  type DeviceReport,
+  type RunReport,
+  type WireLogEntry,
+} from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+import { WebSocket } from 'ws';
+
+const serverMessage = Compile(ServerMessage);
+
+type MessageOf<Type extends ServerMessage['type']> = Extract<ServerMessage, { type: Type }>;
+
+/** `silent` leaves the answer to the test. */
+export type LaunchHabit = 'ack' | 'refuse' | 'silent' | 'ends_at_once';
+
+export interface TestHostOptions {
+  url: string;
+  token: string;
+  serials?: readonly string[];
+  hostId?: string;
+  launchHabit?: LaunchHabit;
+  stopHabit?: 'confirm' | 'silent';
+}
+
+interface Waiter {
+  isMet: (message: ServerMessage) => boolean;
+  resolve: (message: ServerMessage) => void;
+}
+
+interface LogBuffer {
+  /** Entries that the server has not acknowledged; the first has the number `firstSeq`. */
+  entries: WireLogEntry[];
+  firstSeq: number;
+}
+
+export const deviceReport = (serial: string, more: Partial<DeviceReport> = {}): DeviceReport => ({
+  serial,
+  state: 'ready',
+  reason: 'Ready',
+  since: 1,
+  brand: 'Google',
+  model: 'Pixel 9',
+  android_version: '16',
+  sdk_version: 36,
+  screen_width: 1080,
+  screen_height: 2424,
+  ...more,
+});
+
+/** Speaks the host's side of the wire, without phones. */
+export class TestHost {
+  url: string;
+  readonly hostId: string;
+  launchHabit: LaunchHabit;
+  stopHabit: 'confirm' | 'silent';
+  devices: DeviceReport[];
+  /** Every message of every connection, in order. */
+  readonly received: ServerMessage[] = [];
+  /** What hello says of runs. */
+  readonly runs = new Map<string, RunReport>();
+  readonly logBuffers = new Map<string, LogBuffer>();
+  /** Close code of the last connection. */
+  closeCode = 0;
+  readonly #token: string;
+  readonly #waiters = new Set<Waiter>();
+  #socket: WebSocket | undefined;
+  #closed = Promise.resolve();
+
+  constructor(options: TestHostOptions) {
+    this.url = options.url;
+    this.#token = options.token;
+    this.hostId = options.hostId ?? randomUUID();
+    this.launchHabit = options.launchHabit ?? 'ack';
+    this.stopHabit = options.stopHabit ?? 'confirm';
+    this.devices = (options.serials ?? ['serial-1']).map((serial) => deviceReport(serial));
+  }
+
+  static async connected(options: TestHostOptions): Promise<TestHost> {
+    const host = new TestHost(options);
+    await host.connect();
+    return host;
+  }
+
+  /** Resolves when the server has taken in the hello. */
+  async connect(): Promise<void> {
+    await this.open();
+    this.sendHello();
+    await this.heartbeat();
+  }
+
+  /** A socket without a hello. Rejects with the HTTP status when the server refuses it. */
+  async open(): Promise<void> {
+    const socket = new WebSocket(`${this.url.replace('http', 'ws')}${hostConnectPath}`, {
+      headers: this.#token === '' ? {} : { authorization: `Bearer ${this.#token}` },
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    socket.on('open', resolve);
+    socket.on('error', reject);
+    socket.on('message', (data) => {
+      if (Buffer.isBuffer(data)) this.#receive(data);
+    });
+    this.#closed = new Promise((done) => {
+      socket.on('close', (code) => {
+        this.closeCode = code;
+        done();
+      });
+    });
+    await promise;
+    this.#socket = socket;
+  }
+
+  sendHello(more: Record<string, unknown> = {}): void {
+    this.send({
+      type: 'hello',
+      protocol_version: hostProtocolVersion,
+      host_id: this.hostId,
+      host_name: 'test host',
+      devices: this.devices,
+      runs: [...this.runs.values()],
+      ...more,
+    });
+  }
+
+  /** Confirms the ready phones. What was sent before has been handled when it resolves. */
+  async heartbeat(
+    ready: readonly string[] = this.devices.filter(({ state }) => state === 'ready').map((d) => d.serial),
+  ): Promise<void> {
+    const sentAt = Math.floor(Math.random() * 2 ** 50);
+    const answer = this.waitFor('heartbeat', (message) => message.sent_at === sentAt);
+    this.send({ type: 'heartbeat', sent_at: sentAt, ready });
+    await Promise.race([answer, this.#closed]);
+  }
+
+  send(message: unknown): void {
+    this.sendRaw(JSON.stringify(message));
+  }
+
+  sendRaw(data: string | Buffer): void {
+    this.#socket?.send(data);
+  }
+
+  /** Cuts the connection as a broken cable would, and waits until this end has seen it. */
+  async cut(): Promise<void> {
+    this.#socket?.terminate();
+    await this.#closed;
+  }
+
+  /** Resolves with the close code when the connection has ended. */
+  async ended(): Promise<number> {
+    await this.#closed;
+    return this.closeCode;
+  }
+
+  pause(): void {
+    this.#socket?.pause();
+  }
+
+  messages<Type extends ServerMessage['type']>(type: Type): MessageOf<Type>[] {
+    return this.received.filter((message): message is MessageOf<Type> => message.type === type);
+  }
+
+  /** The next message of this type, from now on. */
+  waitFor<Type extends ServerMessage['type']>(
+    type: Type,
+    isMeant: (message: MessageOf<Type>) => boolean = () => true,
+  ): Promise<MessageOf<Type>> {
+    const isMet = (message: ServerMessage): message is MessageOf<Type> => message.type === type;
+    return new Promise((resolve) => {
+      const waiter: Waiter = {
+        isMet: (message) => isMet(message) && isMeant(message),
+        resolve: (message) => {
+          if (isMet(message)) resolve(message);
+        },
+      };
+      this.#waiters.add(waiter);
+    });
+  }
+
+  /** Reports how runs stand, and remembers it for the next hello. */
+  report(runId: string, status: RunReport['status'], more: Partial<RunReport> = {}): void {
+    const before = this.runs.get(runId);
+    const report: RunReport = {
+      run_id: runId,
+      status,
+      error: null,
+      started_at: before?.started_at ?? Date.now(),
+      ended_at: isEnded(status) ? Date.now() : null,
+      ...more,
+    };
+    this.runs.set(runId, report);
+    this.send({ type: 'runs', runs: [report] });
+  }
+
+  /** Adds entries to a run's buffer, without sending them. */
+  buffer(runId: string, entries: readonly WireLogEntry[]): void {
+    const buffer = this.logBuffers.get(runId) ?? { entries: [], firstSeq: 1 };
+    buffer.entries.push(...entries);
+    this.logBuffers.set(runId, buffer);
+  }
+
+  /** Sends a run's buffered entries in frames of this size; at most `frames` of them. */
+  sendLogs(runId: string, batchSize = 1000, frames = Infinity): void {
+    const buffer = this.logBuffers.get(runId);
+    if (buffer === undefined) return;
+    for (let at = 0; at < buffer.entries.length && at / batchSize < frames; at += batchSize) {
+      this.sendLogFrame(runId, buffer.firstSeq + at, buffer.entries.slice(at, at + batchSize));
+    }
+  }
+
+  sendLogFrame(runId: string, firstSeq: number, entries: unknown): void {
+    const header = JSON.stringify({ type: 'logs', run_id: runId, first_seq: firstSeq });
+    this.sendRaw(Buffer.from(`${header}\n${JSON.stringify(entries)}`));
+  }
+
+  /** Logs these messages now, and resolves when they are stored. */
+  async log(runId: string, messages: readonly string[]): Promise<void> {
+    this.buffer(
+      runId,
+      messages.map((message) => [Date.now(), 0, 1, message]),
+    );
+    this.sendLogs(runId);
+    await this.logsStored(runId);
+  }
+
+  /** Resolves when the server has acknowledged everything that is buffered. */
+  async logsStored(runId: string): Promise<void> {
+    while ((this.logBuffers.get(runId)?.entries.length ?? 0) > 0) await this.waitFor('logs_stored');
+  }
+
+  #receive(data: Buffer): void {
+    const message: unknown = JSON.parse(data.toString('utf8'));
+    if (!serverMessage.Check(message)) throw new Error(`not a message of the protocol: ${data.toString()}`);
+    this.received.push(message);
+    this.#answer(message);
+    for (const waiter of this.#waiters) {
+      if (!waiter.isMet(message)) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve(message);
+    }
+  }
+
+  #answer(message: ServerMessage): void {
+    if (message.type === 'launch') for (const run of message.runs) this.#answerLaunch(run.run_id);
+    if (message.type === 'stop' && this.stopHabit === 'confirm') this.#answerStop(message.run_ids);
+    if (message.type === 'runs_stored') for (const id of message.run_ids) this.runs.delete(id);
+    if (message.type === 'logs_stored') this.#forgetLogs(message.run_id, message.seq);
+  }
+
+  #answerLaunch(runId: string): void {
+    if (this.launchHabit === 'ack') this.report(runId, 'running');
+    if (this.launchHabit === 'ends_at_once') this.report(runId, 'completed');
+    if (this.launchHabit === 'refuse') {
+      const error = { code: 'no_memory', message: 'the host has no memory left' };
+      this.report(runId, 'failed', { error, started_at: null });
+    }
+  }
+
+  #answerStop(runIds: readonly string[]): void {
+    for (const runId of runIds) {
+      const known = this.runs.get(runId);
+      if (known === undefined || isEnded(known.status)) {
+        this.send({ type: 'runs', runs: [known ?? endedReport(runId)] });
+      } else this.report(runId, 'stopped');
+    }
+  }
+
+  #forgetLogs(runId: string, seq: number): void {
+    const buffer = this.logBuffers.get(runId);
+    const stored = buffer === undefined ? 0 : seq + 1 - buffer.firstSeq;
+    if (buffer === undefined || stored <= 0) return;
+    buffer.entries.splice(0, stored);
+    buffer.firstSeq = seq + 1;
+  }
+}
+
+const endedReport = (runId: string): RunReport => ({
+  run_id: runId,
+  status: 'stopped',
+  error: null,
+  started_at: null,
+  ended_at: Date.now(),
+});

@@ -1,0 +1,173 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { launchRoutes, LogEntry, logRoutes, Run } from '@phalanx/protocol';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import { startServer, type ServerApp, type ServerOverrides } from '../app.ts';
+import { parseServerConfig } from '../config.ts';
+import { createApiCaller, type ApiCaller, type ApiReply, type ApiRequest } from './api-caller.ts';
+import { TestClock } from './test-clock.ts';
+import { TestHost, type TestHostOptions } from './test-host.ts';
+
+export const adminToken = 'administrator-token-of-the-tests-0123456789';
+
+const launchPath = launchRoutes.launchDirect.path;
+const runSchema = Compile(Run);
+const logSchema = Compile(Type.Array(LogEntry));
+
+interface TestServerOptions extends Omit<ServerOverrides, 'clock'> {
+  settings?: Record<string, string>;
+}
+
+/** The service in this process, on a port of its own and in a fresh folder. */
+export class TestServer {
+  readonly dataDir: string;
+  readonly clock = new TestClock();
+  readonly #options: TestServerOptions;
+  #app: ServerApp | undefined;
+
+  private constructor(dataDir: string, options: TestServerOptions) {
+    this.dataDir = dataDir;
+    this.#options = options;
+  }
+
+  static async start(options: TestServerOptions = {}): Promise<TestServer> {
+    const server = new TestServer(mkdtempSync(path.join(tmpdir(), 'phalanx-server-')), options);
+    await server.open();
+    return server;
+  }
+
+  get url(): string {
+    if (this.#app === undefined) throw new Error('the test server is closed');
+    return this.#app.url;
+  }
+
+  /** As the administrator. */
+  get api(): ApiCaller {
+    return createApiCaller(this.url, adminToken);
+  }
+
+  async open(): Promise<void> {
+    const { settings, ...overrides } = this.#options;
+    const config = parseServerConfig({
+      PHALANX_LISTEN: '127.0.0.1:0',
+      PHALANX_DATA_DIR: this.dataDir,
+      PHALANX_ADMIN_TOKEN: adminToken,
+      PHALANX_LOG_LEVEL: 'silent',
+      ...settings,
+    });
+    this.#app = await startServer(config, { clock: this.clock, ...overrides });
+  }
+
+  async close(): Promise<void> {
+    const app = this.#app;
+    this.#app = undefined;
+    await app?.close();
+  }
+
+  async restart(): Promise<void> {
+    await this.close();
+    await this.open();
+  }
+
+  async dispose(): Promise<void> {
+    await this.close();
+    await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  async createUser(name: string): Promise<string> {
+    const { body } = await this.api('POST', '/api/v2/users', { body: { name } });
+    return stringAt(body['user'], 'id');
+  }
+
+  /** Returns the secret and the ID. */
+  async createToken(fields: Record<string, unknown>): Promise<{ secret: string; id: string }> {
+    const { body, text } = await this.api('POST', '/api/v2/tokens', { body: { name: 'test', ...fields } });
+    if (typeof body['secret'] !== 'string') throw new Error(text);
+    return { secret: body['secret'], id: stringAt(body['token'], 'id') };
+  }
+
+  /** A host of the administrator (or of another token's user), and the IDs of its phones in the order of their serials. */
+  async connectHost(
+    options: Partial<TestHostOptions> = {},
+    api: ApiCaller = this.api,
+  ): Promise<{ host: TestHost; deviceIds: string[]; deviceId: string }> {
+    const host = await TestHost.connected({ url: this.url, token: adminToken, ...options });
+    const { body } = await api('GET', '/api/v2/devices');
+    const devices = Array.isArray(body['devices']) ? body['devices'] : [];
+    const idOf = new Map(devices.map((one) => [stringAt(one, 'serial'), stringAt(one, 'device_id')]));
+    const deviceIds = host.devices.map(({ serial }) => idOf.get(serial) ?? '');
+    return { host, deviceIds, deviceId: deviceIds[0] ?? '' };
+  }
+
+  start(deviceId: string, launchId?: string, more?: Record<string, unknown>): Promise<ApiReply> {
+    return this.api('POST', launchPath, startBody(deviceId, launchId, more));
+  }
+
+  /** Starts direct code on a phone of this host. Returns the launch's and the run's ID. */
+  async startRun(host: TestHost, deviceId: string): Promise<{ launchId: string; runId: string }> {
+    const launchId = crypto.randomUUID();
+    const { status, text } = await this.start(deviceId, launchId);
+    if (status !== 200) throw new Error(text);
+    const launch = host.messages('launch').findLast((message) => message.automation_id === launchId);
+    return { launchId, runId: launch?.runs[0]?.run_id ?? '' };
+  }
+
+  async stop(deviceId: string, launchId: string): Promise<ApiReply> {
+    return this.start(deviceId, launchId, { command: 'stop' });
+  }
+
+  async run(runId: string): Promise<Run> {
+    const { body, text } = await this.api('GET', `/api/v2/runs/${runId}`);
+    if (!runSchema.Check(body['run'])) throw new Error(text);
+    return body['run'];
+  }
+
+  /** One page of the logs, after `from`. */
+  async logs(deviceId: string, automationIds: readonly string[], from?: string): Promise<LogEntry[]> {
+    const body = {
+      device_id: deviceId,
+      automation_ids: automationIds,
+      ...(from === undefined ? {} : { from }),
+    };
+    const reply = await this.api('POST', logRoutes.read.path, { body });
+    if (!logSchema.Check(reply.body['logs'])) throw new Error(reply.text);
+    return reply.body['logs'];
+  }
+
+  /** All pages of the logs, as a caller would read them. */
+  async allLogs(deviceId: string, automationIds: readonly string[], from?: string): Promise<LogEntry[]> {
+    const all: LogEntry[] = [];
+    for (let cursor = from; ;) {
+      const page = await this.logs(deviceId, automationIds, cursor);
+      if (page.length === 0) return all;
+      all.push(...page);
+      cursor = page.at(-1)?.id;
+    }
+  }
+
+  /** A user of their own with a token that may do everything a user can. */
+  async createCaller(name: string): Promise<{ userId: string; token: string; api: ApiCaller }> {
+    const userId = await this.createUser(name);
+    const scopes = ['read', 'launch', 'edit', 'review', 'host', 'admin'];
+    const { secret } = await this.createToken({ user_id: userId, scopes });
+    return { userId, token: secret, api: (...args) => createApiCaller(this.url, secret)(...args) };
+  }
+}
+
+export function stringAt(value: unknown, key: string): string {
+  const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  if (typeof found !== 'string') throw new Error(`no ${key} in ${JSON.stringify(value)}`);
+  return found;
+}
+
+export const startBody = (
+  deviceId: string,
+  launchId: string = crypto.randomUUID(),
+  more: Record<string, unknown> = {},
+): ApiRequest & { body: Record<string, unknown> } => ({
+  body: { device_id: deviceId, launch_id: launchId, command: 'start', code: 'console.log(1)', ...more },
+});
