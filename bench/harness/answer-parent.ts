@@ -1,0 +1,40 @@
+import { Type, type Static, type TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+
+import { memoryInUse } from './memory-in-use.ts';
+
+const Request = Type.Object({ id: Type.Integer(), command: Type.String(), input: Type.Unknown() });
+
+/** Takes its input from another process, and so checks it. */
+export type Command = (input: unknown) => unknown;
+
+export function command<Input extends TSchema>(
+  input: Input,
+  run: (input: Static<Input>) => unknown,
+): Command {
+  return (value) => run(Value.Parse(input, value));
+}
+
+const builtIn: Readonly<Record<string, Command>> = {
+  cpuMs: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+  memory: () => memoryInUse(),
+};
+
+/** Does what the process that forked this one asks for, and ends with it. */
+export function answerParent(commands: Readonly<Record<string, Command>>): void {
+  const answer = async (message: unknown): Promise<void> => {
+    const { id, command: name, input } = Value.Parse(Request, message);
+    try {
+      const run = commands[name] ?? builtIn[name];
+      if (run === undefined) throw new Error(`there is no command ${name}`);
+      process.send?.({ id, result: (await run(input)) ?? null });
+    } catch (error) {
+      process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    }
+  };
+  process.on('message', (message) => void answer(message));
+  process.on('disconnect', () => process.exit(0));
+}

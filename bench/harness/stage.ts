@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { startBenchProcess, type BenchProcess } from './bench-process.ts';
+
+/** What a row measures with; all of it is gone when the row is done. */
+export interface Stage {
+  /** A new, empty folder. */
+  folder(): Promise<string>;
+  /** Starts a file of `processes/`. */
+  start(name: string, nodeFlags?: readonly string[]): Promise<BenchProcess>;
+}
+
+/** `profileFolder`: where every process leaves a CPU profile when it ends. */
+export async function onStage<Result>(
+  profileFolder: string | undefined,
+  work: (stage: Stage) => Promise<Result>,
+): Promise<Result> {
+  await using open = new AsyncDisposableStack();
+  return await work({
+    async folder() {
+      const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-bench-'));
+      open.defer(() => rm(folder, { recursive: true, force: true }));
+      return folder;
+    },
+    async start(name, nodeFlags = []) {
+      const profiling = profileFolder === undefined ? [] : profilingFlags(profileFolder, name);
+      const started = await startBenchProcess(name, [...nodeFlags, ...profiling]);
+      open.defer(() => started.close());
+      return started;
+    },
+  });
+}
+
+const profilingFlags = (folder: string, name: string): string[] => [
+  '--cpu-prof',
+  `--cpu-prof-dir=${path.join(folder, name)}`,
+];

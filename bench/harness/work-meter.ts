@@ -1,0 +1,37 @@
+import { Type, type Static } from 'typebox';
+
+import type { BenchProcess } from './bench-process.ts';
+
+/** What a command of a process that worked for a while answers. */
+export const WorkDone = Type.Object({ count: Type.Number(), elapsedMs: Type.Number() });
+export type WorkDone = Static<typeof WorkDone>;
+
+/** Turns rounds of work into rates, and keeps the processor time that the measured process took for them. */
+export interface WorkMeter {
+  /** Runs one round. Returns its count a second. */
+  run(): Promise<number>;
+  /** Microseconds of processor time for one of what is counted, over all rounds. */
+  cpuMicrosEach(): number;
+}
+
+export function meterWork(measured: BenchProcess, work: () => Promise<WorkDone>): WorkMeter {
+  let cpuMs = 0;
+  let total = 0;
+  return {
+    async run() {
+      const before = await measured.cpuMs();
+      const { count, elapsedMs } = await work();
+      cpuMs += (await measured.cpuMs()) - before;
+      total += count;
+      return (1000 * count) / elapsedMs;
+    },
+    cpuMicrosEach: () => (1000 * cpuMs) / total,
+  };
+}
+
+/** For the notes: unlike the wall clock, it does not see what else the machine does. */
+export function cpuNote(what: string, figure: WorkMeter, baseline: WorkMeter): string {
+  const [ours, theirs] = [figure.cpuMicrosEach(), baseline.cpuMicrosEach()];
+  const each = `${ours.toFixed(2)} µs against ${theirs.toFixed(2)} µs`;
+  return `processor time of one ${what}: ${each}, a ratio of ${(theirs / ours).toFixed(2)}`;
+}

@@ -1,0 +1,69 @@
+import type { WireLogEntry } from '@phalanx/protocol';
+
+import type { SimulatedHost } from './simulated-host.ts';
+
+const messageLength = 80;
+
+/** Entries as a chatty automation writes them. */
+export function sampleEntries(count: number): WireLogEntry[] {
+  return Array.from({ length: count }, (_, index) => {
+    const text = `step ${index}: tapped the button "Continue" and waited for the next screen `;
+    return [Date.now(), 0, 10 + (index % 90), text.padEnd(messageLength, '.')];
+  });
+}
+
+/** Sends the entries of one run over and over, with at most `window` frames that are not acknowledged. */
+export class LogSender {
+  /** Entries that the server has stored. */
+  stored = 0;
+  readonly #host: SimulatedHost;
+  readonly #runId: string;
+  readonly #payload: Buffer;
+  readonly #count: number;
+  readonly #window: number;
+  #sent = 0;
+  #isSending = false;
+  #onIdle: () => void = () => undefined;
+
+  constructor(options: {
+    host: SimulatedHost;
+    runId: string;
+    entries: readonly WireLogEntry[];
+    window: number;
+  }) {
+    this.#host = options.host;
+    this.#runId = options.runId;
+    this.#payload = Buffer.from(JSON.stringify(options.entries));
+    this.#count = options.entries.length;
+    this.#window = options.window;
+    options.host.onLogsStored = (_, seq) => this.#acknowledged(seq);
+  }
+
+  start(): void {
+    this.#isSending = true;
+    this.#fill();
+  }
+
+  /** Resolves when all that was sent is stored. */
+  stop(): Promise<void> {
+    this.#isSending = false;
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+      if (this.stored === this.#sent) resolve();
+    });
+  }
+
+  #acknowledged(seq: number): void {
+    this.stored = seq;
+    if (this.#isSending) this.#fill();
+    else if (this.stored === this.#sent) this.#onIdle();
+  }
+
+  #fill(): void {
+    while (this.#sent - this.stored < this.#window * this.#count) {
+      const header = { type: 'logs', run_id: this.#runId, first_seq: this.#sent + 1 };
+      this.#host.sendFrame(JSON.stringify(header), this.#payload);
+      this.#sent += this.#count;
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+export interface HttpAnswer {
+  status: number;
+  /** The whole answer, head and body; put together only for who wants it. */
+  text(): string;
+}
+
+const headEnd = Buffer.from('\r\n\r\n');
+
+/** One kept-open HTTP/1.1 connection that does as little as a client can, so that the server is what is measured. */
+export class KeepAliveClient {
+  readonly #socket: Socket;
+  #received: Buffer[] = [];
+  #missingBytes = Number.NaN;
+  #status = 0;
+  #answer: PromiseWithResolvers<HttpAnswer> | undefined;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', (bytes) => this.#read(bytes));
+    socket.on('error', (error) => this.#answer?.reject(error));
+    socket.on('close', () => this.#answer?.reject(new Error('the server has closed the connection')));
+  }
+
+  static async open(url: string): Promise<KeepAliveClient> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return new KeepAliveClient(socket);
+  }
+
+  /** One at a time. `bytes`: the whole request, head and body. */
+  request(bytes: Buffer): Promise<HttpAnswer> {
+    this.#answer = Promise.withResolvers();
+    this.#received = [];
+    this.#missingBytes = Number.NaN;
+    this.#socket.write(bytes);
+    return this.#answer.promise;
+  }
+
+  close(): void {
+    this.#answer = undefined;
+    this.#socket.destroy();
+  }
+
+  #read(bytes: Buffer): void {
+    this.#received.push(bytes);
+    if (Number.isNaN(this.#missingBytes)) this.#readHead();
+    else this.#missingBytes -= bytes.length;
+    if (this.#missingBytes === 0) this.#finish();
+  }
+
+  #readHead(): void {
+    const start =
+      this.#received.length === 1 ? (this.#received[0] ?? headEnd) : Buffer.concat(this.#received);
+    const end = start.indexOf(headEnd);
+    if (end === -1) return;
+    const head = start.toString('latin1', 0, end);
+    const length = /^content-length: *(\d+)/im.exec(head)?.[1];
+    if (length === undefined) throw new Error('the server does not say how long its answer is');
+    this.#status = Number(head.slice(9, 12));
+    this.#missingBytes = end + headEnd.length + Number(length) - start.length;
+  }
+
+  #finish(): void {
+    const received = this.#received;
+    this.#answer?.resolve({ status: this.#status, text: () => Buffer.concat(received).toString('utf8') });
+  }
+}
+
+/** The bytes of a POST with a JSON body, as a usual client sends it. */
+export function postBytes(url: string, token: string, body: unknown): Buffer {
+  const json = JSON.stringify(body);
+  const { host, pathname } = new URL(url);
+  const head = [
+    `POST ${pathname} HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(json)}`,
+    'Connection: keep-alive',
+  ];
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${json}`);
+}

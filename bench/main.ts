@@ -1,0 +1,51 @@
+/**
+ * `npm run bench [-- names of rows] [--json] [--profile]`
+ *
+ * Measures, and prints one table. `--json` prints the same as JSON. `--profile` leaves a CPU profile of every process
+ * in a temporary folder and prints where their time went.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { printProfiles } from './harness/profile.ts';
+import { onStage } from './harness/stage.ts';
+import { formatNotes, formatTable, tableJson, type Measured } from './harness/table.ts';
+import { dispatch } from './rows/dispatch.ts';
+import { firstLine } from './rows/first-line.ts';
+import { ingest } from './rows/ingest.ts';
+import { launch } from './rows/launch.ts';
+import { memory } from './rows/memory.ts';
+import { poll } from './rows/poll.ts';
+
+const rows = [poll, ingest, dispatch, launch, firstLine, memory];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean', default: false }, profile: { type: 'boolean', default: false } },
+});
+const unknown = positionals.filter((name) => rows.every((row) => row.name !== name));
+if (unknown.length > 0) {
+  console.error(`No row is called ${unknown.join(', ')}. Rows: ${rows.map((row) => row.name).join(', ')}`);
+  process.exit(1);
+}
+const chosen = rows.filter((row) => positionals.length === 0 || positionals.includes(row.name));
+const profileFolder = values.profile ? await mkdtemp(path.join(tmpdir(), 'phalanx-profile-')) : undefined;
+
+const measured: Measured[] = [];
+for (const row of chosen) {
+  console.error(`${row.name}: ${row.title} ...`);
+  const folder = profileFolder === undefined ? undefined : path.join(profileFolder, row.name);
+  try {
+    measured.push({ row, result: await onStage(folder, (stage) => row.measure(stage)) });
+  } catch (error) {
+    // The figures of the other rows are worth having all the same.
+    console.error(`${row.name} could not be measured:`, error);
+    process.exitCode = 1;
+  }
+}
+
+if (values.json) console.log(JSON.stringify(tableJson(measured), null, 2));
+else console.log(`\n${formatTable(measured)}\n\n${formatNotes(measured)}`);
+if (profileFolder !== undefined) await printProfiles(profileFolder);

@@ -1,0 +1,66 @@
+import type { SandboxLogEntry } from '@phalanx/protocol';
+import { parseHostConfig, startHost } from '@phalanx/host';
+import { startSimulatedPhone } from '@phalanx/simulated-phone';
+import { pino } from 'pino';
+import { Type } from 'typebox';
+
+import { compileDirectCode } from '../../apps/server/src/compile/direct-code.ts';
+import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/index.ts';
+import { answerParent, command } from '../harness/answer-parent.ts';
+
+const log = pino({ level: 'error' });
+const memoryMb = 128;
+let pool: SandboxPool | undefined;
+
+async function firstLine(
+  sandboxes: SandboxPool,
+  sourceCode: string,
+): Promise<{ loadMs: number; lineMs: number }> {
+  const bundle = await compileDirectCode(sourceCode);
+  const line = Promise.withResolvers<readonly SandboxLogEntry[]>();
+  const askedAt = performance.now();
+  const run = sandboxes.start(
+    {
+      runId: crypto.randomUUID(),
+      bundle,
+      arguments: { automationParameters: {}, jobVariables: {} },
+      limits: { memoryMb, cpuMs: 60_000, durationMs: 60_000 },
+    },
+    { onLog: line.resolve, onCall: () => Promise.reject(new Error('the sample calls no phone')) },
+  );
+  await run.started;
+  const loadedAt = performance.now();
+  run.begin();
+  await line.promise;
+  const loggedAt = performance.now();
+  await run.ended;
+  return { loadMs: loadedAt - askedAt, lineMs: loggedAt - loadedAt };
+}
+
+answerParent({
+  /** Starts the product's host with the product's defaults, beside one simulated phone. */
+  start: command(
+    Type.Object({ url: Type.String(), token: Type.String(), dataDir: Type.String() }),
+    async ({ url, token, dataDir }) => {
+      const phone = await startSimulatedPhone({ serial: 'phone-0' });
+      const config = parseHostConfig({
+        PHALANX_SERVER_URL: url,
+        PHALANX_TOKEN: token,
+        PHALANX_DATA_DIR: dataDir,
+        PHALANX_ADB_SERVER: 'off',
+        PHALANX_PHONES: `${phone.host}:${phone.port}`,
+      });
+      await startHost(config, { log });
+    },
+  ),
+  /** One run in a warm sandbox, without server and phone. */
+  sandbox: command(Type.Object({ code: Type.String() }), async ({ code }) => {
+    pool ??= await createSandboxPool({
+      size: 2,
+      memoryMb,
+      fetchPolicy: { allowPrivateAddresses: false },
+      log,
+    });
+    return firstLine(pool, code);
+  }),
+});

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+
+import { answerParent, command } from '../harness/answer-parent.ts';
+import { LogSender, sampleEntries } from '../hosts/log-sender.ts';
+import { SimulatedHost } from '../hosts/simulated-host.ts';
+
+const hosts: SimulatedHost[] = [];
+const senders: LogSender[] = [];
+const connectedAtOnce = 50;
+/** As long as the product's own, so that devices stay ready. */
+const heartbeatMs = 5000;
+
+const totalStored = (): number => senders.reduce((sum, sender) => sum + sender.stored, 0);
+
+/** Heartbeats of a real fleet are spread over time. */
+function keepAlive(host: SimulatedHost, index: number, count: number): void {
+  const beat = (): void => void host.beat();
+  setTimeout(() => setInterval(beat, heartbeatMs), (heartbeatMs * index) / count);
+}
+
+answerParent({
+  /** Connects hosts whose devices have the serials `phone-0`, `phone-1` and so on. */
+  connect: command(
+    Type.Object({
+      url: Type.String(),
+      token: Type.String(),
+      hosts: Type.Integer(),
+      devicesPerHost: Type.Integer(),
+      heartbeats: Type.Boolean(),
+    }),
+    async ({ url, token, hosts: count, devicesPerHost, heartbeats }) => {
+      const plans = Array.from({ length: count }, (_, host) => ({
+        url,
+        token,
+        name: `host ${host}`,
+        serials: Array.from({ length: devicesPerHost }, (_unused, device) => {
+          return `phone-${host * devicesPerHost + device}`;
+        }),
+      }));
+      for (let first = 0; first < count; first += connectedAtOnce) {
+        const some = plans.slice(first, first + connectedAtOnce);
+        hosts.push(...(await Promise.all(some.map((plan) => SimulatedHost.connect(plan)))));
+      }
+      if (heartbeats) hosts.forEach((host, index) => keepAlive(host, index, count));
+    },
+  ),
+  /** How long a message to the server and its answer take, in ms. */
+  roundTrip: async () => {
+    const startedAt = performance.now();
+    await hosts[0]?.beat();
+    return performance.now() - startedAt;
+  },
+  endRuns: () => Promise.all(hosts.map((host) => host.endRuns())),
+  /** Each host gets a log of its run, the frames of host n with `least + n % (most - least + 1)` entries. */
+  prepareLogs: command(
+    Type.Object({ least: Type.Integer(), most: Type.Integer(), window: Type.Integer() }),
+    ({ least, most, window }) => {
+      for (const [index, host] of hosts.entries()) {
+        const entries = sampleEntries(least + (index % (most - least + 1)));
+        for (const runId of host.runIds) senders.push(new LogSender({ host, runId, entries, window }));
+      }
+      return senders.length;
+    },
+  ),
+  /** All send for so long. Counts everything, until the last is acknowledged. */
+  sendLogs: command(Type.Object({ durationMs: Type.Number() }), async ({ durationMs }) => {
+    const before = totalStored();
+    const startedAt = performance.now();
+    for (const sender of senders) sender.start();
+    await sleep(durationMs);
+    await Promise.all(senders.map((sender) => sender.stop()));
+    return { count: totalStored() - before, elapsedMs: performance.now() - startedAt };
+  }),
+});

@@ -1,0 +1,54 @@
+import path from 'node:path';
+import { Type } from 'typebox';
+
+import { encodeBatch, type LogBatch } from '../../apps/server/src/logs/log-batch.ts';
+import { LogIds } from '../../apps/server/src/logs/log-ids.ts';
+import { LogSegment } from '../../apps/server/src/logs/segment-store.ts';
+import { answerParent, command } from '../harness/answer-parent.ts';
+import { sampleEntries } from '../hosts/log-sender.ts';
+
+const ids = new LogIds();
+let segment: LogSegment | undefined;
+let batches: LogBatch[] = [];
+let prepared: LogBatch[][] = [];
+
+/** As the server makes them, one for each stream. */
+function sampleBatch(index: number, entryCount: number): LogBatch {
+  const automationId = crypto.randomUUID();
+  const stream = { runId: crypto.randomUUID(), deviceId: `device-${index}`, automationId, ownerId: 'owner' };
+  const entries = sampleEntries(entryCount);
+  return encodeBatch(ids, Date.now(), stream, { lastSeq: entryCount, entries });
+}
+
+/** The same rows with the key of a later batch. */
+function followUp(batch: LogBatch): LogBatch {
+  return { ...batch, lastSeq: batch.lastSeq + batch.count, lastId: ids.next(Date.now()) };
+}
+
+answerParent({
+  open: command(
+    Type.Object({
+      folder: Type.String(),
+      streams: Type.Integer(),
+      least: Type.Integer(),
+      most: Type.Integer(),
+    }),
+    ({ folder, streams, least, most }) => {
+      segment = new LogSegment(path.join(folder, 'baseline.db'));
+      batches = Array.from({ length: streams }, (_, index) =>
+        sampleBatch(index, least + (index % (most - least + 1))),
+      );
+    },
+  ),
+  /** Makes transactions of a batch of every stream. */
+  prepare: command(Type.Object({ transactions: Type.Integer() }), ({ transactions }) => {
+    prepared = Array.from({ length: transactions }, () => (batches = batches.map(followUp)));
+  }),
+  /** Stores what is prepared. Counts entries. */
+  append: () => {
+    const startedAt = performance.now();
+    for (const some of prepared) segment?.append(some);
+    const elapsedMs = performance.now() - startedAt;
+    return { count: prepared.flat().reduce((sum, batch) => sum + batch.count, 0), elapsedMs };
+  },
+});

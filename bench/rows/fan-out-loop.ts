@@ -1,0 +1,20 @@
+import { Type } from 'typebox';
+
+import type { BenchProcess } from '../harness/bench-process.ts';
+import type { Stage } from '../harness/stage.ts';
+
+export interface FanOutLoop {
+  server: BenchProcess;
+  /** Sends and waits. Resolves with how long it took, in ms. */
+  run(input: { message: string; messages: number; answers: number }): Promise<number>;
+}
+
+/** A bare `ws` server that the same simulated hosts are connected to, in processes of their own. */
+export async function startFanOutLoop(stage: Stage, hostCount: number): Promise<FanOutLoop> {
+  const server = await stage.start('ws-baseline');
+  const url = await server.call('listen', {}, Type.String());
+  const hosts = await stage.start('hosts');
+  const fleet = { hosts: hostCount, devicesPerHost: 1, heartbeats: false };
+  await hosts.call('connect', { url, token: 'none', ...fleet }, Type.Unknown());
+  return { server, run: (input) => server.call('fanOut', input, Type.Number()) };
+}

@@ -1,0 +1,128 @@
+/**
+ * Compared: the time from the sending of a `launchDirectAutomation` request until `automationLogs` has the run's first
+ * line, with the product's server and host in processes of their own and a simulated phone; and the sum of the parts
+ * that can't be left out, each measured alone in the same round: the code gets into a sandbox of the warm pool, its
+ * first line comes out of the isolate, a message goes over a WebSocket and one comes back, the launch is committed to
+ * the server's disk and the start to the host's, the line is stored.
+ *
+ * Fair because the parts are the product's own pieces or the same engine with the same settings, one after the other
+ * as in a launch, and what is added is what the service costs: HTTP, compilation, checks, waiting for one another. The
+ * runs come one at a time, when the sandbox pool is full again, as for a person who tries something out.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+
+import { median } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+import { ask, directLaunch, launchPath, listDeviceIds, newToken, sampleCode, type Api } from '../http/api.ts';
+
+const runCount = 100;
+/** For the pool to start a new sandbox in the place of the used one. */
+const refillMs = 150;
+const readyTimeoutMs = 30_000;
+
+const Logs = Type.Object({ logs: Type.Array(Type.Unknown()) });
+const Devices = Type.Object({ devices: Type.Array(Type.Object({ state: Type.String() })) });
+const SandboxParts = Type.Object({ loadMs: Type.Number(), lineMs: Type.Number() });
+const StoreParts = Type.Object({ commitMs: Type.Number(), appendMs: Type.Number() });
+
+interface Parts {
+  loadMs: number;
+  lineMs: number;
+  socketMs: number;
+  commitMs: number;
+  appendMs: number;
+}
+
+export const firstLine: Row = {
+  name: 'first-line',
+  title: 'from the launch request to the first log line through the API',
+  against: 'the sum of its parts alone',
+  async measure(stage: Stage): Promise<RowResult> {
+    const token = newToken();
+    const server = await stage.start('server');
+    const url = await server.call('listen', { dataDir: await stage.folder(), token }, Type.String());
+    const host = await stage.start('host');
+    await host.call('start', { url, token, dataDir: await stage.folder() }, Type.Unknown());
+    const api = { url, token };
+    await phoneIsReady(api);
+    const [deviceId = ''] = await listDeviceIds(api);
+    const measureParts = await startParts(stage);
+    await measureLaunch(api, deviceId);
+    await measureParts();
+    const launches: { totalMs: number; answeredMs: number }[] = [];
+    const parts: Parts[] = [];
+    for (let run = 0; run < runCount; run += 1) {
+      launches.push(await measureLaunch(api, deviceId));
+      await sleep(refillMs);
+      if (run % 4 === 0) parts.push(await measureParts());
+    }
+    return summary(launches, parts);
+  },
+};
+
+function summary(
+  launches: readonly { totalMs: number; answeredMs: number }[],
+  all: readonly Parts[],
+): RowResult {
+  const part = (name: keyof Parts): number => median(all.map((parts) => parts[name]));
+  const text = (ms: number): string => `${ms.toFixed(1)} ms`;
+  const [load, line, socket, commit, append] = [
+    part('loadMs'),
+    part('lineMs'),
+    part('socketMs'),
+    part('commitMs'),
+    part('appendMs'),
+  ];
+  return {
+    figure: median(launches.map((launch) => launch.totalMs)),
+    baseline: load + line + socket + 2 * commit + append,
+    unit: 'ms',
+    targets: [],
+    notes: [
+      `the launch itself is answered after ${text(median(launches.map((launch) => launch.answeredMs)))}`,
+      `parts: into a warm sandbox ${text(load)}, first line out of the isolate ${text(line)}, there and back on a socket ${text(socket)}, commits 2 × ${text(commit)}, line stored ${text(append)}`,
+    ],
+  };
+}
+
+/** A host of another fleet measures the socket; the sandboxes of the measured host are left alone. */
+async function startParts(stage: Stage): Promise<() => Promise<Parts>> {
+  const bare = await stage.start('ws-baseline');
+  const url = await bare.call('listen', {}, Type.String());
+  const hosts = await stage.start('hosts');
+  const fleet = { hosts: 1, devicesPerHost: 1, heartbeats: false };
+  await hosts.call('connect', { url, token: 'none', ...fleet }, Type.Unknown());
+  const sandboxes = await stage.start('host');
+  const store = await stage.start('store-parts');
+  await store.call('open', { folder: await stage.folder() }, Type.Unknown());
+  return async () => {
+    const sandbox = await sandboxes.call('sandbox', { code: sampleCode }, SandboxParts);
+    const socketMs = await hosts.call('roundTrip', {}, Type.Number());
+    const stored = await store.call('store', {}, StoreParts);
+    return { ...sandbox, ...stored, socketMs };
+  };
+}
+
+async function measureLaunch(api: Api, deviceId: string): Promise<{ totalMs: number; answeredMs: number }> {
+  const body = directLaunch(deviceId);
+  const startedAt = performance.now();
+  const answered = ask(api, launchPath, Type.Unknown(), body).then(() => performance.now() - startedAt);
+  const query = { device_id: deviceId, automation_ids: [body.launch_id] };
+  const poll = () => ask(api, '/api/v2/devices/automationLogs', Logs, query);
+  // A caller that asks again after 1 ms hardly adds to the time, and hardly keeps the server from its work.
+  while ((await poll()).logs.length === 0) await sleep(1);
+  const totalMs = performance.now() - startedAt;
+  return { totalMs, answeredMs: await answered };
+}
+
+async function phoneIsReady(api: Api): Promise<void> {
+  const deadline = performance.now() + readyTimeoutMs;
+  while (performance.now() < deadline) {
+    const { devices } = await ask(api, '/api/v2/devices', Devices);
+    if (devices.some(({ state }) => state === 'ready')) return;
+    await sleep(50);
+  }
+  throw new Error(`the simulated phone was not ready within ${readyTimeoutMs / 1000} s`);
+}

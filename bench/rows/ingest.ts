@@ -1,0 +1,61 @@
+/**
+ * Compared: console entries that 500 hosts send over their WebSockets, counted until the server has acknowledged the last,
+ * which it does when they are stored; and a loop in one process that writes such entries with the server's own
+ * `LogSegment.append`, from batches that lie ready in memory.
+ *
+ * Fair because both write the same rows to the same tables with the same durability, and the loop has everything in
+ * its favour: no sockets, no JSON, no IDs to give, no acknowledgements, and a transaction of 500 batches each time,
+ * more than usually come together in the server. Every host is one connection with one device and one run, started
+ * through the API. The hosts run in another process than the server; their frames are made before the measuring.
+ */
+import { Type } from 'typebox';
+
+import { interleave } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+import { cpuNote, meterWork, WorkDone } from '../harness/work-meter.ts';
+import { launchOnEach, listDeviceIds } from '../http/api.ts';
+import { startServerWithHosts } from './server-with-hosts.ts';
+
+const hostCount = 500;
+const sizes = { least: 100, most: 200 };
+/** Frames of a host that are not acknowledged yet. */
+const window = 4;
+const durationMs = 2500;
+const transactions = 6;
+const rounds = 5;
+
+export const ingest: Row = {
+  name: 'ingest',
+  title: 'log entries of 500 hosts, stored and acknowledged',
+  against: 'a loop that stores the same rows',
+  async measure(stage: Stage): Promise<RowResult> {
+    const { api, server, hosts } = await startServerWithHosts(stage, { hosts: hostCount, devicesPerHost: 1 });
+    await launchOnEach(api, await listDeviceIds(api));
+    await hosts.call('prepareLogs', { ...sizes, window }, Type.Unknown());
+    const loop = await stage.start('log-store-baseline');
+    await loop.call('open', { folder: await stage.folder(), streams: hostCount, ...sizes }, Type.Unknown());
+    const figure = meterWork(server, () => hosts.call('sendLogs', { durationMs }, WorkDone));
+    const baseline = meterWork(loop, () => loop.call('append', {}, WorkDone));
+    const medians = await interleave({
+      rounds,
+      figure: () => figure.run(),
+      baseline: async () => {
+        await loop.call('prepare', { transactions }, Type.Unknown());
+        return baseline.run();
+      },
+    });
+    return {
+      ...medians,
+      unit: 'entries/s',
+      targets: [
+        { of: 'figure', bound: 'at least', value: 100_000 },
+        { of: 'ratio', bound: 'at least', value: 0.5 },
+      ],
+      notes: [
+        `frames of ${sizes.least} to ${sizes.most} entries, up to ${window} of a host under way`,
+        cpuNote('entry', figure, baseline),
+      ],
+    };
+  },
+};

@@ -1,0 +1,22 @@
+import type { ServerMessage } from '@phalanx/protocol';
+
+import { compileDirectCode } from '../../apps/server/src/compile/direct-code.ts';
+import { bundleOf } from '../../apps/server/src/launches/bundle.ts';
+
+/** The text of a launch on so many devices of one host, as the server sends it. */
+export async function launchMessage(sourceCode: string, devices: number): Promise<string> {
+  const { hash, code, sourceMap } = bundleOf(await compileDirectCode(sourceCode));
+  const message: ServerMessage = {
+    type: 'launch',
+    automation_id: crypto.randomUUID(),
+    bundle: { hash, content: { code, source_map: sourceMap } },
+    automation_parameters: {},
+    job_variables: {},
+    runs: Array.from({ length: devices }, (_, index) => ({
+      run_id: crypto.randomUUID(),
+      device_id: crypto.randomUUID(),
+      serial: `phone-${index}`,
+    })),
+  };
+  return JSON.stringify(message);
+}

@@ -1,0 +1,79 @@
+/**
+ * Compared: by how much the resident memory of the server grows with 10,000 idle devices on 200 connected hosts, whose
+ * heartbeats name 50 devices each every 5 seconds; and by how much that of a bare `ws` server grows that takes, parses
+ * and answers the same messages of the same number of hosts and keeps nothing.
+ *
+ * Fair because both run in processes of their own, are filled by the same simulated hosts at the same time, and are
+ * read in the same way: resident bytes after a full collection, against those before the first host came; the median
+ * of several readings, after some rounds of heartbeats have let the heap settle.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type, type Static } from 'typebox';
+
+import type { BenchProcess } from '../harness/bench-process.ts';
+import { median } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+import { newToken } from '../http/api.ts';
+
+const fleet = { hosts: 200, devicesPerHost: 50, heartbeats: true };
+const deviceCount = fleet.hosts * fleet.devicesPerHost;
+/** Four rounds of heartbeats, and then readings over two more. */
+const settleMs = 20_000;
+const readings = 6;
+const betweenReadingsMs = 2000;
+
+const Memory = Type.Object({ rss: Type.Number(), heap: Type.Number() });
+type Memory = Static<typeof Memory>;
+const flags = ['--expose-gc'];
+
+export const memory: Row = {
+  name: 'memory',
+  title: 'resident memory that 10,000 idle devices on 200 hosts add',
+  against: 'a bare ws server with 200 sockets and the same heartbeats',
+  async measure(stage: Stage): Promise<RowResult> {
+    const token = newToken();
+    const server = await stage.start('server', flags);
+    const url = await server.call('listen', { dataDir: await stage.folder(), token }, Type.String());
+    const bare = await stage.start('ws-baseline', flags);
+    const bareUrl = await bare.call('listen', {}, Type.String());
+    const [ours, theirs] = await Promise.all([
+      fillAndRead(stage, server, { url, token }),
+      fillAndRead(stage, bare, { url: bareUrl, token }),
+    ]);
+    return {
+      figure: ours.rssPerDevice,
+      baseline: theirs.rssPerDevice,
+      unit: 'bytes/device',
+      targets: [],
+      notes: [`server: ${ours.text}`, `bare ws server: ${theirs.text}`],
+    };
+  },
+};
+
+async function fillAndRead(stage: Stage, server: BenchProcess, address: { url: string; token: string }) {
+  const read = (): Promise<Memory> => server.call('memory', {}, Memory);
+  const before = await read();
+  const hosts = await stage.start('hosts');
+  await hosts.call('connect', { ...address, ...fleet }, Type.Unknown());
+  await sleep(settleMs);
+  const later: Memory[] = [];
+  for (let reading = 0; reading < readings; reading += 1) {
+    await sleep(betweenReadingsMs);
+    later.push(await read());
+  }
+  return summary(before, {
+    rss: median(later.map(({ rss }) => rss)),
+    heap: median(later.map(({ heap }) => heap)),
+  });
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
+
+function summary(before: Memory, after: Memory): { rssPerDevice: number; text: string } {
+  const heapPerDevice = ((after.heap - before.heap) / deviceCount).toFixed(0);
+  return {
+    rssPerDevice: (after.rss - before.rss) / deviceCount,
+    text: `${megabytes(before.rss)} before, ${megabytes(after.rss)} with the hosts; heap ${heapPerDevice} bytes a device`,
+  };
+}
