@@ -55,7 +55,11 @@ async function openParts(dataDir: string) {
   });
   const store = new LogStore({ folder: path.join(dataDir, 'logs'), clock, log });
   const ingest = new LogIngest({ store, log, onStored: () => undefined });
-  const events = createHostEvents({ fleet, lifecycle, owners: new RunOwners(runs), ingest, log });
+  const events = createHostEvents({
+    ...{ fleet, lifecycle, ingest, log },
+    owners: new RunOwners(runs),
+    takeRecord: async () => [],
+  });
   const principal: Principal = {
     userId: user.id,
     userName: user.name,

@@ -39,6 +39,7 @@ import { LogIngest } from './logs/ingest.ts';
 import { addLogRoutes } from './logs/routes.ts';
 import { LogStore } from './logs/store.ts';
 import { periodically } from './periodically.ts';
+import { openRecordFeatures } from './record-features.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
 import { addRunRoutes } from './runs/routes.ts';
 import { RunLifecycle } from './runs/run-lifecycle.ts';
@@ -111,22 +112,35 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
     store: logs,
     log,
     onStored: (batch) => {
-      metrics.logEntries.inc(batch.lines.length);
+      metrics.logEntries.inc(batch.count);
       feed.logsStored(batch);
     },
   });
   const owners = new RunOwners(runs);
-  const events = createHostEvents({ fleet, lifecycle, owners, ingest, log });
+  const records = await openRecordFeatures({
+    ...{ database, fleet, clock, log, dataDir: config.dataDir },
+    fileUrl: () => config.fileUrl ?? urlOf(app.server.address()),
+    recordsKept: config.recordsKept,
+    findRun: (runId) => runs.find(runId),
+    figures: metrics.records,
+    isFollowed: () => bus.hasListeners,
+    publish: (news) => feed.recordChanged(news),
+  });
+  const events = createHostEvents({
+    ...{ fleet, lifecycle, owners, ingest, log },
+    takeRecord: (link, report) => records.take(link, report),
+  });
   const gateway = new HostGateway({ authenticate, events, clock, log, heartbeatMs });
   const linkOf = (deviceId: string) => fleet.find(deviceId)?.link ?? null;
-  const dispatcher = { launches, runs, activeRuns, clock, ackTimeoutMs, linkOf };
+  const onCreated = (runIds: readonly string[]) => feed.runsChanged(runIds);
+  const dispatcher = { launches, runs, activeRuns, clock, ackTimeoutMs, linkOf, onCreated };
   const directLaunches = new DirectLaunches(dispatcher, fleet);
   const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
   const projects = await openProjectFeatures({
     ...{ database, clock, log, compiler, authenticate },
     dataDir: config.dataDir,
     searchPath: config.searchPath,
-    onDeleted: async () => undefined,
+    onDeleted: (projectId) => records.projectDeleted(projectId),
   });
   const { getLaunchable } = projects;
   const parameters = new ParameterChecker();
@@ -160,6 +174,7 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
   addLogRoutes(app, { fleet, store: logs, clock });
   addRunRoutes(app, runs);
   await projects.addRoutes(app);
+  await records.addRoutes(app);
   await serveDescription(app);
   methods.refuseOthers();
 
@@ -187,6 +202,7 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
     gateway.close();
     await app.close();
     await projects.close();
+    await records.close();
     await Promise.all([endSweep(), endHistory(), pruned]);
     ingest.flush();
     logs.close();

@@ -10,6 +10,8 @@ describe('the settings', () => {
       adminToken: undefined,
       lostAfterMs: 120_000,
       historyDays: 30,
+      fileUrl: undefined,
+      recordsKept: 1000,
     });
   });
 
@@ -23,6 +25,10 @@ describe('the settings', () => {
     ['PHALANX_LOST_AFTER_SECONDS', '1', { lostAfterMs: 1000 }],
     ['PHALANX_HISTORY_DAYS', '3650', { historyDays: 3650 }],
     ['PHALANX_LOG_LEVEL', 'warn', { logLevel: 'warn' }],
+    ['PHALANX_FILE_URL', '', { fileUrl: undefined }],
+    ['PHALANX_FILE_URL', 'https://phones.example/', { fileUrl: 'https://phones.example' }],
+    ['PHALANX_FILE_URL', 'http://10.0.0.1:81/a/b', { fileUrl: 'http://10.0.0.1:81/a/b' }],
+    ['PHALANX_RECORDS_KEPT', '5', { recordsKept: 5 }],
   ])('%s=%s is understood', (name, value, expected) => {
     expect(parseServerConfig({ [name]: value })).toMatchObject(expected);
   });
@@ -43,6 +49,11 @@ describe('the settings', () => {
     ['PHALANX_HISTORY_DAYS', 'forever'],
     ['PHALANX_HISTORY_DAYS', '1e3'],
     ['PHALANX_LOG_LEVEL', 'loud'],
+    ['PHALANX_FILE_URL', 'phones.example'],
+    ['PHALANX_FILE_URL', 'ftp://phones.example'],
+    ['PHALANX_FILE_URL', 'https://me:secret@phones.example'],
+    ['PHALANX_FILE_URL', 'https://phones.example/?a=b'],
+    ['PHALANX_RECORDS_KEPT', '0'],
   ])('%s=%s stops the start with one line that names the setting', (name, value) => {
     expect(() => parseServerConfig({ [name]: value })).toThrow(SettingError);
     expect(() => parseServerConfig({ [name]: value })).toThrow(new RegExp(`^${name} must [^\\n]+$`));

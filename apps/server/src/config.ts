@@ -8,6 +8,10 @@ export interface ServerConfig {
   /** How long a host may be away before its runs are lost. */
   readonly lostAfterMs: number;
   readonly historyDays: number;
+  /** Public base of capture URLs, without a slash at its end; undefined: the listening address. */
+  readonly fileUrl: string | undefined;
+  /** Out-of-steps records, other than `debug`, that an automation keeps. */
+  readonly recordsKept: number;
   /** Where programs such as git are looked for: the PATH of the process. */
   readonly searchPath: string;
 }
@@ -56,6 +60,18 @@ const rows = {
     default: '30',
     description: 'How long ended runs are kept, in days: 1 to 3650.',
   },
+  fileUrl: {
+    name: 'PHALANX_FILE_URL',
+    default: null,
+    description:
+      'Public base of the addresses of captures, such as https://phones.example. Without it, the listening address.',
+  },
+  recordsKept: {
+    name: 'PHALANX_RECORDS_KEPT',
+    default: '1000',
+    description:
+      'How many out-of-steps records an automation keeps, beside debug records, of which it keeps 200 a tag: 1 to 100000000.',
+  },
 } as const satisfies Record<string, ServerSetting>;
 
 /** For help texts, documentation, and the check for unknown variables. */
@@ -67,7 +83,6 @@ const notYet = [
   'PHALANX_NATS_URL',
   'PHALANX_CAPTURES_URL',
   'PHALANX_PROJECTS_DIR',
-  'PHALANX_FILE_URL',
 ] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -90,6 +105,21 @@ function parseAdminToken(text: string): string | undefined {
   if (text === '') return undefined;
   if (/^[\x21-\x7e]{32,500}$/.test(text)) return text;
   throw new SettingError('PHALANX_ADMIN_TOKEN must have 32 to 500 printable ASCII characters and no spaces');
+}
+
+function parseFileUrl(text: string): string | undefined {
+  if (text === '') return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isPlain =
+    url !== undefined &&
+    ['http:', 'https:'].includes(url.protocol) &&
+    !/[?#]/.test(text) &&
+    !url.username &&
+    !url.password;
+  if (isPlain) return url.href.replace(/\/+$/, '');
+  throw new SettingError(
+    `PHALANX_FILE_URL must be an http or https address without user, query or fragment, such as https://phones.example; it is "${text}"`,
+  );
 }
 
 function parseWholeNumber(
@@ -123,6 +153,8 @@ export function parseServerConfig(env: Environment = process.env): ServerConfig 
     logLevel: parseLogLevel(textOf(env, rows.logLevel)),
     lostAfterMs: 1000 * parseWholeNumber(env, rows.lostAfter, { least: 1, most: 86_400 }),
     historyDays: parseWholeNumber(env, rows.historyDays, { least: 1, most: 3650 }),
+    fileUrl: parseFileUrl(textOf(env, rows.fileUrl)),
+    recordsKept: parseWholeNumber(env, rows.recordsKept, { least: 1, most: 100_000_000 }),
     searchPath: env['PATH'] ?? process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
   });
 }

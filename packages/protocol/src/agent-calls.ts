@@ -1,9 +1,11 @@
 /**
- * What code in the sandbox may ask of the phone it runs on: one row a call, with the shape of its
+ * What code in the sandbox may ask of the phone it runs on, and of its recorder: one row a call, with the shape of its
  * parameters (checked by the host, because the caller is user code) and of its result.
  * Coordinates are pixels of the screen as it is rotated now, from the top left corner. Durations are milliseconds.
  */
 import { Type, type Static, type TSchema } from 'typebox';
+
+import { maxStageLength } from './records.ts';
 
 /** A rectangle on the screen, in pixels; `right` and `bottom` lie just outside. */
 export const Bounds = Type.Object({
@@ -63,6 +65,8 @@ export interface ScreenTree {
   capturedAt: number;
   /** Which way the tree came: the UiAutomator2 server on the phone, or `uiautomator dump`. */
   source: 'uiautomator2' | 'dump';
+  /** Names the tree in `record.screen`: the host still has the last few of a run. */
+  treeId?: number;
 }
 
 /** An encoded picture of the screen. */
@@ -94,6 +98,16 @@ export interface CurrentApp {
   packageName: string;
   activity: string | null;
 }
+
+/** Pictures that go into a record. */
+export const screenshotQualities = ['none', 'low_quality', 'high_quality'] as const;
+export type ScreenshotQuality = (typeof screenshotQualities)[number];
+
+/** Types of the records that an automation submits; a `crash` is recorded by the host alone. */
+export const submittedRecordTypes = ['outOfSteps', 'timeout', 'debug'] as const;
+
+/** How a submit went: the record's ID, or why there is none. */
+export type SubmitResult = { success: true; id: string } | { success: false; error: string };
 
 const coordinate = Type.Integer({ minimum: 0, maximum: 100_000 });
 const point = { x: coordinate, y: coordinate };
@@ -153,9 +167,35 @@ export const agentCalls = {
   'app.stop': call<void>()(Type.Object({ packageName })),
   'app.current': call<CurrentApp>()(nothing),
   'device.info': call<DeviceInfo>()(nothing),
+  /**
+   * Collects a screen for the run's next record. With `tree_unknown` the host has done nothing, because it no longer
+   * has the tree: the caller sends it as `root`, or neither when it is too large to be sent.
+   */
+  'record.screen': call<'stored' | 'tree_unknown'>()(
+    Type.Object({
+      treeId: Type.Optional(Type.Integer({ minimum: 1 })),
+      /** A `UiNode`, as user code sends it: the host checks it node by node. */
+      root: Type.Optional(Type.Unknown()),
+      stage: Type.String({ maxLength: maxStageLength }),
+      screenState: Type.String({ maxLength: maxStageLength }),
+      remainingSteps: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      screenshot: Type.Enum(screenshotQualities),
+    }),
+  ),
+  /** Makes a record of the collected screens. What does not fit is answered with `success: false`. */
+  'record.submit': call<SubmitResult>()(
+    Type.Object({
+      type: Type.String({ maxLength: 100 }),
+      tag: Type.Optional(Type.String({ maxLength: 1000 })),
+    }),
+  ),
 } as const;
 
 export type AgentCallName = keyof typeof agentCalls;
+/** Calls that the host answers by itself. */
+export type RecordCallName = 'record.screen' | 'record.submit';
+/** Calls that go to the phone. */
+export type PhoneCallName = Exclude<AgentCallName, RecordCallName>;
 export type AgentCallParams<Name extends AgentCallName> = Static<(typeof agentCalls)[Name]['params']>;
 export type AgentCallResult<Name extends AgentCallName> =
   (typeof agentCalls)[Name] extends AgentCall<TSchema, infer Result> ? Result : never;

@@ -7,7 +7,8 @@ const rows = Object.entries(errorTable).map(([code, { status, message }]) => ({ 
 describe('the error table', () => {
   it.each(rows)('has a code, a status and a sentence for $code', ({ code, status, message }) => {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
-    expect([400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 502, 503]).toContain(status);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(600);
     expect(message).toMatch(/^[A-Za-z{].*[.>"]$/s);
   });
 

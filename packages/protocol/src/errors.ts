@@ -54,9 +54,21 @@ export const errorTable = {
     status: 400,
     message: 'There are no changes to commit: write or delete a file first.',
   },
+  record_already_marked: {
+    status: 400,
+    message: 'Record {record_id} is already marked as {status}, and that cannot be changed.',
+  },
   compile_failed: { status: 400, message: 'The code does not compile: {summary}.' },
   unauthorized: { status: 401, message: '{reason} Send the header "Authorization: Bearer <API token>".' },
   forbidden: { status: 403, message: '{reason}.' },
+  capture_url_invalid: {
+    status: 403,
+    message: 'This address of a capture is not valid: take it unchanged from its record.',
+  },
+  capture_url_expired: {
+    status: 403,
+    message: 'This address of a capture has expired: read the record again, it gives a new one.',
+  },
   route_not_found: {
     status: 404,
     message: 'There is no {method} {path}. The endpoints are listed at /docs.',
@@ -73,6 +85,13 @@ export const errorTable = {
   member_not_found: { status: 404, message: 'User {user_id} is no member of project {project_id}.' },
   user_not_found: { status: 404, message: 'User {user_id} was not found.' },
   token_not_found: { status: 404, message: 'Token {token_id} was not found.' },
+  record_not_found: { status: 404, message: 'Record {record_id} was not found.' },
+  capture_not_found: { status: 404, message: 'The capture is gone: its record was deleted.' },
+  capture_not_expected: {
+    status: 404,
+    message:
+      'No record {record_id} of this user expects a {kind} of screen {screen_id}: tell of the record first.',
+  },
   method_not_allowed: { status: 405, message: '{path} does not take {method}; it takes {allowed}.' },
   device_busy: {
     status: 409,
@@ -90,6 +109,14 @@ export const errorTable = {
     status: 415,
     message: 'The body must be JSON: send the header "Content-Type: application/json".',
   },
+  wrong_capture_type: {
+    status: 415,
+    message: 'This capture must be sent with the header "Content-Type: {content_type}".',
+  },
+  range_not_satisfiable: {
+    status: 416,
+    message: 'The part that the Range header asks for lies outside of the {size} bytes.',
+  },
   too_many_streams: {
     status: 429,
     message: 'This token already has {limit} event streams open. Close one, then ask again.',
@@ -99,6 +126,11 @@ export const errorTable = {
     message: 'Something went wrong in the service. Its log has the cause under request {request_id}.',
   },
   screenshot_failed: { status: 502, message: 'Device {device_id} gave no screenshot: {reason}.' },
+  storage_full: {
+    status: 507,
+    message:
+      'The service has no room left for captures. Send it again later; its operator has to make room on its disk.',
+  },
   not_ready: { status: 503, message: 'The service is {reason}. Ask again in a moment.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 

@@ -4,25 +4,28 @@
  *
  * A connection: the host opens `GET /api/v2/hosts/connect` with its token (scope `host`) and says `hello` with all
  * that it holds; the server answers `welcome`; only then does the server send commands. Whatever the host is not told
- * to forget (`runs_stored`, `logs_stored`) it says again after a break, so nothing is lost; the server knows what it
+ * to forget (`runs_stored`, `logs_stored`, `record_stored`) it says again after a break, so nothing is lost; the server knows what it
  * has stored, so nothing is stored twice.
  */
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from './ids.ts';
 import { JsonObject } from './rest/contract.ts';
+import { CaptureKind, RecordReport } from './records.ts';
 import { RunError, RunStatus } from './runs.ts';
 
 /** Raised when the messages change so that an older peer can't follow. */
 export const hostProtocolVersion = 1;
 export const hostConnectPath = '/api/v2/hosts/connect';
 
-/** A larger frame closes the connection. */
+/** A larger frame of a host closes the connection. */
 export const maxFrameBytes = 32 * 1024 * 1024;
+/** The same for a frame of the server, which carries code and its source map. */
+export const maxServerFrameBytes = 192 * 1024 * 1024;
 /** Entries in one `logs` frame. */
 export const maxLogEntriesPerFrame = 1000;
-/** A longer message is cut by the sandbox. */
-export const maxLogMessageLength = 64 * 1024;
+/** The sandbox cuts messages at half of this; a longer one does not fit the protocol. In UTF-16 units. */
+export const maxLogMessageLength = 128 * 1024;
 
 /** WebSocket close codes of the server (4000–4999 are private to an application, RFC 6455 section 7.4.2). */
 export const closeCodes = {
@@ -85,6 +88,11 @@ export const HostMessage = Type.Union([
   }),
   /** Runs that have started or ended: the acknowledgement of a launch or a stop. */
   Type.Object({ type: Type.Literal('runs'), runs }),
+  /**
+   * A record, whole but for its captures. Said again after a break, until `record_stored` has come and every capture
+   * that it names is sent.
+   */
+  Type.Object({ type: Type.Literal('record'), record: RecordReport }),
   /** The answer to a request that could not be met. */
   Type.Object({
     type: Type.Literal('request_failed'),
@@ -146,6 +154,15 @@ export const ServerMessage = Type.Union([
   Type.Object({ type: Type.Literal('logs_stored'), run_id: Uuid, seq: Type.Integer({ minimum: 0 }) }),
   /** The end of these runs is stored: forget them. */
   Type.Object({ type: Type.Literal('runs_stored'), run_ids: Type.Array(Uuid) }),
+  /**
+   * The record is stored, or can never be: send the captures that are named (`putCapture`), forget all others, and
+   * with the last of them the record.
+   */
+  Type.Object({
+    type: Type.Literal('record_stored'),
+    record_id: Uuid,
+    missing: Type.Array(Type.Object({ screen_id: Uuid, kind: CaptureKind })),
+  }),
   Type.Object({ type: Type.Literal('screenshot'), request_id: Uuid, serial: Type.String() }),
 ]);
 export type ServerMessage = Static<typeof ServerMessage>;

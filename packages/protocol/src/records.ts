@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { EpochMs, Uuid } from './ids.ts';
+import { Uuid } from './ids.ts';
 
 export const recordTypes = ['outOfSteps', 'timeout', 'debug', 'crash'] as const;
 export const RecordType = Type.Enum(recordTypes);
@@ -26,7 +26,12 @@ export type CaptureKind = Static<typeof CaptureKind>;
 /** Larger captures are refused. */
 export const maxCaptureBytes = 16 * 1024 * 1024;
 
-const stage = Type.String({ maxLength: 500 });
+/** Of the names of stages and screen states, in characters. */
+export const maxStageLength = 500;
+
+const stage = Type.String({ maxLength: maxStageLength });
+/** The last moment that a `Date` can name. */
+const maxTimeMs = 8.64e15;
 const side = Type.Integer({ minimum: 0, maximum: 100_000 });
 
 /** One captured screen, as a host tells of it; the captures themselves follow by HTTP. */
@@ -37,8 +42,9 @@ export const ScreenReport = Type.Object({
   /** The identified state, or `unknown`. */
   screen_state: stage,
   /** Remaining steps; 0 means out of steps. */
-  max_steps: Type.Integer({ minimum: 0 }),
-  timestamp: EpochMs,
+  max_steps: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  /** Epoch ms on the service's clock. */
+  timestamp: Type.Integer({ minimum: 0, maximum: maxTimeMs }),
   /** False when the tree could not be read: the record is partial. */
   has_tree: Type.Boolean(),
   /** `null` when there is no picture, wanted or not. */

@@ -61,6 +61,8 @@ export async function ensureAdministrator(
     await useEnvironmentToken(store, clock, administrator, environmentToken);
     return undefined;
   }
+  // An operator who takes the variable away takes the token away.
+  await store.deleteTokensNamed(administrator.id, environmentTokenName);
   if ((await store.listTokens(administrator.id)).length > 0) return undefined;
   const secret = createTokenSecret();
   const createdAt = clock.now();

@@ -9,7 +9,8 @@ function findProblem(message: string): string | undefined {
   const length = [...message].length;
   if (length > maxLength) return `has ${length} characters; at most ${maxLength} are allowed`;
   if (!message.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair';
-  if (controlCharacter.test(message)) return 'must not contain control characters other than line breaks and tabs';
+  if (controlCharacter.test(message))
+    return 'must not contain control characters other than line breaks and tabs';
   return undefined;
 }
 

@@ -45,4 +45,3 @@ export async function createCommit(repository: GitRepository, content: CommitCon
   );
   return stdout.toString().trim();
 }
-

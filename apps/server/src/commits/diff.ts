@@ -64,7 +64,10 @@ async function readTexts(
 function splitTexts(output: string, isCut: boolean): Map<string, string> {
   const end = output.indexOf('\0\0');
   if (end === -1) return new Map();
-  const paths = output.slice(0, end).split('\0').filter((_, index) => index % 2 === 1);
+  const paths = output
+    .slice(0, end)
+    .split('\0')
+    .filter((_, index) => index % 2 === 1);
   const texts = output.slice(end + 2).split(/^(?=diff --git )/m);
   // The last one may be half a text.
   const whole = isCut ? texts.slice(0, -1) : texts;

@@ -21,7 +21,10 @@ export async function listCommits(repository: GitRepository, cursor: string | un
   if (start === undefined) return { commits: [], next_cursor: null };
   const args = ['log', '-z', '--topo-order', `--format=${format}`, `--skip=${skip}`, `-n${pageSize + 1}`];
   const { stdout } = await runGit(repository.git, [...args, start, '--'], { gitDir: repository.gitDir });
-  const records = stdout.toString().split('\0').filter((record) => record !== '');
+  const records = stdout
+    .toString()
+    .split('\0')
+    .filter((record) => record !== '');
   const hasMore = records.length > pageSize;
   return {
     commits: records.slice(0, pageSize).map(parseCommit),

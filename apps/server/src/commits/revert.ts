@@ -6,6 +6,7 @@ import { listFiles } from '../git/tree-walk.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../http/api-error.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
+import { compileRefusal } from '../projects/compile-refusal.ts';
 import { findCompiledTree, keepCompiled } from '../projects/compiled-trees.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
@@ -63,8 +64,7 @@ async function compiledOf(
   const projectFiles = createProjectFiles(projectId, files, (work) => repositories.read(projectId, work));
   const result = await compiler.compileProject(projectFiles, { complete: false });
   if (result.ok) return storeCompiled(repository, state.compiled, result.outputs);
-  const { errors } = result;
-  throw ApiError.of('compile_failed', { summary: errors[0] ?? 'unknown mistake' }, { errors });
+  throw compileRefusal(result.errors);
 }
 
 /** A commit that is on no branch, so that nothing is lost by a revert. */

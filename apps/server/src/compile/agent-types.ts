@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
-const files = ['agent.d.ts', 'android-node.d.ts', 'web.d.ts'];
-
 /** The declarations of all that the runtime offers to automations, for `createCompiler`. */
 export async function readAgentTypes(): Promise<string> {
-  const { resolve } = createRequire(import.meta.url);
-  const texts = await Promise.all(
-    files.map((name) => readFile(resolve(`@phalanx/automation/types/${name}`), 'utf8')),
-  );
+  const require = createRequire(import.meta.url);
+  const files = [
+    require.resolve('@phalanx/automation/types/agent.d.ts'),
+    require.resolve('@phalanx/automation/types/android-node.d.ts'),
+    require.resolve('@phalanx/automation/types/web.d.ts'),
+  ];
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   return texts.join('\n');
 }

@@ -34,6 +34,7 @@ export class CompileProcess {
   #processIds: readonly number[] = [];
   #endReason: EndReason = 'crashed';
   #hasEnded = false;
+  #isEnding = false;
   #isBusy = false;
   #printed = '';
   #listener: ((message: FromProcess) => void) | undefined;
@@ -47,8 +48,10 @@ export class CompileProcess {
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       detached: true,
       execArgv: [],
-      env: { GOMEMLIMIT: `${Math.floor((maxMemoryBytes / megabyte) * 0.7)}MiB` },
+      // Rarer garbage collection makes checks faster; near the limit there is as much of it as it takes.
+      env: { GOGC: '300', GOMEMLIMIT: `${Math.floor((maxMemoryBytes / megabyte) * 0.7)}MiB` },
     });
+    this.#child.stderr?.on('error', () => this.kill('crashed'));
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => this.#keepPrinted(text));
     this.ended = new Promise((resolve) => {
       this.#child.once('exit', () => resolve(this.#end()));
@@ -58,23 +61,16 @@ export class CompileProcess {
     void this.send({ kind: 'start', agentTypes });
   }
 
+  /** At work, or about to end. */
   get isBusy(): boolean {
-    return this.#isBusy;
-  }
-
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
-  /** What it printed last; the reason of a crash, if there was one. */
-  get printed(): string {
-    return this.#printed;
+    return this.#isBusy || this.#isEnding;
   }
 
   /** Runs `task` within the limits. Rejects with `CompileProcessEnded` when the process ends meanwhile. */
   async work<Result>(task: () => Promise<Result>, timeoutMs: number): Promise<Result> {
     if (this.#hasEnded) throw new CompileProcessEnded('crashed', '');
     this.#isBusy = true;
+    this.#endReason = 'crashed';
     const timer = setTimeout(() => this.kill('timed_out'), timeoutMs);
     const memoryTimer = setInterval(() => void this.#checkMemory(), memoryCheckMs);
     const failing = new Promise<never>((_, reject) => {
@@ -117,6 +113,7 @@ export class CompileProcess {
   /** Ends it with everything that it started. */
   kill(reason: EndReason): void {
     this.#endReason = reason;
+    this.#isEnding = true;
     const { pid } = this.#child;
     if (pid === undefined || this.#hasEnded) return;
     try {
@@ -143,6 +140,7 @@ export class CompileProcess {
 
   #end(): void {
     this.#hasEnded = true;
+    this.#isEnding = true;
     this.mirrors.clear();
     this.#rejectWork?.(new CompileProcessEnded(this.#endReason, this.#printed));
   }

@@ -35,6 +35,17 @@ describe('a mistake is a line with its place', () => {
       'let a = 1;\nlet b: string = a;',
       "main.ts(2,5): error TS2322: Type 'number' is not assignable to type 'string'.",
     ],
+    [
+      '\uFEFFlet a: string = 1;',
+      "main.ts(1,5): error TS2322: Type 'number' is not assignable to type 'string'.",
+    ],
+    [
+      'let a = 1;',
+      'tsconfig.json: error TS5052: Option',
+      {
+        'tsconfig.json': '{"compilerOptions":{"strictPropertyInitialization":true,"strictNullChecks":false}}',
+      },
+    ],
     ['let a = ;', 'main.ts(1,9): error TS1109: Expression expected.'],
     [
       '"😀"; let a: string = 1;',
@@ -70,6 +81,11 @@ describe('a mistake is a line with its place', () => {
       'import d from "./d.json"; d.b;',
       "main.ts(1,29): error TS2339: Property 'b' does not exist on type '{ a: number; }'.",
       { 'd.json': '{"a":1}' },
+    ],
+    [
+      'import { a } from "./lib.js"; a.trim();',
+      "main.ts(1,33): error TS2339: Property 'trim' does not exist on type 'number'.",
+      { 'lib.js': 'export let a = 1;', 'tsconfig.json': '{"compilerOptions":{"allowJs":true}}' },
     ],
     [
       'import "./style.css"; import x from "./style.css";',
@@ -217,6 +233,16 @@ describe('compiled code', () => {
     expect(await emitted(source)).toContain('__decoratorStart');
     expect(await emitted(source, legacy)).toContain('__decorateClass');
   });
+});
+
+test('files that cannot be read fail the call, and the next one works', async () => {
+  const files = filesOf('unreadable', { 'main.ts': 'import "./a";', 'a.ts': 'export {};' });
+  const unreadable = { ...files, read: () => Promise.reject(new Error('the disk is on fire')) };
+  const change = { path: 'b.ts', content: 'import "./a";' };
+  await expect(compiler.compileFile(unreadable, change)).rejects.toThrow('on fire');
+  await expect(compiler.bundleProject(unreadable)).rejects.toThrow('on fire');
+  expect(await linesOf(compiler.compileFile(files, change))).toEqual([]);
+  expect(await linesOf(compiler.bundleProject(files))).toEqual([]);
 });
 
 describe('a whole project', () => {

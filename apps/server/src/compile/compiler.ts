@@ -1,11 +1,11 @@
-import type { BundleResult } from './process/bundle.ts';
+import { askBundle } from './ask-bundle.ts';
+import { askCheck, type FileChange } from './ask-check.ts';
 import { CompileProcessEnded, type CompileProcess, type EndReason } from './compile-process.ts';
 import { errorLine } from './error-lines.ts';
-import type { CheckedMessage, FromProcess } from './process/messages.ts';
+import type { BundleResult } from './process/bundle.ts';
 import { ProcessPool } from './process-pool.ts';
 import type { ProjectFiles } from './project-files.ts';
-import { ProjectMirror, SourcesTooLarge } from './project-mirror.ts';
-import { readProjectSettings, settingsPath } from './project-settings.ts';
+import { SourcesTooLarge } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
 
 interface CompilerOptions {
@@ -18,7 +18,7 @@ interface CompilerOptions {
   timeoutMs?: number;
   /** Of one compile process with all that it starts. Default 2,048. */
   maxMemoryMb?: number;
-  /** Projects kept warm in one process. Default 64. */
+  /** Projects kept warm in one process. Opening one more takes longer the more there are. Default 32. */
   maxWarmProjects?: number;
 }
 
@@ -26,11 +26,6 @@ interface Failure {
   ok: false;
   /** Lines for the user, such as `main.ts(3,7): error TS2322: …`. */
   errors: string[];
-}
-
-export interface FileChange {
-  path: string;
-  content: string;
 }
 
 export interface Compiler {
@@ -54,9 +49,6 @@ export interface Compiler {
   close(): Promise<void>;
 }
 
-/** So much text is kept warm in one process, in UTF-16 units. */
-const maxWarmLength = 128 * 1024 * 1024;
-
 export function createCompiler(options: CompilerOptions): Compiler {
   const {
     log,
@@ -64,7 +56,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
     processes = 2,
     timeoutMs = 20_000,
     maxMemoryMb = 2_048,
-    maxWarmProjects = 64,
+    maxWarmProjects = 32,
   } = options;
   const pool = new ProcessPool({
     processes,
@@ -98,17 +90,17 @@ export function createCompiler(options: CompilerOptions): Compiler {
         const compiledPath = findCompiledPath(change.path);
         if (compiledPath === undefined) throw new Error(`${change.path} is not a source to compile`);
         const task = { files, change, maxWarmProjects, isComplete: false, isEmitted: true };
-        const { errors, outputs } = await check(process, task);
+        const { errors, outputs } = await askCheck(process, task);
         const js = outputs[0]?.[1];
         return js === undefined ? { ok: false, errors } : { ok: true, compiledPath, js };
       }),
     compileProject: (files, { complete, emit = true }) =>
       run(files, wholeProject, async (process) => {
         const task = { files, maxWarmProjects, isComplete: complete, isEmitted: emit };
-        const { errors, outputs } = await check(process, task);
+        const { errors, outputs } = await askCheck(process, task);
         return errors.length > 0 ? { ok: false, errors } : { ok: true, outputs: new Map(outputs) };
       }),
-    bundleProject: (files) => run(files, wholeProject, (process) => bundle(process, files)),
+    bundleProject: (files) => run(files, wholeProject, (process) => askBundle(process, files)),
     memoryUse: () => pool.memoryUse(),
     close: () => pool.close(),
   };
@@ -123,79 +115,4 @@ function endText(
   if (reason === 'out_of_memory')
     return `Compiling took more than ${maxMemoryMb} MB of memory. Make the types simpler or the file smaller.`;
   return 'The compiler broke down over this code. Make the types simpler or the nesting less deep.';
-}
-
-interface Check {
-  files: ProjectFiles;
-  change?: FileChange;
-  isComplete: boolean;
-  isEmitted: boolean;
-  maxWarmProjects: number;
-}
-
-async function check(process: CompileProcess, task: Check): Promise<CheckedMessage> {
-  const mirror = await warm(process, task);
-  const { files, change, isComplete, isEmitted } = task;
-  const read = await mirror.update(files, change);
-  if (!read.ok) return { kind: 'checked', errors: read.errors, outputs: [], wanted: [] };
-  const path = change === undefined ? {} : { path: change.path };
-  const message = {
-    kind: 'check',
-    root: mirror.root,
-    settings: read.settings,
-    isComplete,
-    isEmitted,
-    ...path,
-  } as const;
-  for (;;) {
-    const checked = await process.ask(message, (reply) => (reply.kind === 'checked' ? reply : undefined));
-    if (checked.wanted.length === 0) return checked;
-    await mirror.supply(files, checked.wanted);
-  }
-}
-
-/** The project's mirror at that process. Those that were not used for longest make room. */
-async function warm(
-  process: CompileProcess,
-  { files: { projectId }, maxWarmProjects }: Check,
-): Promise<ProjectMirror> {
-  const { mirrors } = process;
-  const mirror = mirrors.get(projectId) ?? new ProjectMirror(process);
-  mirrors.delete(projectId);
-  while (mirrors.size >= maxWarmProjects || totalLength(mirrors.values()) > maxWarmLength) {
-    const [oldest] = mirrors;
-    if (oldest === undefined) break;
-    mirrors.delete(oldest[0]);
-    await process.send({ kind: 'forget', root: oldest[1].root });
-  }
-  mirrors.set(projectId, mirror);
-  return mirror;
-}
-
-const totalLength = (mirrors: Iterable<ProjectMirror>): number =>
-  [...mirrors].reduce((sum, { sourcesLength }) => sum + sourcesLength, 0);
-
-async function bundle(process: CompileProcess, files: ProjectFiles): Promise<BundleResult> {
-  const listed = await files.list();
-  const read = readProjectSettings(listed.has(settingsPath) ? await files.read(settingsPath) : undefined);
-  if (!read.ok) return read;
-  const paths = [...listed.keys()];
-  return process.ask({ kind: 'bundle', paths, settings: read.settings }, (reply) =>
-    takeBundle(process, files, reply),
-  );
-}
-
-function takeBundle(
-  process: CompileProcess,
-  files: ProjectFiles,
-  reply: FromProcess,
-): BundleResult | undefined {
-  if (reply.kind === 'read') void supplyContent(process, files, reply.path);
-  if (reply.kind !== 'bundled') return undefined;
-  const { errors, code, sourceMap } = reply;
-  return errors.length > 0 ? { ok: false, errors } : { ok: true, code, sourceMap };
-}
-
-async function supplyContent(process: CompileProcess, files: ProjectFiles, path: string): Promise<void> {
-  await process.send({ kind: 'content', path, content: (await files.read(path)) ?? null });
 }

@@ -12,7 +12,8 @@ const lineBreak = /\r\n|[\n\r\u2028\u2029]/g;
 
 /** Finds places in one text; the line starts are found once. */
 export function createPlaceFinder(text: string): (offset: number) => Place {
-  const starts = [0];
+  // A byte order mark is not a column.
+  const starts = [text.startsWith('\uFEFF') ? 1 : 0];
   for (const match of text.matchAll(lineBreak)) starts.push(match.index + match[0].length);
   return (offset) => {
     const line = lastStart(starts, offset);

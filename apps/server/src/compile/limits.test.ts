@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import type { Compiler } from './compiler.ts';
 import { createTestCompiler, filesOf, linesOf } from './test-files.ts';
@@ -8,14 +10,13 @@ import { createTestCompiler, filesOf, linesOf } from './test-files.ts';
 let compiler: Compiler | undefined;
 afterEach(async () => compiler?.close());
 
-/** Ids of the compile processes of this test process. */
-function listProcesses(): number[] {
+/** Ids of the compile processes that `parent` started, this test process if not said. */
+function listProcesses(parent = process.pid): number[] {
   return readdirSync('/proc')
     .map(Number)
     .filter((id) => {
       try {
-        const isOurs =
-          Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1]) === process.pid;
+        const isOurs = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1]) === parent;
         return isOurs && readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('compile/process/main.ts');
       } catch {
         return false;
@@ -37,6 +38,13 @@ const y: string = x;
 let z: Bits<[]> = y;
 `;
 
+/** Each step triples the work of the checker. */
+const neverReady = [
+  'let a0 = 1;',
+  ...Array.from({ length: 300 }, (_, n) => `let a${n + 1} = () => [a${n}, a${n}, a${n}] as const;`),
+  'let q: string = a300;',
+].join('\n');
+
 describe('hostile code ends in a line', () => {
   test.for<[name: string, content: string]>([
     ['parentheses without end', `let a = ${'('.repeat(200_000)}1${')'.repeat(200_000)};`],
@@ -56,15 +64,27 @@ describe('hostile code ends in a line', () => {
   });
 });
 
-test('what takes too long is stopped with a clear line', { timeout: 60_000 }, async () => {
-  compiler = await createTestCompiler({ timeoutMs: 30_000 });
-  await write(compiler, 'first', '');
-  await compiler.close();
-  compiler = await createTestCompiler({ timeoutMs: 1 });
-  expect(await write(compiler, 'slow', 'let a = 1;')).toEqual([
-    'main.ts(1,1): error: Compiling took longer than 0.001 s. Make the types simpler or the file smaller.',
-  ]);
-});
+test(
+  'what takes too long is stopped with a clear line, and holds up no other project',
+  { timeout: 60_000 },
+  async () => {
+    const target = await createTestCompiler({ timeoutMs: 10_000, processes: 2 });
+    compiler = target;
+    const finished: string[] = [];
+    const endless = write(target, 'endless', neverReady).finally(() => finished.push('endless'));
+    const others = Array.from({ length: 20 }, async (_, index) => {
+      const lines = await write(target, `p${index % 4}`, `let a: string = ${index};`);
+      finished.push('other');
+      return lines;
+    });
+    expect(await endless).toEqual([
+      'main.ts(1,1): error: Compiling took longer than 10 s. Make the types simpler or the file smaller.',
+    ]);
+    for (const lines of await Promise.all(others)) expect(lines).toHaveLength(1);
+    expect(finished.indexOf('endless')).toBe(20);
+    expect(await write(target, 'endless', 'let a = 1;')).toEqual([]);
+  },
+);
 
 test('what takes too much memory is stopped with a clear line', { timeout: 60_000 }, async () => {
   compiler = await createTestCompiler({ maxMemoryMb: 300 });
@@ -118,4 +138,31 @@ test('no process is left after closing', async () => {
   await target.close();
   expect(listProcesses()).toEqual([]);
   await expect(write(target, 'a', '')).rejects.toThrow('closed');
+});
+
+/** Whether any process of the group still runs. */
+function isGroupAlive(processId: number): boolean {
+  try {
+    return process.kill(-processId, 0);
+  } catch {
+    return false;
+  }
+}
+
+test('a compile process at work does not outlive a server that is killed', { timeout: 60_000 }, async () => {
+  const script = `
+    import { createTestCompiler, filesOf } from ${JSON.stringify(new URL('test-files.ts', import.meta.url).href)};
+    const compiler = await createTestCompiler();
+    await compiler.compileFile(filesOf('a', {}), { path: 'main.ts', content: '' });
+    void compiler.compileFile(filesOf('a', {}), { path: 'main.ts', content: ${JSON.stringify(neverReady)} });
+    setTimeout(() => console.log('at work'), 500);`;
+  const server = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(server.stdout, 'data');
+  const [worker] = listProcesses(server.pid);
+  if (worker === undefined) throw new Error('There is no compile process');
+  expect(isGroupAlive(worker)).toBe(true);
+  server.kill('SIGKILL');
+  await vi.waitUntil(() => !isGroupAlive(worker), { timeout: 30_000, interval: 100 });
 });

@@ -133,10 +133,11 @@ export class ProcessPool {
 
   /** A crash may come from outside, and memory may be held by other projects: both get a second try. */
   #fail(job: Job, error: unknown, wasShared: boolean): void {
+    if (this.#isClosed) return job.fail(new Error('The compiler is closed'));
     if (!(error instanceof CompileProcessEnded)) return job.fail(error);
     this.#options.onEnd(error, job.projectId);
     const isOwnFault = error.reason === 'timed_out' || (error.reason === 'out_of_memory' && !wasShared);
-    if (isOwnFault || job.failures > 0 || this.#isClosed) return job.fail(error);
+    if (isOwnFault || job.failures > 0) return job.fail(error);
     this.#queue.addFirst(job.projectId, { ...job, failures: job.failures + 1 });
   }
 

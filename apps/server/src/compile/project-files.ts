@@ -8,13 +8,3 @@ export interface ProjectFiles {
   /** Undefined when there is no such file. */
   read(path: string): Promise<string | undefined>;
 }
-
-/** Code without a project: one file that can import nothing. `projectId` says which warm checker it shares. */
-export function singleFile(projectId: string, path: string, content: string): ProjectFiles {
-  return {
-    projectId,
-    treeId: content,
-    list: async () => new Map([[path, content]]),
-    read: async (name) => (name === path ? content : undefined),
-  };
-}

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { CompileProcess } from './compile-process.ts';
+import type { ToProcess } from './process/messages.ts';
 import type { ProjectFiles } from './project-files.ts';
 import { readProjectSettings, settingsPath, type SettingsResult } from './project-settings.ts';
 import { isTypeScript } from './source-paths.ts';
@@ -27,7 +27,7 @@ export class SourcesTooLarge extends Error {
 export class ProjectMirror {
   /** The project's folder in the checker; nobody can guess it. */
   readonly root = `/p${randomBytes(16).toString('hex')}`;
-  readonly #process: CompileProcess;
+  readonly #send: (message: ToProcess) => Promise<void>;
   readonly #contents = new Map<string, string>();
   readonly #lengths = new Map<string, number>();
   #treeId: string | undefined;
@@ -36,8 +36,8 @@ export class ProjectMirror {
   #batchLength = 0;
   #sourcesLength = 0;
 
-  constructor(process: CompileProcess) {
-    this.#process = process;
+  constructor(send: (message: ToProcess) => Promise<void>) {
+    this.#send = send;
   }
 
   /** How much it holds, in UTF-16 units. */
@@ -102,6 +102,6 @@ export class ProjectMirror {
     const set = this.#batch;
     this.#batch = [];
     this.#batchLength = 0;
-    await this.#process.send({ kind: 'files', root: this.root, set, removed });
+    await this.#send({ kind: 'files', root: this.root, set, removed });
   }
 }

@@ -42,6 +42,11 @@ test('writes of one turn and of later ones are all stored, each with its result'
 
 test('a write that fails costs only itself', async () => {
   const outcomes = await Promise.allSettled([insert(1), insert(2), insert(1), insert(3)]);
-  expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  expect(outcomes.map((outcome) => outcome.status)).toEqual([
+    'fulfilled',
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+  ]);
   expect(await stored()).toEqual([1, 2, 3]);
 });

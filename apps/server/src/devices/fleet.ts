@@ -22,6 +22,8 @@ export interface FleetDevice {
   link: HostLink | null;
   /** The state that those who follow were last told. */
   announcedState: string;
+  /** Whether `stored` is in the database. The state is not: it lives as long as the connection. */
+  isStored: boolean;
 }
 
 export interface Availability {
@@ -110,9 +112,10 @@ export class Fleet {
     const changes = reports
       .map((report) => this.#apply(link, report))
       .filter((change) => change !== undefined);
-    const toStore = changes.filter((change) => change.isNews).map((change) => change.device.stored);
-    if (toStore.length > 0) await this.#store.saveAll(toStore);
-    for (const { device } of changes) this.#announce(device);
+    const toStore = changes.filter((device) => !device.isStored);
+    if (toStore.length > 0) await this.#store.saveAll(toStore.map((device) => device.stored));
+    for (const device of toStore) device.isStored = true;
+    for (const device of changes) this.#announce(device);
   }
 
   confirm(link: HostLink, serials: readonly string[]): void {
@@ -163,6 +166,7 @@ export class Fleet {
       confirmedAt: null,
       link: null,
       announcedState: 'offline',
+      isStored: true,
     };
     this.#byId.set(device.id, device);
     this.#bySerial.set(key(device.ownerId, device.serial), device);
@@ -171,8 +175,7 @@ export class Fleet {
     return device;
   }
 
-  /** `isNews`: there is something to store, beyond the state, which lives as long as the connection. */
-  #apply(link: HostLink, report: DeviceReport): { device: FleetDevice; isNews: boolean } | undefined {
+  #apply(link: HostLink, report: DeviceReport): FleetDevice | undefined {
     const known = this.#bySerial.get(key(link.userId, report.serial));
     // Two hosts may see one phone; the one that can use it has it.
     const heldElsewhere =
@@ -180,12 +183,12 @@ export class Fleet {
     if (heldElsewhere && known.state === 'ready' && report.state !== 'ready') return undefined;
     const stored = this.#describe(link, report, known?.stored);
     const device = known ?? this.#add(stored, { reason: report.reason, since: report.since });
-    const isNews = known === undefined || !sameDescription(known.stored, stored);
+    if (known === undefined || !sameDescription(known.stored, stored)) device.isStored = false;
     device.stored = stored;
     device.link = link;
     device.confirmedAt = report.state === 'ready' ? this.#clock.now() : null;
     this.#setState(device, report);
-    return { device, isNews };
+    return device;
   }
 
   #describe(link: HostLink, report: DeviceReport, before: StoredDevice | undefined): StoredDevice {

@@ -4,10 +4,11 @@ import type { Logger } from 'pino';
 import type { EventBus } from '../bus/event-bus.ts';
 import { deviceView } from '../devices/device-view.ts';
 import type { Fleet } from '../devices/fleet.ts';
-import { idOfLine, type LogBatch } from '../logs/log-batch.ts';
+import { entrySeparator, type LogBatch } from '../logs/log-batch.ts';
+import type { RecordNews } from '../records/record-changes.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import { runView } from '../runs/run-view.ts';
-import type { RunStore } from '../runs/store.ts';
+import type { RunHistory } from '../runs/run-history.ts';
 
 /** An event on its way to those who follow: ready to be written, with what they filter by. */
 export interface FeedEvent {
@@ -26,7 +27,7 @@ interface Sources {
   bus: EventBus<FeedEvent>;
   fleet: Fleet;
   activeRuns: ActiveRuns;
-  runs: RunStore;
+  runs: RunHistory;
   log: Logger;
 }
 
@@ -46,16 +47,25 @@ export class EventFeed {
     });
   }
 
-  logsStored({ stream, lines }: LogBatch): void {
+  logsStored({ stream, entries, lastId }: LogBatch): void {
     if (!this.#sources.bus.hasListeners) return;
     this.#sources.bus.publish({
       type: 'log',
       userId: stream.ownerId,
       deviceId: stream.deviceId,
       automationId: stream.automationId,
-      data: `{"device_id":${JSON.stringify(stream.deviceId)},"logs":[${lines.join(',')}]}`,
-      lastId: idOfLine(lines.at(-1) ?? ''),
+      data: `{"device_id":${JSON.stringify(stream.deviceId)},"logs":[${entries.replaceAll(entrySeparator, ',')}]}`,
+      lastId,
     });
+  }
+
+  /** Everybody who may review the record is told. */
+  recordChanged({ record, deviceId, userIds }: RecordNews): void {
+    const data = JSON.stringify({ record });
+    const automationId = record.automation_id;
+    for (const userId of userIds) {
+      this.#sources.bus.publish({ type: 'record', userId, deviceId, automationId, data, lastId: '' });
+    }
   }
 
   #device(deviceId: string): void {

@@ -16,7 +16,11 @@ async function requireSettings(content: NewContent): Promise<void> {
   const read = readProjectSettings(await content.readText());
   if (read.ok) return;
   const { errors } = read;
-  throw ApiError.of('invalid_tsconfig', { summary: errors[0] ?? 'unknown mistake' }, { errors });
+  throw ApiError.of(
+    'invalid_tsconfig',
+    { summary: (errors[0] ?? 'unknown mistake').replace(/\.$/, '') },
+    { errors },
+  );
 }
 
 async function requireAttributes(content: NewContent): Promise<void> {

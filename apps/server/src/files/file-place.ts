@@ -10,7 +10,8 @@ const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 20
 /** Throws `invalid_path` for what could never be the path of a file. */
 export function requirePath(path: string): string {
   const problem = findPathProblem(path);
-  if (problem !== undefined) throw ApiError.of('invalid_path', { problem: `${JSON.stringify(shown(path))} ${problem}` });
+  if (problem !== undefined)
+    throw ApiError.of('invalid_path', { problem: `${JSON.stringify(shown(path))} ${problem}` });
   return path;
 }
 

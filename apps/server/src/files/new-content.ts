@@ -15,7 +15,9 @@ export interface NewContent {
 
 export function contentOfText(text: string): NewContent {
   if (!text.isWellFormed())
-    throw ApiError.of('invalid_content', { problem: 'must be valid Unicode: it has half of a surrogate pair' });
+    throw ApiError.of('invalid_content', {
+      problem: 'must be valid Unicode: it has half of a surrogate pair',
+    });
   return {
     sizeBytes: requireSize(Buffer.byteLength(text)),
     readText: async () => text,

@@ -20,7 +20,10 @@ interface FileRoutesOptions {
 }
 
 /** `PUT, GET, DELETE /automation/file/:id` · `GET /automation/files/:id` */
-export async function addFileRoutes(app: FastifyInstance, { access, desk }: FileRoutesOptions): Promise<void> {
+export async function addFileRoutes(
+  app: FastifyInstance,
+  { access, desk }: FileRoutesOptions,
+): Promise<void> {
   const { repositories } = desk;
 
   await app.register(async (large) => {
@@ -38,7 +41,7 @@ export async function addFileRoutes(app: FastifyInstance, { access, desk }: File
     const path = requirePath(query.path);
     const project = await access.getProject(principal, params.id, readers);
     const body = await readFileReply(repositories, project.id, path);
-    return reply.type('application/json; charset=utf-8').serializer(String).send(body);
+    return reply.type('application/json; charset=utf-8').send(body);
   });
 
   addRoute(app, fileRoutes.delete, async ({ principal, params, query }) => {
@@ -57,6 +60,8 @@ export async function addFileRoutes(app: FastifyInstance, { access, desk }: File
 function newContent(text: string, staged: StagedBody | undefined): NewContent {
   if (staged === undefined) return contentOfText(text);
   if (!staged.isWellFormed)
-    throw ApiError.of('invalid_content', { problem: 'must be valid Unicode: it has half of a surrogate pair' });
+    throw ApiError.of('invalid_content', {
+      problem: 'must be valid Unicode: it has half of a surrogate pair',
+    });
   return contentOfFile(staged.contentFile, staged.sizeBytes);
 }

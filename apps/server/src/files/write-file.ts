@@ -3,7 +3,7 @@ import type { GitRepository } from '../git/git-repository.ts';
 import { fileMode } from '../git/tree.ts';
 import { withEntry } from '../git/tree-edit.ts';
 import { findAt, listDifferences } from '../git/tree-walk.ts';
-import { ApiError } from '../http/api-error.ts';
+import { compileRefusal } from '../projects/compile-refusal.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { readSavedState, swapSavedState, type SavedState } from '../projects/saved-state.ts';
@@ -53,8 +53,7 @@ async function compile(
   const files = createProjectFiles(projectId, state.files, (work) => repositories.read(projectId, work));
   const result = await compiler.compileFile(files, { path, content: await content.readText() });
   if (result.ok) return result.js;
-  const { errors } = result;
-  throw ApiError.of('compile_failed', { summary: errors[0] ?? 'unknown mistake' }, { errors });
+  throw compileRefusal(result.errors);
 }
 
 const isSeenByCompiler = (path: string): boolean =>

@@ -65,7 +65,10 @@ async function listNewObjects(
     ['rev-list', '--objects', '--no-object-names', ...tips, '--not', '--all'],
     { gitDir: repository.gitDir, environment: quarantine, maxBytes: (maxNewObjects + 1) * 41 },
   );
-  return stdout.toString().split('\n').filter((id) => id.length === 40);
+  return stdout
+    .toString()
+    .split('\n')
+    .filter((id) => id.length === 40);
 }
 
 /** Looks at the files of a branch's newest commit as a whole. */
@@ -105,7 +108,6 @@ function findPairProblem(
   if (compiled === undefined) return undefined;
   const other = listSourcePaths(compiled).find((one) => one !== path && paths.has(one));
   if (other !== undefined) return `would be compiled to ${shown(compiled)}, as ${shown(other)} is`;
-  if (folders.has(compiled))
-    return `would be compiled to ${shown(compiled)}, which is a folder`;
+  if (folders.has(compiled)) return `would be compiled to ${shown(compiled)}, which is a folder`;
   return undefined;
 }

@@ -21,7 +21,7 @@ interface GitRoutesOptions {
 }
 
 /** Clones and pushes at a time; each holds a few processes. */
-const maxExchanges = 16;
+const maxExchanges = 32;
 
 const services: Record<string, GitService | undefined> = {
   'git-upload-pack': 'upload-pack',
@@ -34,6 +34,8 @@ const services: Record<string, GitService | undefined> = {
  */
 export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptions): Promise<void> {
   const slots = new Slots(maxExchanges);
+  /** The project of each request that was let in before its body is read. */
+  const admitted = new WeakMap<object, string>();
   await app.register(async (git) => {
     git.removeAllContentTypeParsers();
     for (const service of Object.keys(services))
@@ -75,8 +77,6 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     }
   });
 
-  const admitted = new WeakMap<object, string>();
-
   async function admit(request: FastifyRequest<{ Params: { name: string } }>, service: GitService) {
     const { authorization } = request.headers;
     const id = request.params.name.replace(/\.git$/, '');
@@ -88,7 +88,10 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     const { repositories } = options.desk;
     const gitDir = repositories.gitDirOf(exchange.projectId);
     const protocol = protocolOf(exchange.request);
-    const git = new GitExchange({ git: repositories.git, gitDir, service: exchange.service, protocol }, ...flags);
+    const git = new GitExchange(
+      { git: repositories.git, gitDir, service: exchange.service, protocol },
+      ...flags,
+    );
     const removeGuest = repositories.addGuest(exchange.projectId, () => git.kill());
     const onClose = () => {
       if (!git.output.readableEnded) git.kill();
@@ -165,11 +168,10 @@ const isZipped = ({ headers }: FastifyRequest): boolean =>
 function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known =
     error instanceof ApiError ? error : ApiError.of('internal', { request_id: request.id }, { cause: error });
-  if (known.status >= 500) request.log.error({ err: known.cause }, 'git request failed');
-  if (known.code === 'unauthorized') void reply.header('www-authenticate', 'Basic realm="Phalanx", charset="UTF-8"');
+  if (known.status >= 500) request.log.error({ reqId: request.id, err: known.cause }, 'git request failed');
+  if (known.code === 'unauthorized')
+    void reply.header('www-authenticate', 'Basic realm="Phalanx", charset="UTF-8"');
   const text =
-    known.code === 'unauthorized'
-      ? 'Give any user name, and an API token as the password.'
-      : known.message;
+    known.code === 'unauthorized' ? 'Give any user name, and an API token as the password.' : known.message;
   return reply.code(known.status).type('text/plain; charset=utf-8').send(`${text}\n`);
 }

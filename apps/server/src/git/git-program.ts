@@ -33,6 +33,8 @@ const configuration = (hooksFolder: string): string => `[safe]
 	hooksPath = ${quoted(hooksFolder)}
 	bigFileThreshold = 4m
 	logAllRefUpdates = false
+	filesRefLockTimeout = 5000
+	packedRefsTimeout = 5000
 	protectHFS = true
 	protectNTFS = true
 [init]

@@ -9,9 +9,45 @@ export interface Figures {
   devices: () => ReadonlyMap<string, number>;
 }
 
+/** What is counted of out-of-steps records. */
+export interface RecordFigures {
+  stored: Counter<'type'>;
+  deleted: Counter;
+  captures: Counter<'kind'>;
+  captureBytes: Counter;
+}
+
 export interface Metrics {
   registry: Registry;
   logEntries: Counter;
+  records: RecordFigures;
+}
+
+function recordFigures(registers: Registry[]): RecordFigures {
+  return {
+    stored: new Counter({
+      name: 'phalanx_records_stored_total',
+      help: 'Out-of-steps records stored, by type',
+      labelNames: ['type'],
+      registers,
+    }),
+    deleted: new Counter({
+      name: 'phalanx_records_deleted_total',
+      help: 'Out-of-steps records deleted, by retention or with their project',
+      registers,
+    }),
+    captures: new Counter({
+      name: 'phalanx_captures_stored_total',
+      help: 'Captures stored, by kind',
+      labelNames: ['kind'],
+      registers,
+    }),
+    captureBytes: new Counter({
+      name: 'phalanx_capture_bytes_stored_total',
+      help: 'Bytes of captures stored',
+      registers,
+    }),
+  };
 }
 
 function gauge(name: string, help: string, read: () => number): Gauge {
@@ -50,7 +86,7 @@ export function createMetrics(figures: Figures): Metrics {
     help: 'Log entries stored',
     registers: [registry],
   });
-  return { registry, logEntries };
+  return { registry, logEntries, records: recordFigures([registry]) };
 }
 
 /** Times every request by its route, so that an ID in a path does not become a label. */
@@ -62,8 +98,9 @@ export function measureRequests(app: FastifyInstance, { registry }: Metrics): vo
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10],
     registers: [registry],
   });
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.is404 ? 'none' : (request.routeOptions.url ?? 'none');
     durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    done();
   });
 }

@@ -29,6 +29,7 @@ export interface HostEvents {
     runId: string,
     batch: { firstSeq: number; entries: ReturnType<typeof parseLogEntries> },
   ): Promise<void>;
+  record(link: HostLink, report: Extract<HostMessage, { type: 'record' }>['record']): Promise<void>;
   closed(link: HostLink): void;
 }
 
@@ -145,6 +146,7 @@ export class HostConnection implements HostLink {
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
     if (message.type === 'devices') return events.devices(this, message.devices);
     if (message.type === 'runs') return events.runs(this, message.runs);
+    if (message.type === 'record') return events.record(this, message.record);
     if (message.type === 'request_failed')
       return this.#screenshots.refuse(message.request_id, message.message);
     this.#silence.refresh();

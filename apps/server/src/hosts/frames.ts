@@ -1,4 +1,10 @@
-import { HostFrameHeader, HostMessage, WireLogEntries } from '@phalanx/protocol';
+import {
+  HostFrameHeader,
+  HostMessage,
+  maxLogMessageLength,
+  WireLogEntries,
+  type WireLogEntry,
+} from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 const hostMessage = Compile(HostMessage);
@@ -36,8 +42,10 @@ export function parseFrame(frame: Buffer): { header: HostFrameHeader; payload: B
   return { header, payload: frame.subarray(end + 1) };
 }
 
+const hasFittingMessage = ([, , , message]: WireLogEntry): boolean => message.length <= maxLogMessageLength;
+
 export function parseLogEntries(payload: Buffer): WireLogEntries {
   const entries = parseJson(payload, 'a batch of log entries');
-  if (logEntries.Check(entries)) return entries;
+  if (logEntries.Check(entries) && entries.every(hasFittingMessage)) return entries;
   throw new ProtocolError('a batch of log entries does not fit the protocol');
 }

@@ -1,3 +1,4 @@
+import type { RecordReport, ServerMessage } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { Fleet } from '../devices/fleet.ts';
@@ -5,9 +6,12 @@ import type { LogIngest } from '../logs/ingest.ts';
 import type { RunOwners } from '../runs/run-owners.ts';
 import type { RunLifecycle } from '../runs/run-lifecycle.ts';
 import type { HostEvents } from './connection.ts';
+import type { HostLink } from './host-link.ts';
 
 /** RFC 6455: try again later. */
 const tryAgainLater = 1013;
+
+type MissingCaptures = Extract<ServerMessage, { type: 'record_stored' }>['missing'];
 
 interface Features {
   fleet: Fleet;
@@ -15,10 +19,19 @@ interface Features {
   owners: RunOwners;
   ingest: LogIngest;
   log: Logger;
+  /** Takes in a record, and returns the captures that have still to come. */
+  takeRecord: (link: HostLink, report: RecordReport) => Promise<MissingCaptures>;
 }
 
 /** Brings what hosts say to the features that it concerns. */
-export function createHostEvents({ fleet, lifecycle, owners, ingest, log }: Features): HostEvents {
+export function createHostEvents({
+  fleet,
+  lifecycle,
+  owners,
+  ingest,
+  log,
+  takeRecord,
+}: Features): HostEvents {
   return {
     async hello(link, { devices, runs }) {
       // Runs first: a device that is ready must not seem free while a run of it is still unheard of.
@@ -39,6 +52,10 @@ export function createHostEvents({ fleet, lifecycle, owners, ingest, log }: Feat
       if (stream !== undefined) ingest.add(link, { stream, firstSeq, entries });
       // Nobody may read them, and the host need not keep them.
       else link.send({ type: 'logs_stored', run_id: runId, seq: firstSeq + entries.length - 1 });
+    },
+    async record(link, report) {
+      const missing = await takeRecord(link, report);
+      link.send({ type: 'record_stored', record_id: report.record_id, missing });
     },
     closed(link) {
       fleet.disconnect(link);

@@ -18,7 +18,7 @@ const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
     ApiError.of('invalid_request', { problem: 'The body is not as long as its Content-Length says' }),
 };
 
-function asApiError(error: unknown, request: FastifyRequest): ApiError {
+export function asApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const known = frameworkErrors[code]?.(request);
@@ -41,7 +41,7 @@ function endUnreadBody({ raw }: FastifyRequest): void {
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = asApiError(error, request);
   if (known.status >= 500)
-    request.log.error({ err: known.cause ?? known, code: known.code }, 'request failed');
+    request.log.error({ reqId: request.id, err: known.cause ?? known, code: known.code }, 'request failed');
   endUnreadBody(request);
   if (known.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
   return reply

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { OnlineDevice } from '../devices/online-devices.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
-import type { RunStore } from '../runs/store.ts';
+import type { RunHistory } from '../runs/run-history.ts';
 import type { Bundle } from './bundle.ts';
 import type { LaunchStore } from './store.ts';
 
@@ -27,7 +27,9 @@ export interface Dispatch {
 
 export interface Dispatcher {
   launches: LaunchStore;
-  runs: RunStore;
+  runs: RunHistory;
+  /** Told of the runs that a launch begins. */
+  onCreated: (runIds: readonly string[]) => void;
   activeRuns: ActiveRuns;
   clock: Clock;
   /** How long devices have to acknowledge. */
@@ -65,6 +67,7 @@ export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promis
   // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
   for (const run of planned) dispatcher.activeRuns.add(activeRun(launch, run, createdAt));
   sendToHosts(launch, planned);
+  dispatcher.onCreated(planned.map(({ runId }) => runId));
   return awaitOutcome(
     dispatcher,
     launch.id,

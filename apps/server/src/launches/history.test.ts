@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 
 import { createAccessStore } from '../access/store.ts';
 import { openDatabase, type Db } from '../db/database.ts';
+import { GroupCommit } from '../db/group-commit.ts';
 import { createRunStore } from '../runs/store.ts';
 import { deleteOldLaunches } from './history.ts';
 import { createLaunchStore } from './store.ts';
@@ -13,6 +14,9 @@ import { createLaunchStore } from './store.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-history-'));
 let db: Db;
+
+const launches = () => createLaunchStore(db, new GroupCommit(db));
+const runHistory = () => createRunStore(db, new GroupCommit(db));
 
 async function insertLaunch(id: string, ageDays: number): Promise<void> {
   const launch = {
@@ -23,13 +27,11 @@ async function insertLaunch(id: string, ageDays: number): Promise<void> {
     created_at: Date.now() - ageDays * dayMs,
   };
   const run = { id: `run-${id}`, device_id: 'd', host_id: 'h', automation_id: id, commit: null, dirty: null };
-  await createLaunchStore(db).insert(launch, [run]);
+  await launches().insert(launch, [run]);
 }
 
 const end = (id: string) =>
-  createRunStore(db).apply([
-    { runId: `run-${id}`, status: 'completed', error: null, startedAt: 1, endedAt: 2 },
-  ]);
+  runHistory().apply([{ runId: `run-${id}`, status: 'completed', error: null, startedAt: 1, endedAt: 2 }]);
 
 describe('the history', () => {
   beforeAll(async () => {
@@ -51,14 +53,14 @@ describe('the history', () => {
     await end('young');
     let turns = 0;
     const count = setInterval(() => (turns += 1), 0);
-    await deleteOldLaunches(createLaunchStore(db), { now: () => Date.now() }, 30);
+    await deleteOldLaunches(launches(), { now: () => Date.now() }, 30);
     clearInterval(count);
     expect(turns).toBeGreaterThan(0);
-    const runs = createRunStore(db);
+    const runs = runHistory();
     expect(await runs.find('run-old-0')).toBeUndefined();
     expect(await runs.find('run-old-449')).toBeUndefined();
     expect(await runs.find('run-active')).toBeDefined();
     expect(await runs.find('run-young')).toBeDefined();
-    expect(await createLaunchStore(db).find('u', 'old-7')).toBeUndefined();
+    expect(await launches().find('u', 'old-7')).toBeUndefined();
   });
 });

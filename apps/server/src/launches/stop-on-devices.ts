@@ -1,13 +1,13 @@
 import type { Fleet } from '../devices/fleet.ts';
-import { getOnlineDevices } from '../devices/online-devices.ts';
+import { getStoppableDevices } from '../devices/online-devices.ts';
 import type { ActiveRun, ActiveRuns } from '../runs/active-runs.ts';
 import { stopRuns } from '../runs/stop-runs.ts';
-import type { RunStore } from '../runs/store.ts';
+import type { RunHistory } from '../runs/run-history.ts';
 
 export interface Stopper {
   fleet: Fleet;
   activeRuns: ActiveRuns;
-  runs: RunStore;
+  runs: RunHistory;
   /** How long hosts have to confirm the end. */
   stopTimeoutMs: number;
 }
@@ -22,7 +22,8 @@ export async function stopOnDevices(
   deviceIds: readonly string[],
   isMeant: (run: ActiveRun) => boolean,
 ): Promise<number> {
-  const online = getOnlineDevices(fleet, userId, deviceIds);
+  const hasRuns = (deviceId: string): boolean => activeRuns.onDevice(deviceId).some(isMeant);
+  const online = getStoppableDevices(fleet, userId, deviceIds, hasRuns);
   const limits = { store: runs, activeRuns, timeoutMs: stopTimeoutMs };
   let stopped = 0;
   const stops = [...Map.groupBy(online, ({ link }) => link)].map(([link, onLink]) => {

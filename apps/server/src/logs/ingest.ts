@@ -6,6 +6,8 @@ import type { IncomingEntries, LogStore } from './store.ts';
 
 /** Entries of many hosts share a transaction; this is how long the first of them waits for the others. */
 const flushAfterMs = 4;
+/** Or until so many wait: what waits for long is moved again and again by the garbage collector. */
+const flushAtEntries = 5000;
 /** RFC 6455: try again later. */
 const tryAgainLater = 1013;
 
@@ -20,6 +22,7 @@ export class LogIngest {
   readonly #log: Logger;
   readonly #onStored: (batch: LogBatch) => void;
   #pending: Pending[] = [];
+  #pendingEntries = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: { store: LogStore; log: Logger; onStored: (batch: LogBatch) => void }) {
@@ -32,7 +35,9 @@ export class LogIngest {
     // Its host sends them again, with those before them, which may not be stored.
     if (!link.isOpen) return;
     this.#pending.push({ link, incoming });
-    this.#timer ??= setTimeout(() => this.flush(), flushAfterMs);
+    this.#pendingEntries += incoming.entries.length;
+    if (this.#pendingEntries >= flushAtEntries) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), flushAfterMs);
   }
 
   flush(): void {
@@ -40,6 +45,7 @@ export class LogIngest {
     this.#timer = undefined;
     const pending = this.#pending;
     this.#pending = [];
+    this.#pendingEntries = 0;
     if (pending.length === 0) return;
     try {
       const stored = this.#store.append(pending.map(({ incoming }) => incoming));

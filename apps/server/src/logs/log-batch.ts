@@ -10,7 +10,7 @@ export interface LogStream {
   readonly ownerId: string;
 }
 
-/** Entries of one run as they are stored: the JSON of each on a line of its own, ready for the reply. */
+/** Entries of one run as they are stored: their JSON, joined as in the reply. */
 export interface LogBatch {
   stream: LogStream;
   /** Number of the last entry within its run. */
@@ -20,17 +20,23 @@ export interface LogBatch {
   /** Epoch ms of the oldest and the newest entry. */
   oldest: number;
   newest: number;
-  lines: string[];
+  count: number;
+  /** The JSON of each entry, joined by `entrySeparator`. */
+  entries: string;
 }
+
+/** JSON holds no line feed but between its parts, so this stands only between entries. */
+export const entrySeparator = ',\n';
 
 /** Length of `{"id":"`, and of the UUID that follows it. */
 const idStart = 7;
 const idEnd = idStart + 36;
 
-export const idOfLine = (line: string): string => line.slice(idStart, idEnd);
+export const idOfEntry = (entry: string): string => entry.slice(idStart, idEnd);
 
-/** Where the time stands: every line ends with it. */
-export const timestampOfLine = (line: string): number => Number(line.slice(line.lastIndexOf(':') + 1, -1));
+/** Where the time stands: every entry ends with it. */
+export const timestampOfEntry = (entry: string): number =>
+  Number(entry.slice(entry.lastIndexOf(':') + 1, -1));
 
 /** Gives the entries their IDs. Times in the future, from a clock that is ahead, become now. */
 export function encodeBatch(
@@ -42,13 +48,20 @@ export function encodeBatch(
   const automationId = JSON.stringify(stream.automationId);
   let oldest = nowMs;
   let newest = 0;
-  const lines = numbered.entries.map(([time, level, line, message]) => {
+  const texts = numbered.entries.map(([time, level, line, message]) => {
     const timestamp = Math.min(time, nowMs);
     oldest = Math.min(oldest, timestamp);
     newest = Math.max(newest, timestamp);
     return `{"id":"${ids.next(nowMs)}","automationId":${automationId},"message":${JSON.stringify(message)},"lineNumber":${line},"messageLevel":"${logLevels[level] ?? 'log'}","timestamp":${timestamp}}`;
   });
-  const firstId = idOfLine(lines[0] ?? '');
-  const lastId = idOfLine(lines.at(-1) ?? '');
-  return { stream, lastSeq: numbered.lastSeq, firstId, lastId, oldest, newest, lines };
+  return {
+    stream,
+    lastSeq: numbered.lastSeq,
+    firstId: idOfEntry(texts[0] ?? ''),
+    lastId: idOfEntry(texts.at(-1) ?? ''),
+    oldest,
+    newest,
+    count: texts.length,
+    entries: texts.join(entrySeparator),
+  };
 }

@@ -13,6 +13,7 @@ export class LogIds {
   #timeMs = 0;
   #counter = 0;
   #tail = '';
+  #prefix = '';
 
   /** Goes on after `lastId`, an ID of an earlier process. */
   resumeAfter(lastId: string): void {
@@ -32,16 +33,20 @@ export class LogIds {
     this.#timeMs = timeMs;
     const random = randomBytes(8);
     this.#counter = random.readUInt16BE(0) >>> (16 - counterSeedBits);
+    this.#prefix = this.#makePrefix();
     this.#tail = hex(random.readUIntBE(2, 6) % 2 ** 44, 11);
   }
 
   #format(): string {
-    const time = hex(this.#timeMs, 12);
-    const high = hex(this.#counter >>> 18, 3);
     const low = this.#counter & 0x3ffff;
     // 2 bits of variant (binary 10) and 14 of the counter; then its last 4 bits and the random tail.
-    const variant = hex(0x8000 | (low >>> 4), 4);
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${high}-${variant}-${hex(low & 0xf, 1)}${this.#tail}`;
+    if (low === 0) this.#prefix = this.#makePrefix();
+    return `${this.#prefix}${(0x8000 | (low >>> 4)).toString(16)}-${(low & 0xf).toString(16)}${this.#tail}`;
+  }
+
+  #makePrefix(): string {
+    const time = hex(this.#timeMs, 12);
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(this.#counter >>> 18, 3)}-`;
   }
 }
 

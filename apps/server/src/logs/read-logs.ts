@@ -1,10 +1,11 @@
 import { logPageSize, logWindowMs } from '@phalanx/protocol';
 
-import { idOfLine, timestampOfLine } from './log-batch.ts';
-import type { LogSegment, StoredBatch } from './log-segment.ts';
+import { entrySeparator, idOfEntry, timestampOfEntry } from './log-batch.ts';
+import { mergeStreams } from './merge-streams.ts';
+import type { LogSegment, StoredBatch } from './segment-store.ts';
 
 /** A reply ends early rather than grow beyond this; an empty one would mean that there is nothing newer. */
-const pageBytes = 4 * 1024 * 1024;
+export const pageBytes = 4 * 1024 * 1024;
 
 export interface LogQuery {
   deviceId: string;
@@ -14,65 +15,67 @@ export interface LogQuery {
   nowMs: number;
 }
 
-interface Page {
-  lines: string[];
-  bytes: number;
+/** JSON text of entries, joined by commas, and how many they are. */
+export interface LogPiece {
+  text: Buffer;
+  count: number;
 }
 
-const isFull = (page: Page): boolean => page.lines.length >= logPageSize || page.bytes >= pageBytes;
-
-function addBatch(page: Page, batch: StoredBatch, from: string, limit: number): void {
-  const someExpired = batch.oldest <= limit;
-  for (const line of batch.lines.split('\n')) {
-    if (isFull(page)) return;
-    if (idOfLine(line) <= from || (someExpired && timestampOfLine(line) <= limit)) continue;
-    page.lines.push(line);
-    page.bytes += line.length;
-  }
-}
-
-/** Lines begin with their ID, so their order is that of the IDs. */
-const isAfter = (line: string, bound: string): boolean => bound !== '' && idOfLine(line) > bound;
-
-/** `bound`: the ID after which nothing is wanted; empty when everything is. */
-function readStream(
+/** The batches of one automation with entries that the query asks for, oldest first. */
+export function* batchesOf(
   segments: readonly LogSegment[],
   query: LogQuery,
   automationId: string,
-  bound: string,
-): string[] {
-  const page: Page = { lines: [], bytes: 0 };
-  const limit = query.nowMs - logWindowMs;
+): Generator<StoredBatch> {
   for (const segment of segments) {
-    if (segment.lastId <= query.from) continue;
-    for (const batch of segment.read(query.deviceId, automationId, query.from)) {
-      addBatch(page, batch, query.from, limit);
-      if (isFull(page) || isAfter(page.lines.at(-1) ?? '', bound)) return page.lines;
-    }
+    if (segment.lastId > query.from) yield* segment.read(query.deviceId, automationId, query.from);
   }
-  return page.lines;
 }
 
-function cutToPage(lines: readonly string[]): Page {
-  const page: Page = { lines: [], bytes: 0 };
-  for (const line of lines) {
-    if (isFull(page)) break;
-    page.lines.push(line);
-    page.bytes += line.length;
-  }
-  return page;
+/** The entries of a batch that the query asks for, each as JSON. */
+export function entriesOf(batch: StoredBatch, { from, nowMs }: LogQuery): string[] {
+  const limit = nowMs - logWindowMs;
+  return batch.entries
+    .toString()
+    .split(entrySeparator)
+    .filter((entry) => idOfEntry(entry) > from && timestampOfEntry(entry) > limit);
 }
 
-/**
- * The JSON of each entry, oldest first, as many as one reply holds. A stream is cut only where it fills a reply alone,
- * so what it left out is newer than what any reply with it holds. Never more than two replies are in memory.
- */
-export function readLogs(segments: readonly LogSegment[], query: LogQuery): string[] {
-  let page: Page = { lines: [], bytes: 0 };
-  for (const automationId of new Set(query.automationIds)) {
-    const bound = isFull(page) ? idOfLine(page.lines.at(-1) ?? '') : '';
-    const lines = readStream(segments, query, automationId, bound);
-    if (lines.length > 0) page = cutToPage([...page.lines, ...lines].sort((a, b) => (a < b ? -1 : 1)));
+const isWhole = (batch: StoredBatch, { from, nowMs }: LogQuery): boolean =>
+  batch.first_id > from && batch.oldest > nowMs - logWindowMs;
+
+/** Whole batches are passed on as they are stored; only where the query cuts one are its entries looked at. */
+function pieceOf(batch: StoredBatch, query: LogQuery, room: number): LogPiece {
+  if (isWhole(batch, query) && batch.count <= room) return { text: batch.entries, count: batch.count };
+  const entries = entriesOf(batch, query).slice(0, room);
+  return { text: Buffer.from(entries.join(entrySeparator)), count: entries.length };
+}
+
+function readStream(segments: readonly LogSegment[], query: LogQuery, automationId: string): LogPiece[] {
+  const pieces: LogPiece[] = [];
+  let room = logPageSize;
+  let bytes = 0;
+  for (const batch of batchesOf(segments, query, automationId)) {
+    const piece = pieceOf(batch, query, room);
+    if (piece.count === 0) continue;
+    pieces.push(piece);
+    room -= piece.count;
+    bytes += piece.text.length;
+    if (room === 0 || bytes >= pageBytes) break;
   }
-  return page.lines;
+  return pieces;
+}
+
+const comma = Buffer.from(',');
+
+/** The body of a reply: `{"logs":[…]}`, oldest first, as many entries as one reply holds. */
+export function readLogs(segments: readonly LogSegment[], query: LogQuery): Buffer {
+  const automationIds = [...new Set(query.automationIds)];
+  const [only] = automationIds;
+  const pieces =
+    automationIds.length === 1 && only !== undefined
+      ? readStream(segments, query, only)
+      : mergeStreams(segments, query, automationIds);
+  const texts = pieces.flatMap((piece, index) => (index === 0 ? [piece.text] : [comma, piece.text]));
+  return Buffer.concat([Buffer.from('{"logs":['), ...texts, Buffer.from(']}')]);
 }

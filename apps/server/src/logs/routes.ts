@@ -25,9 +25,8 @@ export function addLogRoutes(app: FastifyInstance, { fleet, store, clock }: LogR
     }
     requireProjects(principal, body.automation_ids);
     const { device_id: deviceId, automation_ids: automationIds } = body;
-    const lines = readLogs(store.segments, { deviceId, automationIds, from, nowMs: clock.now() });
-    // The entries are stored as the JSON that the reply is made of.
-    return reply.type('application/json; charset=utf-8').send(`{"logs":[${lines.join(',')}]}`);
+    const logs = readLogs(store.segments, { deviceId, automationIds, from, nowMs: clock.now() });
+    return reply.type('application/json; charset=utf-8').send(logs);
   });
 }
 

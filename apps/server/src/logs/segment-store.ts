@@ -2,21 +2,26 @@ import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
 import type { LogBatch } from './log-batch.ts';
+import { SegmentTail } from './segment-tail.ts';
 
 const tables = `
   CREATE TABLE IF NOT EXISTS stream (
     no INTEGER PRIMARY KEY, device_id TEXT NOT NULL, automation_id TEXT NOT NULL, UNIQUE (device_id, automation_id));
   CREATE TABLE IF NOT EXISTS batch (
-    stream INTEGER NOT NULL, last_id TEXT NOT NULL, oldest INTEGER NOT NULL, lines TEXT NOT NULL,
+    stream INTEGER NOT NULL, last_id TEXT NOT NULL, first_id TEXT NOT NULL, oldest INTEGER NOT NULL,
+    count INTEGER NOT NULL, entries BLOB NOT NULL,
     PRIMARY KEY (stream, last_id)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS progress (run_id TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS bound (only INTEGER PRIMARY KEY CHECK (only = 1), newest INTEGER NOT NULL, last_id TEXT NOT NULL);`;
 
 export interface StoredBatch {
+  first_id: string;
   last_id: string;
+  /** Epoch ms of the oldest entry. */
   oldest: number;
-  /** One entry a line. */
-  lines: string;
+  count: number;
+  /** The JSON of each entry, joined by `entrySeparator`. Bytes, because most replies pass them on unread. */
+  entries: Buffer;
 }
 
 /**
@@ -29,8 +34,9 @@ export class LogSegment {
   readonly #file: string;
   readonly #sqlite: Database.Database;
   readonly #streams = new Map<string, number>();
+  readonly #tail: SegmentTail;
   readonly #insertStream: Database.Statement<[string, string], { no: number }>;
-  readonly #insertBatch: Database.Statement<[number, string, number, string]>;
+  readonly #insertBatch: Database.Statement<[number, string, string, number, number, Buffer]>;
   readonly #setProgress: Database.Statement<[string, number]>;
   readonly #setBound: Database.Statement<[number, string]>;
   readonly #readBatches: Database.Statement<[number, string], StoredBatch>;
@@ -45,22 +51,24 @@ export class LogSegment {
     this.#insertStream = this.#sqlite.prepare(
       'INSERT INTO stream (device_id, automation_id) VALUES (?, ?) RETURNING no',
     );
-    this.#insertBatch = this.#sqlite.prepare('INSERT INTO batch VALUES (?, ?, ?, ?)');
+    this.#insertBatch = this.#sqlite.prepare('INSERT INTO batch VALUES (?, ?, ?, ?, ?, ?)');
     this.#setProgress = this.#sqlite.prepare('INSERT OR REPLACE INTO progress VALUES (?, ?)');
     this.#setBound = this.#sqlite.prepare('INSERT OR REPLACE INTO bound VALUES (1, ?, ?)');
     this.#readBatches = this.#sqlite.prepare(
-      'SELECT last_id, oldest, lines FROM batch WHERE stream = ? AND last_id > ? ORDER BY last_id',
+      'SELECT first_id, last_id, oldest, count, entries FROM batch WHERE stream = ? AND last_id > ? ORDER BY last_id',
     );
     this.#load();
+    this.#tail = new SegmentTail({ isComplete: this.lastId === '' });
   }
 
   /** All of them are stored, or none. */
   append(batches: readonly LogBatch[]): void {
     this.#sqlite.exec('BEGIN');
     try {
-      for (const batch of batches) this.#insert(batch);
+      const stored = batches.map((batch) => this.#insert(batch));
       this.#setBound.run(this.newest, this.lastId);
       this.#sqlite.exec('COMMIT');
+      this.#tail.add(stored);
     } catch (error) {
       if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK');
       this.#streams.clear();
@@ -71,7 +79,9 @@ export class LogSegment {
 
   /** The batches of a stream with entries after `from`, oldest first. */
   read(deviceId: string, automationId: string, from: string): IterableIterator<StoredBatch> {
-    const stream = this.#streams.get(streamKey(deviceId, automationId));
+    const key = streamKey(deviceId, automationId);
+    if (this.#tail.isComplete) return this.#tail.read(key, from);
+    const stream = this.#streams.get(key);
     return stream === undefined ? [].values() : this.#readBatches.iterate(stream, from);
   }
 
@@ -106,13 +116,19 @@ export class LogSegment {
     this.lastId = bound?.last_id ?? '';
   }
 
-  #insert(batch: LogBatch): void {
+  #insert(batch: LogBatch): [streamKey: string, StoredBatch] {
+    const { firstId, lastId, oldest, count } = batch;
+    const entries = Buffer.from(batch.entries);
     const { deviceId, automationId, runId } = batch.stream;
     const stream = this.#streamNo(deviceId, automationId);
-    this.#insertBatch.run(stream, batch.lastId, batch.oldest, batch.lines.join('\n'));
+    this.#insertBatch.run(stream, lastId, firstId, oldest, count, entries);
     this.#setProgress.run(runId, batch.lastSeq);
     this.newest = Math.max(this.newest, batch.newest);
-    this.lastId = batch.lastId;
+    this.lastId = lastId;
+    return [
+      streamKey(deviceId, automationId),
+      { first_id: firstId, last_id: lastId, oldest, count, entries },
+    ];
   }
 
   #streamNo(deviceId: string, automationId: string): number {

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import { encodeBatch, type LogBatch, type LogStream } from './log-batch.ts';
 import { isLogId, LogIds } from './log-ids.ts';
-import { LogSegment } from './log-segment.ts';
+import { LogSegment } from './segment-store.ts';
 
 const segmentMs = 60_000;
 const fileSuffix = '.db';

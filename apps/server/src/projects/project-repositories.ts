@@ -7,8 +7,9 @@ import type { GitRepository } from '../git/git-repository.ts';
 import { QueueLock } from '../git/queue-lock.ts';
 import { RepositoryPool } from '../git/repository-pool.ts';
 import { runGit } from '../git/run-git.ts';
+import { removeStaleFiles } from '../git/stale-files.ts';
 import { ApiError } from '../http/api-error.ts';
-import { publishHead } from './saved-state.ts';
+import { publishHead, SavedStateMoved } from './saved-state.ts';
 import { Upkeep } from './upkeep.ts';
 
 interface RepositoriesOptions {
@@ -30,13 +31,19 @@ export class ProjectRepositories {
   /** What has to end at once when a project is deleted, such as a clone. */
   readonly #guests = new Map<string, Set<() => void>>();
   readonly #upkeep: Upkeep;
+  /** The repositories that were looked at for what a crash left behind. */
+  readonly #mended = new Set<string>();
   #removals: Promise<unknown> = Promise.resolve();
 
   constructor({ git, folder, log }: RepositoriesOptions) {
     this.git = git;
     this.#folder = folder;
     this.#log = log;
-    this.#pool = new RepositoryPool({ git, folder, prepare: prepareRepository });
+    this.#pool = new RepositoryPool({
+      git,
+      folder,
+      prepare: (id, repository) => this.#prepare(id, repository),
+    });
     this.#upkeep = new Upkeep({
       log,
       run: (id, signal) => this.#collectGarbage(id, signal),
@@ -56,7 +63,7 @@ export class ProjectRepositories {
   async write<Result>(id: string, work: (repository: GitRepository) => Promise<Result>): Promise<Result> {
     const release = await this.lock(id);
     try {
-      return await this.read(id, work);
+      return await this.read(id, (repository) => untilItFits(() => work(repository)));
     } finally {
       release();
       this.#upkeep.noteWrite(id);
@@ -130,8 +137,16 @@ export class ProjectRepositories {
     await this.#removals;
   }
 
+  async #prepare(id: string, repository: GitRepository): Promise<void> {
+    await access(repository.gitDir);
+    if (!this.#mended.has(id)) await removeStaleFiles(repository.gitDir);
+    this.#mended.add(id);
+    await publishHead(repository);
+  }
+
   async #discard(id: string): Promise<void> {
     this.#pool.retire(id, true);
+    this.#mended.delete(id);
     const doomed = path.join(this.git.stagingFolder, `${id}.deleted`);
     await rename(this.gitDirOf(id), doomed);
     await this.#syncFolder();
@@ -168,7 +183,12 @@ export class ProjectRepositories {
   }
 }
 
-async function prepareRepository(_id: string, repository: GitRepository): Promise<void> {
-  await access(repository.gitDir);
-  await publishHead(repository);
+/** Each attempt reads the state again. */
+async function untilItFits<Result>(work: () => Promise<Result>, attempts = 3): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof SavedStateMoved) || attempts === 1) throw error;
+    return untilItFits(work, attempts - 1);
+  }
 }

@@ -70,8 +70,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
 
   addRoute(app, projectRoutes.delete, async ({ principal, params }) => {
     const project = await getOwnProject(principal, params.id);
-    if (!(await store.delete(project.id)))
-      throw ApiError.of('project_not_found', { project_id: params.id });
+    if (!(await store.delete(project.id))) throw ApiError.of('project_not_found', { project_id: params.id });
     await repositories.remove(project.id);
     await options.onDeleted(project.id);
     return { success: true, message: `Project "${project.name}" was deleted.` };

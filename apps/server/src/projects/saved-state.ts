@@ -36,7 +36,15 @@ export async function readSavedState(repository: GitRepository): Promise<SavedSt
   };
 }
 
-/** Durable when it resolves. Throws when the state is not `before` any more, which the project's lock rules out. */
+/**
+ * The state was not what the writer had read. The project's lock rules that out among the writers of this process; a
+ * git process that a killed server left behind may still finish its last write.
+ */
+export class SavedStateMoved extends Error {
+  override readonly name = 'SavedStateMoved';
+}
+
+/** Durable when it resolves. Throws `SavedStateMoved`. */
 export async function swapSavedState(
   repository: GitRepository,
   before: SavedState,
@@ -50,7 +58,7 @@ export async function swapSavedState(
   const id = await repository.writeTree(tree);
   if (id === before.id) return;
   if (!(await repository.updateRef(savedRef, id, before.id)))
-    throw new Error(`${repository.gitDir} was changed by another program`);
+    throw new SavedStateMoved(`${repository.gitDir} was changed by another program`);
 }
 
 /**
@@ -58,11 +66,12 @@ export async function swapSavedState(
  * next calls this again.
  */
 export async function publishHead(repository: GitRepository): Promise<void> {
-  const { head } = await readSavedState(repository);
+  // In this order: what is read second is never older, so that main can't be moved back.
   const main = await repository.findRef(mainRef);
+  const { head } = await readSavedState(repository);
   if (head === undefined || head === main) return;
-  if (!(await repository.updateRef(mainRef, head, main ?? noObject)))
-    throw new Error(`main of ${repository.gitDir} was changed by another program`);
+  // Somebody else may be doing the same; then it is done.
+  if (!(await repository.updateRef(mainRef, head, main ?? noObject))) await publishHead(repository);
 }
 
 /** The tree of a commit's files; undefined when it has none. */

@@ -47,9 +47,7 @@ export function createAutomationAccess(database: Db): AutomationAccess {
 
   const findRole: AutomationAccess['findRole'] = async (userId, { ownerId, automationId }) => {
     if (userId === ownerId) return 'owner';
-    const row = await members(ownerId, automationId)
-      .where('member.user_id', '=', userId)
-      .executeTakeFirst();
+    const row = await members(ownerId, automationId).where('member.user_id', '=', userId).executeTakeFirst();
     return row?.role;
   };
 
@@ -77,8 +75,9 @@ export function createAutomationAccess(database: Db): AutomationAccess {
     findRole,
 
     async findAutomation(userId, automationId) {
-      const project = await findProject(automationId);
-      const shared = project && { ownerId: project.ownerId, automationId };
+      const projectId = automationId.toLowerCase();
+      const project = await findProject(projectId);
+      const shared = project && { ownerId: project.ownerId, automationId: projectId };
       if (shared !== undefined && (await findRole(userId, shared)) !== undefined) return shared;
       return (await isLaunchOf(userId, automationId)) ? { ownerId: userId, automationId } : undefined;
     },
@@ -96,9 +95,7 @@ export function createAutomationAccess(database: Db): AutomationAccess {
     },
 
     async listReviewers({ ownerId, automationId }) {
-      const rows = await members(ownerId, automationId)
-        .where('member.role', '=', 'shared_editor')
-        .execute();
+      const rows = await members(ownerId, automationId).where('member.role', '=', 'shared_editor').execute();
       return [...new Set([ownerId, ...rows.map((row) => row.user_id)])];
     },
   };

@@ -4,9 +4,9 @@ import { cellOf } from './cells.ts';
 import type { StoredRecord, StoredScreen } from './store.ts';
 
 /** What the service knows of a record's origin beyond what the host tells. */
-export type RecordOrigin = Pick<
+export type RecordOrigin = Omit<
   StoredRecord,
-  'owner_id' | 'automation_id' | 'automation_name' | 'user_id' | 'device_id' | 'device_info' | 'added_at'
+  'id' | 'run_id' | 'cell' | 'tag' | 'retention_group' | 'saved' | 'has_gap' | 'missing_captures'
 >;
 
 /** Without a picture, wanted or not, there are no sizes. */

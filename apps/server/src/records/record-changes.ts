@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 import type { AutomationAccess } from './access-store.ts';
 import { kindOf } from './cells.ts';
-import { recordView, type CaptureUrl } from './record-view.ts';
+import type { ReadRecord } from './record-reader.ts';
 import type { RecordStore, StoredRecord } from './store.ts';
 
 /** A record that is new or has changed, and who may see it. */
@@ -16,7 +16,7 @@ export interface RecordNews {
 interface Options {
   store: RecordStore;
   access: AutomationAccess;
-  captureUrl: CaptureUrl;
+  read: ReadRecord;
   log: Logger;
   /** False when nobody follows, so that making the news can be saved. */
   isFollowed: () => boolean;
@@ -53,12 +53,11 @@ export class RecordChanges {
 
   /** Read again: what is told is what is stored. */
   async #publish(id: string): Promise<void> {
-    const { store, access, captureUrl, publish } = this.#options;
+    const { store, access, read, publish } = this.#options;
     const record = await store.find(id);
     if (record === undefined) return;
-    const screens = await store.listScreens(id);
     const automation = { ownerId: record.owner_id, automationId: record.automation_id };
     const userIds = await access.listReviewers(automation);
-    publish({ record: recordView(record, screens, captureUrl), deviceId: record.device_id, userIds });
+    publish({ record: await read(record), deviceId: record.device_id, userIds });
   }
 }

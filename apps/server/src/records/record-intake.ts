@@ -95,6 +95,7 @@ export class RecordIntake {
     return {
       owner_id: automation.ownerId,
       automation_id: run.automation_id,
+      project_id: run.launch_id === null ? run.automation_id : null,
       automation_name: automation.name,
       user_id: run.user_id,
       device_id: run.device_id,

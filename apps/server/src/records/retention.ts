@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../clock.ts';
-import type { ReviewScope } from './record-list.ts';
 import type { RecordStore, RetentionLimits, StoredRecord } from './store.ts';
 
 interface Options {
@@ -22,22 +21,31 @@ export class RecordRetention {
     this.#options = options;
   }
 
-  /** Saved records that have lost their protection go like any other. */
+  /** Saved records that have lost their protection go like any other, and those of projects that are gone. */
   async sweep(): Promise<void> {
-    for (let after: string | undefined = ''; after !== undefined; ) {
+    await this.#deleteLost();
+    for (let after: string | undefined = ''; after !== undefined;) {
       after = await this.#step(after);
       // The database answers without a turn of the event loop.
       await nextTurn();
     }
   }
 
-  /** Deletes all records of an automation. Call it when a project is deleted, after that is stored. */
-  async deleteAutomation(automation: ReviewScope & { automationId: string }): Promise<void> {
-    for (let count = recordsPerStep; count === recordsPerStep; ) {
-      count = await this.#options.store.deleteSome(automation, recordsPerStep);
+  /** Deletes all records of a project. Call it after the project is gone. */
+  async deleteProject(projectId: string): Promise<void> {
+    for (let count = recordsPerStep; count === recordsPerStep;) {
+      count = await this.#options.store.deleteSome(projectId, recordsPerStep);
       this.#options.onDeleted(count);
       await nextTurn();
     }
+  }
+
+  /** A crash, or a record that came while its project went, leaves records of no project. */
+  async #deleteLost(): Promise<void> {
+    const projectId = await this.#options.store.findLostProject();
+    if (projectId === undefined) return;
+    await this.deleteProject(projectId);
+    await this.#deleteLost();
   }
 
   /** Trims the groups of some saved records. Returns the last one's ID, undefined after the last. */

@@ -19,11 +19,16 @@ export async function listScopes(access: AutomationAccess, principal: Principal)
   return [...own, ...shared.filter(({ automationId }) => projectIds.has(automationId))];
 }
 
+/** A project's ID is known in either letter case, a launch ID only as it was given. */
+const namesOf = (automationId: string): string[] => [...new Set([automationId, automationId.toLowerCase()])];
+
 /** The part of the scopes that belongs to one automation. */
 export const scopesOf = (scopes: readonly ReviewScope[], automationId: string): ReviewScope[] =>
-  scopes
-    .filter((scope) => (scope.automationId ?? automationId) === automationId)
-    .map(({ ownerId }) => ({ ownerId, automationId }));
+  namesOf(automationId).flatMap((name) =>
+    scopes
+      .filter((scope) => (scope.automationId ?? name) === name)
+      .map(({ ownerId }) => ({ ownerId, automationId: name })),
+  );
 
 /** Throws `forbidden` unless the caller may review the record. */
 export async function requireReviewer(
@@ -47,7 +52,8 @@ export async function getReviewable(
 ): Promise<OwnedAutomation> {
   const automation = await access.findAutomation(principal.userId, automationId);
   const role = automation && (await access.findRole(principal.userId, automation));
-  if (automation !== undefined && isReviewer(role) && allows(principal, automationId)) return automation;
+  if (automation !== undefined && isReviewer(role) && allows(principal, automation.automationId))
+    return automation;
   throw ApiError.of('forbidden', {
     reason: `Automation ${automationId} is unknown, or you are neither its owner nor a shared editor`,
   });

@@ -9,7 +9,7 @@ import type { AutomationAccess } from './access-store.ts';
 import type { BrowseStore, Wanted } from './browse-store.ts';
 import { cellsMatching, kindOf } from './cells.ts';
 import type { RecordChanges } from './record-changes.ts';
-import { recordView, type CaptureUrl } from './record-view.ts';
+import type { ReadRecord } from './record-reader.ts';
 import { getReviewable, listScopes, requireReviewer, scopesOf } from './review-access.ts';
 import type { RecordStore, RetentionLimits, StoredRecord } from './store.ts';
 
@@ -18,7 +18,7 @@ interface RecordRoutesOptions {
   browser: BrowseStore;
   access: AutomationAccess;
   changes: RecordChanges;
-  captureUrl: CaptureUrl;
+  read: ReadRecord;
   clock: Clock;
   limits: RetentionLimits;
 }
@@ -27,7 +27,7 @@ type ListQuery = Static<typeof recordRoutes.list.query>;
 
 /** `GET /out-of-steps` · `GET /out-of-steps/tags` · `PATCH /out-of-steps/:id/status` · `PATCH /out-of-steps/:id/save` */
 export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptions): void {
-  const { store, browser, access, changes, captureUrl, clock, limits } = options;
+  const { store, browser, access, changes, read, clock, limits } = options;
 
   addRoute(app, recordRoutes.list, async ({ principal, query }) => {
     const wanted = wantedBy(query);
@@ -38,7 +38,7 @@ export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptio
     const { record, total, newer, isMatch } = page;
     return {
       success: true,
-      result: recordView(record, await store.listScreens(record.id), captureUrl),
+      result: await read(record),
       total,
       // A record that the filters leave out has no position among their matches.
       currentPage: isMatch ? newer + 1 : 0,
@@ -49,7 +49,7 @@ export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptio
   });
 
   addRoute(app, recordRoutes.tags, async ({ principal, query }) => {
-    const automation = await getReviewable(access, principal, query.automation_id.toLowerCase());
+    const automation = await getReviewable(access, principal, query.automation_id);
     return { success: true, tags: await browser.listTags(automation) };
   });
 
@@ -111,6 +111,6 @@ function filterOf(query: ListQuery, visible: Awaited<ReturnType<typeof listScope
   return {
     cells: cellsMatching({ type, status, isPartial: partial === undefined ? undefined : partial === 'true' }),
     tag,
-    scopes: automationId === undefined ? visible : scopesOf(visible, automationId.toLowerCase()),
+    scopes: automationId === undefined ? visible : scopesOf(visible, automationId),
   };
 }

@@ -1,8 +1,9 @@
 import type { CaptureKind, RecordStatus } from '@phalanx/protocol';
+import { sql, type RawBuilder } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import { cellOf, debugCells, kindOf, otherCells } from './cells.ts';
-import { listsOf, type ReviewScope } from './record-list.ts';
+import { listsOf } from './record-list.ts';
 import { protectionEnd } from './record-times.ts';
 import { addToTallies, countInLists, moveInTallies, removeFromTallies } from './tally-store.ts';
 
@@ -12,6 +13,8 @@ export interface StoredRecord {
   /** Who owns the automation. */
   owner_id: string;
   automation_id: string;
+  /** `null` for direct code. */
+  project_id: string | null;
   run_id: string;
   /** Whose host made it and may send its captures. */
   user_id: string;
@@ -262,19 +265,32 @@ export function createRecordStore(database: Db) {
         .limit(limit)
         .execute(),
 
-    /** Deletes up to `limit` records of an automation, saved or not. Returns how many went. */
-    deleteSome: ({ ownerId, automationId }: ReviewScope, limit: number): Promise<number> =>
+    /** Deletes up to `limit` records of a project, saved or not. Returns how many went. */
+    deleteSome: (projectId: string, limit: number): Promise<number> =>
       transact(async (transaction) => {
         const records = await tablesOf(transaction)
           .selectFrom('record')
           .selectAll()
-          .where('owner_id', '=', ownerId)
-          .where('automation_id', '=', automationId ?? '')
+          .where('project_id', '=', projectId)
           .limit(limit)
           .execute();
         for (const record of records) await remove(transaction, record);
         return records.length;
       }),
+
+    /** A project that is gone and still has records. Jumps from project to project through the index. */
+    async findLostProject(): Promise<string | undefined> {
+      const next = (after: RawBuilder<unknown>) => sql`(
+        select project_id from record where project_id > ${after} order by project_id limit 1)`;
+      const { rows } = await sql<{ id: string }>`
+        with recursive known(id) as (
+          select ${next(sql`''`)}
+          union all select ${next(sql.ref('known.id'))} from known where known.id is not null)
+        select id from known where id is not null and id not in (select id from project) limit 1`.execute(
+        database,
+      );
+      return rows[0]?.id;
+    },
 
     async listDeletions(limit: number): Promise<string[]> {
       const rows = await db.selectFrom('capture_deletion').selectAll().limit(limit).execute();

@@ -1,3 +1,5 @@
+import { isEnded } from '@phalanx/protocol';
+
 import type { RunChange, RunStore } from './store.ts';
 
 /** Collects what changes in one turn of the event loop, however many hosts it comes from, and stores it at once. */
@@ -13,12 +15,17 @@ export class RunChanges {
     this.#onStored = onStored;
   }
 
-  /** Resolves when all of them are stored and told of. Of several changes of a run the last one counts. */
+  /** Resolves when all of them are stored and told of. Of several changes of a run the last one counts, or its first end. */
   async add(changes: readonly RunChange[]): Promise<void> {
     if (changes.length === 0) return;
-    for (const change of changes) this.#waiting.set(change.runId, change);
+    for (const change of changes) this.#take(change);
     this.#flush ??= this.#flushAfterThisTurn();
     await this.#flush;
+  }
+
+  #take(change: RunChange): void {
+    const earlier = this.#waiting.get(change.runId);
+    if (earlier === undefined || !isEnded(earlier.status)) this.#waiting.set(change.runId, change);
   }
 
   async #flushAfterThisTurn(): Promise<void> {

@@ -1,10 +1,10 @@
 import { ApiError } from '../http/api-error.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
-import type { RunStore } from './store.ts';
+import type { RunHistory } from './run-history.ts';
 
 interface StopRunsOptions {
-  store: RunStore;
+  store: Pick<RunHistory, 'requestStop'>;
   activeRuns: ActiveRuns;
   /** How long hosts have to confirm the end. */
   timeoutMs: number;

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Id } from '../ids.ts';
 import { LogEntry } from '../logs.ts';
 import { Device } from './devices.ts';
+import { OutOfStepsRecord } from './records.ts';
 import { Run } from './runs.ts';
 import type { RouteContract } from './contract.ts';
 
@@ -11,6 +12,7 @@ export const ServiceEvent = Type.Union([
   Type.Object({ type: Type.Literal('device'), device: Device }),
   Type.Object({ type: Type.Literal('run'), run: Run }),
   Type.Object({ type: Type.Literal('log'), device_id: Type.String(), logs: Type.Array(LogEntry) }),
+  Type.Object({ type: Type.Literal('record'), record: OutOfStepsRecord }),
 ]);
 export type ServiceEvent = Static<typeof ServiceEvent>;
 
@@ -20,9 +22,9 @@ export const eventRoutes = {
     path: '/api/v2/events',
     operationId: 'events',
     tag: 'Events',
-    summary: 'Follow devices, runs and logs as they change (server-sent events)',
+    summary: 'Follow devices, runs, logs and records as they change (server-sent events)',
     description:
-      'Sends `device`, `run` and `log` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`.',
+      'Sends `device`, `run`, `log` and `record` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`.',
     scope: 'read',
     query: Type.Object({ device_id: Type.Optional(Id), automation_id: Type.Optional(Id) }),
     responses: { 200: 'text/event-stream' },

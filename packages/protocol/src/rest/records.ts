@@ -45,6 +45,11 @@ export type OutOfStepsRecord = Static<typeof OutOfStepsRecord>;
 
 const params = Type.Object({ id: Id });
 
+/** As the service writes them: an address of another form is another address. */
+const LowerCaseUuid = Type.String({
+  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+});
+
 /** Out-of-steps records: the screens of the moments that an author has to see. */
 export const recordRoutes = {
   list: {
@@ -127,6 +132,23 @@ export const recordRoutes = {
     params: Type.Object({ record_id: Uuid, screen_id: Uuid, kind: CaptureKind }),
     bodyLimitBytes: maxCaptureBytes,
     responses: { 200: Type.Object({ success }) },
-    errors: [404],
+    errors: [404, 507],
+  },
+  readCapture: {
+    method: 'GET',
+    path: '/captures/:record_id/:screen_id/:kind',
+    operationId: 'readCapture',
+    tag: 'Records',
+    summary: 'Read a capture: a tree (JSON) or a picture (JPEG)',
+    description:
+      'Open such an address only as a record gives it (`uiUrl`, `screenshotUrl`): it is signed and works for a day, without a header.',
+    scope: null,
+    params: Type.Object({ record_id: LowerCaseUuid, screen_id: LowerCaseUuid, kind: CaptureKind }),
+    query: Type.Object({
+      expires: Type.String({ pattern: '^[1-9][0-9]{0,11}$', description: 'Epoch seconds' }),
+      signature: Type.String({ maxLength: 100 }),
+    }),
+    responses: { 200: 'image/jpeg' },
+    errors: [403, 404, 416],
   },
 } as const satisfies Record<string, RouteContract>;

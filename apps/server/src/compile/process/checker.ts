@@ -116,7 +116,12 @@ export class Checker {
     this.#writeRoots(root, project);
     this.#writeConfig(project, options);
     const program = this.#update(project);
-    const found = listDiagnostics(program, path === undefined ? undefined : `${root}/${path}`);
+    const file = path === undefined ? undefined : `${root}/${path}`;
+    const found = listDiagnostics(program, file).filter(
+      ({ fileName = project.config }) =>
+        fileName === project.config ||
+        (file === undefined ? fileName.startsWith(`${root}/`) : fileName === file),
+    );
     const wanted = this.#files.takeWanted().filter((name) => name.startsWith(`${root}/`));
     return {
       messages: found.map((diagnostic) => this.#message(root, diagnostic)),
@@ -262,10 +267,9 @@ const explain = ({ text, messageChain }: Diagnostic, depth: number): string =>
 
 /** Types are not worth looking at in a file that does not even parse. */
 function listDiagnostics(program: Program, file: string | undefined): readonly Diagnostic[] {
-  const isHere = ({ fileName }: Diagnostic): boolean =>
-    file === undefined || fileName === undefined || fileName === file;
-  const general = program.getProgramDiagnostics().filter(isHere);
   const syntactic = program.getSyntacticDiagnostics(file);
   const found = syntactic.length > 0 ? syntactic : program.getSemanticDiagnostics(file);
-  return [...general, ...found].filter(({ category }) => category === DiagnosticCategory.Error);
+  return [...program.getProgramDiagnostics(), ...found].filter(
+    ({ category }) => category === DiagnosticCategory.Error,
+  );
 }

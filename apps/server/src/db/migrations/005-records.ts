@@ -10,6 +10,7 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('owner_id', 'text', (column) => column.notNull())
     .addColumn('automation_id', 'text', (column) => column.notNull())
+    .addColumn('project_id', 'text')
     .addColumn('run_id', 'text', (column) => column.notNull())
     .addColumn('user_id', 'text', (column) => column.notNull())
     .addColumn('device_id', 'text', (column) => column.notNull())
@@ -32,6 +33,7 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .on('record')
     .columns(['owner_id', 'automation_id', 'retention_group', 'id'])
     .execute();
+  await sql`create index record_project on record (project_id) where project_id is not null`.execute(db);
   await sql`create index record_saved on record (id) where saved = 1`.execute(db);
 }
 

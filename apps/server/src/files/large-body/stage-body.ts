@@ -69,15 +69,17 @@ async function readBody(
   contentFile: string,
 ): Promise<{ fields: unknown; sizeBytes: number; isWellFormed: boolean }> {
   const args = [`--max-old-space-size=${maxHeapMb}`, program, bodyFile, contentFile];
-  const output = await run(process.execPath, args, { env: {}, timeout: timeoutMs, killSignal: 'SIGKILL' }).catch(
-    (error: unknown) => {
-      throw ApiError.of(
-        'malformed_json',
-        { reason: 'it has too many values; send one object with the texts "path" and "content"' },
-        { cause: error },
-      );
-    },
-  );
+  const output = await run(process.execPath, args, {
+    env: {},
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  }).catch((error: unknown) => {
+    throw ApiError.of(
+      'malformed_json',
+      { reason: 'it has too many values; send one object with the texts "path" and "content"' },
+      { cause: error },
+    );
+  });
   const answer: unknown = JSON.parse(output.stdout);
   if (!answerSchema.Check(answer)) throw new Error('the reader of large bodies gave no answer');
   if (answer.kind === 'malformed') throw ApiError.of('malformed_json', { reason: answer.reason });

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+
+import {
+  CaptureStoreFullError,
+  type CaptureKey,
+  type CaptureStore,
+  type ReceivedCapture,
+  type StoredCapture,
+} from './capture-store.ts';
+
+const recordId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Quota, disk and largest file. */
+const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+/** What was written to a folder's list of names outlives a loss of power. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Returns how many bytes there were. The file is closed in any case. */
+async function writeAll(handle: FileHandle, body: AsyncIterable<Uint8Array>): Promise<number> {
+  try {
+    let sizeBytes = 0;
+    for await (const chunk of body) {
+      await handle.writeFile(chunk);
+      sizeBytes += chunk.byteLength;
+    }
+    await handle.sync();
+    return sizeBytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Captures in `folder`, sharded by the end of the record's ID: `captures/3f/<record>/<screen>.tree`. */
+export class FolderCaptures implements CaptureStore {
+  readonly #folder: string;
+  readonly #incoming: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+    this.#incoming = path.join(folder, 'incoming');
+  }
+
+  /** What an earlier process left half received goes away. */
+  static async open(folder: string): Promise<FolderCaptures> {
+    const captures = new FolderCaptures(folder);
+    await rm(captures.#incoming, { recursive: true, force: true });
+    await mkdir(captures.#incoming, { recursive: true, mode: 0o700 });
+    return captures;
+  }
+
+  async receive(body: AsyncIterable<Uint8Array>): Promise<ReceivedCapture> {
+    const file = path.join(this.#incoming, randomUUID());
+    const discard = () => rm(file, { force: true });
+    try {
+      const handle = await open(file, 'wx', 0o600);
+      const sizeBytes = await writeAll(handle, body);
+      return { sizeBytes, discard, keep: (key) => this.#keep(file, key) };
+    } catch (error) {
+      await discard();
+      throw asFull(error);
+    }
+  }
+
+  async find(key: CaptureKey): Promise<StoredCapture | undefined> {
+    try {
+      const handle = await open(this.#fileOf(key), 'r');
+      return await describe(handle).catch(async (error: unknown) => {
+        await handle.close();
+        throw error;
+      });
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  async deleteRecord(id: string): Promise<void> {
+    await rm(this.#folderOf(id), { recursive: true, force: true });
+  }
+
+  async listRecords(part: number): Promise<string[]> {
+    const shard = path.join(this.#folder, part.toString(16).padStart(2, '0'));
+    try {
+      return (await readdir(shard)).filter((name) => recordId.test(name));
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  async #keep(file: string, key: CaptureKey): Promise<void> {
+    const folder = this.#folderOf(key.recordId);
+    try {
+      const firstNew = await mkdir(folder, { recursive: true, mode: 0o700 });
+      await rename(file, this.#fileOf(key));
+      await syncFolder(folder);
+      if (firstNew !== undefined) await syncFolder(path.dirname(folder));
+      if (firstNew !== undefined && firstNew !== folder) await syncFolder(this.#folder);
+    } catch (error) {
+      await rm(file, { force: true });
+      throw asFull(error);
+    }
+  }
+
+  /** The only place where a path is made of an ID. */
+  #folderOf(id: string): string {
+    if (!recordId.test(id)) throw new Error('the ID of a record is not a UUID in lower case');
+    return path.join(this.#folder, id.slice(-2), id);
+  }
+
+  #fileOf({ recordId: id, screenId, kind }: CaptureKey): string {
+    if (!recordId.test(screenId)) throw new Error('the ID of a screen is not a UUID in lower case');
+    return path.join(this.#folderOf(id), `${screenId}.${kind}`);
+  }
+}
+
+async function describe(handle: FileHandle): Promise<StoredCapture> {
+  const { size, mtimeMs } = await handle.stat();
+  return {
+    sizeBytes: size,
+    version: `${size.toString(36)}-${Math.trunc(mtimeMs).toString(36)}`,
+    // The stream closes the handle.
+    read: (range) =>
+      handle.createReadStream(range === undefined ? {} : { start: range.first, end: range.last }),
+    close: () => handle.close(),
+  };
+}
+
+function asFull(error: unknown): unknown {
+  if (!fullCodes.has(codeOf(error))) return error;
+  return new CaptureStoreFullError('there is no room for a capture', { cause: error });
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { link, open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+const keyBytes = 32;
+
+/** Whole or not at all: two starts at one moment agree on one key. */
+async function createKey(file: string): Promise<void> {
+  const draft = `${file}.${process.pid}`;
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(randomBytes(keyBytes));
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await link(draft, file).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  });
+  await rm(draft);
+}
+
+async function findKey(file: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The key that signs capture URLs: made at the first start, kept in the data folder, readable by nobody else. */
+export async function openSigningKey(dataDir: string): Promise<Buffer> {
+  const file = path.join(dataDir, 'capture-url.key');
+  if ((await findKey(file)) === undefined) await createKey(file);
+  const key = await findKey(file);
+  if (key?.byteLength === keyBytes) return key;
+  throw new Error(
+    `${file} is damaged: delete it, and a new key is made; URLs given out before are void then`,
+  );
+}

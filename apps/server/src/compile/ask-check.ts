@@ -1,0 +1,69 @@
+import type { CompileProcess } from './compile-process.ts';
+import type { CheckedMessage } from './process/messages.ts';
+import type { ProjectFiles } from './project-files.ts';
+import { ProjectMirror } from './project-mirror.ts';
+
+export interface FileChange {
+  path: string;
+  content: string;
+}
+
+interface Check {
+  files: ProjectFiles;
+  /** Without one the whole project is checked. */
+  change?: FileChange;
+  isComplete: boolean;
+  isEmitted: boolean;
+  maxWarmProjects: number;
+}
+
+/** So much text is kept warm in one process, in UTF-16 units. */
+const maxWarmLength = 128 * 1024 * 1024;
+
+/** Has a process check, after it was told what is new in the project. */
+export async function askCheck(process: CompileProcess, check: Check): Promise<CheckedMessage> {
+  const { projectId } = check.files;
+  const mirror = process.mirrors.get(projectId) ?? new ProjectMirror((message) => process.send(message));
+  process.mirrors.delete(projectId);
+  await makeRoom(process, check.maxWarmProjects);
+  process.mirrors.set(projectId, mirror);
+  try {
+    return await askMirror(process, mirror, check);
+  } catch (error) {
+    // It is half told, so it starts anew next time.
+    process.mirrors.delete(projectId);
+    await process.send({ kind: 'forget', root: mirror.root });
+    throw error;
+  }
+}
+
+async function askMirror(
+  process: CompileProcess,
+  mirror: ProjectMirror,
+  { files, change, isComplete, isEmitted }: Check,
+): Promise<CheckedMessage> {
+  const read = await mirror.update(files, change);
+  if (!read.ok) return { kind: 'checked', errors: read.errors, outputs: [], wanted: [] };
+  const path = change === undefined ? {} : { path: change.path };
+  const { root } = mirror;
+  const message = { kind: 'check', root, settings: read.settings, isComplete, isEmitted, ...path } as const;
+  for (;;) {
+    const checked = await process.ask(message, (reply) => (reply.kind === 'checked' ? reply : undefined));
+    if (checked.wanted.length === 0) return checked;
+    await mirror.supply(files, checked.wanted);
+  }
+}
+
+/** The projects that were not used for longest make room for one more. */
+async function makeRoom(process: CompileProcess, maxWarmProjects: number): Promise<void> {
+  const { mirrors } = process;
+  while (mirrors.size >= maxWarmProjects || totalLength(mirrors.values()) > maxWarmLength) {
+    const [oldest] = mirrors;
+    if (oldest === undefined) return;
+    mirrors.delete(oldest[0]);
+    await process.send({ kind: 'forget', root: oldest[1].root });
+  }
+}
+
+const totalLength = (mirrors: Iterable<ProjectMirror>): number =>
+  [...mirrors].reduce((sum, { sourcesLength }) => sum + sourcesLength, 0);

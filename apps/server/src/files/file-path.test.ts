@@ -1,0 +1,124 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { prepareGit } from '../git/git-program.ts';
+import { GitRepository } from '../git/git-repository.ts';
+import { runGit } from '../git/run-git.ts';
+import { fileMode } from '../git/tree.ts';
+import { buildTree } from '../git/tree-edit.ts';
+import { TestFolders } from '../projects/test/test-projects.ts';
+import { findPathProblem } from './file-path.ts';
+
+const folders = new TestFolders();
+afterAll(() => folders.removeAll());
+
+describe('the path of a file', () => {
+  it.each([
+    'main.ts',
+    'a/b/c.txt',
+    '.gitignore',
+    '.gitattributes',
+    '.github/workflow.yml',
+    'x.git',
+    'git',
+    'git~2',
+    '.git2',
+    '...',
+    '..a',
+    'a b',
+    ' leading and trailing ',
+    'con',
+    'Ä/漢字/🦴.txt',
+    'a:b',
+    '-rf',
+    '"quoted"',
+    `${'x'.repeat(255)}/${'y'.repeat(768)}`,
+  ])('can be %j', (text) => {
+    expect(findPathProblem(text)).toBeUndefined();
+  });
+
+  it.each([
+    '',
+    '/',
+    '/a',
+    'a/',
+    'a//b',
+    '.',
+    '..',
+    'a/../b',
+    'a/./b',
+    './a',
+    'a\\b',
+    'C:\\x',
+    'a\u0000b',
+    'a\nb',
+    'a\u007fb',
+    'a\u0085b',
+    '\ud800',
+    'a\udc00/b',
+    'x'.repeat(1025),
+    'é'.repeat(513),
+    '.git',
+    '.GIT/config',
+    'a/.Git/hooks/x',
+    '.git ',
+    '.git.',
+    '.git. . ',
+    '.git::$INDEX_ALLOCATION/x',
+    '.git:x',
+    'git~1',
+    'GIT~1/config',
+    'git~1.',
+    'git~1:stream',
+    '.g\u200cit',
+    '\ufeff.git',
+    '.gi\u202et/x',
+    '.gitmodules',
+    'a/.GitModules',
+    '.gitmodules ',
+    '.gitmodules:x',
+    'gitmod~1',
+    'GITMOD~4.',
+    'gi7eba~1',
+    'gi7~1234',
+    '.gitm\u200dodules',
+    '.gitattributes ',
+    '.GITATTRIBUTES',
+    'gitatt~1',
+    'gi7d29~9',
+  ])('can not be %j', (text) => {
+    expect(findPathProblem(text)).toEqual(expect.any(String));
+  });
+
+  const letters = fc.constantFrom(
+    ...['.', '..', 'git', '.git', 'GIT', 'modules', 'attributes', '~1', '~', ':', ' ', '/', '\\', 'a', 'é'],
+    ...['\u200c', '\ufeff', '$I', 'gi7eba', 'gi7d29', 'gitmod', 'gitatt', '1', '\u0000', '\n', '🦴'],
+  );
+  const nastyPath = fc.array(letters, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+
+  it('is one that git takes without a complaint, whatever else it is', async () => {
+    const folder = folders.make();
+    const git = await prepareGit(path.join(folder, 'git'), process.env['PATH'] ?? '');
+    const gitDir = path.join(folder, 'x.git');
+    mkdirSync(gitDir);
+    await runGit(git, ['init', '--bare', '--quiet', gitDir], {});
+    const repository = new GitRepository(git, gitDir);
+    const id = await repository.writeBlob('text');
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(nastyPath, fc.string({ unit: 'binary', maxLength: 12 })), async (text) => {
+        if (findPathProblem(text) !== undefined || seen.has(text)) return;
+        seen.add(text);
+        // Each in a folder of its own, so that none runs through another.
+        await buildTree(repository, new Map([[`${seen.size}/${text}`, { mode: fileMode, id }]]));
+      }),
+      { numRuns: 1500 },
+    );
+    await repository.close();
+    expect(seen.size).toBeGreaterThan(200);
+    const { stdout } = await runGit(git, ['fsck', '--strict', '--full', '--no-dangling'], { gitDir });
+    expect(stdout.toString()).toBe('');
+  });
+});

@@ -1,0 +1,288 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import {
+  cloneUrl,
+  findDamage,
+  gitDirOf,
+  runUserGit,
+  TestFolders,
+  TestProject,
+  type Ran,
+} from '../projects/test/test-projects.ts';
+import type { ApiCaller } from '../testing/api-caller.ts';
+import { TestServer } from '../testing/test-server.ts';
+
+let server: TestServer;
+let ann: { userId: string; token: string; api: ApiCaller };
+let project: TestProject;
+let folder: string;
+const folders = new TestFolders();
+
+beforeAll(async () => {
+  server = await TestServer.start();
+  ann = await server.createCaller('ann');
+});
+afterAll(async () => {
+  await server.dispose();
+  await folders.removeAll();
+});
+beforeEach(async () => {
+  project = await TestProject.create(ann.api);
+  folder = folders.make();
+});
+
+const git = (...args: string[]): Promise<Ran> => runUserGit(folder, args);
+const url = (token = ann.token): string => cloneUrl(server, token, project.id);
+const expectWell = async (): Promise<void> => expect(await findDamage(gitDirOf(server, project.id))).toBe('');
+
+async function mustGit(...args: string[]): Promise<string> {
+  const { code, text } = await git(...args);
+  if (code !== 0) throw new Error(`git ${args.join(' ')}: ${text}`);
+  return text;
+}
+
+async function commitFile(name: string, content: string | Buffer): Promise<void> {
+  mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+  writeFileSync(path.join(folder, name), content);
+  await mustGit('add', '-A');
+  await mustGit('commit', '-qm', `change ${name}`);
+}
+
+/** A project with one commit, and a clone of it. */
+async function makeClone(): Promise<void> {
+  await project.put('main.ts', 'const a: number = 1;\n');
+  await project.put('lib/data.json', '{}\n');
+  await project.mustCommit('first');
+  await mustGit('clone', '-q', url(), '.');
+}
+
+describe('a clone', () => {
+  it('holds the sources of main, and nothing that was compiled or not committed', async () => {
+    await project.put('main.ts', 'const a: number = 1;\n');
+    await project.mustCommit('first');
+    await project.put('uncommitted.txt', 'text');
+    await mustGit('clone', '-q', url(), '.');
+    expect(await mustGit('ls-files')).toBe('main.ts\n');
+    expect(await mustGit('status', '--short', '--branch')).toBe('## main...origin/main\n');
+    expect(await mustGit('ls-remote', 'origin')).toMatch(/^\S+\tHEAD\n\S+\trefs\/heads\/main\n$/);
+  });
+
+  it('of a new project is empty, and its first push fills it', async () => {
+    await mustGit('clone', '-q', url(), '.');
+    await mustGit('checkout', '-qB', 'main');
+    await commitFile('main.ts', 'const a: number = 1;\n');
+    await mustGit('push', '-q', 'origin', 'main');
+    expect(await project.content('main.js')).toContain('const a = 1;');
+    expect(await project.changes()).toEqual({ 'main.ts': 'unchanged' });
+  });
+
+  it('fetches what was committed later, with every version of the protocol', async () => {
+    await makeClone();
+    for (const version of ['0', '1', '2']) {
+      await project.put('news.txt', `for version ${version}`);
+      await project.mustCommit();
+      await mustGit('-c', `protocol.version=${version}`, 'pull', '-q');
+      expect(await mustGit('show', 'main:news.txt')).toBe(`for version ${version}`);
+    }
+  });
+
+  it('can be shallow and partial', async () => {
+    await makeClone();
+    await project.put('more.txt', 'more');
+    await project.mustCommit('second');
+    await mustGit('clone', '-q', '--depth=1', url(), 'shallow');
+    expect(await mustGit('-C', 'shallow', 'log', '--format=%s')).toBe('second\n');
+  });
+});
+
+describe('a push to main', () => {
+  beforeEach(makeClone);
+
+  it('becomes the saved files, compiled', async () => {
+    await commitFile('main.ts', 'const b: number = 2;\n');
+    await commitFile('lib/more.ts', 'export const more: string = "";\n');
+    await mustGit('push', '-q', 'origin', 'main');
+    expect(await project.content('main.js')).toContain('const b = 2;');
+    expect(await project.content('lib/more.js')).toContain('export const more = "";');
+    expect(Object.values(await project.changes())).toEqual(['unchanged', 'unchanged', 'unchanged']);
+    const { body } = await project.commits();
+    expect(body['commits']).toMatchObject([
+      { message: 'change lib/more.ts', author: { name: 'Ada', email: 'ada@example.org' } },
+      { message: 'change main.ts' },
+      { message: 'first' },
+    ]);
+    await expectWell();
+  });
+
+  it('removes what was compiled of a source that is gone', async () => {
+    await mustGit('mv', 'main.ts', 'start.ts');
+    await mustGit('commit', '-qm', 'renamed');
+    await mustGit('push', '-q', 'origin', 'main');
+    expect([await project.content('main.js'), await project.content('start.js')]).toEqual([
+      undefined,
+      expect.stringContaining('const a = 1;'),
+    ]);
+  });
+
+  it('takes binary files, which JSON can not give back', async () => {
+    await commitFile('image.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe, 0]));
+    await mustGit('push', '-q', 'origin', 'main');
+    const reply = await project.read('image.png');
+    expect([reply.status, reply.body['code']]).toEqual([400, 'file_not_text']);
+  });
+
+  it('that does not compile is refused with the lines of the compiler, and another branch takes it', async () => {
+    await commitFile('main.ts', 'const b: number = "x";\n');
+    const refused = await git('push', 'origin', 'main');
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining('remote:   main.ts(1,7): error TS2322')]);
+    expect(await project.content('main.ts')).toBe('const a: number = 1;\n');
+    expect((await git('push', 'origin', 'main:attempt')).code).toBe(0);
+    expect(await mustGit('ls-remote', 'origin', 'attempt')).toContain('refs/heads/attempt');
+    expect(await project.changes()).toEqual({ 'lib/data.json': 'unchanged', 'main.ts': 'unchanged' });
+  });
+
+  it('is refused while there are uncommitted changes', async () => {
+    await project.put('uncommitted.txt', 'text');
+    await commitFile('mine.txt', 'mine');
+    const refused = await git('push', 'origin', 'main');
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining('remote: The project has uncommitted changes')]);
+    expect(await project.changes()).toMatchObject({ 'uncommitted.txt': 'added' });
+    await project.mustCommit('second');
+    await mustGit('pull', '-q', '--rebase');
+    await mustGit('push', '-q', 'origin', 'main');
+    expect(Object.keys(await project.changes())).toContain('mine.txt');
+  });
+
+  it('can only move forward', async () => {
+    await project.put('more.txt', 'more');
+    await project.mustCommit('second');
+    await commitFile('mine.txt', 'mine');
+    expect((await git('push', 'origin', 'main')).text).toContain('[rejected]');
+    const forced = await git('push', '--force', 'origin', 'main');
+    expect([forced.code, forced.text]).toEqual([1, expect.stringContaining('remote: main can only move forward')]);
+    const deleted = await git('push', 'origin', ':main');
+    expect([deleted.code, deleted.text]).toEqual([1, expect.stringContaining('remote: main can not be deleted')]);
+    expect(await project.content('more.txt')).toBe('more');
+  });
+
+  it('that is refused leaves nothing behind', async () => {
+    const objects = (): Promise<Ran> => runUserGit(gitDirOf(server, project.id), ['count-objects', '-v']);
+    const before = await objects();
+    await commitFile('main.ts', 'const b: number = "x";\n');
+    await git('push', 'origin', 'main');
+    expect(await objects()).toEqual(before);
+  });
+
+  it('goes together with branches and tags', async () => {
+    await commitFile('more.txt', 'more');
+    await mustGit('tag', '-am', 'a version', 'v1');
+    await mustGit('branch', 'topic');
+    await mustGit('push', '-q', '--atomic', 'origin', 'main', 'topic', 'v1');
+    expect(await mustGit('ls-remote', 'origin')).toMatch(/refs\/heads\/topic\n.*refs\/tags\/v1\n/s);
+    expect(await project.content('more.txt')).toBe('more');
+    await mustGit('push', '-q', 'origin', ':topic', ':v1');
+    expect(await mustGit('ls-remote', 'origin')).not.toMatch(/topic|v1/);
+  });
+
+  it('wins or loses as a whole against another push', async () => {
+    const other = folders.make();
+    await runUserGit(other, ['clone', '-q', url(), '.']);
+    writeFileSync(path.join(other, 'main.ts'), 'const theirs: number = 1;\n');
+    await runUserGit(other, ['commit', '-qam', 'theirs']);
+    await commitFile('main.ts', 'const ours: number = 1;\n');
+    const both = await Promise.all([git('push', 'origin', 'main'), runUserGit(other, ['push', 'origin', 'main'])]);
+    expect(both.map(({ code }) => code).sort()).toEqual([0, 1]);
+    const winner = both[0]?.code === 0 ? 'ours' : 'theirs';
+    expect(await project.content('main.ts')).toContain(winner);
+    expect(await project.content('main.js')).toContain(winner);
+    expect((await project.commits()).body['commits']).toHaveLength(2);
+    await expectWell();
+  });
+
+  it('never mixes with writes that arrive at the same time', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await commitFile('main.ts', `const pushed: number = ${round};\n`);
+      const [push, write] = await Promise.all([
+        git('push', 'origin', 'main'),
+        project.write('main.ts', `const written: number = ${round};\n`),
+      ]);
+      expect(write.status).toBe(200);
+      expect(await project.content('main.ts')).toBe(`const written: number = ${round};\n`);
+      expect(await project.content('main.js')).toContain(`const written = ${round};`);
+      if (push.code === 0) await project.mustCommit();
+      else {
+        expect(push.text).toMatch(/uncommitted changes|main has moved/);
+        const { body } = await project.commits();
+        await project.revert(String((body['commits'] as { hash: string }[])[0]?.hash));
+      }
+      await mustGit('fetch', '-q');
+      await mustGit('reset', '-q', '--hard', 'origin/main');
+    }
+    await expectWell();
+  });
+});
+
+describe('callers of git', () => {
+  beforeEach(makeClone);
+
+  it.each([
+    ['no token', () => `${server.url}/git/${project.id}.git`, /could not read Username|Authentication failed/],
+    ['a wrong token', () => url('phx_wrong'), /Authentication failed/],
+    ['a project that is not there', () => url().replace(project.id, crypto.randomUUID()), /was not found/],
+    ['a path out of the folder', () => url().replace(project.id, '..%2f..'), /was not found/],
+  ])('are refused with %s', async (_, address, says) => {
+    const { code, text } = await git('ls-remote', address());
+    expect([code, text]).toEqual([128, expect.stringMatching(says)]);
+  });
+
+  it('are asked for a password in the way that git understands', async () => {
+    const reply = await fetch(`${server.url}/git/${project.id}.git/info/refs?service=git-upload-pack`);
+    expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Basic realm=/)]);
+  });
+
+  it('may fetch as viewers and push as editors', async () => {
+    const ben = await server.createCaller('ben');
+    const member = `/api/v2/automation-project/${project.id}/members/${ben.userId}`;
+    expect((await git('ls-remote', url(ben.token))).text).toContain('was not found');
+    await ann.api('PUT', member, { body: { role: 'shared_viewer' } });
+    expect((await git('ls-remote', url(ben.token))).code).toBe(0);
+    await commitFile('more.txt', 'more');
+    const refused = await git('push', url(ben.token), 'main');
+    expect([refused.code, refused.text]).toEqual([128, expect.stringContaining('You may read this project, but not push')]);
+    await ann.api('PUT', member, { body: { role: 'shared_editor' } });
+    expect((await git('push', url(ben.token), 'main')).code).toBe(0);
+  });
+
+  it.each([
+    ['may fetch and not push with the scope read', { scopes: ['read'] }, 0, 128],
+    ['may not fetch without the scope read', { scopes: ['launch'] }, 128, 128],
+    ['see nothing of it with a token for another project', { project_ids: [crypto.randomUUID()] }, 128, 128],
+  ])('%s', async (_, fields, fetchCode, pushCode) => {
+    const { secret } = await server.createToken({ user_id: ann.userId, ...fields });
+    expect((await git('ls-remote', url(secret))).code).toBe(fetchCode);
+    await commitFile('more.txt', 'more');
+    expect((await git('push', url(secret), 'main')).code).toBe(pushCode);
+    expect(await project.content('more.txt')).toBeUndefined();
+  });
+
+  it('get no file of the repository over plain HTTP', async () => {
+    for (const file of ['HEAD', 'config', 'objects/info/packs', '../../phalanx.db', 'hooks/pre-receive']) {
+      const reply = await fetch(`${server.url}/git/${project.id}.git/${file}`, {
+        headers: { authorization: `Bearer ${ann.token}` },
+      });
+      expect(reply.status).toBe(404);
+    }
+  });
+
+  it('are let go when their project is deleted', async () => {
+    await project.put('large.bin', 'x'.repeat(1024 * 1024));
+    const clones = Array.from({ length: 4 }, () => runUserGit(folders.make(), ['clone', '-q', url(), '.']));
+    const { status } = await project.delete();
+    expect(status).toBe(200);
+    for (const { code, text } of await Promise.all(clones)) expect([0, 128]).toContain(code || (text, 0));
+    expect((await git('fetch')).text).toContain('was not found');
+    expect((await project.changes().catch(String)) as unknown).toContain('project_not_found');
+  });
+});

@@ -1,0 +1,218 @@
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { recordStatuses, recordTypes, type RecordStatus } from '@phalanx/protocol';
+import { sql } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { openDatabase, type Db } from '../db/database.ts';
+import { createBrowseStore, type BrowseQuery, type Wanted } from './browse-store.ts';
+import { allCells, cellOf, cellsMatching, kindOf } from './cells.ts';
+import type { ReviewScope } from './record-list.ts';
+import { protectionEnd } from './record-times.ts';
+import { createRecordStore, type StoredRecord } from './store.ts';
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function openStores() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-records-'));
+  cleanUps.push(() => rm(folder, { recursive: true, force: true }));
+  const database = await openDatabase(path.join(folder, 'test.db'));
+  cleanUps.push(() => database.destroy());
+  await sql`pragma synchronous = off`.execute(database);
+  return { database, store: createRecordStore(database), browser: createBrowseStore(database) };
+}
+
+/** The same numbers for the same seed (mulberry32). */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const pick = <Item>(random: (below: number) => number, items: readonly Item[]): Item => {
+  const item = items[random(items.length)];
+  if (item === undefined) throw new Error('nothing to pick from');
+  return item;
+};
+
+const owners = ['owner-a', 'owner-b'];
+const automations = ['auto-1', 'auto-2', 'auto-3'];
+const tags = ['default', 'login', 'täg/with:signs'];
+const limits = { debugPerTag: 25, others: 220 };
+const start = Date.UTC(2026, 5, 1);
+
+function randomRecord(random: (below: number) => number): StoredRecord {
+  const type = pick(random, recordTypes);
+  const tag = type === 'debug' ? pick(random, tags) : 'default';
+  // Some crowd into one millisecond, some lie months apart.
+  const addedAt = start + pick(random, [0, 1, random(1000), random(86_400_000), random(90) * 86_400_000]);
+  const rest = Uint8Array.from({ length: 16 }, () => random(256));
+  return {
+    id: uuidv7({ msecs: addedAt, random: rest, seq: random(2 ** 31) }),
+    owner_id: pick(random, owners),
+    automation_id: pick(random, automations),
+    project_id: null,
+    run_id: 'run',
+    user_id: 'user',
+    device_id: 'device',
+    device_info: '{}',
+    automation_name: 'name',
+    cell: cellOf({ type, status: 'pending', isPartial: random(2) === 0 }),
+    tag,
+    retention_group: type === 'debug' ? tag : '',
+    saved: random(6) === 0 ? 1 : 0,
+    has_gap: 0,
+    missing_captures: 0,
+    added_at: addedAt,
+  };
+}
+
+const groupOf = (record: StoredRecord): string =>
+  `${record.owner_id} ${record.automation_id} ${record.retention_group}`;
+
+/** What the stores must do, in the plainest way. */
+class Model {
+  records: StoredRecord[] = [];
+
+  insert(record: StoredRecord, nowMs: number): void {
+    this.records.push(record);
+    this.records.sort((a, b) => (a.id < b.id ? 1 : -1));
+    this.trim(record, nowMs);
+  }
+
+  trim(record: StoredRecord, nowMs: number): void {
+    const keep = record.retention_group === '' ? limits.others : limits.debugPerTag;
+    const surplus = this.records.filter((other) => groupOf(other) === groupOf(record)).slice(keep);
+    const doomed = new Set(surplus.filter((one) => one.saved === 0 || protectionEnd(one.added_at) <= nowMs));
+    this.records = this.records.filter((one) => !doomed.has(one));
+  }
+
+  browse({ visible, scopes, cells, tag, wanted }: BrowseQuery) {
+    const isIn = (record: StoredRecord, list: readonly ReviewScope[]): boolean =>
+      list.some(
+        (scope) =>
+          scope.ownerId === record.owner_id &&
+          (scope.automationId === null || scope.automationId === record.automation_id),
+      );
+    const matches = this.records.filter(
+      (one) => isIn(one, scopes) && cells.includes(one.cell) && (tag === undefined || tag === one.tag),
+    );
+    const found = {
+      newest: () => matches[0],
+      this: (id: string) => this.records.find((one) => one.id === id && isIn(one, visible)),
+      older: (id: string) => matches.find((one) => one.id < id),
+      newer: (id: string) => matches.findLast((one) => one.id > id),
+    };
+    const record = wanted.kind === 'newest' ? found.newest() : found[wanted.kind](wanted.id);
+    if (record === undefined) return undefined;
+    const newer = matches.filter((one) => one.id > record.id).length;
+    return { record, total: matches.length, newer, isMatch: matches.includes(record) };
+  }
+}
+
+function randomQuery(random: (below: number) => number, ids: readonly string[]): BrowseQuery {
+  const [ownerA = '', ownerB = ''] = owners;
+  const visible = pick<ReviewScope[]>(random, [
+    [{ ownerId: ownerA, automationId: null }],
+    [
+      { ownerId: ownerA, automationId: null },
+      { ownerId: ownerB, automationId: 'auto-1' },
+      { ownerId: ownerB, automationId: 'auto-2' },
+    ],
+    [{ ownerId: ownerB, automationId: 'auto-3' }],
+    [],
+  ]);
+  const scopes = random(3) === 0 ? visible.filter((scope) => scope.automationId !== 'auto-2') : visible;
+  const id = random(8) === 0 ? uuidv7({ msecs: start + random(90 * 86_400_000) }) : pick(random, ids);
+  const wanted = pick<Wanted>(random, [
+    { kind: 'newest' },
+    { kind: 'this', id },
+    { kind: 'older', id },
+    { kind: 'newer', id },
+  ]);
+  const cells = cellsMatching({
+    type: pick(random, [null, null, ...recordTypes]) ?? undefined,
+    status: pick(random, [null, null, ...recordStatuses]) ?? undefined,
+    isPartial: pick(random, [null, null, true, false]) ?? undefined,
+  });
+  return { visible, scopes, cells, tag: pick(random, [null, null, ...tags]) ?? undefined, wanted };
+}
+
+/** Every count, taken anew from the records. */
+async function expectTrueTallies(database: Db): Promise<void> {
+  const { rows: wrong } = await sql`
+    select * from record_tally where n <= 0 or n <> ${sql.raw(allCells.map((cell) => `c${cell}`).join('+'))}
+    or min(${sql.raw(allCells.map((cell) => `c${cell}`).join(','))}) < 0`.execute(database);
+  expect(wrong).toEqual([]);
+  const { rows } = await sql<{ list: string; n: number }>`
+    select list, n from record_tally where node = '0' order by list`.execute(database);
+  const { rows: expected } = await sql<{ list: string; n: number }>`
+    select list, count(*) as n from (
+      select owner_id || '//' as list from record
+      union all select owner_id || '//' || tag from record
+      union all select owner_id || '/' || automation_id || '/' from record
+      union all select owner_id || '/' || automation_id || '/' || tag from record)
+    group by list order by list`.execute(database);
+  expect(rows).toEqual(expected);
+}
+
+describe('reading records one at a time', () => {
+  it.each([1, 2, 3])(
+    'gives what a plain list gives, while records come, change and go (seed %i)',
+    async (seed) => {
+      const random = createRandom(seed);
+      const { database, store, browser } = await openStores();
+      const model = new Model();
+      const everKnown: string[] = [uuidv7()];
+      let nowMs = start + 30 * 86_400_000;
+      for (let step = 0; step < 1600; step += 1) {
+        nowMs += random(86_400_000 / 16);
+        const victim = model.records.length === 0 ? undefined : pick(random, model.records);
+        const action = victim === undefined ? 0 : random(10);
+        if (victim === undefined || action < 6) {
+          const record = randomRecord(random);
+          everKnown.push(record.id);
+          const before = model.records.length;
+          model.insert(record, nowMs);
+          const result = await store.insert(record, [], { limits, nowMs });
+          expect(result).toEqual({ isNew: true, deleted: before + 1 - model.records.length });
+        } else if (action === 6) {
+          const status = pick<RecordStatus>(random, ['solved', 'skipped']);
+          const wasPending = kindOf(victim.cell).status === 'pending';
+          expect((await store.mark(victim.id, status))?.marked).toBe(wasPending);
+          if (wasPending) victim.cell = cellOf({ ...kindOf(victim.cell), status });
+        } else if (action === 7) {
+          victim.saved = random(2);
+          await store.save(victim.id, victim.saved === 1, { limits, nowMs });
+          if (victim.saved === 0) model.trim(victim, nowMs);
+        }
+        for (let ask = 0; ask < 2; ask += 1) {
+          const query = randomQuery(random, everKnown);
+          expect(await browser.browse(query)).toEqual(model.browse(query));
+        }
+      }
+      await expectTrueTallies(database);
+      for (const ownerId of owners) {
+        for (const automationId of automations) {
+          const expected = model.records.filter(
+            (one) => one.owner_id === ownerId && one.automation_id === automationId && one.retention_group,
+          );
+          expect(await browser.listTags({ ownerId, automationId })).toEqual(
+            [...new Set(expected.map((one) => one.tag))].sort(),
+          );
+        }
+      }
+    },
+    60_000,
+  );
+});
