@@ -1,11 +1,4 @@
-import {
-  accessRoutes,
-  commitRoutes,
-  fileRoutes,
-  launchRoutes,
-  projectRoutes,
-  runRoutes,
-} from '@phalanx/protocol';
+import { commitRoutes, fileRoutes, launchRoutes, projectRoutes, runRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';

@@ -24,8 +24,8 @@ export const maxFrameBytes = 32 * 1024 * 1024;
 export const maxServerFrameBytes = 192 * 1024 * 1024;
 /** Entries in one `logs` frame. */
 export const maxLogEntriesPerFrame = 1000;
-/** The sandbox cuts messages at half of this; a longer one does not fit the protocol. In UTF-16 units. */
-export const maxLogMessageLength = 128 * 1024;
+/** In UTF-16 units. The sandbox cuts messages here; a longer one does not fit the protocol. */
+export const maxLogMessageLength = 64 * 1024;
 
 /** WebSocket close codes of the server (4000–4999 are private to an application, RFC 6455 section 7.4.2). */
 export const closeCodes = {

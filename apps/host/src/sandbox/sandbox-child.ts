@@ -42,6 +42,8 @@ export interface SandboxChild {
 export function spawnSandboxChild(bundles: SandboxBundles, memoryMb: number): SandboxChild {
   try {
     const process_ = spawn(process.execPath, childArguments(bundles, memoryMb), {
+      // Ctrl-C in a terminal reaches the whole group of the host, which first has to end its runs in order.
+      detached: true,
       env: {},
       cwd: '/',
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -57,7 +57,7 @@ export class WarmChildren {
     this.#living.add(child);
     void child.exited.then((exit) => {
       this.#living.delete(child);
-      if (!this.#idle.delete(child)) return;
+      if (!this.#idle.delete(child) || this.#closed) return;
       this.#options.log?.warn({ ...exit, pid: child.pid }, 'an idle sandbox process has died');
       this.#refill();
     });
@@ -86,8 +86,8 @@ export class WarmChildren {
   #refill(): void {
     if (this.#closed) return;
     this.fill().catch((error: unknown) => {
-      this.#options.log?.error({ err: error }, 'could not start an idle sandbox process');
       if (this.#closed) return;
+      this.#options.log?.error({ err: error }, 'could not start an idle sandbox process');
       clearTimeout(this.#retry);
       this.#retry = setTimeout(() => this.#refill(), this.#retryMs);
       this.#retryMs = Math.min(maxRetryMs, this.#retryMs * 2);

@@ -1,3 +1,5 @@
+// For the type of `hide`.
+import type {} from '@fastify/swagger';
 import type { FastifyInstance, HTTPMethods } from 'fastify';
 
 import { ApiError } from './api-error.ts';
@@ -31,6 +33,7 @@ function refuse(app: FastifyInstance, url: string, taken: ReadonlySet<string>): 
   app.route({
     url,
     method: others,
+    schema: { hide: true },
     config: { scope: null },
     // Before the body is read, so that a wrong method is named even when the body is unreadable too.
     onRequest: async (request, reply) => {

@@ -30,7 +30,16 @@ export async function serveDescription(app: FastifyInstance): Promise<void> {
     });
     await docs.register(apiReference, {
       routePrefix: '/docs',
-      configuration: { url: '/api/openapi.json', withDefaultFonts: false, telemetry: false },
+      // Nothing of the page may reach for the network, or offer what is not ours.
+      configuration: {
+        url: '/api/openapi.json',
+        withDefaultFonts: false,
+        telemetry: false,
+        showDeveloperTools: 'never',
+        hideClientButton: true,
+        mcp: { disabled: true },
+        agent: { disabled: true },
+      },
     });
   });
 }
