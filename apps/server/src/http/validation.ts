@@ -73,7 +73,7 @@ function missingFields(error: SchemaError, fieldWord: string): string {
 }
 
 /** The sentence for the first thing that is wrong. */
-export function problemOf(errors: readonly SchemaError[], httpPart: string | undefined): string {
+function problemOf(errors: readonly SchemaError[], httpPart: string | undefined): string {
   const place = places[httpPart ?? ''] ?? somewhere;
   const error = errors[0];
   if (error === undefined) return `${place.whole} does not have the required form`;

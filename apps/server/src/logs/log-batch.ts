@@ -25,6 +25,17 @@ export interface LogBatch {
   entries: string;
 }
 
+/** A batch as it is read again. */
+export interface StoredBatch {
+  first_id: string;
+  last_id: string;
+  /** Epoch ms of the oldest entry. */
+  oldest: number;
+  count: number;
+  /** The JSON of each entry, joined by `entrySeparator`. Bytes, because most replies pass them on unread. */
+  entries: Buffer;
+}
+
 /** JSON holds no line feed but between its parts, so this stands only between entries. */
 export const entrySeparator = ',\n';
 

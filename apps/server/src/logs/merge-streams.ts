@@ -1,7 +1,7 @@
 import { logPageSize } from '@phalanx/protocol';
 
 import { entrySeparator, idOfEntry } from './log-batch.ts';
-import { batchesOf, entriesOf, pageBytes, type LogPiece, type LogQuery } from './read-logs.ts';
+import { batchesOf, entriesOf, pageBytes, type LogPiece, type LogQuery } from './log-query.ts';
 import type { LogSegment } from './segment-store.ts';
 
 interface Page {

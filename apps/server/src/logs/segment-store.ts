@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-import type { LogBatch } from './log-batch.ts';
+import type { LogBatch, StoredBatch } from './log-batch.ts';
 import { SegmentTail } from './segment-tail.ts';
 
 const tables = `
@@ -13,16 +13,6 @@ const tables = `
     PRIMARY KEY (stream, last_id)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS progress (run_id TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS bound (only INTEGER PRIMARY KEY CHECK (only = 1), newest INTEGER NOT NULL, last_id TEXT NOT NULL);`;
-
-export interface StoredBatch {
-  first_id: string;
-  last_id: string;
-  /** Epoch ms of the oldest entry. */
-  oldest: number;
-  count: number;
-  /** The JSON of each entry, joined by `entrySeparator`. Bytes, because most replies pass them on unread. */
-  entries: Buffer;
-}
 
 /**
  * The log entries that were stored within about a minute, in a file of their own: expiry is deleting it.

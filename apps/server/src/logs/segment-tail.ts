@@ -1,4 +1,4 @@
-import type { StoredBatch } from './segment-store.ts';
+import type { StoredBatch } from './log-batch.ts';
 
 /** A segment that grows beyond it is read from its file. */
 const maxBytes = 4 * 1024 * 1024;

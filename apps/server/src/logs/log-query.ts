@@ -1,0 +1,41 @@
+import { logWindowMs } from '@phalanx/protocol';
+
+import { entrySeparator, idOfEntry, timestampOfEntry, type StoredBatch } from './log-batch.ts';
+import type { LogSegment } from './segment-store.ts';
+
+/** A reply ends early rather than grow beyond this; an empty one would mean that there is nothing newer. */
+export const pageBytes = 4 * 1024 * 1024;
+
+export interface LogQuery {
+  deviceId: string;
+  automationIds: readonly string[];
+  /** Only entries after this one; empty for all. */
+  from: string;
+  nowMs: number;
+}
+
+/** JSON text of entries, joined by commas, and how many they are. */
+export interface LogPiece {
+  text: Buffer;
+  count: number;
+}
+
+/** The batches of one automation with entries that the query asks for, oldest first. */
+export function* batchesOf(
+  segments: readonly LogSegment[],
+  query: LogQuery,
+  automationId: string,
+): Generator<StoredBatch> {
+  for (const segment of segments) {
+    if (segment.lastId > query.from) yield* segment.read(query.deviceId, automationId, query.from);
+  }
+}
+
+/** The entries of a batch that the query asks for, each as JSON. */
+export function entriesOf(batch: StoredBatch, { from, nowMs }: LogQuery): string[] {
+  const limit = nowMs - logWindowMs;
+  return batch.entries
+    .toString()
+    .split(entrySeparator)
+    .filter((entry) => idOfEntry(entry) > from && timestampOfEntry(entry) > limit);
+}
