@@ -18,8 +18,9 @@ import { ingest } from './rows/ingest.ts';
 import { launch } from './rows/launch.ts';
 import { memory } from './rows/memory.ts';
 import { poll } from './rows/poll.ts';
+import { recording } from './rows/recording.ts';
 
-const rows = [poll, ingest, dispatch, launch, firstLine, memory];
+const rows = [poll, ingest, dispatch, launch, firstLine, recording, memory];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -71,17 +71,32 @@ export class KeepAliveClient {
   }
 }
 
-/** The bytes of a POST with a JSON body, as a usual client sends it. */
-export function postBytes(url: string, token: string, body: unknown): Buffer {
-  const json = JSON.stringify(body);
-  const { host, pathname } = new URL(url);
+/** A body and its type. */
+export interface RequestBody {
+  type: string;
+  bytes: Buffer;
+}
+
+export const jsonBody = (value: unknown): RequestBody => ({
+  type: 'application/json',
+  bytes: Buffer.from(JSON.stringify(value)),
+});
+
+/** The bytes of a request as a usual client sends it. */
+export function requestBytes(
+  method: string,
+  { url, token }: { url: string; token: string },
+  body?: RequestBody,
+): Buffer {
+  const { host, pathname, search } = new URL(url);
+  const ofBody =
+    body === undefined ? [] : [`Content-Type: ${body.type}`, `Content-Length: ${body.bytes.length}`];
   const head = [
-    `POST ${pathname} HTTP/1.1`,
+    `${method} ${pathname}${search} HTTP/1.1`,
     `Host: ${host}`,
     `Authorization: Bearer ${token}`,
-    'Content-Type: application/json',
-    `Content-Length: ${Buffer.byteLength(json)}`,
+    ...ofBody,
     'Connection: keep-alive',
   ];
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${json}`);
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body?.bytes ?? Buffer.alloc(0)]);
 }

@@ -1,7 +1,12 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseServerConfig, startServer } from '@phalanx/server';
 import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
+
+/** Of the timer that the delay is measured with; part of every value. */
+const resolutionMs = 1;
+const delay = monitorEventLoopDelay({ resolution: resolutionMs });
 
 answerParent({
   /** Starts the product's server with the product's defaults. Returns its address. */
@@ -17,4 +22,15 @@ answerParent({
       return (await startServer(config)).url;
     },
   ),
+  /** Watches the delay of the event loop until `readDelay`. */
+  watchDelay: () => {
+    delay.reset();
+    delay.enable();
+  },
+  /** In ms, beyond what the timer takes. */
+  readDelay: () => {
+    delay.disable();
+    const beyondTimer = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - resolutionMs);
+    return { p99Ms: beyondTimer(delay.percentile(99)), maxMs: beyondTimer(delay.max) };
+  },
 });

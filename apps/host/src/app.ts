@@ -14,6 +14,8 @@ import { loadHostId } from './host-id.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
+import { RecordDesk } from './records/record-desk.ts';
+import { defaultRecordLimits, type RecordLimits } from './records/record-limits.ts';
 import { RunDesk } from './runs/run-desk.ts';
 import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
@@ -25,6 +27,7 @@ export interface HostOverrides {
   /** Default: JSON lines on the standard output. */
   log?: Logger;
   logLimits?: Partial<LogLimits>;
+  recordLimits?: Partial<RecordLimits>;
   /** How long to wait after the server has said no, in milliseconds. Default 30 s. */
   refusedRetryMs?: number;
 }
@@ -93,13 +96,15 @@ async function connect({
   phones,
 }: Parts): Promise<() => Promise<void>> {
   const { serverUrl, token, hostName } = config;
-  const { logLimits: limits = {}, refusedRetryMs = 30_000 } = overrides;
+  const { logLimits: limits = {}, recordLimits = {}, refusedRetryMs = 30_000 } = overrides;
   const clock = createServiceClock();
   const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs });
   const spool = new LogSpool({ dir: join(dir, 'spool'), connection, clock, log, limits });
   const journal = new RunJournal(join(dir, 'runs'));
   const desk = new RunDesk({ journal, spool, connection, clock, log });
-  const launcher = new RunLauncher({ desk, spool, phones, pool, limits: runLimits(config), log });
+  const recording = { dir: join(dir, 'records'), limits: { ...defaultRecordLimits, ...recordLimits } };
+  const records = new RecordDesk({ ...recording, serverUrl, token, phones, connection, clock, log });
+  const launcher = new RunLauncher({ desk, records, spool, phones, pool, limits: runLimits(config), log });
   const devices = new DeviceReporter(phones, connection, clock);
 
   const onCommand = (command: ServerCommand): void => {
@@ -107,9 +112,11 @@ async function connect({
     else if (command.type === 'stop') launcher.stop(command.run_ids);
     else if (command.type === 'logs_stored') spool.acknowledge(command.run_id, command.seq);
     else if (command.type === 'runs_stored') desk.endsStored(command.run_ids);
+    else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else void answerScreenshot(command, { phones, connection, log });
   };
   await desk.recover();
+  await records.recover();
   connection.start({
     hello: () => {
       launcher.forgetBundles();
@@ -130,6 +137,7 @@ async function connect({
     await launcher.close();
     if (connection.online) await settledWithin(desk.whenEmpty(), farewellMs);
     devices.close();
+    await records.close();
     await connection.close();
     desk.close();
     await spool.close();

@@ -7,7 +7,7 @@ import { addCommitRoutes } from './commits/routes.ts';
 import type { Compiler } from './compile/compiler.ts';
 import type { Db } from './db/database.ts';
 import { addFileRoutes } from './files/routes.ts';
-import { prepareGit } from './git/git-program.ts';
+import { prepareGit } from './git/prepare-git.ts';
 import { addGitRoutes } from './git-http/routes.ts';
 import type { Authenticate } from './http/authentication.ts';
 import { createGetLaunchable, type GetLaunchable } from './projects/launchable.ts';

@@ -4,7 +4,7 @@ import {
   closeCodes,
   type HostFrameHeader,
   type HostMessage,
-  maxFrameBytes,
+  maxServerFrameBytes,
   type ServerMessage,
 } from '@phalanx/protocol';
 import { type RawData, WebSocket } from 'ws';
@@ -62,7 +62,7 @@ export class Session {
     this.#socket = new WebSocket(options.url, {
       headers: { authorization: `Bearer ${options.token}` },
       perMessageDeflate: false,
-      maxPayload: maxFrameBytes,
+      maxPayload: maxServerFrameBytes,
       handshakeTimeout: handshakeTimeoutMs,
     });
     this.#socket.on('open', () => this.#sayHello());

@@ -1,11 +1,13 @@
-import type { AgentCallName, AgentCallParams, AgentCallResult, DeviceInfo } from '@phalanx/protocol';
+import type { AgentCallParams, AgentCallResult, DeviceInfo, PhoneCallName } from '@phalanx/protocol';
 import { withTimeLimit } from '../adb/time-limit.ts';
 import { launchApp, readCurrentApp, stopApp } from './apps.ts';
 import { createCallQueue } from './call-queue.ts';
 import { DriverError } from './driver-error.ts';
 import { type OneCall, explainFailure } from './explain-failure.ts';
+import type { EncodedPicture } from './encode-picture.ts';
 import { encodeScreenshot } from './encode-screenshot.ts';
 import type { PhoneShell } from './phone-shell.ts';
+import { takePictureAside } from './take-picture-aside.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 /** Executes the calls of user code on one phone, one after the other. */
@@ -15,11 +17,16 @@ export interface Driver {
   /** Calls that wait or run. */
   readonly pendingCalls: number;
   /** Parameters must have been validated. Rejects with DriverError only: at once when the phone goes or the signal aborts. */
-  call<Name extends AgentCallName>(
+  call<Name extends PhoneCallName>(
     name: Name,
     params: AgentCallParams<Name>,
     signal?: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
+  /** A picture of the screen beside the calls, which don't wait for it. Rejects with DriverError, also for a black one. */
+  takePictureAside(
+    params: AgentCallParams<'screen.screenshot'>,
+    signal?: AbortSignal,
+  ): Promise<EncodedPicture>;
 }
 
 export interface DriverOptions {
@@ -34,7 +41,7 @@ export interface DriverOptions {
 }
 
 type Calls = {
-  [Name in AgentCallName]: (
+  [Name in PhoneCallName]: (
     params: AgentCallParams<Name>,
     signal: AbortSignal,
   ) => Promise<AgentCallResult<Name>>;
@@ -45,7 +52,7 @@ const keyBack = 4;
 const keyAppSwitch = 187;
 
 export function createDriver(options: DriverOptions): Driver {
-  const { backend } = options;
+  const { backend, shell } = options;
   const queue = createCallQueue();
   const calls = callsOf(options);
   let pendingCalls = 0;
@@ -64,6 +71,10 @@ export function createDriver(options: DriverOptions): Driver {
         pendingCalls -= 1;
       }
     },
+    takePictureAside: (params, signal) =>
+      limited(options, { name: 'screen.screenshot', params, signal }, (limit) =>
+        takePictureAside(shell, params, limit),
+      ),
   };
 }
 

@@ -1,11 +1,11 @@
-import type { AgentCallName } from '@phalanx/protocol';
+import type { PhoneCallName } from '@phalanx/protocol';
 import { pause } from '../adb/time-limit.ts';
 import { DriverError } from './driver-error.ts';
 import type { PhoneShell } from './phone-shell.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 export interface OneCall {
-  readonly name: AgentCallName;
+  readonly name: PhoneCallName;
   readonly params: object;
   readonly signal: AbortSignal | undefined;
 }

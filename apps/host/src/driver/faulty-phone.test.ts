@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SimulatedPhone } from '@phalanx/simulated-phone';
 import { createPhoneTestBed, type PhoneTestBed } from '../phones/test/phone-test-bed.ts';
-import { waitForState } from '../phones/test/wait-for-phone.ts';
+import { waitForPhone, waitForState } from '../phones/test/wait-for-phone.ts';
 import type { Driver } from './driver.ts';
 
 let bed: PhoneTestBed;
@@ -87,10 +87,12 @@ describe('the UiAutomator2 driver', () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
     const watch = bed.watch({ addresses: [phone] });
     const ready = await waitForState(watch, 'SIM1', 'ready');
+    const first = ready.driver();
     phone.faults.dropAfterBytes = 1;
-    await expect(ready.driver().call('screen.screenshot', {})).rejects.toMatchObject({ code: 'phone_gone' });
+    await expect(first.call('screen.screenshot', {})).rejects.toMatchObject({ code: 'phone_gone' });
     phone.faults.dropAfterBytes = undefined;
-    await waitForState(watch, 'SIM1', 'ready');
+    // The call may hear of the cut before the phone's state does.
+    await waitForPhone(watch, (other) => other.state.state === 'ready' && other.driver() !== first);
     await expect(ready.driver().call('screen.screenshot', {})).resolves.toMatchObject({
       mimeType: 'image/jpeg',
     });

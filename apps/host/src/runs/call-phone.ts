@@ -1,15 +1,15 @@
-import type { AgentCallName, AgentCallParams, AgentCallResult } from '@phalanx/protocol';
+import type { AgentCallParams, AgentCallResult, PhoneCallName } from '@phalanx/protocol';
 
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 
-export interface PhoneCall<Name extends AgentCallName> {
+export interface PhoneCall<Name extends PhoneCallName> {
   name: Name;
   params: AgentCallParams<Name>;
   signal: AbortSignal;
 }
 
 /** The phone of a run as it is now: it may have gone and come back since the run began. Rejects with why it is gone. */
-export async function callPhone<Name extends AgentCallName>(
+export async function callPhone<Name extends PhoneCallName>(
   phones: PhoneWatch,
   { serial, deviceId }: { serial: string; deviceId: string },
   { name, params, signal }: PhoneCall<Name>,

@@ -1,12 +1,11 @@
-import type { AgentCallName, AgentCallParams, AgentCallResult } from '@phalanx/protocol';
-
 import type { Logger } from 'pino';
 
 import { withTimeLimit } from '../adb/time-limit.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunLog } from '../logs/run-log.ts';
 import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxPool, SandboxRun } from '../sandbox/index.ts';
-import { callPhone } from './call-phone.ts';
+import type { RunRecorder } from '../records/run-recorder.ts';
+import { answerCall } from './answer-call.ts';
 import { failed, type RunEnd } from './run-record.ts';
 
 /** Below the 10 s that the server waits for the acknowledgement: a run that is late must not begin after all. */
@@ -23,6 +22,7 @@ export interface RunSurroundings {
   phones: PhoneWatch;
   pool: SandboxPool;
   runLog: RunLog;
+  recorder: RunRecorder;
   /** The host's own log. */
   log: Logger;
   /** The code is in the sandbox: writes down, durably, that the run begins. Gives what tells the server so. */
@@ -60,12 +60,26 @@ async function execute(
   };
   stopAsked.addEventListener('abort', stop, { once: true });
   try {
-    return await follow(sandbox, surroundings.journalStart, stopAsked);
+    const { end, hasBegun } = await follow(sandbox, surroundings.journalStart, stopAsked);
+    // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
+    if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
+    return end;
   } catch (error) {
     stop();
     await sandbox.ended;
     throw error;
+  } finally {
+    surroundings.recorder.close();
   }
+}
+
+async function recordBadEnd(
+  { status }: RunEnd,
+  recorder: RunRecorder,
+  stopAsked: AbortSignal,
+): Promise<void> {
+  if (status === 'failed') await recorder.recordEnd('crash', stopAsked);
+  else if (status === 'timed_out') await recorder.recordEnd('timeout', stopAsked);
 }
 
 /** The order counts: journal, acknowledgement, first line. */
@@ -73,7 +87,7 @@ async function follow(
   sandbox: SandboxRun,
   journalStart: RunSurroundings['journalStart'],
   stopAsked: AbortSignal,
-): Promise<RunEnd> {
+): Promise<{ end: RunEnd; hasBegun: boolean }> {
   let isOver = false;
   const ended = sandbox.ended.then((end) => {
     isOver = true;
@@ -82,22 +96,23 @@ async function follow(
   await whenStarted(sandbox);
   // A run that ended while it was started never began.
   await Promise.resolve();
-  if (!isOver) await begin(sandbox, journalStart, () => isOver || stopAsked.aborted);
-  return ended;
+  const hasBegun = !isOver && (await begin(sandbox, journalStart, () => isOver || stopAsked.aborted));
+  return { end: await ended, hasBegun };
 }
 
 async function begin(
   sandbox: SandboxRun,
   journalStart: RunSurroundings['journalStart'],
   isOver: () => boolean,
-): Promise<void> {
+): Promise<boolean> {
   const acknowledge = await journalStart().catch((error: unknown) => {
     const message = 'The host could not write to its data folder. Is its disk full?';
     throw new NotBegun('host_storage_failed', message, error);
   });
-  if (isOver()) return;
+  if (isOver()) return false;
   acknowledge();
   sandbox.begin();
+  return true;
 }
 
 async function whenStarted(sandbox: SandboxRun): Promise<void> {
@@ -123,14 +138,10 @@ function problemWithPhone(phones: PhoneWatch, serial: string): string | undefine
   return state === 'ready' ? undefined : `The phone ${serial} is not ready (${state}): ${reason}`;
 }
 
-function hooksOf(task: RunTask, { phones, runLog }: RunSurroundings): SandboxHooks {
+function hooksOf(task: RunTask, { phones, runLog, recorder }: RunSurroundings): SandboxHooks {
   return {
     onLog: (entries) => runLog.push(entries),
-    onCall: <Name extends AgentCallName>(
-      name: Name,
-      params: AgentCallParams<Name>,
-      signal: AbortSignal,
-    ): Promise<AgentCallResult<Name>> => callPhone(phones, task, { name, params, signal }),
+    onCall: answerCall({ phones, recorder, phone: task }),
   };
 }
 

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 
 import type { LogSpool } from '../logs/log-spool.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
+import type { RecordDesk } from '../records/record-desk.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
 import { executeRun } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';
@@ -19,6 +20,7 @@ type Launch = Extract<ServerMessage, { type: 'launch' }>;
 
 export interface RunLauncherOptions {
   desk: RunDesk;
+  records: RecordDesk;
   spool: LogSpool;
   phones: PhoneWatch;
   pool: SandboxPool;
@@ -114,17 +116,19 @@ export class RunLauncher {
   }
 
   async #execute(run: HeldRun, task: Parameters<typeof executeRun>[0]): Promise<void> {
-    const { desk, spool, phones, pool, log } = this.#options;
+    const { desk, records, spool, phones, pool, log } = this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
     const journalStart = (): Promise<() => void> => desk.journalStart(run);
-    const execution = executeRun(task, { phones, pool, runLog, log, journalStart });
+    const { serial, deviceId } = task;
+    const recorder = records.recorderOf({ runId: run_id, serial, deviceId });
+    const execution = executeRun(task, { phones, pool, runLog, recorder, log, journalStart });
     run.execution = execution;
     this.#executing.add(execution.done);
     const end = this.#endOf(run, await execution.done);
     this.#executing.delete(execution.done);
     if (run.record.started_at !== null) void runLog.push(lastEntries(end));
-    log.info({ runId: run_id, serial: task.serial, ...end }, 'Run ended');
+    log.info({ runId: run_id, serial, ...end }, 'Run ended');
     desk.end(run, end);
   }
 

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSandboxPool } from './sandbox-pool.ts';
 import { runCode, testMemoryMb } from './test-runs.ts';
 
-const typeFiles = ['agent.d.ts', 'android-node.d.ts', 'web.d.ts'].map((name) =>
+const typeFiles = ['agent.d.ts', 'android-node.d.ts', 'records.d.ts', 'stages.d.ts', 'web.d.ts'].map((name) =>
   fileURLToPath(import.meta.resolve(`@phalanx/automation/types/${name}`)),
 );
 let folder: string;
@@ -68,6 +68,20 @@ try { await agent.actions.waitForText(/x/, { intervalMs: 10 }); } catch (error) 
   if (error instanceof WaitTimeoutError) console.log(error.nearest, error.seen[0]?.title);
   if (error instanceof AgentError) console.log(error.code);
 }
+await agent.utils.outOfSteps.storeScreen(screen, 'login', detect(screen), 50, ScreenshotRecord.NONE);
+const submitted = await agent.utils.outOfSteps.submit('debug', 'tag');
+console.log(submitted.success === true ? submitted.id : submitted.error, await agent.utils.debug());
+const stages = await runStages<ScreenState>({
+  states: detect,
+  stages: [{ name: 'in', reached: ScreenState.Unknown, on: { [ScreenState.Login]: (s) => s.tap(), unknown: () => agent.actions.back() } }],
+  dialogs: [{ name: 'crash', when: { id: 'android:id/aerr_close' }, do: (s, step) => console.log(s.text, step.remainingSteps) }],
+});
+if (stages.success === false) console.log(stages.reason, stages.error, stages.recordId);
+const table = await runStages({
+  states: { Login: 'Log in', Home: { id: 'home' }, Done: /done/ },
+  stages: [{ name: 'home', reached: ['Home', 'Done'], on: { Login: async (s) => { await s.tap(); } } }],
+});
+console.log(table.usedSteps, table.screenState);
 const response = await fetch('https://example.com', { method: 'POST', body: new URLSearchParams({ a: '1' }), signal: AbortSignal.timeout(5) });
 const data = await response.json();
 console.log(data.x, response.headers.get('a'), [...response.headers], new URL('http://x').searchParams.get('a'));
@@ -85,7 +99,9 @@ describe('the types for users', () => {
     [`agent.actions.tap('1', 2)`, 'not assignable'],
     [`agent.actions.inputKey('NO_KEY')`, 'not assignable'],
     [`agent.actions.noSuch()`, 'does not exist'],
-    [`agent.utils.outOfSteps`, 'does not exist'],
+    [`agent.utils.outOfSteps.submit('crash')`, 'not assignable'],
+    [`agent.utils.noSuch`, 'does not exist'],
+    [`runStages({ states: { A: 'a' }, stages: [{ name: 'b', reached: 'B', on: {} }] })`, 'not assignable'],
     [`process.exit()`, `Cannot find name 'process'`],
     [`document.title`, `Cannot find name 'document'`],
   ])('refuse %s', async (code, complaint) => {
@@ -115,7 +131,7 @@ describe('the types for users', () => {
   });
 
   it('name members of agent and of nodes that are there', async () => {
-    const [agentTypes = '', nodeTypes = ''] = await Promise.all(
+    const [agentTypes = '', nodeTypes = '', recordTypes = ''] = await Promise.all(
       typeFiles.map((file) => readFile(file, 'utf8')),
     );
     const members = (text: string, name: string): string[] => {
@@ -125,6 +141,7 @@ describe('the types for users', () => {
       );
     };
     const actions = [...members(agentTypes, 'AgentActions'), ...members(agentTypes, 'AgentWaits')];
+    const records = members(recordTypes, 'OutOfStepsUtils').filter((name) => name !== 'screen');
     const filters = members(nodeTypes, 'AndroidNodeFilter');
     const node = members(nodeTypes, 'AndroidNode');
     const pool = await createSandboxPool({
@@ -144,10 +161,10 @@ describe('the types for users', () => {
     const { messages } = await runCode(
       pool,
       `const s = await agent.actions.screenContent(); let f; s.filterAdvanced((g) => (f = g));
-       console.log(JSON.stringify([${JSON.stringify(actions)}.filter((n) => typeof agent.actions[n] !== 'function'), ${JSON.stringify(filters)}.filter((n) => typeof f[n] !== 'function'), ${JSON.stringify(node)}.filter((n) => !(n in s)), Object.keys(agent.actions).length, Object.keys(f).length]))`,
+       console.log(JSON.stringify([Object.keys(agent.utils.outOfSteps), ${JSON.stringify(actions)}.filter((n) => typeof agent.actions[n] !== 'function'), ${JSON.stringify(filters)}.filter((n) => typeof f[n] !== 'function'), ${JSON.stringify(node)}.filter((n) => !(n in s)), Object.keys(agent.actions).length, Object.keys(f).length]))`,
       { onCall: async () => ({ root: uiNode }) as never },
     );
     await pool.close();
-    expect(JSON.parse(messages[0] ?? '')).toEqual([[], [], [], actions.length, filters.length]);
+    expect(JSON.parse(messages[0] ?? '')).toEqual([records, ...[[], [], []], actions.length, filters.length]);
   });
 });

@@ -1,4 +1,4 @@
-import type { DeviceReport, RunReport } from '@phalanx/protocol';
+import type { DeviceReport, RecordReport, RunReport } from '@phalanx/protocol';
 
 /** Something that reached the service, in order of arrival. */
 export type Arrival =
@@ -7,5 +7,7 @@ export type Arrival =
   | { kind: 'heartbeat'; connection: number; ready: string[] }
   | { kind: 'run'; report: RunReport }
   | { kind: 'logs'; runId: string; firstSeq: number; count: number; storedSeq: number }
+  | { kind: 'record'; record: RecordReport }
+  | { kind: 'capture'; path: string; status: number }
   | { kind: 'screenshot'; requestId: string; bytes: Buffer }
   | { kind: 'request_failed'; requestId: string; message: string };

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 
 import { type HostApp, startHost } from '../app.ts';
 import { parseHostConfig } from '../config.ts';
+import type { RecordLimits } from '../records/record-limits.ts';
 import { launchOf } from './launch-of.ts';
 import { startTestService, TestService } from './test-service.ts';
 
@@ -47,7 +48,7 @@ export class TestHost {
   }
 
   /** Starts a life of the host on the same data. */
-  async open(settings: Record<string, string> = {}): Promise<void> {
+  async open(settings: Record<string, string> = {}, recordLimits: Partial<RecordLimits> = {}): Promise<void> {
     const config = parseHostConfig({
       PHALANX_SERVER_URL: this.service.url,
       PHALANX_TOKEN: this.service.token,
@@ -57,13 +58,17 @@ export class TestHost {
       PHALANX_WARM_SANDBOXES: '1',
       ...settings,
     });
-    this.#app = await startHost(config, { log: pino({ level: 'silent' }), refusedRetryMs: 50 });
+    const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });
+    this.#app = await startHost(config, { log, refusedRetryMs: 50, recordLimits });
   }
 
   /** As `open`; resolves when the host has connected and its phone is ready. */
-  async reopen(settings: Record<string, string> = {}): Promise<void> {
+  async reopen(
+    settings: Record<string, string> = {},
+    recordLimits: Partial<RecordLimits> = {},
+  ): Promise<void> {
     const before = this.service.connections;
-    await this.open(settings);
+    await this.open(settings, recordLimits);
     await this.service.untilReady(serial, before);
   }
 
@@ -92,9 +97,13 @@ export class TestHost {
     return this.statesOf(phone).at(-1);
   }
 
-  /** What the host keeps: `runs` or `spool`. */
+  /** What the host keeps: `runs`, `spool` or `records`. */
   filesOf(folder: string): Promise<string[]> {
-    return readdir(join(this.dataDir, 'host', folder));
+    return readdir(this.pathOf(folder));
+  }
+
+  pathOf(folder: string): string {
+    return join(this.dataDir, 'host', folder);
   }
 }
 

@@ -6,6 +6,7 @@ import {
   HostMessage,
   isEnded,
   maxFrameBytes,
+  type RecordReport,
   type RunReport,
   type ServerMessage,
   type WireLogEntry,
@@ -15,6 +16,7 @@ import { Compile } from 'typebox/compile';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 
 import type { Arrival } from './arrival.ts';
+import { TestRecords } from './test-records.ts';
 
 const isMessage = Compile(HostMessage);
 const isHeader = Compile(HostFrameHeader);
@@ -30,6 +32,7 @@ export class TestService {
   readonly violations: string[] = [];
   readonly logs = new Map<string, WireLogEntry[]>();
   readonly runs = new Map<string, RunReport>();
+  readonly records = new TestRecords();
   readonly headers: IncomingMessage['headers'][] = [];
   connections = 0;
   /** Added to the service's clock. */
@@ -41,6 +44,7 @@ export class TestService {
   sendsWelcome = true;
   acknowledgesLogs = true;
   acknowledgesRuns = true;
+  acknowledgesRecords = true;
   readonly #http: Server;
   readonly #sockets = new WebSocketServer({
     noServer: true,
@@ -52,7 +56,12 @@ export class TestService {
   #port = 0;
 
   constructor() {
-    this.#http = createServer((_, response) => response.writeHead(404).end());
+    this.#http = createServer((request, response) => {
+      void this.records.take(request, response, this.token).then((arrival) => {
+        this.#arrive(arrival);
+        this.#changed();
+      });
+    });
     this.#http.on('upgrade', (request, socket, head) => {
       socket.on('error', () => {});
       this.headers.push(request.headers);
@@ -152,6 +161,15 @@ export class TestService {
     });
   }
 
+  /** Resolves with a run's record of this type when all that the service wants of it has come. */
+  async untilRecorded(runId: string, type: RecordReport['type']): Promise<RecordReport> {
+    const find = (): RecordReport | undefined => this.records.whole(runId, type);
+    await this.until(() => find() !== undefined);
+    const record = find();
+    if (record === undefined) throw new Error(`no ${type} record of ${runId}`);
+    return record;
+  }
+
   /** Resolves when a connection after number `after` has reported the phone as ready. */
   async untilReady(serial: string, after = 0): Promise<void> {
     await this.until(() =>
@@ -195,7 +213,8 @@ export class TestService {
     else if (message.type === 'devices') this.#arrive({ kind: 'devices', devices: message.devices });
     else if (message.type === 'heartbeat') this.#takeHeartbeat(message, connection);
     else if (message.type === 'runs') this.#takeRuns(message.runs, true);
-    else {
+    else if (message.type === 'record') this.#takeRecord(message.record);
+    else if (message.type === 'request_failed') {
       const { request_id: requestId, message: text } = message;
       this.#arrive({ kind: 'request_failed', requestId, message: text });
     }
@@ -222,6 +241,13 @@ export class TestService {
     }
     const ended = reports.filter(({ status }) => isEnded(status)).map(({ run_id }) => run_id);
     if (ended.length > 0 && this.acknowledgesRuns) this.send({ type: 'runs_stored', run_ids: ended });
+  }
+
+  #takeRecord(record: RecordReport): void {
+    const missing = this.records.add(record);
+    this.#arrive({ kind: 'record', record });
+    if (this.acknowledgesRecords)
+      this.send({ type: 'record_stored', record_id: record.record_id, missing: [...missing] });
   }
 
   #takeFrame(data: RawData): void {

@@ -78,7 +78,7 @@ function describeCapture(reply: FastifyReply, { key, capture, leftSeconds }: Des
 
 async function sendCapture(
   capture: StoredCapture,
-  { headers, method }: FastifyRequest,
+  { headers }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const etag = `"${capture.version}"`;
@@ -97,10 +97,6 @@ async function sendCapture(
   void reply.header('content-length', last - first + 1);
   if (range !== 'whole')
     void reply.code(206).header('content-range', `bytes ${first}-${last}/${capture.sizeBytes}`);
-  if (method === 'HEAD') {
-    await capture.close();
-    return reply.send();
-  }
   return reply.send(capture.read({ first, last }));
 }
 

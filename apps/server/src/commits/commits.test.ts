@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { findDamage, gitDirOf, runUserGit, TestProject } from '../projects/test/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { stringAt, TestServer } from '../testing/test-server.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 let server: TestServer;
 let ann: { userId: string; api: ApiCaller };
@@ -24,7 +26,11 @@ describe('a commit', () => {
     expect(reply.status).toBe(201);
     const hash = stringAt(reply.body['commit'], 'hash');
     expect(reply.body).toEqual({ success: true, commit: { hash, message: 'first\n\nwith a body' } });
-    const { text } = await runUserGit(gitDirOf(server, project.id), ['log', '--format=%H %an <%ae>%n%B', 'main']);
+    const { text } = await runUserGit(gitDirOf(server, project.id), [
+      'log',
+      '--format=%H %an <%ae>%n%B',
+      'main',
+    ]);
     expect(text).toContain(`${hash} Ann  the  "first <${ann.userId}@phalanx.invalid>\nfirst\n\nwith a body`);
     const { body } = await project.commits();
     expect(body).toMatchObject({
@@ -131,7 +137,11 @@ describe('the diff', () => {
     const { body } = await project.diff();
     expect(body).toMatchObject({ success: true, base, truncated: false });
     expect(body['files']).toMatchObject([
-      { path: 'changed.txt', change: 'modified', diff: expect.stringContaining('-two\n+2\n+diff --git a/x b/x\n') },
+      {
+        path: 'changed.txt',
+        change: 'modified',
+        diff: expect.stringContaining('-two\n+2\n+diff --git a/x b/x\n'),
+      },
       { path: 'gone.txt', change: 'deleted', diff: expect.stringContaining('-one\n-two\n') },
       { path: 'new.txt', change: 'added', diff: expect.stringContaining('+new\n') },
       { path: 'ä "odd" name.txt', change: 'modified', diff: expect.stringContaining('+three\n') },
@@ -145,7 +155,11 @@ describe('the diff', () => {
     const { body } = await project.diff();
     expect(body['truncated']).toBe(true);
     expect(body['files']).toHaveLength(7);
-    expect(body['files']).toMatchObject([{ path: 'large.txt', diff: null }, { diff: expect.any(String) }, ...Array(5).fill({})]);
+    expect(body['files']).toMatchObject([
+      { path: 'large.txt', diff: null },
+      { diff: expect.any(String) },
+      ...Array.from({ length: 5 }, () => ({})),
+    ]);
   });
 
   it('is empty without changes', async () => {

@@ -32,7 +32,7 @@ export async function listCommits(repository: GitRepository, cursor: string | un
   };
 }
 
-export function parseCommit(record: string): ListedCommit {
+function parseCommit(record: string): ListedCommit {
   const [hash = '', parents = '', name = '', email = '', seconds = '', ...message] = record.split('\n');
   return {
     hash,

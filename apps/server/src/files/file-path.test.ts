@@ -1,15 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 
-import { prepareGit } from '../git/git-program.ts';
 import { GitRepository } from '../git/git-repository.ts';
+import { prepareGit } from '../git/prepare-git.ts';
 import { runGit } from '../git/run-git.ts';
 import { fileMode } from '../git/tree.ts';
 import { buildTree } from '../git/tree-edit.ts';
 import { TestFolders } from '../projects/test/test-projects.ts';
 import { findPathProblem } from './file-path.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 const folders = new TestFolders();
 afterAll(() => folders.removeAll());

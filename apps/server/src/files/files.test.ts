@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { findDamage, gitDirOf, TestProject } from '../projects/test/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 let server: TestServer;
 let api: ApiCaller;
@@ -148,7 +150,10 @@ describe('deleting a file', () => {
   it('deletes what was compiled of it too', async () => {
     await project.put('main.ts', 'const a = 1;\n');
     expect((await project.remove('main.ts')).status).toBe(200);
-    expect([await project.content('main.ts'), await project.content('main.js')]).toEqual([undefined, undefined]);
+    expect([await project.content('main.ts'), await project.content('main.js')]).toEqual([
+      undefined,
+      undefined,
+    ]);
     await project.put('main.js', 'mine');
     expect(await project.content('main.js')).toBe('mine');
   });

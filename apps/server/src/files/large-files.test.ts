@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { TestProject } from '../projects/test/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
@@ -63,8 +63,11 @@ describe('a file of the largest size', { timeout: 120_000 }, () => {
   it('leaves nothing in the staging folder', async () => {
     await project.write('large.txt', 'x'.repeat(2 * 1024 * 1024));
     await project.write('large.txt', 'x'.repeat(limit + 1));
-    const staged = readdirSync(path.join(server.dataDir, 'git', 'staging'));
-    expect(staged.filter((name) => name.startsWith('body-'))).toEqual([]);
+    // They are removed after the reply has been sent.
+    await vi.waitFor(() => {
+      const staged = readdirSync(path.join(server.dataDir, 'git', 'staging'));
+      expect(staged.filter((name) => name.startsWith('body-'))).toEqual([]);
+    });
   });
 });
 
@@ -80,7 +83,12 @@ describe('a large body', { timeout: 60_000 }, () => {
     ['a large path', `{"path":"${large}","content":""}`, 400, 'invalid_path'],
     ['a list', `["${large}"]`, 400, 'invalid_request'],
     ['JSON that is cut short', `{"path":"a.txt","content":"${large}`, 400, 'malformed_json'],
-    ['millions of values', `{"path":"a.txt","content":[${'0,'.repeat(40_000_000)}0]}`, 400, /malformed_json|invalid_request/],
+    [
+      'millions of values',
+      `{"path":"a.txt","content":[${'0,'.repeat(40_000_000)}0]}`,
+      400,
+      /malformed_json|invalid_request/,
+    ],
     ['deep nesting', `{"path":"a.txt","content":${'['.repeat(5_000_000)}`, 400, 'malformed_json'],
   ])('is refused with %s, and the service goes on', async (_, raw, status, code) => {
     const reply = await put(raw);
@@ -95,7 +103,9 @@ describe('a large body', { timeout: 60_000 }, () => {
   });
 
   it('beyond the limit of the route is refused', async () => {
-    const reply = await put(`{"path":"a.txt","content":"${'\\u0001'.repeat(limit)}","more":"${'x'.repeat(70_000)}"}`);
+    const reply = await put(
+      `{"path":"a.txt","content":"${'\\u0001'.repeat(limit)}","more":"${'x'.repeat(70_000)}"}`,
+    );
     expect([reply.status, reply.body['code']]).toEqual([413, 'body_too_large']);
   });
 });

@@ -29,7 +29,7 @@ export function contentOfFile(file: string, sizeBytes: number): NewContent {
   return {
     sizeBytes: requireSize(sizeBytes),
     readText: () => readFile(file, 'utf8'),
-    store: (repository) => repository.writeBlobOf(file),
+    store: (repository) => repository.writeLargeBlobOf(file),
   };
 }
 

@@ -33,12 +33,14 @@ export async function writeFile(desk: ProjectDesk, write: FileWrite): Promise<Wr
     return state;
   });
   let js = await compile(desk, write, seen);
+  const id = await desk.repositories.read(projectId, (repository) => content.store(repository));
+  desk.repositories.noteWrite(projectId, Math.floor(content.sizeBytes / 2 ** 20));
   return desk.repositories.write(projectId, async (repository) => {
     const state = await readSavedState(repository);
     await requirePlace(repository, state, path);
     if (js !== undefined && (await mayCompileOtherwise(repository, seen, state)))
       js = await compile(desk, write, state);
-    await save(desk, repository, { ...write, js, state });
+    await save(desk, repository, { ...write, id, js, state });
     return { compiledPath: findCompiledPath(path) ?? path, compiled: js !== undefined };
   });
 }
@@ -71,7 +73,7 @@ async function mayCompileOtherwise(
 async function save(
   { totals }: ProjectDesk,
   repository: GitRepository,
-  { path, content, js, state }: FileWrite & { js: string | undefined; state: SavedState },
+  { path, content, id, js, state }: FileWrite & { id: string; js: string | undefined; state: SavedState },
 ): Promise<void> {
   const before = await findFile(repository, state.files, path);
   const compiledPath = js === undefined ? undefined : findCompiledPath(path);
@@ -80,7 +82,7 @@ async function save(
     files: (before === undefined ? 1 : 0) - (replaced ? 1 : 0),
     bytes: content.sizeBytes - (before?.sizeBytes ?? 0) - (replaced ? replaced.sizeBytes : 0),
   });
-  const entry = { mode: before?.mode ?? fileMode, id: await content.store(repository) };
+  const entry = { mode: before?.mode ?? fileMode, id };
   let files = await withEntry(repository, state.files, path, entry);
   let { compiled } = state;
   if (compiledPath !== undefined && js !== undefined) {

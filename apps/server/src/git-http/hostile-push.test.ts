@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import {
   cloneUrl,
@@ -10,6 +10,8 @@ import {
 } from '../projects/test/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 let server: TestServer;
 let ann: { token: string; api: ApiCaller };
@@ -66,7 +68,11 @@ async function commitTree(id: string, parent?: string): Promise<string> {
 }
 
 async function push(commit: string, branch: string): Promise<{ code: number; text: string }> {
-  return runUserGit(folder, ['push', cloneUrl(server, ann.token, project.id), `${commit}:refs/heads/${branch}`]);
+  return runUserGit(folder, [
+    'push',
+    cloneUrl(server, ann.token, project.id),
+    `${commit}:refs/heads/${branch}`,
+  ]);
 }
 
 type MakeTree = () => Promise<string>;
@@ -82,7 +88,11 @@ const hostile: readonly [string, MakeTree, RegExp][] = [
     /symbolic link/,
   ],
   ['a file named .git', () => file('.git'), /\.git/],
-  ['a folder named .GIT', async () => tree({ mode: '40000', name: '.GIT', id: await file('config') }), /git/i],
+  [
+    'a folder named .GIT',
+    async () => tree({ mode: '40000', name: '.GIT', id: await file('config') }),
+    /git/i,
+  ],
   ['git~1', () => file('git~1'), /git/],
   ['.git with an invisible character', () => file('.g\u200cit'), /git/],
   ['..', async () => tree({ mode: '40000', name: '..', id: await file('evil') }), /\.\./],
@@ -92,17 +102,58 @@ const hostile: readonly [string, MakeTree, RegExp][] = [
   ['a line break in a name', () => file('a\nb'), /control character/],
   ['a name that is no UTF-8', () => file(Buffer.from([0x61, 0xff])), /UTF-8/],
   ['.gitmodules', () => file('.gitmodules'), /gitmodules/],
-  ['a folder named .gitmodules', async () => tree({ mode: '40000', name: '.gitmodules', id: await file('x') }), /gitmodules/],
+  [
+    'a folder named .gitmodules',
+    async () => tree({ mode: '40000', name: '.gitmodules', id: await file('x') }),
+    /gitmodules/,
+  ],
   ['a writable mode', () => file('a', '100666'), /mode/i],
-  ['a file twice', async () => tree({ mode: '100644', name: 'a', id: await blob('1') }, { mode: '100644', name: 'a', id: await blob('2') }), /duplicate/i],
-  ['folders out of order', async () => tree({ mode: '100644', name: 'b', id: await blob('1') }, { mode: '100644', name: 'a', id: await blob('2') }), /sorted/i],
-  ['a path that is too long', async () => {
-    let id = await file('x'.repeat(200));
-    for (let depth = 0; depth < 5; depth += 1) id = await tree({ mode: '40000', name: 'y'.repeat(200), id });
-    return id;
-  }, /1024 bytes/],
-  ['a compiled file beside its source', async () => tree({ mode: '100644', name: 'main.js', id: await blob('1') }, { mode: '100644', name: 'main.ts', id: await blob('1') }), /compiled from "main\.ts"/],
-  ['two sources of one compiled file', async () => tree({ mode: '100644', name: 'main.ts', id: await blob('1') }, { mode: '100644', name: 'main.tsx', id: await blob('1') }), /would be compiled to/],
+  [
+    'a file twice',
+    async () =>
+      tree(
+        { mode: '100644', name: 'a', id: await blob('1') },
+        { mode: '100644', name: 'a', id: await blob('2') },
+      ),
+    /duplicate/i,
+  ],
+  [
+    'folders out of order',
+    async () =>
+      tree(
+        { mode: '100644', name: 'b', id: await blob('1') },
+        { mode: '100644', name: 'a', id: await blob('2') },
+      ),
+    /sorted/i,
+  ],
+  [
+    'a path that is too long',
+    async () => {
+      let id = await file('x'.repeat(200));
+      for (let depth = 0; depth < 5; depth += 1)
+        id = await tree({ mode: '40000', name: 'y'.repeat(200), id });
+      return id;
+    },
+    /1024 bytes/,
+  ],
+  [
+    'a compiled file beside its source',
+    async () =>
+      tree(
+        { mode: '100644', name: 'main.js', id: await blob('1') },
+        { mode: '100644', name: 'main.ts', id: await blob('1') },
+      ),
+    /compiled from "main\.ts"/,
+  ],
+  [
+    'two sources of one compiled file',
+    async () =>
+      tree(
+        { mode: '100644', name: 'main.ts', id: await blob('1') },
+        { mode: '100644', name: 'main.tsx', id: await blob('1') },
+      ),
+    /would be compiled to/,
+  ],
 ];
 
 describe('a push', () => {
@@ -131,19 +182,28 @@ describe('a push', () => {
   });
 
   it('is refused with a file that is too large', async () => {
-    const commit = await commitTree(await tree({ mode: '100644', name: 'large', id: await blob('x'.repeat(50 * 1024 * 1024 + 1)) }));
+    const commit = await commitTree(
+      await tree({ mode: '100644', name: 'large', id: await blob('x'.repeat(50 * 1024 * 1024 + 1)) }),
+    );
     expect((await push(commit, 'topic')).text).toContain('a file may have 52428800');
   });
 
-  it.each(['refs/phalanx/saved', 'refs/notes/x', 'refs/heads/main/below'])('to %s is refused', async (ref) => {
-    await project.put('a.txt', 'a');
-    await project.mustCommit();
-    const commit = await commitTree(await file('fine.txt'));
-    const { code } = await runUserGit(folder, ['push', cloneUrl(server, ann.token, project.id), `${commit}:${ref}`]);
-    expect(code).toBe(1);
-    expect(await project.content('a.txt')).toBe('a');
-    expect(await findDamage(gitDirOf(server, project.id))).toBe('');
-  });
+  it.each(['refs/phalanx/saved', 'refs/notes/x', 'refs/heads/main/below'])(
+    'to %s is refused',
+    async (ref) => {
+      await project.put('a.txt', 'a');
+      await project.mustCommit();
+      const commit = await commitTree(await file('fine.txt'));
+      const { code } = await runUserGit(folder, [
+        'push',
+        cloneUrl(server, ann.token, project.id),
+        `${commit}:${ref}`,
+      ]);
+      expect(code).toBe(1);
+      expect(await project.content('a.txt')).toBe('a');
+      expect(await findDamage(gitDirOf(server, project.id))).toBe('');
+    },
+  );
 
   it('of a tag that is no commit is refused', async () => {
     const { code, text } = await runUserGit(folder, [
@@ -156,7 +216,10 @@ describe('a push', () => {
 });
 
 describe('the endpoints of git', () => {
-  const call = (path: string, init: RequestInit = {}): Promise<Response> =>
+  const call = (
+    path: string,
+    init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
+  ): Promise<Response> =>
     fetch(`${server.url}/git/${project.id}.git/${path}`, {
       ...init,
       headers: { authorization: `Bearer ${ann.token}`, ...init.headers },

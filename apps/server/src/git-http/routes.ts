@@ -1,3 +1,4 @@
+import type { ErrorCode } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -5,6 +6,7 @@ import type { Logger } from 'pino';
 
 import { ApiError } from '../http/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
+import { asApiError } from '../http/error-replies.ts';
 import type { ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { admitGitCaller } from './git-caller.ts';
@@ -97,6 +99,8 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
       if (!git.output.readableEnded) git.kill();
     };
     exchange.reply.raw.once('close', onClose);
+    // It may have gone while it waited for its turn.
+    if (exchange.reply.raw.destroyed) git.kill();
     const leave = () => {
       removeGuest();
       exchange.reply.raw.off('close', onClose);
@@ -165,13 +169,17 @@ function protocolOf({ headers }: FastifyRequest): string | undefined {
 const isZipped = ({ headers }: FastifyRequest): boolean =>
   ['gzip', 'x-gzip'].includes(headers['content-encoding'] ?? '');
 
+/** Where the words for callers of the API would mislead. */
+const gitTexts: Partial<Record<ErrorCode, string>> = {
+  unauthorized: 'Give any user name, and an API token as the password.',
+  unsupported_media_type: 'This address is for git clients.',
+};
+
 function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known =
-    error instanceof ApiError ? error : ApiError.of('internal', { request_id: request.id }, { cause: error });
+  const known = asApiError(error, request);
   if (known.status >= 500) request.log.error({ reqId: request.id, err: known.cause }, 'git request failed');
   if (known.code === 'unauthorized')
     void reply.header('www-authenticate', 'Basic realm="Phalanx", charset="UTF-8"');
-  const text =
-    known.code === 'unauthorized' ? 'Give any user name, and an API token as the password.' : known.message;
+  const text = gitTexts[known.code] ?? known.message;
   return reply.code(known.status).type('text/plain; charset=utf-8').send(`${text}\n`);
 }

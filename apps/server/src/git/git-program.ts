@@ -1,9 +1,3 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-
-import { SettingError } from '../config.ts';
-import { runGit } from './run-git.ts';
-
 /** The git of this machine, cut off from every configuration but ours. */
 export interface GitProgram {
   readonly environment: Readonly<Record<string, string>>;
@@ -11,116 +5,11 @@ export interface GitProgram {
   readonly stagingFolder: string;
 }
 
-/** `core.fsync` and `cat-file --batch-command` came with 2.36, checks of attributes and safer clones with 2.38.3. */
-const leastVersion = [2, 38] as const;
-
 /** A push may bring that many bytes, packed. */
 export const maxPushBytes = 512 * 1024 * 1024;
 
+/** What nothing refers to is kept for that long: far longer than any write takes to refer to what it has stored. */
+export const pruneExpiry = '3.hours.ago';
+
 /** Refs under this prefix are the service's own: clients neither see nor push them. */
 export const privateRefs = 'refs/phalanx';
-
-const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`)}"`;
-
-/**
- * `core.fsync=all`: every object and ref is synced before git names it, which is what makes a reply of success
- * outlive a loss of power. `bigFileThreshold` keeps git from holding several large files in memory for deltas.
- */
-const configuration = (hooksFolder: string): string => `[safe]
-	directory = *
-[core]
-	fsync = all
-	hooksPath = ${quoted(hooksFolder)}
-	bigFileThreshold = 4m
-	logAllRefUpdates = false
-	filesRefLockTimeout = 5000
-	packedRefsTimeout = 5000
-	protectHFS = true
-	protectNTFS = true
-[init]
-	defaultBranch = main
-[transfer]
-	hideRefs = ${privateRefs}
-	fsckObjects = true
-[receive]
-	autogc = false
-	maxInputSize = ${maxPushBytes}
-	procReceiveRefs = refs/heads/main
-[gc]
-	auto = 2000
-	autoDetach = false
-	pruneExpire = 1.day.ago
-[maintenance]
-	auto = false
-[pack]
-	threads = 1
-	windowMemory = 64m
-`;
-
-/**
- * Both hooks hand over to the server, through the file descriptors 3 and 4 that it opened for them: nothing of
- * a project's content is ever run. The first sends what is pushed and prints the lines of the answer; the second
- * passes git's own protocol through.
- */
-const hooks = {
-  'pre-receive': `#!/bin/sh
-{ printf '%s\\n' "$GIT_QUARANTINE_PATH"; cat; echo; } >&3
-while IFS= read -r line <&4; do
-  case $line in
-    accepted) exit 0 ;;
-    refused) exit 1 ;;
-    *) printf '%s\\n' "\${line#-}" ;;
-  esac
-done
-echo 'The service stopped in the middle of this push: push again.'
-exit 1
-`,
-  'proc-receive': `#!/bin/sh
-exec 5<&0
-cat <&5 >&3 &
-exec cat <&4
-`,
-} as const;
-
-async function writeHooks(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  for (const [name, script] of Object.entries(hooks))
-    await writeFile(path.join(folder, name), script, { mode: 0o700 });
-}
-
-async function requireVersion(git: GitProgram): Promise<void> {
-  const found = await runGit(git, ['version'], {}).then(
-    ({ stdout }) => /(\d+)\.(\d+)/.exec(stdout.toString()),
-    () => null,
-  );
-  const [least, leastMinor] = leastVersion;
-  const [major, minor] = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
-  if (major > least || (major === least && minor >= leastMinor)) return;
-  const problem = found === null ? 'was not found' : `${major}.${minor} is too old`;
-  throw new SettingError(`git ${problem}: projects need git ${least}.${leastMinor} or newer in the PATH`);
-}
-
-/** Writes what git needs to know into `folder`. Throws a `SettingError` when there is no git that will do. */
-export async function prepareGit(folder: string, searchPath: string): Promise<GitProgram> {
-  const stagingFolder = path.join(folder, 'staging');
-  const hooksFolder = path.join(folder, 'hooks');
-  const configFile = path.join(folder, 'config');
-  await rm(stagingFolder, { recursive: true, force: true });
-  await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
-  await writeHooks(hooksFolder);
-  await writeFile(configFile, configuration(hooksFolder), { mode: 0o600 });
-  const git = {
-    stagingFolder,
-    environment: {
-      PATH: searchPath,
-      LC_ALL: 'C.UTF-8',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: configFile,
-      GIT_ATTR_NOSYSTEM: '1',
-      GIT_NO_REPLACE_OBJECTS: '1',
-      GIT_TERMINAL_PROMPT: '0',
-    },
-  };
-  await requireVersion(git);
-  return git;
-}

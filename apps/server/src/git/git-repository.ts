@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { open, unlink, writeFile } from 'node:fs/promises';
+import { unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import { BatchProcessEnded, KeptOpen, type Reading } from './batch-process.ts';
 import type { GitProgram } from './git-program.ts';
+import { runGit } from './run-git.ts';
+import { removeStaleLock } from './stale-files.ts';
+import { syncFolder } from './sync-folder.ts';
 import { formatTree, parseTree, type Tree } from './tree.ts';
 import { TreeCache } from './tree-cache.ts';
 
@@ -97,6 +100,13 @@ export class GitRepository {
     return this.#blobWriter.request(`${file}\n`, readId);
   }
 
+  /** The same for a large one: by a process of its own, so that nobody waits behind it. */
+  async writeLargeBlobOf(file: string): Promise<string> {
+    const args = ['hash-object', '-w', '--no-filters', file];
+    const { stdout } = await runGit(this.git, args, { gitDir: this.gitDir });
+    return stdout.toString().trim();
+  }
+
   async writeBlob(content: string | Buffer): Promise<string> {
     const file = path.join(this.git.stagingFolder, randomUUID());
     try {
@@ -117,16 +127,20 @@ export class GitRepository {
    * Moves a ref if it still is where the caller saw it (`noObject`: nowhere), and makes that durable. Returns false
    * when it is elsewhere.
    */
-  async updateRef(name: string, next: string, before: string): Promise<boolean> {
+  async updateRef(name: string, next: string, before: string, attempts = 2): Promise<boolean> {
     const input = `start\nupdate ${name} ${next} ${before}\nprepare\ncommit\n`;
     try {
       await this.#refWriter.requestOnce(input, readTransaction);
     } catch (error) {
       if (!(error instanceof BatchProcessEnded)) throw error;
-      // It ends at every refusal; that it ended says nothing of what it did.
+      // It ends at every refusal, and may be killed at any time: what it has done shows in the ref alone.
       const now = (await this.findRef(name)) ?? noObject;
-      if (now === before && before !== next && !/lock|expected|exists/i.test(error.message)) throw error;
-      if (now !== next) return false;
+      if (now !== next && now !== before) return false;
+      if (now !== next && attempts === 1) throw error;
+      if (now !== next) {
+        await removeStaleLock(path.join(this.gitDir, `${name}.lock`));
+        return this.updateRef(name, next, before, attempts - 1);
+      }
     }
     await this.#syncFolderOf(name);
     return true;
@@ -155,11 +169,11 @@ export class GitRepository {
    * it durable and, on file systems with an ordered journal, the renames before it.
    */
   async #syncFolderOf(ref: string): Promise<void> {
-    const folder = await open(path.dirname(path.join(this.gitDir, ref)));
     try {
-      await folder.sync();
-    } finally {
-      await folder.close();
+      await syncFolder(path.dirname(path.join(this.gitDir, ref)));
+    } catch (error) {
+      // Git's upkeep has moved the ref to a file of many refs, which it syncs, and taken the empty folder away.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     }
   }
 }

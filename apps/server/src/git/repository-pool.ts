@@ -7,6 +7,7 @@ interface OpenRepository {
   readonly repository: GitRepository;
   readonly opening: Promise<void>;
   users: number;
+  lastUsedAt: number;
   isRetired: boolean;
 }
 
@@ -21,8 +22,11 @@ interface PoolOptions {
 
 /** Four processes each, of which a reader needs one. */
 const defaultMaxOpen = 96;
-/** What an open process knows of packs grows old; far shorter than the day after which unused objects go. */
-const maxAgeMs = 60 * 60 * 1000;
+/** What an open process knows of packs grows old; far shorter than the time after which unused objects go. */
+const maxAgeMs = 30 * 60 * 1000;
+/** Processes that nobody has asked for so long cost more memory than they save time. */
+const maxIdleMs = 5 * 60 * 1000;
+const idleCheckMs = 60 * 1000;
 
 /** Keeps repositories open for the next request; the one that was used least recently makes room. */
 export class RepositoryPool {
@@ -31,6 +35,7 @@ export class RepositoryPool {
   readonly #open = new Map<string, OpenRepository>();
   readonly #closing = new Set<Promise<void>>();
   readonly #waiters: (() => void)[] = [];
+  readonly #idleTimer = setInterval(() => this.#retireUnused(), idleCheckMs).unref();
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -63,6 +68,7 @@ export class RepositoryPool {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.#idleTimer);
     for (const id of this.#open.keys()) this.retire(id);
     await Promise.all(this.#closing);
   }
@@ -86,7 +92,7 @@ export class RepositoryPool {
   #add(id: string): OpenRepository {
     const repository = new GitRepository(this.#options.git, this.gitDirOf(id));
     const opening = this.#options.prepare(id, repository);
-    const entry = { repository, opening, users: 1, isRetired: false };
+    const entry = { repository, opening, users: 1, lastUsedAt: performance.now(), isRetired: false };
     opening.catch(() => {
       if (this.#open.get(id) === entry) this.retire(id);
     });
@@ -96,9 +102,15 @@ export class RepositoryPool {
 
   #leave(id: string, entry: OpenRepository): void {
     entry.users -= 1;
+    entry.lastUsedAt = performance.now();
     if (entry.users > 0) return;
     if (entry.isRetired) this.#close(entry);
     else if (this.#waiters.length > 0) this.retire(id);
+  }
+
+  #retireUnused(): void {
+    const limit = performance.now() - maxIdleMs;
+    for (const [id, entry] of this.#open) if (entry.users === 0 && entry.lastUsedAt < limit) this.retire(id);
   }
 
   #retireIdle(): void {

@@ -19,7 +19,7 @@ export interface GitOutput {
 }
 
 /** Git ended with a failure; the message has its own words, which are not for callers. */
-export class GitFailure extends Error {
+class GitFailure extends Error {
   override readonly name = 'GitFailure';
   readonly exitCode: number | null;
 

@@ -19,8 +19,8 @@ export async function removeStaleFiles(gitDir: string): Promise<void> {
     await removeStaleLock(path.join(gitDir, name));
 }
 
-/** A process of the earlier start may still be at work: it gets the time that it would need. */
-async function removeStaleLock(file: string): Promise<void> {
+/** Whoever holds the lock may still be at work: they get the time that they would need. */
+export async function removeStaleLock(file: string): Promise<void> {
   for (;;) {
     const ageMs = await stat(file).then(
       ({ mtimeMs }) => Date.now() - mtimeMs,

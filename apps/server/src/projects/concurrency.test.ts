@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { findDamage, gitDirOf, TestProject } from './test/test-projects.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
 
 let server: TestServer;
 let api: ApiCaller;
@@ -31,7 +33,9 @@ it('lets 64 writers of one project all succeed, compiled files too', async () =>
 
 it('lets 64 writers of one file all succeed, and keeps what one of them wrote as a pair', async () => {
   const project = await TestProject.create(api);
-  const replies = await times(64, (index) => project.write('main.ts', `export const value: number = ${index};\n`));
+  const replies = await times(64, (index) =>
+    project.write('main.ts', `export const value: number = ${index};\n`),
+  );
   expect(replies.map(({ status }) => status)).toEqual(Array(64).fill(200));
   const value = /= (\d+);/.exec((await project.content('main.ts')) ?? '')?.[1];
   expect(await project.content('main.js')).toContain(`value = ${value};`);
@@ -48,14 +52,14 @@ it('lets more projects be written at a time than it keeps open', async () => {
 it('shows every reader a source and what it was compiled to as one, while they change', async () => {
   const project = await TestProject.create(api);
   await project.put('main.ts', 'export const value: number = 0;\n');
-  let isWriting = true;
+  const state = { isWriting: true };
   const write = async (): Promise<void> => {
     for (let value = 1; value <= 30; value += 1)
       await project.put('main.ts', `export const value: number = ${value};\n`);
-    isWriting = false;
+    state.isWriting = false;
   };
   const read = async (): Promise<void> => {
-    while (isWriting) {
+    while (state.isWriting) {
       const { body } = await api('GET', `/api/v2/automation/files/${project.id}`);
       expect(body['files']).toMatchObject([{ path: 'main.ts', compiledPath: 'main.js' }]);
       expect(await project.content('main.js')).toMatch(/value = \d+;/);
@@ -97,7 +101,8 @@ it('deletes a project under its writers', async () => {
     project.delete(),
     ...Array.from({ length: 16 }, (_, index) => project.write(`more-${index}.txt`, 'text')),
   ]);
-  for (const { status, text } of replies) expect([status === 200 || status === 404, text]).toEqual([true, text]);
+  for (const { status, text } of replies)
+    expect([status === 200 || status === 404, text]).toEqual([true, text]);
   expect((await project.read('a.txt')).status).toBe(404);
   await server.restart();
   expect((await project.read('a.txt')).status).toBe(404);

@@ -1,13 +1,14 @@
-import { access, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 
-import type { GitProgram } from '../git/git-program.ts';
+import { pruneExpiry, type GitProgram } from '../git/git-program.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { QueueLock } from '../git/queue-lock.ts';
 import { RepositoryPool } from '../git/repository-pool.ts';
 import { runGit } from '../git/run-git.ts';
 import { removeStaleFiles } from '../git/stale-files.ts';
+import { syncFolder } from '../git/sync-folder.ts';
 import { ApiError } from '../http/api-error.ts';
 import { publishHead, SavedStateMoved } from './saved-state.ts';
 import { Upkeep } from './upkeep.ts';
@@ -81,9 +82,9 @@ export class ProjectRepositories {
     };
   }
 
-  /** For writes that did not go through `write`. */
-  noteWrite(id: string): void {
-    this.#upkeep.noteWrite(id);
+  /** For writes that did not go through `write`, or weigh more than one. */
+  noteWrite(id: string, weight?: number): void {
+    this.#upkeep.noteWrite(id, weight);
   }
 
   gitDirOf(id: string): string {
@@ -106,15 +107,17 @@ export class ProjectRepositories {
     // The private refs have a folder from the first day, so that it can be synced after each write.
     await mkdir(path.join(staged, 'refs', 'phalanx'), { recursive: true });
     await rename(staged, this.gitDirOf(id));
-    await this.#syncFolder();
+    await syncFolder(this.#folder);
   }
 
   /** Call it after the project's row is gone: from then on nobody finds the project, even if this is cut short. */
   async remove(id: string): Promise<void> {
+    // A push holds the lock until it has ended.
+    this.#sendGuestsAway(id);
     const release = await this.lock(id);
     try {
       this.#upkeep.forget(id);
-      for (const leave of this.#guests.get(id) ?? []) leave();
+      this.#sendGuestsAway(id);
       await this.#discard(id);
     } finally {
       release();
@@ -131,10 +134,14 @@ export class ProjectRepositories {
   }
 
   async close(): Promise<void> {
-    for (const guests of this.#guests.values()) for (const leave of guests) leave();
+    for (const id of this.#guests.keys()) this.#sendGuestsAway(id);
     await this.#upkeep.close();
     await this.#pool.close();
     await this.#removals;
+  }
+
+  #sendGuestsAway(id: string): void {
+    for (const leave of this.#guests.get(id) ?? []) leave();
   }
 
   async #prepare(id: string, repository: GitRepository): Promise<void> {
@@ -149,7 +156,7 @@ export class ProjectRepositories {
     this.#mended.delete(id);
     const doomed = path.join(this.git.stagingFolder, `${id}.deleted`);
     await rename(this.gitDirOf(id), doomed);
-    await this.#syncFolder();
+    await syncFolder(this.#folder);
     // A large repository takes its time; at worst the next start empties the staging folder.
     this.#removals = this.#removals
       .then(() => rm(doomed, { recursive: true, force: true, maxRetries: 3 }))
@@ -158,18 +165,11 @@ export class ProjectRepositories {
 
   async #collectGarbage(id: string, signal: AbortSignal): Promise<void> {
     const gitDir = this.gitDirOf(id);
-    await runGit(this.git, ['gc', '--auto', '--quiet'], { gitDir, signal, timeoutMs: 30 * 60_000 });
+    const limits = { gitDir, signal, timeoutMs: 30 * 60_000 };
+    await runGit(this.git, ['gc', '--auto', '--quiet'], limits);
+    await runGit(this.git, ['prune', `--expire=${pruneExpiry}`], limits);
     // Open processes know the packs as they were.
     this.#pool.retire(id);
-  }
-
-  async #syncFolder(): Promise<void> {
-    const folder = await open(this.#folder);
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
   }
 
   /** A deletion pulls the repository from under those who read it: to them, the project is not found. */

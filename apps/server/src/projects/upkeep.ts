@@ -20,8 +20,9 @@ export class Upkeep {
     this.#options = options;
   }
 
-  noteWrite(id: string): void {
-    const writes = (this.#writes.get(id) ?? 0) + 1;
+  /** A large write weighs as much as many: a megabyte of it like one. */
+  noteWrite(id: string, weight = 1): void {
+    const writes = (this.#writes.get(id) ?? 0) + weight;
     this.#writes.set(id, writes % writesBetweenLooks);
     if (writes < writesBetweenLooks) return;
     this.#due.add(id);

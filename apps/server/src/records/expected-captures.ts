@@ -1,6 +1,6 @@
 import { captureKinds, type CaptureKind } from '@phalanx/protocol';
 
-import type { StoredScreen } from './store.ts';
+import type { StoredScreen } from './stored-record.ts';
 
 /** A capture that its host has announced and not yet sent, in the words of the wire. */
 export interface ExpectedCapture {

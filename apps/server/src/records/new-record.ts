@@ -1,7 +1,7 @@
 import { defaultTag, type RecordReport, type ScreenReport } from '@phalanx/protocol';
 
 import { cellOf } from './cells.ts';
-import type { StoredRecord, StoredScreen } from './store.ts';
+import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
 /** What the service knows of a record's origin beyond what the host tells. */
 export type RecordOrigin = Omit<

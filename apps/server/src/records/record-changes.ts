@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import type { AutomationAccess } from './access-store.ts';
 import { kindOf } from './cells.ts';
 import type { ReadRecord } from './record-reader.ts';
-import type { RecordStore, StoredRecord } from './store.ts';
+import type { RecordStore } from './store.ts';
+import type { StoredRecord } from './stored-record.ts';
 
 /** A record that is new or has changed, and who may see it. */
 export interface RecordNews {

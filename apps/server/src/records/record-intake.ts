@@ -9,7 +9,8 @@ import { expectedCaptures, type ExpectedCapture } from './expected-captures.ts';
 import { newRecord, type RecordOrigin } from './new-record.ts';
 import type { RecordChanges } from './record-changes.ts';
 import { timeOfUuidV7 } from './record-times.ts';
-import type { RetentionLimits, RecordStore } from './store.ts';
+import type { RetentionLimits } from './retention-store.ts';
+import type { RecordStore } from './store.ts';
 
 /** What the intake must know of a run. */
 export interface OriginRun {

@@ -2,7 +2,8 @@ import type { OutOfStepsRecord } from '@phalanx/protocol';
 
 import type { AutomationAccess } from './access-store.ts';
 import { recordView, type CaptureUrl } from './record-view.ts';
-import type { RecordStore, StoredRecord } from './store.ts';
+import type { RecordStore } from './store.ts';
+import type { StoredRecord } from './stored-record.ts';
 
 /** Gives a record as the API shows it. */
 export type ReadRecord = (record: StoredRecord) => Promise<OutOfStepsRecord>;

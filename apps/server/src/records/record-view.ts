@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { kindOf } from './cells.ts';
-import type { StoredRecord, StoredScreen } from './store.ts';
+import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
 /** Makes a URL at which a browser can read a capture. */
 export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: CaptureKind }) => string;

@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../clock.ts';
-import type { RecordStore, RetentionLimits, StoredRecord } from './store.ts';
+import type { RetentionLimits } from './retention-store.ts';
+import type { RecordStore } from './store.ts';
+import type { StoredRecord } from './stored-record.ts';
 
 interface Options {
   store: RecordStore;

@@ -11,7 +11,9 @@ import { cellsMatching, kindOf } from './cells.ts';
 import type { RecordChanges } from './record-changes.ts';
 import type { ReadRecord } from './record-reader.ts';
 import { getReviewable, listScopes, requireReviewer, scopesOf } from './review-access.ts';
-import type { RecordStore, RetentionLimits, StoredRecord } from './store.ts';
+import type { RetentionLimits } from './retention-store.ts';
+import type { RecordStore } from './store.ts';
+import type { StoredRecord } from './stored-record.ts';
 
 interface RecordRoutesOptions {
   store: RecordStore;

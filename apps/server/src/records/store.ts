@@ -2,55 +2,11 @@ import type { CaptureKind, RecordStatus } from '@phalanx/protocol';
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db } from '../db/database.ts';
-import { cellOf, debugCells, kindOf, otherCells } from './cells.ts';
+import { cellOf, kindOf } from './cells.ts';
 import { listsOf } from './record-list.ts';
-import { protectionEnd } from './record-times.ts';
-import { addToTallies, countInLists, moveInTallies, removeFromTallies } from './tally-store.ts';
-
-export interface StoredRecord {
-  /** UUIDv7 of its time, in lower case. */
-  id: string;
-  /** Who owns the automation. */
-  owner_id: string;
-  automation_id: string;
-  /** `null` for direct code. */
-  project_id: string | null;
-  run_id: string;
-  /** Whose host made it and may send its captures. */
-  user_id: string;
-  device_id: string;
-  /** JSON, as the API shows it. */
-  device_info: string;
-  automation_name: string;
-  /** Type, status and completeness. */
-  cell: number;
-  tag: string;
-  /** The records of an automation that are kept by one limit: the tag of debug records, empty for all others. */
-  retention_group: string;
-  saved: number;
-  /** 1 when it stays partial, whatever still arrives. */
-  has_gap: number;
-  missing_captures: number;
-  added_at: number;
-}
-
-export type CaptureState = 'none' | 'expected' | 'stored';
-
-export interface StoredScreen {
-  record_id: string;
-  position: number;
-  screen_id: string;
-  next_stage: string;
-  screen_state: string;
-  max_steps: number;
-  captured_at: number;
-  tree: CaptureState;
-  screenshot: CaptureState;
-  width: number;
-  height: number;
-  original_width: number;
-  original_height: number;
-}
+import { removeRecord, trimGroup, type RetentionGroup, type RetentionOptions } from './retention-store.ts';
+import type { StoredRecord, StoredScreen } from './stored-record.ts';
+import { addToTallies, moveInTallies } from './tally-store.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
@@ -58,21 +14,6 @@ type Tables = {
   record_screen: StoredScreen;
   capture_deletion: { record_id: string };
 };
-
-export interface RetentionLimits {
-  /** Debug records that an automation keeps for each tag. */
-  debugPerTag: number;
-  /** Records of all other types together that an automation keeps. */
-  others: number;
-}
-
-interface RetentionOptions {
-  limits: RetentionLimits;
-  nowMs: number;
-}
-
-/** One group of records that are kept by one limit. */
-export type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
 
@@ -86,63 +27,6 @@ const find = (from: Db, id: string): Promise<StoredRecord | undefined> =>
 async function moveTo(transaction: Db, before: StoredRecord, cell: number): Promise<void> {
   await tablesOf(transaction).updateTable('record').set({ cell }).where('id', '=', before.id).execute();
   await moveInTallies(transaction, listsOf(before), { id: before.id, from: before.cell, to: cell });
-}
-
-async function remove(transaction: Db, record: StoredRecord): Promise<void> {
-  await tablesOf(transaction).deleteFrom('record').where('id', '=', record.id).execute();
-  await removeFromTallies(transaction, listsOf(record), record);
-  await tablesOf(transaction).insertInto('capture_deletion').values({ record_id: record.id }).execute();
-}
-
-/** No two months are shorter: what is younger and saved is protected for sure. */
-const shortestProtectionMs = 59 * 24 * 60 * 60 * 1000;
-/** More go with the next call: a transaction of this length is not noticed by others. */
-const deletionsPerTransaction = 100;
-
-/** Those of the `surplus` oldest of a group that are not protected. */
-async function listDoomed(
-  transaction: Db,
-  group: RetentionGroup,
-  { surplus, nowMs }: { surplus: number; nowMs: number },
-): Promise<StoredRecord[]> {
-  const ofGroup = tablesOf(transaction)
-    .selectFrom('record')
-    .where('owner_id', '=', group.owner_id)
-    .where('automation_id', '=', group.automation_id)
-    .where('retention_group', '=', group.retention_group)
-    .orderBy('id');
-  const newest = await ofGroup
-    .select('id')
-    .offset(surplus - 1)
-    .limit(1)
-    .executeTakeFirst();
-  const candidates = await ofGroup
-    .selectAll()
-    .where('id', '<=', newest?.id ?? '')
-    .where((eb) => eb.or([eb('saved', '=', 0), eb('added_at', '<=', nowMs - shortestProtectionMs)]))
-    .limit(deletionsPerTransaction)
-    .execute();
-  return candidates.filter((record) => record.saved === 0 || protectionEnd(record.added_at) <= nowMs);
-}
-
-/** Deletes what is older than the newest of the group that are kept, and not protected. Returns how many went. */
-async function trim(
-  transaction: Db,
-  group: RetentionGroup,
-  { limits, nowMs }: RetentionOptions,
-): Promise<number> {
-  const isDebug = group.retention_group !== '';
-  const list = {
-    ownerId: group.owner_id,
-    automationId: group.automation_id,
-    tag: isDebug ? group.retention_group : null,
-  };
-  const count = await countInLists(transaction, [list], isDebug ? debugCells : otherCells);
-  const surplus = count - (isDebug ? limits.debugPerTag : limits.others);
-  if (surplus <= 0) return 0;
-  const doomed = await listDoomed(transaction, group, { surplus, nowMs });
-  for (const record of doomed) await remove(transaction, record);
-  return doomed.length;
 }
 
 /** Out-of-steps records with their screens. Whatever changes one changes the counts in the same transaction. */
@@ -176,7 +60,7 @@ export function createRecordStore(database: Db) {
           await tablesOf(transaction).insertInto('record_screen').values(rows).execute();
         }
         await addToTallies(transaction, listsOf(record), record);
-        return { isNew: true, deleted: await trim(transaction, record, retention) };
+        return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
       }),
 
     /** `marked` false: it had another status than pending, which is returned. Undefined: there is none. */
@@ -211,7 +95,7 @@ export function createRecordStore(database: Db) {
             .where('id', '=', id)
             .execute();
         }
-        return { record, deleted: saved ? 0 : await trim(transaction, record, retention) };
+        return { record, deleted: saved ? 0 : await trimGroup(transaction, record, retention) };
       }),
 
     async findScreen(recordId: string, screenId: string): Promise<StoredScreen | undefined> {
@@ -252,7 +136,7 @@ export function createRecordStore(database: Db) {
       }),
 
     trim: (group: RetentionGroup, retention: RetentionOptions): Promise<number> =>
-      transact((transaction) => trim(transaction, group, retention)),
+      transact((transaction) => trimGroup(transaction, group, retention)),
 
     /** Saved records after one of them, oldest first. */
     listSaved: (afterId: string, limit: number): Promise<StoredRecord[]> =>
@@ -274,7 +158,7 @@ export function createRecordStore(database: Db) {
           .where('project_id', '=', projectId)
           .limit(limit)
           .execute();
-        for (const record of records) await remove(transaction, record);
+        for (const record of records) await removeRecord(transaction, record);
         return records.length;
       }),
 

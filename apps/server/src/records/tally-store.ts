@@ -31,6 +31,8 @@ const column = (cell: number): RawBuilder<unknown> => sql.raw(`c${cell}`);
 const sumOf = (cells: readonly number[]): RawBuilder<unknown> =>
   cells.length === 0 ? sql`0` : sql.join(cells.map(column), sql` + `);
 
+const sumOfCounts = (counts: readonly number[]): number => counts.reduce((sum, n) => sum + n, 0);
+
 /** The lowest of the nodes above an ID that each list has; the level is the first digit of a name. */
 function lowestByList<Row extends NodeRow>(rows: readonly Row[]): Map<string, Row> {
   const lowest = new Map<string, Row>();
@@ -58,17 +60,23 @@ async function split(db: Db, list: RecordList, node: string): Promise<void> {
     where ${listConditions(list)} and cell in (${sql.join(allCells)})
       and id >= ${prefixOf(node)} and id < ${prefixOf(node) + afterDigits}
     group by 1, 2`.execute(db);
-  const sizes = new Map<string, number>();
+  const children = new Map<string, number[]>();
   for (const { prefix, cell, n } of rows) {
-    sizes.set(prefix, (sizes.get(prefix) ?? 0) + n);
-    await sql`insert into record_tally (list, node, n, ${column(cell)})
-      values (${listKey(list)}, ${childNamed(node, prefix)}, ${n}, ${n})
-      on conflict (list, node) do update set n = record_tally.n + ${n}, ${column(cell)} = ${n}`.execute(db);
+    const counts = children.get(prefix) ?? allCells.map(() => 0);
+    counts[cell] = n;
+    children.set(prefix, counts);
   }
+  const values = [...children].map(
+    ([prefix, counts]) =>
+      sql`(${listKey(list)}, ${childNamed(node, prefix)}, ${sumOfCounts(counts)}, ${sql.join(counts)})`,
+  );
+  await sql`insert into record_tally (list, node, n, ${sql.join(allCells.map(column))})
+    values ${sql.join(values)}`.execute(db);
   await sql`update record_tally set is_split = 1 where list = ${listKey(list)} and node = ${node}`.execute(
     db,
   );
-  for (const [prefix, size] of sizes) if (size > leafSize) await split(db, list, childNamed(node, prefix));
+  for (const [prefix, counts] of children)
+    if (sumOfCounts(counts) > leafSize) await split(db, list, childNamed(node, prefix));
 }
 
 /** Counts a record that has been inserted. */

@@ -1,0 +1,22 @@
+import type { EncodedPicture } from '../driver/encode-picture.ts';
+import type { PackedTree } from './pack-tree.ts';
+
+/** A screen that a run has collected. Tree and picture come a little later; `settled` says when both have come or failed. */
+export interface KeptScreen {
+  readonly screenId: string;
+  /** Counted from 1 within the run. */
+  readonly number: number;
+  readonly nextStage: string;
+  readonly screenState: string;
+  readonly maxSteps: number;
+  /** Epoch milliseconds on the service's clock. */
+  readonly timestamp: number;
+  readonly wantsPicture: boolean;
+  tree: PackedTree;
+  picture: EncodedPicture | undefined;
+  settled: Promise<unknown>;
+}
+
+export function sizeOf({ tree, picture }: KeptScreen): number {
+  return (tree?.byteLength ?? 0) + (picture?.data.byteLength ?? 0);
+}

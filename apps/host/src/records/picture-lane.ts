@@ -1,0 +1,52 @@
+import type { EncodedPicture } from '../driver/encode-picture.ts';
+import { pause } from '../adb/time-limit.ts';
+
+type Take = () => Promise<EncodedPicture>;
+
+interface Waiting {
+  take: Take;
+  answer: PromiseWithResolvers<EncodedPicture | undefined>;
+}
+
+/**
+ * The pictures of one run: one is under way at most and one waits. A newer one takes the place of the one that waits,
+ * because a picture that comes late shows another screen.
+ */
+export class PictureLane {
+  #isBusy = false;
+  #waiting: Waiting | undefined;
+  #hasRoom = Promise.withResolvers<void>();
+
+  /** Resolves with nothing when the picture failed or lost its place. */
+  take(take: Take): Promise<EncodedPicture | undefined> {
+    this.#waiting?.answer.resolve(undefined);
+    const answer = Promise.withResolvers<EncodedPicture | undefined>();
+    this.#waiting = { take, answer };
+    void this.#work();
+    return answer.promise;
+  }
+
+  /** Resolves when a picture would cost no other one its place, or after `limitMs`. */
+  async whenRoom(limitMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#waiting === undefined) return;
+    const waited = new AbortController();
+    await Promise.race([this.#hasRoom.promise, pause(limitMs, AbortSignal.any([signal, waited.signal]))]);
+    waited.abort();
+  }
+
+  async #work(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (let next = this.#next(); next !== undefined; next = this.#next())
+      next.answer.resolve(await next.take().catch(() => undefined));
+    this.#isBusy = false;
+  }
+
+  #next(): Waiting | undefined {
+    const next = this.#waiting;
+    this.#waiting = undefined;
+    this.#hasRoom.resolve();
+    this.#hasRoom = Promise.withResolvers();
+    return next;
+  }
+}

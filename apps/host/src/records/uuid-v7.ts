@@ -1,0 +1,11 @@
+import { randomBytes } from 'node:crypto';
+
+/** A version 7 UUID (RFC 9562 section 5.7) of a time in epoch milliseconds. */
+export function createUuidV7(timeMs: number): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(timeMs, 0, 6);
+  bytes[6] = 0x70 | (bytes.readUInt8(6) & 0x0f);
+  bytes[8] = 0x80 | (bytes.readUInt8(8) & 0x3f);
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,48 @@
+import {
+  type AgentCallName,
+  type AgentCallParams,
+  type AgentCallResult,
+  agentCalls,
+  type PhoneCallName,
+} from '@phalanx/protocol';
+
+import type { PhoneWatch } from '../phones/watch-phones.ts';
+import type { RunRecorder } from '../records/run-recorder.ts';
+import type { SandboxHooks } from '../sandbox/index.ts';
+import { callPhone } from './call-phone.ts';
+
+interface Answerers {
+  phones: PhoneWatch;
+  recorder: RunRecorder;
+  phone: { serial: string; deviceId: string };
+}
+
+type Calls<Names extends AgentCallName> = {
+  [Name in Names]: (params: AgentCallParams<Name>, signal: AbortSignal) => Promise<AgentCallResult<Name>>;
+};
+
+/** Brings each call of a run to where it is answered: to the run's recorder, or to its phone. */
+export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
+  const { recorder } = answerers;
+  const onPhone = phoneCalls(answerers);
+  const calls: Calls<AgentCallName> = {
+    ...onPhone,
+    'screen.content': async (params, signal) =>
+      recorder.keepTree(await onPhone['screen.content'](params, signal)),
+    'record.screen': (params, signal) => recorder.storeScreen(params, signal),
+    'record.submit': (params, signal) => recorder.submit(params, signal),
+  };
+  return (name, params, signal) => calls[name](params, signal);
+}
+
+function phoneCalls({ phones, phone }: Answerers): Calls<PhoneCallName> {
+  const calls = Object.keys(agentCalls).map((key) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- those of the recorder are replaced above
+    const name = key as PhoneCallName;
+    const call = (params: AgentCallParams<PhoneCallName>, signal: AbortSignal): Promise<unknown> =>
+      callPhone(phones, phone, { name, params, signal });
+    return [name, call] as const;
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every name has the call of that name
+  return Object.fromEntries(calls) as unknown as Calls<PhoneCallName>;
+}

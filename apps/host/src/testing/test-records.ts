@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { CaptureKind, RecordReport } from '@phalanx/protocol';
+
+import type { Arrival } from './arrival.ts';
+
+type Answer = number | 'cut' | 'never';
+interface Missing {
+  screen_id: string;
+  kind: CaptureKind;
+}
+
+const path = /^\/api\/v2\/hosts\/records\/([^/]+)\/screens\/([^/]+)\/(tree|screenshot)$/;
+
+/** The part of the test service that keeps records. */
+export class TestRecords {
+  readonly reports = new Map<string, RecordReport>();
+  /** By `screen_id/kind`. */
+  readonly captures = new Map<string, { body: Buffer; contentType: string | undefined }>();
+  /** What a PUT is answered with: a status, a cut connection or nothing at all. */
+  answer: (path: string) => Answer = () => 200;
+
+  /** Gives what is missing. */
+  add(record: RecordReport): Missing[] {
+    this.reports.set(record.record_id, record);
+    return this.#missingOf(record);
+  }
+
+  list(): RecordReport[] {
+    return [...this.reports.values()];
+  }
+
+  of(runId: string): RecordReport[] {
+    return this.list().filter(({ run_id }) => run_id === runId);
+  }
+
+  whole(runId: string, type: RecordReport['type']): RecordReport | undefined {
+    return this.of(runId).find((record) => record.type === type && this.#missingOf(record).length === 0);
+  }
+
+  /** The text of the tree of a screen. */
+  treeOf(screenId: string): string {
+    return this.captures.get(`${screenId}/tree`)?.body.toString() ?? '';
+  }
+
+  async take(request: IncomingMessage, response: ServerResponse, token: string): Promise<Arrival> {
+    const answer = this.answer(request.url ?? '');
+    const body = await bytesOf(request, answer === 'cut');
+    const status = this.#statusOf(request, token, answer);
+    const [, , screenId, kind] = path.exec(request.url ?? '') ?? [];
+    const contentType = request.headers['content-type'];
+    if (status === 200) this.captures.set(`${screenId}/${kind}`, { body, contentType });
+    if (typeof answer === 'number') response.writeHead(status).end();
+    return { kind: 'capture', path: request.url ?? '', status };
+  }
+
+  #statusOf({ method, url, headers }: IncomingMessage, token: string, answer: Answer): number {
+    const [, recordId] = path.exec(url ?? '') ?? [];
+    if (method !== 'PUT' || recordId === undefined) return 404;
+    if (headers.authorization !== `Bearer ${token}`) return 401;
+    if (!this.reports.has(recordId)) return 404;
+    return typeof answer === 'number' ? answer : 0;
+  }
+
+  #missingOf({ screens }: RecordReport): Missing[] {
+    return screens
+      .flatMap(({ screen_id, has_tree, screenshot }): Missing[] => [
+        ...(has_tree ? [{ screen_id, kind: 'tree' as const }] : []),
+        ...(screenshot === null ? [] : [{ screen_id, kind: 'screenshot' as const }]),
+      ])
+      .filter(({ screen_id, kind }) => !this.captures.has(`${screen_id}/${kind}`));
+  }
+}
+
+async function bytesOf(request: IncomingMessage, isCut: boolean): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    if (isCut) request.socket.destroy();
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  request.on('error', () => {}).on('close', resolve);
+  await promise;
+  return Buffer.concat(chunks);
+}

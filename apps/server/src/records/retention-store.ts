@@ -1,0 +1,87 @@
+import type { Db } from '../db/database.ts';
+import { debugCells, otherCells } from './cells.ts';
+import { listsOf } from './record-list.ts';
+import { protectionEnd } from './record-times.ts';
+import type { StoredRecord } from './stored-record.ts';
+import { countInLists, removeFromTallies } from './tally-store.ts';
+
+// A type, not an interface: only that has the index signature kysely asks for.
+type Tables = {
+  record: StoredRecord;
+  capture_deletion: { record_id: string };
+};
+
+export interface RetentionLimits {
+  /** Debug records that an automation keeps for each tag. */
+  debugPerTag: number;
+  /** Records of all other types together that an automation keeps. */
+  others: number;
+}
+
+export interface RetentionOptions {
+  limits: RetentionLimits;
+  nowMs: number;
+}
+
+/** One group of records that are kept by one limit. */
+export type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
+
+const tablesOf = (from: Db) => from.withTables<Tables>();
+
+/** Deletes a record, and notes that its captures have to go. */
+export async function removeRecord(transaction: Db, record: StoredRecord): Promise<void> {
+  await tablesOf(transaction).deleteFrom('record').where('id', '=', record.id).execute();
+  await removeFromTallies(transaction, listsOf(record), record);
+  await tablesOf(transaction).insertInto('capture_deletion').values({ record_id: record.id }).execute();
+}
+
+/** No two months are shorter: what is younger and saved is protected for sure. */
+const shortestProtectionMs = 59 * 24 * 60 * 60 * 1000;
+/** More go with the next call: a transaction of this length is not noticed by others. */
+const deletionsPerTransaction = 100;
+
+/** Those of the `surplus` oldest of a group that are not protected. */
+async function listDoomed(
+  transaction: Db,
+  group: RetentionGroup,
+  { surplus, nowMs }: { surplus: number; nowMs: number },
+): Promise<StoredRecord[]> {
+  const ofGroup = tablesOf(transaction)
+    .selectFrom('record')
+    .where('owner_id', '=', group.owner_id)
+    .where('automation_id', '=', group.automation_id)
+    .where('retention_group', '=', group.retention_group)
+    .orderBy('id');
+  const newest = await ofGroup
+    .select('id')
+    .offset(surplus - 1)
+    .limit(1)
+    .executeTakeFirst();
+  const candidates = await ofGroup
+    .selectAll()
+    .where('id', '<=', newest?.id ?? '')
+    .where((eb) => eb.or([eb('saved', '=', 0), eb('added_at', '<=', nowMs - shortestProtectionMs)]))
+    .limit(deletionsPerTransaction)
+    .execute();
+  return candidates.filter((record) => record.saved === 0 || protectionEnd(record.added_at) <= nowMs);
+}
+
+/** Deletes what is older than the newest of the group that are kept, and not protected. Returns how many went. */
+export async function trimGroup(
+  transaction: Db,
+  group: RetentionGroup,
+  { limits, nowMs }: RetentionOptions,
+): Promise<number> {
+  const isDebug = group.retention_group !== '';
+  const list = {
+    ownerId: group.owner_id,
+    automationId: group.automation_id,
+    tag: isDebug ? group.retention_group : null,
+  };
+  const count = await countInLists(transaction, [list], isDebug ? debugCells : otherCells);
+  const surplus = count - (isDebug ? limits.debugPerTag : limits.others);
+  if (surplus <= 0) return 0;
+  const doomed = await listDoomed(transaction, group, { surplus, nowMs });
+  for (const record of doomed) await removeRecord(transaction, record);
+  return doomed.length;
+}

@@ -1,0 +1,84 @@
+import { startSimulatedPhone } from '@phalanx/simulated-phone';
+import { pino } from 'pino';
+import { Type } from 'typebox';
+
+import { createServiceClock } from '../../apps/host/src/connection/service-clock.ts';
+import { type PhoneWatch, watchPhones } from '../../apps/host/src/phones/watch-phones.ts';
+import { createPhoneCamera } from '../../apps/host/src/records/phone-camera.ts';
+import { defaultRecordLimits } from '../../apps/host/src/records/record-limits.ts';
+import { RunRecorder } from '../../apps/host/src/records/run-recorder.ts';
+import { answerCall } from '../../apps/host/src/runs/answer-call.ts';
+import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/index.ts';
+import { answerParent, command } from '../harness/answer-parent.ts';
+
+const log = pino({ level: 'error' });
+const memoryMb = 128;
+const phone = { serial: 'phone-0', deviceId: 'phone-0' };
+let phones: PhoneWatch | undefined;
+let pool: SandboxPool | undefined;
+
+async function ready(watch: PhoneWatch): Promise<void> {
+  const isReady = (): boolean => watch.find(phone.serial)?.state.state === 'ready';
+  await new Promise<void>((resolve) => {
+    watch.onChange(() => isReady() && resolve());
+    if (isReady()) resolve();
+  });
+}
+
+/** Runs the code to its end, and gives its last line. */
+async function lastLine(watch: PhoneWatch, sandboxes: SandboxPool, code: string): Promise<string> {
+  let line = '';
+  const recorder = new RunRecorder({
+    runId: crypto.randomUUID(),
+    camera: createPhoneCamera(watch, phone),
+    budget: { usedBytes: 0 },
+    clock: createServiceClock(),
+    limits: defaultRecordLimits,
+    put: async () => 0,
+    log,
+  });
+  const run = sandboxes.start(
+    {
+      runId: crypto.randomUUID(),
+      bundle: { code, sourceMap: null },
+      arguments: { automationParameters: {}, jobVariables: {} },
+      limits: { memoryMb, cpuMs: 60_000, durationMs: 120_000 },
+    },
+    {
+      onLog: (entries) => void (line = entries.at(-1)?.message ?? line),
+      onCall: answerCall({ phones: watch, recorder, phone }),
+    },
+  );
+  await run.started;
+  run.begin();
+  const { error } = await run.ended;
+  recorder.close();
+  if (error !== null) throw new Error(error.message);
+  return line;
+}
+
+answerParent({
+  /** A simulated phone, for another process to drive: its work is not the host's. */
+  phone: command(Type.Object({}), async () => {
+    const { host, port } = await startSimulatedPhone({ serial: phone.serial });
+    return { host, port };
+  }),
+  /** The host's phones, sandboxes and recorder with the product's defaults, without a server. */
+  open: command(
+    Type.Object({ host: Type.String(), port: Type.Integer(), dataDir: Type.String() }),
+    async ({ host, port, dataDir }) => {
+      phones = watchPhones({ addresses: [{ host, port }], dataDir, log });
+      pool = await createSandboxPool({
+        size: 1,
+        memoryMb,
+        fetchPolicy: { allowPrivateAddresses: false },
+        log,
+      });
+      await ready(phones);
+    },
+  ),
+  run: command(Type.Object({ code: Type.String() }), async ({ code }) => {
+    if (phones === undefined || pool === undefined) throw new Error('open comes first');
+    return lastLine(phones, pool, code);
+  }),
+});
