@@ -12,15 +12,31 @@ import { parseArgs } from 'node:util';
 import { printProfiles } from './harness/profile.ts';
 import { onStage } from './harness/stage.ts';
 import { formatNotes, formatTable, tableJson, type Measured } from './harness/table.ts';
-import { dispatch } from './rows/dispatch.ts';
+import { commit } from './rows/commit.ts';
 import { firstLine } from './rows/first-line.ts';
 import { ingest } from './rows/ingest.ts';
+import { largeFile } from './rows/large-file.ts';
 import { launch } from './rows/launch.ts';
 import { memory } from './rows/memory.ts';
 import { poll } from './rows/poll.ts';
 import { recording } from './rows/recording.ts';
+import { records } from './rows/records.ts';
+import { storeRecord } from './rows/store-record.ts';
+import { write } from './rows/write.ts';
 
-const rows = [poll, ingest, dispatch, launch, firstLine, recording, memory];
+const rows = [
+  poll,
+  ingest,
+  launch,
+  firstLine,
+  write,
+  commit,
+  largeFile,
+  recording,
+  storeRecord,
+  records,
+  memory,
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -5,6 +5,7 @@ import {
   ServerMessage,
   type DeviceReport,
   type HostMessage,
+  type RecordReport,
   type RunReport,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
@@ -20,6 +21,7 @@ export interface HostPlan {
 }
 
 type Launch = Extract<ServerMessage, { type: 'launch' }>;
+type MissingCaptures = Extract<ServerMessage, { type: 'record_stored' }>['missing'];
 
 const report = (serial: string): DeviceReport => ({
   serial,
@@ -43,6 +45,7 @@ export class SimulatedHost {
   readonly #socket: WebSocket;
   readonly #serials: readonly string[];
   readonly #running = new Map<string, RunReport>();
+  readonly #onRecordStored = new Map<string, (missing: MissingCaptures) => void>();
   #onHeartbeat: () => void = () => undefined;
   #onForgotten: () => void = () => undefined;
 
@@ -100,6 +103,12 @@ export class SimulatedHost {
     });
   }
 
+  /** Resolves with the captures that the server wants of it. */
+  tellRecord(record: RecordReport): Promise<MissingCaptures> {
+    this.send({ type: 'record', record });
+    return new Promise((resolve) => this.#onRecordStored.set(record.record_id, resolve));
+  }
+
   /** A binary frame. */
   sendFrame(header: string, payload: Buffer): void {
     this.#socket.send(Buffer.concat([Buffer.from(`${header}\n`), payload]));
@@ -116,6 +125,10 @@ export class SimulatedHost {
       throw new Error(`not a message of the protocol: ${text.slice(0, 200)}`);
     if (message.type === 'launch') this.#acknowledge(message);
     if (message.type === 'logs_stored') this.onLogsStored(message.run_id, message.seq);
+    if (message.type === 'record_stored') {
+      this.#onRecordStored.get(message.record_id)?.(message.missing);
+      this.#onRecordStored.delete(message.record_id);
+    }
     if (message.type === 'heartbeat') this.#onHeartbeat();
     if (message.type === 'runs_stored') this.#forget(message.run_ids);
   }

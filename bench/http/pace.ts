@@ -30,7 +30,8 @@ export class Pace {
 
   async #sendAll(intervalMs: number): Promise<void> {
     const startedAt = performance.now();
-    for (let count = 0; this.#isRunning; ) {
+    let count = 0;
+    while (this.#isRunning) {
       const due = (performance.now() - startedAt) / intervalMs;
       for (; count <= due; count += 1) this.#sendOne();
       await sleep(1);

@@ -3,10 +3,12 @@ import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { LogSender, sampleEntries } from '../hosts/log-sender.ts';
+import { RecordSender } from '../hosts/record-sender.ts';
 import { SimulatedHost } from '../hosts/simulated-host.ts';
 
 const hosts: SimulatedHost[] = [];
 const senders: LogSender[] = [];
+let records: RecordSender | undefined;
 const connectedAtOnce = 50;
 /** As long as the product's own, so that devices stay ready. */
 const heartbeatMs = 5000;
@@ -72,4 +74,26 @@ answerParent({
     await Promise.all(senders.map((sender) => sender.stop()));
     return { count: totalStored() - before, elapsedMs: performance.now() - startedAt };
   }),
+  /** The first host sends records, so many at a time. Returns how long all took, in ms. */
+  sendRecords: command(
+    Type.Object({
+      url: Type.String(),
+      token: Type.String(),
+      records: Type.Integer(),
+      atOnce: Type.Integer(),
+    }),
+    async ({ url, token, records: count, atOnce }) => {
+      const [host] = hosts;
+      if (host === undefined) throw new Error('connect comes first');
+      records ??= new RecordSender(host, { url, token });
+      const sender = records;
+      const startedAt = performance.now();
+      let left = count;
+      const sendSome = async (): Promise<void> => {
+        for (; left > 0; await sender.sendOne()) left -= 1;
+      };
+      await Promise.all(Array.from({ length: atOnce }, sendSome));
+      return performance.now() - startedAt;
+    },
+  ),
 });

@@ -85,32 +85,26 @@ answerParent({
     },
   ),
   /** Asks for `url` so many times a second from now on. */
-  startPace: command(
-    Type.Object({ ...Address, perSecond: Type.Number() }),
-    ({ url, token, perSecond }) => {
-      pace = new Pace(url, requestBytes('GET', { url, token }), perSecond);
-    },
-  ),
+  startPace: command(Type.Object({ ...Address, perSecond: Type.Number() }), ({ url, token, perSecond }) => {
+    pace = new Pace(url, requestBytes('GET', { url, token }), perSecond);
+  }),
   /** Returns how long each answer took, in ms. */
   stopPace: () => pace?.stop(),
   prepareLargeFile: command(Type.Object({ sizeBytes: Type.Integer() }), ({ sizeBytes }) => {
     largeContent = JSON.stringify(largeText(sizeBytes));
   }),
   /** Writes what was prepared at `path` of a project, and reads it back. */
-  moveLargeFile: command(
-    Type.Object({ ...Address, path: Type.String() }),
-    async ({ url, token, path }) => {
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-      const body = `{"path":${JSON.stringify(path)},"content":${largeContent}}`;
-      const inMs = await elapsedMs(async () => {
-        await (await requireSuccess(await fetch(url, { method: 'PUT', headers, body }))).arrayBuffer();
-      });
-      const outMs = await elapsedMs(async () => {
-        const from = `${url}?path=${encodeURIComponent(path)}`;
-        const bytes = await (await requireSuccess(await fetch(from, { headers }))).arrayBuffer();
-        if (bytes.byteLength < largeContent.length) throw new Error('the file came back shorter');
-      });
-      return { inMs, outMs };
-    },
-  ),
+  moveLargeFile: command(Type.Object({ ...Address, path: Type.String() }), async ({ url, token, path }) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const body = `{"path":${JSON.stringify(path)},"content":${largeContent}}`;
+    const inMs = await elapsedMs(async () => {
+      await (await requireSuccess(await fetch(url, { method: 'PUT', headers, body }))).arrayBuffer();
+    });
+    const outMs = await elapsedMs(async () => {
+      const from = `${url}?path=${encodeURIComponent(path)}`;
+      const bytes = await (await requireSuccess(await fetch(from, { headers }))).arrayBuffer();
+      if (bytes.byteLength < largeContent.length) throw new Error('the file came back shorter');
+    });
+    return { inMs, outMs };
+  }),
 });

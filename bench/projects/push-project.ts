@@ -27,7 +27,8 @@ export async function pushProject(api: Api, folder: string, files: SampleFiles):
     await mkdir(path.dirname(file), { recursive: true });
     await writeFile(file, content);
   }
-  const git = (...args: string[]) => run('git', ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com', ...args], { cwd: folder });
+  const git = (...args: string[]) =>
+    run('git', ['-c', 'user.name=bench', '-c', 'user.email=bench@example.com', ...args], { cwd: folder });
   await git('init', '--quiet', '--initial-branch=main');
   await git('add', '.');
   await git('commit', '--quiet', '--message=start');

@@ -1,13 +1,16 @@
 import type { RouteContract } from '@phalanx/protocol';
 import type { Static, TSchema } from 'typebox';
 
+import { ServerUnreachable, unreachable } from './server-unreachable.ts';
+
 type Body<Contract extends RouteContract> = Contract['body'] extends TSchema
   ? Static<Contract['body']>
   : undefined;
 type Query<Contract extends RouteContract> = Contract['query'] extends TSchema
   ? Static<Contract['query']>
   : undefined;
-type Reply<Contract extends RouteContract> = {
+/** What the service answers to a call of this contract. */
+export type Reply<Contract extends RouteContract> = {
   [Status in keyof Contract['responses']]: Contract['responses'][Status] extends TSchema
     ? Static<Contract['responses'][Status]>
     : never;
@@ -19,20 +22,32 @@ interface Inputs<Contract extends RouteContract> {
   params?: Readonly<Record<string, string>>;
 }
 
+/** Longer than any launch, and enough to send the largest file over a slow line. */
+const timeoutMs = 120_000;
+
 /** The service said no; the message is the service's own. */
 export class ApiRefusal extends Error {
   override readonly name = 'ApiRefusal';
   readonly code: string;
+  readonly status: number;
+  /** Lines of a compiler; empty for other refusals. */
+  readonly errors: readonly string[];
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, more: { status: number; errors: readonly string[] }) {
     super(message);
     this.code = code;
+    this.status = more.status;
+    this.errors = more.errors;
   }
 }
 
 function pathOf(contract: RouteContract, params: Readonly<Record<string, string>>): string {
-  return contract.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  return contract.path.replaceAll(/:(\w+)/g, (_, name: string) => segment(params[name] ?? ''));
 }
+
+/** `.` and `..` would vanish from the address, and the call would be another one. */
+const segment = (text: string): string =>
+  /^\.{1,2}$/.test(text) ? text.replaceAll('.', '%252E') : encodeURIComponent(text);
 
 function queryOf(query: object | undefined): string {
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined);
@@ -46,7 +61,9 @@ function refusalOf(status: number, body: unknown): ApiRefusal {
   const code = 'code' in said && typeof said.code === 'string' ? said.code : `http_${status}`;
   const message =
     'message' in said && typeof said.message === 'string' ? said.message : `HTTP status ${status}`;
-  return new ApiRefusal(code, message);
+  const lines: unknown[] = 'errors' in said && Array.isArray(said.errors) ? said.errors : [];
+  const errors = lines.filter((line) => typeof line === 'string');
+  return new ApiRefusal(code, message, { status, errors });
 }
 
 /** Calls the API of a service with a token. */
@@ -59,12 +76,12 @@ export class ApiClient {
     this.#token = token;
   }
 
-  /** Throws an `ApiRefusal` when the service says no. */
+  /** Throws an `ApiRefusal` when the service says no, and `ServerUnreachable` when nothing of a service answers. */
   async call<Contract extends RouteContract>(
     contract: Contract,
     { body, query, params = {} }: Inputs<Contract> = {},
   ): Promise<Reply<Contract>> {
-    const response = await fetch(`${this.#url}${pathOf(contract, params)}${queryOf(query)}`, {
+    const { status, reply } = await this.#send(`${pathOf(contract, params)}${queryOf(query)}`, {
       method: contract.method,
       headers: {
         authorization: `Bearer ${this.#token}`,
@@ -72,10 +89,37 @@ export class ApiClient {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const reply: unknown = await response.json();
-    if (!response.ok) throw refusalOf(response.status, reply);
+    if (status >= 400) throw refusalOf(status, reply);
     // The contract says what the service of the same release answers.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return reply as Reply<Contract>;
+  }
+
+  async #send(path: string, request: RequestInit): Promise<{ status: number; reply: unknown }> {
+    try {
+      const signal = AbortSignal.timeout(timeoutMs);
+      const response = await fetch(`${this.#url}${path}`, { ...request, signal, redirect: 'manual' });
+      if (response.status >= 300 && response.status < 400) {
+        await response.body?.cancel();
+        const to = response.headers.get('location') ?? 'elsewhere';
+        throw new ServerUnreachable(
+          `The server at ${this.#url} sends callers to ${to}: give that address with --server-url or PHALANX_SERVER_URL.`,
+        );
+      }
+      return { status: response.status, reply: await this.#parse(response) };
+    } catch (error) {
+      throw error instanceof ServerUnreachable ? error : unreachable(this.#url, error);
+    }
+  }
+
+  async #parse(response: Response): Promise<unknown> {
+    const text = await response.text();
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new ServerUnreachable(
+        `What answers at ${this.#url} is not a Phalanx server (HTTP status ${response.status}): check the address.`,
+      );
+    }
   }
 }

@@ -1,6 +1,8 @@
 import { hostSettings } from '@phalanx/host';
 import { serverSettings } from '@phalanx/server';
 
+import { usageError } from './exit-codes.ts';
+
 /** Settings as they reach the programs: variables of the environment, and flags of the same names above them. */
 export type Settings = Readonly<Record<string, string | undefined>>;
 
@@ -32,12 +34,12 @@ export const flagOf = ({ name }: SettingRow): string =>
 function refuseUnknown(env: Settings): void {
   const unknown = Object.keys(env).filter((name) => name.startsWith('PHALANX_') && !knownNames.has(name));
   if (unknown.length === 0) return;
-  throw new StartError(
+  throw usageError(
     `Unknown setting ${unknown.join(', ')}. The settings are: ${[...knownNames].sort().join(', ')}.`,
   );
 }
 
-/** `flags` by the names of their settings. Throws a `StartError` for a `PHALANX_` variable that does not exist. */
+/** `flags` by the names of their settings. Throws a usage error for a `PHALANX_` variable that does not exist. */
 export function mergeSettings(env: Settings, flags: Settings): Settings {
   refuseUnknown(env);
   const given = Object.entries(flags).filter(([, value]) => value !== undefined);
@@ -48,7 +50,5 @@ export function simulatedPhoneCount(settings: Settings): number {
   const text = settings[simulatedPhonesSetting.name] ?? '0';
   const count = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
   if (count <= 500) return count;
-  throw new StartError(
-    `${simulatedPhonesSetting.name} must be a whole number from 0 to 500; it is "${text}".`,
-  );
+  throw usageError(`${simulatedPhonesSetting.name} must be a whole number from 0 to 500; it is "${text}".`);
 }

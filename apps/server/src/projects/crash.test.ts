@@ -140,5 +140,5 @@ it(
     }
     expect(known.commits.length).toBeGreaterThan(0);
   },
-  15_000 + rounds * 6000,
+  30_000 + rounds * 20_000,
 );

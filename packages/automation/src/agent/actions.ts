@@ -4,6 +4,7 @@ import { createAndroidNode } from './android-node.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { createPointer } from './pointer.ts';
 import { presetOf } from './screenshot-record.ts';
+import { rememberTree } from './tree-ids.ts';
 
 type Actions = Omit<AgentActions, keyof AgentWaits>;
 
@@ -30,7 +31,10 @@ function screenActions(
   };
   return {
     // No `await` before the call, so that a failure's stack begins at the caller's line.
-    screenContent: () => bridge.call('screen.content', {}).then(({ root }) => createAndroidNode(root, touch)),
+    screenContent: () =>
+      bridge
+        .call('screen.content', {})
+        .then(({ root, treeId }) => rememberTree(createAndroidNode(root, touch), treeId)),
     screenshot: (options) => bridge.call('screen.screenshot', presetOf(options)),
   };
 }

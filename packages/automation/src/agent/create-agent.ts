@@ -1,9 +1,12 @@
 import { createActions } from './actions.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { createOutOfSteps } from './out-of-steps.ts';
 import { createWaits } from './waits.ts';
 
 export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
+  const { bridge } = parts;
   const actions = createActions(parts);
+  const { outOfSteps, debug } = createOutOfSteps(bridge, actions.screenContent);
   return {
     arguments: args,
     control: { stopCurrentAutomation: parts.stop },
@@ -11,6 +14,7 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
       ...actions,
       ...createWaits({ read: actions.screenContent, sleep: parts.sleep, now: parts.now }),
     },
-    info: { device: () => parts.bridge.call('device.info', {}) },
+    info: { device: () => bridge.call('device.info', {}) },
+    utils: { outOfSteps, debug },
   };
 }

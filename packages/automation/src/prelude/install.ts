@@ -10,6 +10,7 @@ import { screenshotRecord } from '../agent/screenshot-record.ts';
 import { WaitTimeoutError } from '../agent/wait-timeout-error.ts';
 import { createConsole } from './console.ts';
 import { guarded, reportUncaught, runMain } from './main-run.ts';
+import { createRunStages, type StageParts } from '../stages/run-stages.ts';
 import { createPort, type Port, type PortFunctions } from './port.ts';
 import { createSandboxBridge } from './sandbox-bridge.ts';
 import { hidePreludeFrames } from './stack-traces.ts';
@@ -54,6 +55,7 @@ export function install(functions: PortFunctions): EnterIsolate {
     const agent = createAgent(args, { ...calls, stop, sleep: timers.sleep, now });
     define({
       agent,
+      runStages: stagesOf(agent, { sleep: timers.sleep, later: timers.later, now }),
       stopCurrentAutomation: stop,
       AgentError,
       WaitTimeoutError,
@@ -70,6 +72,18 @@ export function install(functions: PortFunctions): EnterIsolate {
       else if (entry === 'result') calls.settle(id, json);
       else fetches.settle(id, json, typeof extra === 'string' ? extra : '');
     });
+}
+
+function stagesOf(
+  agent: Agent,
+  clock: Pick<StageParts, 'sleep' | 'later' | 'now'>,
+): ReturnType<typeof createRunStages> {
+  const { actions, utils } = agent;
+  return createRunStages({
+    ...clock,
+    readScreen: () => actions.screenContent(),
+    outOfSteps: utils.outOfSteps,
+  });
 }
 
 function webGlobals(port: Port): Record<string, unknown> {

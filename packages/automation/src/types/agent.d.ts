@@ -10,6 +10,7 @@ interface Agent {
   readonly control: AgentControl;
   readonly actions: AgentActions;
   readonly info: AgentInfo;
+  readonly utils: AgentUtils;
 }
 
 /** Shape of `automationParameters`. Extend it in your project to type your own parameters. */
@@ -61,7 +62,7 @@ interface AgentActions extends AgentWaits {
   /** Reads the screen: the root node of the active window, with all nodes below it. */
   screenContent(): Promise<AndroidNode>;
   /** Takes a picture of the screen. Default: JPEG of quality 80 in full size. */
-  screenshot(options?: ScreenshotOptions | ScreenshotRecord): Promise<Screenshot>;
+  screenshot(options?: ScreenshotOptions | Exclude<ScreenshotRecord, 'none'>): Promise<Screenshot>;
 
   tap(x: number, y: number): Promise<void>;
   doubleTap(x: number, y: number): Promise<void>;
@@ -152,15 +153,6 @@ interface Screenshot {
   originalWidth: number;
   originalHeight: number;
 }
-
-/** Quality of a picture of the screen. */
-declare const ScreenshotRecord: {
-  /** JPEG of quality 40, at most 540 pixels wide. */
-  readonly LOW_QUALITY: 'low_quality';
-  /** JPEG of quality 90 in full size. */
-  readonly HIGH_QUALITY: 'high_quality';
-};
-type ScreenshotRecord = (typeof ScreenshotRecord)[keyof typeof ScreenshotRecord];
 
 /** A call that the phone could not do. `code` is a stable word, such as `device_offline`. */
 declare class AgentError extends Error {

@@ -40,6 +40,13 @@ export function createAdbStream(link: AdbStreamLink): AdbStream {
     unsent = unsent.subarray(piece.length);
     send(adbCommand.wrte, piece);
   };
+  const startWrite = (bytes: Buffer, done: WriteDone) => {
+    if (closed) return done(new Error('The ADB stream is closed.'));
+    if (bytes.length === 0) return done();
+    unsent = bytes;
+    writeDone = done;
+    sendNextPiece();
+  };
   const finishWrite = (error?: Error) => {
     const done = writeDone;
     writeDone = undefined;
@@ -61,11 +68,11 @@ export function createAdbStream(link: AdbStreamLink): AdbStream {
       send(adbCommand.okay);
     },
     write(chunk: Buffer, _encoding, done) {
-      if (closed) return done(new Error('The ADB stream is closed.'));
-      if (chunk.length === 0) return done();
-      unsent = chunk;
-      writeDone = done;
-      sendNextPiece();
+      startWrite(chunk, done);
+    },
+    // One WRTE for a burst: adb hands each to its client alone, and Nagle's algorithm then holds the second back.
+    writev(chunks: readonly { readonly chunk: Buffer }[], done) {
+      startWrite(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
     },
     // ADB knows no half close: the end of our output ends the stream.
     final(done) {

@@ -14,6 +14,8 @@ import { InputLog } from './input-log.ts';
 import { Packages } from './packages.ts';
 import { revealField } from './reveal-field.ts';
 import { Settings } from './settings.ts';
+import type { SystemDialog } from './system-dialog.ts';
+import type { Overlay, SystemHost } from './system-host.ts';
 import { Timers } from './timers.ts';
 
 export interface AndroidOptions {
@@ -23,18 +25,8 @@ export interface AndroidOptions {
   readonly storageBytes: number;
 }
 
-/** A dialog of the system above everything, such as "App keeps stopping". */
-export interface SystemDialog {
-  readonly title: string;
-  readonly packageName: string;
-  readonly options: readonly { readonly id: string; readonly label: string; readonly onTap: () => void }[];
-}
-
-/** What covers the app: the notification shade or the list of recent apps. */
-export type Overlay = 'shade' | 'recents' | undefined;
-
 /** The modelled Android of one phone. Every change makes the next look at `screen` build it anew. */
-export class Android {
+export class Android implements SystemHost {
   readonly identity: Identity;
   readonly files: FileSystem;
   readonly packages: Packages;

@@ -1,9 +1,21 @@
 import type { App, AppHost } from '../apps/app.ts';
 import type { Activity } from './activity-stack.ts';
-import type { Android } from './android.ts';
+import type { Identity } from './identity.ts';
+import type { SystemHost } from './system-host.ts';
+import type { Timers } from './timers.ts';
+
+/** What stands behind apps: the system, and what runs them. */
+interface AppSystem extends SystemHost {
+  readonly identity: Identity;
+  /** Timers of apps, by package name. */
+  readonly timers: Timers;
+  listApps(): readonly App[];
+  /** Ends an app as an uncaught exception does. */
+  crash(packageName: string): void;
+}
 
 /** What one app may do to the phone. An app acts on its own activity, also while another app covers it. */
-export function createAppHost(android: Android, app: App): AppHost {
+export function createAppHost(android: AppSystem, app: App): AppHost {
   const findActivity = (): Activity | undefined => android.stack.find(app.packageName)?.activities.at(-1);
   return {
     phone: android.identity,

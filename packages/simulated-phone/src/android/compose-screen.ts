@@ -12,8 +12,8 @@ import type { Window } from '../view/view.ts';
 import type { Area, Ui } from '../view/widget.ts';
 import type { Screen } from '../screen/screen.ts';
 import { type Activity, componentName } from './activity-stack.ts';
-import type { Android } from './android.ts';
 import { navigationBarHeightDp, statusBarHeightDp, toPixels } from './display.ts';
+import type { SystemHost } from './system-host.ts';
 
 function getOrMake<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {
   const known = map.get(name);
@@ -24,7 +24,7 @@ function getOrMake<Value>(map: Map<string, Value>, name: string, make: () => Val
 }
 
 /** What widgets of an activity, or of the system when there is none, build with. */
-function uiFor(android: Android, packageName: string, activity: Activity): Ui {
+function uiFor(android: SystemHost, packageName: string, activity: Activity): Ui {
   return {
     packageName,
     dp: (value) => toPixels(android.display, value),
@@ -36,7 +36,7 @@ function uiFor(android: Android, packageName: string, activity: Activity): Ui {
 }
 
 /** The part of the display that is left to apps. */
-function appArea(android: Android): Area {
+function appArea(android: SystemHost): Area {
   const { width, height } = android.display;
   const below = navigationBarHeightDp + (android.isKeyboardShown ? keyboardHeightDp : 0);
   return {
@@ -47,7 +47,7 @@ function appArea(android: Android): Area {
   };
 }
 
-function activityWindow(android: Android, activity: Activity): Window {
+function activityWindow(android: SystemHost, activity: Activity): Window {
   const { width, height } = android.display;
   const ui = uiFor(android, activity.packageName, activity);
   const task = android.stack.front;
@@ -75,7 +75,7 @@ function activityWindow(android: Android, activity: Activity): Window {
   };
 }
 
-function dialogWindow(android: Android, activity: Activity): Window | undefined {
+function dialogWindow(android: SystemHost, activity: Activity): Window | undefined {
   const { dialog } = activity;
   if (!dialog) return undefined;
   const close = () => {
@@ -93,14 +93,14 @@ function dialogWindow(android: Android, activity: Activity): Window | undefined 
   };
 }
 
-function overlayWindow(android: Android, ui: Ui): Window | undefined {
+function overlayWindow(android: SystemHost, ui: Ui): Window | undefined {
   if (android.overlay === 'shade') return shadeWindow(android, ui);
   if (android.overlay === 'recents') return recentsWindow(android, ui);
   return undefined;
 }
 
 /** Builds all windows from the state of the phone, from the back to the front. */
-export function composeScreen(android: Android): Screen {
+export function composeScreen(android: SystemHost): Screen {
   const { width, height } = android.display;
   if (!android.isScreenOn) return { width, height, windows: [] };
   const activity = android.stack.top;

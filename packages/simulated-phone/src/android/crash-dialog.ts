@@ -1,7 +1,8 @@
-import type { Android, SystemDialog } from './android.ts';
+import type { SystemDialog } from './system-dialog.ts';
+import type { SystemHost } from './system-host.ts';
 
 /** "App keeps stopping", as Android shows it for an app that died in front. */
-export function crashDialog(android: Android, app: { packageName: string; label: string }): SystemDialog {
+export function crashDialog(android: SystemHost, app: { packageName: string; label: string }): SystemDialog {
   const close = () => android.showSystemDialog(undefined);
   const reopen = () => {
     close();

@@ -1,7 +1,7 @@
-import type { Android } from './android.ts';
+import type { SystemHost } from './system-host.ts';
 
 /** Back closes the topmost thing that can be closed, and only that. */
-export function pressBack(android: Android): void {
+export function pressBack(android: SystemHost): void {
   if (android.systemDialog) return android.showSystemDialog(undefined);
   if (android.overlay) return android.setOverlay(undefined);
   const { dialog } = android.stack.top;

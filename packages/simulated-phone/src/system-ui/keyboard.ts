@@ -1,6 +1,6 @@
-import type { Android } from '../android/android.ts';
 import { navigationBarHeightDp } from '../android/display.ts';
 import { pressEnter } from '../android/press-enter.ts';
+import type { SystemHost } from '../android/system-host.ts';
 import { palette } from '../view/palette.ts';
 import type { View, Window } from '../view/view.ts';
 import type { Ui } from '../view/widget.ts';
@@ -14,7 +14,7 @@ const rows = ['1234567890', 'qwertyuiop', 'asdfghjkl', 'zxcvbnm⌫', ',_ .⏎'];
 /** Width of a key in letters. */
 const widths: Record<string, number> = { ' ': 5, '⌫': 1.5, '⏎': 1.5 };
 
-function typeKey(android: Android, key: string): void {
+function typeKey(android: SystemHost, key: string): void {
   const field = android.focusedField;
   if (key === '⏎') return pressEnter(android);
   if (key === '⌫') field?.deleteBefore();
@@ -23,7 +23,7 @@ function typeKey(android: Android, key: string): void {
 }
 
 function keyView(
-  android: Android,
+  android: SystemHost,
   ui: Ui,
   options: { key: string; left: number; top: number; width: number },
 ): View {
@@ -64,7 +64,7 @@ function keyView(
 }
 
 /** The soft keyboard. Its keys type; like Android's, it is not part of a dump. */
-export function keyboardWindow(android: Android, ui: Ui): Window {
+export function keyboardWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const bottom = height - ui.dp(navigationBarHeightDp);
   const top = bottom - ui.dp(keyboardHeightDp);

@@ -1,11 +1,11 @@
-import type { Android } from '../android/android.ts';
+import type { SystemHost } from '../android/system-host.ts';
 import { palette } from '../view/palette.ts';
 import type { Window } from '../view/view.ts';
 import type { Ui } from '../view/widget.ts';
 import { textLine } from '../widgets/text.ts';
 
 /** The lock screen without a secret: a swipe upwards opens it. */
-export function keyguardWindow(android: Android, ui: Ui): Window {
+export function keyguardWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const frame = { left: 0, top: 0, right: width, bottom: height };
   const line = (topDp: number, heightDp: number) => ({

@@ -1,6 +1,6 @@
-import type { Android } from '../android/android.ts';
 import { navigationBarHeightDp } from '../android/display.ts';
 import { pressBack } from '../android/press-back.ts';
+import type { SystemHost } from '../android/system-host.ts';
 import { palette } from '../view/palette.ts';
 import type { View, Window } from '../view/view.ts';
 import type { Ui } from '../view/widget.ts';
@@ -8,7 +8,7 @@ import type { Ui } from '../view/widget.ts';
 type Shape = 'back' | 'home' | 'recents';
 
 function navigationButton(
-  android: Android,
+  android: SystemHost,
   ui: Ui,
   options: { index: number; shape: Shape; onTap: () => void },
 ): View {
@@ -43,7 +43,7 @@ function navigationButton(
 }
 
 /** Three-button navigation. Drawn above apps, never dumped. */
-export function navigationBarWindow(android: Android, ui: Ui): Window {
+export function navigationBarWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const frame = { left: 0, right: width, top: height - ui.dp(navigationBarHeightDp), bottom: height };
   const toggleRecents = () => android.setOverlay(android.overlay === 'recents' ? undefined : 'recents');

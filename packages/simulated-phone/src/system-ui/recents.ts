@@ -1,5 +1,5 @@
-import type { Android } from '../android/android.ts';
 import { statusBarHeightDp } from '../android/display.ts';
+import type { SystemHost } from '../android/system-host.ts';
 import { palette } from '../view/palette.ts';
 import type { View, Window } from '../view/view.ts';
 import type { Ui } from '../view/widget.ts';
@@ -9,7 +9,7 @@ const packageName = 'dev.phalanx.sample.launcher';
 const maxCards = 6;
 
 /** The recent apps as a list of cards; a tap brings one to front. */
-export function recentsWindow(android: Android, systemUi: Ui): Window {
+export function recentsWindow(android: SystemHost, systemUi: Ui): Window {
   const ui = { ...systemUi, packageName };
   const { width, height } = android.display;
   const frame = { left: 0, top: 0, right: width, bottom: height };

@@ -1,4 +1,4 @@
-import type { Android } from '../android/android.ts';
+import type { SystemHost } from '../android/system-host.ts';
 import { palette } from '../view/palette.ts';
 import type { Rect } from '../view/rect.ts';
 import type { View, Window } from '../view/view.ts';
@@ -12,7 +12,7 @@ const tiles = [
   ['Flashlight', 'flashlight'],
 ] as const;
 
-function tile(android: Android, ui: Ui, options: { frame: Rect; label: string; key: string }): View {
+function tile(android: SystemHost, ui: Ui, options: { frame: Rect; label: string; key: string }): View {
   const { frame, label, key } = options;
   const table = android.settings.findTable('global');
   const isOn = table?.get(`tile_${key}`) === '1';
@@ -71,7 +71,7 @@ function notification(ui: Ui, frame: Rect): View {
 }
 
 /** The open notification shade: four quick settings and one notification. */
-export function shadeWindow(android: Android, ui: Ui): Window {
+export function shadeWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const frame = { left: 0, top: 0, right: width, bottom: height };
   const margin = ui.dp(16);

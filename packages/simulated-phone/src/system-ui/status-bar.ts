@@ -1,12 +1,12 @@
-import type { Android } from '../android/android.ts';
 import { statusBarHeightDp } from '../android/display.ts';
+import type { SystemHost } from '../android/system-host.ts';
 import { palette } from '../view/palette.ts';
 import type { Window } from '../view/view.ts';
 import type { Ui } from '../view/widget.ts';
 import { icons } from '../widgets/icons.ts';
 
 /** Clock and signal icons. Drawn above apps, never dumped. */
-export function statusBarWindow(android: Android, ui: Ui): Window {
+export function statusBarWindow(android: SystemHost, ui: Ui): Window {
   const { width } = android.display;
   const height = ui.dp(statusBarHeightDp);
   const size = ui.dp(16);

@@ -1,11 +1,12 @@
-import type { Android, SystemDialog } from '../android/android.ts';
+import type { SystemDialog } from '../android/system-dialog.ts';
+import type { SystemHost } from '../android/system-host.ts';
 import { palette } from '../view/palette.ts';
 import type { View, Window } from '../view/view.ts';
 import type { Ui } from '../view/widget.ts';
 import { textLine } from '../widgets/text.ts';
 
 /** A dialog of the system with one option a line, as "App keeps stopping" has. */
-export function systemDialogWindow(android: Android, systemUi: Ui, dialog: SystemDialog): Window {
+export function systemDialogWindow(android: SystemHost, systemUi: Ui, dialog: SystemDialog): Window {
   const ui = { ...systemUi, packageName: 'android' };
   const { width, height } = android.display;
   const rowHeight = ui.dp(56);

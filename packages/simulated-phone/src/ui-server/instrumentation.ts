@@ -1,12 +1,20 @@
+import type { Duplex } from 'node:stream';
 import type { DeviceSockets } from '../adb/device-sockets.ts';
 import type { ShellOutput } from '../adb/shell-service.ts';
 import type { Packages } from '../android/packages.ts';
-import type { UiServer } from './ui-server.ts';
 
 const serverPackage = 'io.appium.uiautomator2.server';
 const testPackage = `${serverPackage}.test`;
 const component = `${testPackage}/androidx.test.runner.AndroidJUnitRunner`;
 const portName = 'tcp:6790';
+
+/** The running UiAutomator2 server, as the command that runs it sees it. */
+export interface UiServer {
+  /** Serves HTTP on a connection to the device's port. */
+  accept(stream: Duplex): void;
+  /** Cuts all connections. */
+  close(): void;
+}
 
 export interface InstrumentationOptions {
   readonly packages: Packages;

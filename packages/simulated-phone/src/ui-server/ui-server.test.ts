@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { SERVER_APK_PATH, TEST_APK_PATH } from 'appium-uiautomator2-server';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
+import { adbCommand } from '../adb/adb-message.ts';
 import { center } from '../view/rect.ts';
 import { type PhoneWithShell, startPhoneWithShell } from '../testing/phones.ts';
+import { RawClient } from '../testing/raw-client.ts';
 import type { SimulatedPhoneOptions } from '../phone-options.ts';
 import { UiClient } from '../testing/ui-client.ts';
 
@@ -246,6 +248,18 @@ test('keys, back, settings and device info work', async () => {
   expect(phone.android.findView('Network & internet')).toBeDefined();
   await ui.post('appium/device/press_keycode', { keycode: 3 });
   expect(phone.android.currentPackage).toBe('dev.phalanx.sample.launcher');
+});
+
+test('an answer leaves in one WRTE, its head and body together', async () => {
+  const { phone } = await startSession();
+  const client = new RawClient(phone.port);
+  await client.connect();
+  const deviceId = await client.open('tcp:6790');
+  const request = 'GET /status HTTP/1.1\r\nhost: localhost\r\n\r\n';
+  client.send(adbCommand.wrte, 1, deviceId, Buffer.from(request));
+  const messages = [await client.next(), await client.next()];
+  const answer = messages.find(({ command }) => command === adbCommand.wrte);
+  expect(answer?.payload.toString()).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n\{.*"ready":true.*\}$/);
 });
 
 test('uiautomator dump is killed while the server runs, and works when it has ended', async () => {

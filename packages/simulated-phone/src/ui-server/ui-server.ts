@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream';
 import type { Phone } from '../phone.ts';
 import { bodies, parseBody } from './bodies.ts';
+import type { UiServer } from './instrumentation.ts';
 import { findRoute } from './routes.ts';
 import { Session } from './session.ts';
 import { WebDriverError } from './web-driver-error.ts';
@@ -10,13 +11,6 @@ const maxBodyBytes = 4 * 1024 * 1024;
 /** The real server waits that long after DELETE session, so that the answer still arrives. */
 const shutdownDelayMs = 15;
 const version = { version: '10.6.6', versionCode: 278 };
-
-export interface UiServer {
-  /** Serves HTTP on a connection to the device's port. */
-  accept(stream: Duplex): void;
-  /** Cuts all connections. */
-  close(): void;
-}
 
 interface Answer {
   readonly sessionId: string;

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import { TestService } from '../testing/test-service.ts';
+
+// Each test starts several processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await TestService.start(0);
+});
+afterAll(() => service.stop());
+
+test('without phones devices says the next step', async () => {
+  const { code, stdout } = await service.run(['devices']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^No devices yet\. Connect a phone/);
+});
+
+test('a user is created, gets a token by name, and the token works until it is revoked', async () => {
+  const created = await service.run(['user', 'create', 'Ada 王', '--json']);
+  const { user } = JSON.parse(created.stdout);
+  expect(user).toMatchObject({ name: 'Ada 王', role: 'user' });
+  expect((await service.run(['user', 'list'])).stdout).toMatch(new RegExp(`^${user.id} +Ada 王 +user `, 'm'));
+
+  const made = await service.run([
+    'token',
+    'create',
+    'laptop',
+    '--user',
+    'Ada 王',
+    '--scopes',
+    'read,admin',
+    '--expires',
+    '2d',
+  ]);
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^phx_\S+\n$/) });
+  expect(made.stderr).toMatch(
+    /^Token "laptop" \(read, admin; expires .+; ID .+\)\. Its secret, shown this once:\n$/,
+  );
+
+  const env = { PHALANX_TOKEN: made.stdout.trim() };
+  const listed = await service.run(['token', 'list'], { env });
+  expect(listed.stdout).toMatch(
+    /^ID +NAME +SCOPES +PROJECTS +EXPIRES +LAST USED\n\S+ +laptop +read,admin +all +in (1 d|47 h) +/,
+  );
+  const refused = await service.run(['user', 'list'], { env });
+  expect(refused).toEqual({ code: 3, stdout: '', stderr: 'Only administrators manage users.\n' });
+
+  const id = listed.stdout.split('\n')[1]?.split(' ')[0] ?? '';
+  expect(await service.run(['token', 'revoke', id])).toMatchObject({
+    code: 0,
+    stdout: 'Token "laptop" was revoked.\n',
+  });
+  expect(await service.run(['devices'], { env })).toMatchObject({ code: 2 });
+  expect(await service.run(['token', 'revoke', '..'])).toMatchObject({ code: 3 });
+});
+
+test('a user that is not there is named', async () => {
+  const { code, stderr } = await service.run(['token', 'create', 'x', '--user', 'nobody']);
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: 'There is no user "nobody": "phalanx user list" shows them.\n',
+  });
+});

@@ -1,0 +1,30 @@
+import type { Command } from 'commander';
+
+import { addDevicesCommand } from './devices.ts';
+import { addExecCommand } from './exec.ts';
+import { addLoginCommands } from './login.ts';
+import { addLogsCommand } from './logs.ts';
+import { addProjectCommands } from './project/project.ts';
+import { addRecordCommands } from './records/records.ts';
+import { addRunCommand } from './run.ts';
+import { addRunsCommand } from './runs.ts';
+import { addStopCommand } from './stop.ts';
+import { addTokenCommands } from './tokens.ts';
+import { addTypesCommand } from './types.ts';
+import { addUserCommands } from './users.ts';
+
+/** The commands that call a server, wherever it is. */
+export function addCallerCommands(program: Command): void {
+  addDevicesCommand(program);
+  addProjectCommands(program);
+  addTypesCommand(program);
+  addRunCommand(program);
+  addExecCommand(program);
+  addRunsCommand(program);
+  addLogsCommand(program);
+  addStopCommand(program);
+  addRecordCommands(program);
+  addLoginCommands(program);
+  addTokenCommands(program);
+  addUserCommands(program);
+}

@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+
+import { addDemoCommand } from './demo.ts';
+import { addHostCommand } from './host.ts';
+import { addServerCommand } from './server.ts';
+import { addSimulateCommand } from './simulate.ts';
+import { addStartCommand } from './start.ts';
+
+/** The commands that bring the server and the host along. */
+export function addProcessCommands(program: Command): void {
+  addStartCommand(program);
+  addDemoCommand(program);
+  addServerCommand(program);
+  addHostCommand(program);
+  addSimulateCommand(program);
+}

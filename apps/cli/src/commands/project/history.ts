@@ -1,0 +1,93 @@
+import { commitRoutes, type ListedCommit } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { notice } from '../../output/notice.ts';
+import { printable } from '../../output/printable.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { chooseProject, chooseSavedProject } from '../../project/choose-project.ts';
+import { getCommitHash, readCommits } from '../../project/commits.ts';
+import { parseLimit } from '../limit.ts';
+import { addProjectOption } from './project-option.ts';
+
+interface Flags extends ConnectionFlags {
+  project?: string;
+  json?: true;
+}
+
+/** `project commit`, `log`, `diff` and `revert`: of what is saved on the server */
+export function addHistoryCommands(project: Command): void {
+  const commit = project
+    .command('commit')
+    .description('commit what is saved on the server')
+    .requiredOption('-m, --message <message>', '1 to 1000 characters')
+    .option('--json', "print the API's reply")
+    .action(commitSaved);
+  const log = project
+    .command('log')
+    .description('list the commits, newest first')
+    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--json', "print the API's reply")
+    .action(listLog);
+  const diff = project
+    .command('diff')
+    .description('show what is saved on the server and not committed')
+    .option('--json', "print the API's reply")
+    .action(showDiff);
+  const revert = project
+    .command('revert')
+    .description('put the saved files back to those of a commit, as uncommitted changes')
+    .argument('<hash>', 'of "phalanx project log"; its first digits do')
+    .option('--json', "print the API's reply")
+    .action(revertTo);
+  for (const command of [commit, log, diff, revert]) addConnectionOptions(addProjectOption(command));
+}
+
+async function commitSaved(flags: Flags & { message: string }): Promise<void> {
+  const connection = await connect(flags);
+  const params = { id: await chooseSavedProject(connection, flags.project) };
+  const reply = await connection.api.call(commitRoutes.commit, { params, body: { message: flags.message } });
+  if (flags.json) printJson(reply);
+  else console.log(printable(`${reply.commit.hash.slice(0, 10)} ${reply.commit.message}`));
+}
+
+async function listLog(flags: Flags & { limit: number }): Promise<void> {
+  const connection = await connect(flags);
+  const id = await chooseProject(connection, flags.project);
+  const { commits, next_cursor } = await readCommits(connection.api, id, flags.limit);
+  if (flags.json) printJson({ success: true, commits, next_cursor });
+  else
+    printTable(
+      { flexible: 'message', rows: commits.map(row) },
+      'No commits yet: "phalanx project commit -m MESSAGE" makes the first.',
+    );
+}
+
+const row = ({ hash, timestamp, author, message }: ListedCommit): Record<string, string> => ({
+  commit: hash.slice(0, 10),
+  date: new Date(timestamp).toISOString().slice(0, 16).replace('T', ' '),
+  author: author.name,
+  message: message.split('\n', 1)[0] ?? '',
+});
+
+async function showDiff(flags: Flags): Promise<void> {
+  const connection = await connect(flags);
+  const params = { id: await chooseProject(connection, flags.project) };
+  const reply = await connection.api.call(commitRoutes.diff, { params });
+  if (flags.json) return printJson(reply);
+  for (const { path, change, diff } of reply.files)
+    console.log(printable(diff?.trimEnd() ?? `${change} ${path} (no text to show)`));
+  if (reply.truncated) notice('The diff is too long: not all of it is shown.');
+  if (reply.files.length === 0) notice('Everything that is saved on the server is committed.');
+}
+
+async function revertTo(text: string, flags: Flags): Promise<void> {
+  const connection = await connect(flags);
+  const id = await chooseProject(connection, flags.project);
+  const hash = await getCommitHash(connection.api, id, text);
+  const reply = await connection.api.call(commitRoutes.revert, { params: { id }, body: { hash } });
+  if (flags.json) return printJson(reply);
+  console.log(printable(`The saved files are those of ${hash.slice(0, 10)} "${reply.commit.message}".`));
+  if (reply.replaced !== null) console.log(`What was not committed is kept as ${reply.replaced}.`);
+  notice('A folder here gets them with: phalanx project pull');
+}

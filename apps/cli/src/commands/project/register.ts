@@ -1,0 +1,83 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { projectRoutes, type Project } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { confirm } from '../../connection/confirm.ts';
+import { usageError } from '../../exit-codes.ts';
+import { listProjects } from '../../launch/find-project.ts';
+import { notice } from '../../output/notice.ts';
+import { printable } from '../../output/printable.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { chooseProject } from '../../project/choose-project.ts';
+import { writeLink } from '../../project/link.ts';
+import { writeTypes } from '../../types/write-types.ts';
+
+type JsonFlags = ConnectionFlags & { json?: true };
+
+/** `project create`, `list` and `delete` */
+export function addRegisterCommands(project: Command): void {
+  const create = project
+    .command('create')
+    .description('create a project')
+    .argument('<name>')
+    .option('--dir <folder>', 'link this folder to it, so that "project push" sends what is there')
+    .option('--json', "print the API's reply")
+    .addHelpText('after', '\nExample: phalanx project create checkout --dir .')
+    .action(createProject);
+  const list = project
+    .command('list')
+    .description('list the projects that you own or share, newest first')
+    .option('--json', "print the API's reply")
+    .action(async (flags: JsonFlags) => {
+      const projects = await listProjects((await connect(flags)).api);
+      if (flags.json) printJson({ success: true, projects, next_cursor: null });
+      else
+        printTable(
+          { flexible: 'name', rows: projects.map(row) },
+          'No projects yet: "phalanx project create NAME" makes one.',
+        );
+    });
+  const remove = project
+    .command('delete')
+    .description('delete a project with its files and commits')
+    .argument('<project>', 'ID or name')
+    .option('--yes', 'without asking')
+    .action(deleteProject);
+  for (const command of [create, list, remove]) addConnectionOptions(command);
+}
+
+async function createProject(name: string, flags: JsonFlags & { dir?: string }): Promise<void> {
+  const { api, serverUrl } = await connect(flags);
+  const reply = await api.call(projectRoutes.create, { body: { name } });
+  const { id } = reply.project;
+  if (flags.json) printJson(reply);
+  else console.log(printable(`Project "${reply.project.name}" has the ID ${id}.`));
+  if (flags.dir === undefined) {
+    notice(`Next: phalanx project clone ${id}   (or, in a folder with code: phalanx project link ${id})`);
+    return;
+  }
+  const root = path.resolve(flags.dir);
+  await mkdir(root, { recursive: true });
+  await writeLink(root, { id, server_url: serverUrl });
+  await writeTypes(root);
+  notice(`${root} is linked to it. Next: write main.ts there, then phalanx project push`);
+}
+
+const row = ({ id, name, role, created_at: created }: Project): Record<string, string> => ({
+  id,
+  name,
+  role,
+  created: created.slice(0, 10),
+});
+
+async function deleteProject(project: string, flags: ConnectionFlags & { yes?: true }): Promise<void> {
+  const connection = await connect(flags);
+  const id = await chooseProject(connection, project);
+  const { project: found } = await connection.api.call(projectRoutes.get, { params: { id } });
+  const question = printable(`Delete "${found.name}" (${id}) with its files, commits and records for good?`);
+  if (!flags.yes && !(await confirm(question)))
+    throw usageError('Nothing was deleted: say yes, or give --yes.');
+  console.log(printable((await connection.api.call(projectRoutes.delete, { params: { id } })).message));
+}

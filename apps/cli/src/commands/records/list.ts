@@ -1,0 +1,55 @@
+import { recordStatuses, recordTypes, type OutOfStepsRecord } from '@phalanx/protocol';
+import { type Command, Option } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { formatAge } from '../../output/duration.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { parseLimit } from '../limit.ts';
+import { readRecords, type RecordFilter } from './read-records.ts';
+
+interface Flags extends ConnectionFlags, RecordFilter {
+  limit: number;
+  json?: true;
+}
+
+const noRecords =
+  'No records. Automations make them with agent.utils.outOfSteps.submit(), and when they crash or time out.';
+
+/** `phalanx records list` */
+export function addListCommand(records: Command): void {
+  const command = records
+    .command('list')
+    .description('list records, newest first')
+    .option('--automation <automation>', 'only of this project (ID or name) or launch ID')
+    .addOption(new Option('--type <type>', 'only of this type').choices(recordTypes))
+    .addOption(new Option('--status <status>', 'only in this state').choices(recordStatuses))
+    .option('--tag <tag>', 'only with this debug tag')
+    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--json', 'print the records as the API gives them')
+    .action(async ({ limit, json, ...flags }: Flags) => {
+      const { api } = await connect(flags);
+      const found: OutOfStepsRecord[] = [];
+      for await (const record of readRecords(api, flags)) {
+        found.push(record);
+        if (found.length === limit) break;
+      }
+      if (json) printJson({ success: true, records: found });
+      else printTable({ flexible: 'stage', rows: found.map(row) }, noRecords);
+    });
+  addConnectionOptions(command);
+}
+
+function row(record: OutOfStepsRecord): Record<string, string> {
+  const last = record.screens.at(-1);
+  return {
+    record: record.out_of_steps_id,
+    automation: record.automation_name,
+    device: `${record.device_info.brand} ${record.device_info.model}`.trim(),
+    type: record.type,
+    tag: record.tag,
+    status: record.saved ? `${record.status}, saved` : record.status,
+    ago: formatAge(Date.parse(record.added)),
+    screens: `${record.screens.length}${record.partial ? ' (partial)' : ''}`,
+    stage: last === undefined ? '' : `${last.nextStage} at ${last.screenState}`,
+  };
+}

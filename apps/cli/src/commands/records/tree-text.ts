@@ -1,0 +1,36 @@
+import { printableLine } from '../../output/printable.ts';
+
+const field = (node: object, name: string): unknown =>
+  Object.entries(node).find(([key]) => key === name)?.[1];
+
+function text(node: object, name: string): string {
+  const value = field(node, name);
+  return typeof value === 'string' ? value : '';
+}
+
+function describe(node: object): string {
+  const parts = [
+    text(node, 'className').split('.').at(-1) || 'node',
+    text(node, 'viewId') && `#${text(node, 'viewId').split('/').at(-1)}`,
+    text(node, 'text') && JSON.stringify(text(node, 'text')),
+    text(node, 'description') && `(${text(node, 'description')})`,
+    ...['clickable', 'checked', 'focused', 'scrollable', 'password'].filter(
+      (name) => field(node, name) === true,
+    ),
+    field(node, 'enabled') === false && 'disabled',
+  ];
+  return printableLine(parts.filter(Boolean).join(' '));
+}
+
+function* lines(node: unknown, depth: number): Generator<string> {
+  if (typeof node !== 'object' || node === null) return;
+  yield `${'  '.repeat(depth)}${describe(node)}`;
+  const children = field(node, 'children');
+  if (Array.isArray(children)) for (const child of children) yield* lines(child, depth + 1);
+}
+
+/** A captured tree as text: a line a node, with what a person looks for. */
+export function treeText(tree: unknown): string[] {
+  const root = typeof tree === 'object' && tree !== null ? field(tree, 'root') : undefined;
+  return [...lines(root ?? tree, 0)];
+}

@@ -1,0 +1,85 @@
+import { activeRunStatuses, endedRunStatuses, type Device, type Project, type Run } from '@phalanx/protocol';
+import { type Command, Option } from 'commander';
+
+import type { ApiClient } from '../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { listRuns } from '../follow/find-runs.ts';
+import { deviceIdOf, listDevices, serialOf } from '../launch/find-device.ts';
+import { getAutomationId, listProjects } from '../launch/find-project.ts';
+import { formatAge, formatDuration } from '../output/duration.ts';
+import { printJson, printTable } from '../output/table.ts';
+import { parseLimit } from './limit.ts';
+
+interface Flags extends ConnectionFlags {
+  device?: string;
+  automation?: string;
+  status?: Run['status'];
+  limit: number;
+  json?: true;
+}
+
+const noRuns = 'No runs. "phalanx run PROJECT --device D" or "phalanx exec FILE --device D" starts one.';
+
+/** `phalanx runs`: what ran, where, and how it ended. */
+export function addRunsCommand(program: Command): void {
+  const statuses = [...activeRunStatuses, ...endedRunStatuses];
+  const command = program
+    .command('runs')
+    .description('list runs, newest first')
+    .option('--device <device>', 'only runs on this device')
+    .option('--automation <automation>', 'only runs of this project (ID or name) or launch ID')
+    .addOption(new Option('--status <status>', 'only runs in this state').choices(statuses))
+    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  phalanx runs --status failed
+  phalanx runs --device SIM0001 --automation checkout --json`,
+    )
+    .action(async (flags: Flags) => {
+      const { api } = await connect(flags);
+      const devices = await listDevices(api);
+      const { runs, nextCursor } = await readRuns(api, devices, flags);
+      if (flags.json) return printJson({ success: true, runs, next_cursor: nextCursor });
+      // A token for launches alone may not see projects; IDs serve too.
+      const projects = runs.some((run) => run.launch_id === null)
+        ? await listProjects(api).catch(() => [])
+        : [];
+      const rows = runs.map((run) => row(run, devices, projects));
+      printTable({ flexible: 'error', rows }, noRuns);
+    });
+  addConnectionOptions(command);
+}
+
+async function readRuns(
+  api: ApiClient,
+  devices: readonly Device[],
+  { device, automation, status, limit }: Flags,
+): Promise<{ runs: Run[]; nextCursor: string | null }> {
+  const filter = {
+    ...(device === undefined ? {} : { device_id: deviceIdOf(devices, device) }),
+    ...(automation === undefined ? {} : { automation_id: await getAutomationId(api, automation) }),
+    ...(status === undefined ? {} : { status }),
+  };
+  const runs: Run[] = [];
+  for await (const run of listRuns(api, filter)) {
+    if (runs.length === limit) return { runs, nextCursor: runs.at(-1)?.run_id ?? null };
+    runs.push(run);
+  }
+  return { runs, nextCursor: null };
+}
+
+function row(run: Run, devices: readonly Device[], projects: readonly Project[]): Record<string, string> {
+  const { started_at: startedAt, ended_at: endedAt } = run;
+  const project = projects.find(({ id }) => id === run.automation_id);
+  return {
+    automation: project?.name ?? run.automation_id,
+    device: serialOf(devices, run.device_id),
+    status: run.status,
+    ago: formatAge(run.created_at),
+    took: startedAt === null ? '-' : formatDuration((endedAt ?? Date.now()) - startedAt),
+    error: run.error === null ? '' : `${run.error.code}: ${run.error.message}`,
+  };
+}

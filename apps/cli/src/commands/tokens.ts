@@ -1,0 +1,124 @@
+import { accessRoutes, scopes, type Scope, type Token } from '@phalanx/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+
+import type { ApiClient } from '../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { getAutomationId } from '../launch/find-project.ts';
+import { getUserId } from '../launch/find-user.ts';
+import { formatAge, formatDuration } from '../output/duration.ts';
+import { notice } from '../output/notice.ts';
+import { printable } from '../output/printable.ts';
+import { printJson, printTable } from '../output/table.ts';
+import { repeated } from './repeated.ts';
+
+interface CreateFlags extends ConnectionFlags {
+  scopes?: Scope[];
+  user?: string;
+  project: string[];
+  expires?: string;
+  json?: true;
+}
+
+function parseScopes(text: string): Scope[] {
+  const names = text.split(',').map((name) => name.trim());
+  const known = scopes.filter((scope) => names.includes(scope));
+  const unknown = names.filter((name) => !scopes.some((scope) => scope === name));
+  if (unknown.length === 0) return known;
+  throw new InvalidArgumentError(`Scopes are ${scopes.join(', ')}, separated by commas.`);
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** `30d`, or a time that JavaScript knows; the API wants a zone. */
+function parseExpiry(text: string): string {
+  const days = /^(\d{1,4})d$/.exec(text)?.[1];
+  const time = days === undefined ? Date.parse(text) : Date.now() + Number(days) * dayMs;
+  const limit = 8.64e15;
+  if (Math.abs(time) <= limit) return new Date(time).toISOString();
+  throw new InvalidArgumentError('Give days such as 30d, or an ISO 8601 time such as 2030-01-31T00:00:00Z.');
+}
+
+/** `phalanx token create|list|revoke` */
+export function addTokenCommands(program: Command): void {
+  const tokens = program.command('token').description('make, list and revoke API tokens');
+  const create = tokens
+    .command('create')
+    .description('make a token; its secret is printed this once, alone on standard output')
+    .argument('<name>', 'what it is for')
+    .option(
+      '--scopes <scopes>',
+      `of ${scopes.join(', ')}, with commas; default read,launch,edit,review`,
+      parseScopes,
+    )
+    .option('--user <user>', 'for this user (ID or name); for administrators')
+    .option(
+      '--project <project>',
+      'only for this project (ID or name); may be given several times',
+      repeated,
+      [],
+    )
+    .option('--expires <when>', 'in days (30d) or an ISO 8601 time; default in a year', parseExpiry)
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  phalanx token create "CI of the shop" --scopes read,launch --project checkout --expires 90d
+  PHALANX_TOKEN=$(phalanx token create "host in the lab" --scopes host) phalanx host`,
+    )
+    .action(createToken);
+  const list = tokens
+    .command('list')
+    .description("list your tokens; administrators see everyone's")
+    .option('--json', "print the API's reply")
+    .action(async (flags: ConnectionFlags & { json?: true }) => {
+      const reply = await (await connect(flags)).api.call(accessRoutes.listTokens);
+      if (flags.json) printJson(reply);
+      else printTable({ flexible: 'name', rows: reply.tokens.map(row) }, 'No tokens.');
+    });
+  const revoke = tokens
+    .command('revoke')
+    .description('revoke a token at once')
+    .argument('<id>', 'its ID; "phalanx token list" shows it')
+    .action(async (id: string, flags: ConnectionFlags) => {
+      const { api } = await connect(flags);
+      console.log(printable((await api.call(accessRoutes.deleteToken, { params: { id } })).message));
+    });
+  for (const command of [create, list, revoke]) addConnectionOptions(command);
+}
+
+async function createToken(name: string, flags: CreateFlags): Promise<void> {
+  const { api } = await connect(flags);
+  const body = { name, ...(await limitsOf(api, flags)) };
+  const reply = await api.call(accessRoutes.createToken, { body });
+  if (flags.json) return printJson(reply);
+  const { token, secret } = reply;
+  const end = token.expires_at === null ? 'never expires' : `expires ${token.expires_at}`;
+  notice(
+    `Token "${token.name}" (${token.scopes.join(', ')}; ${end}; ID ${token.id}). Its secret, shown this once:`,
+  );
+  console.log(secret);
+}
+
+async function limitsOf(api: ApiClient, { scopes: wanted, user, project, expires }: CreateFlags) {
+  const projectIds: string[] = [];
+  for (const text of project) projectIds.push(await getAutomationId(api, text));
+  return {
+    ...(wanted === undefined ? {} : { scopes: wanted }),
+    ...(user === undefined ? {} : { user_id: await getUserId(api, user) }),
+    ...(projectIds.length === 0 ? {} : { project_ids: projectIds }),
+    ...(expires === undefined ? {} : { expires_at: expires }),
+  };
+}
+
+const row = (token: Token): Record<string, string> => ({
+  id: token.id,
+  name: token.name,
+  scopes: token.scopes.join(','),
+  projects: token.project_ids === null ? 'all' : String(token.project_ids.length),
+  expires: token.expires_at === null ? 'never' : untilExpiry(Date.parse(token.expires_at)),
+  'last used': token.last_used_at === null ? 'never' : `${formatAge(Date.parse(token.last_used_at))} ago`,
+});
+
+const untilExpiry = (epochMs: number): string =>
+  epochMs <= Date.now() ? 'expired' : `in ${formatDuration(epochMs - Date.now())}`;

@@ -1,0 +1,42 @@
+import { accessRoutes } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { printable } from '../output/printable.ts';
+import { printJson, printTable } from '../output/table.ts';
+
+type Flags = ConnectionFlags & { json?: true };
+
+/** `phalanx user create|list`, for administrators. */
+export function addUserCommands(program: Command): void {
+  const users = program.command('user').description('create and list users (administrators)');
+  const create = users
+    .command('create')
+    .description('create a user; make a token for them next')
+    .argument('<name>')
+    .option('--json', "print the API's reply")
+    .addHelpText('after', '\nExample: phalanx user create ada && phalanx token create "laptop" --user ada')
+    .action(async (name: string, flags: Flags) => {
+      const reply = await (await connect(flags)).api.call(accessRoutes.createUser, { body: { name } });
+      if (flags.json) return printJson(reply);
+      const { user } = reply;
+      console.log(printable(`User "${user.name}" has the ID ${user.id}.`));
+      console.log(`A token for them: phalanx token create "first token" --user ${user.id}`);
+    });
+  const list = users
+    .command('list')
+    .description('list the users')
+    .option('--json', "print the API's reply")
+    .action(async (flags: Flags) => {
+      const reply = await (await connect(flags)).api.call(accessRoutes.listUsers);
+      const rows = reply.users.map(({ id, name, role, created_at: since }) => ({
+        id,
+        name,
+        role,
+        since: since.slice(0, 10),
+      }));
+      if (flags.json) printJson(reply);
+      else printTable({ flexible: 'name', rows }, 'No users.');
+    });
+  for (const command of [create, list]) addConnectionOptions(command);
+}

@@ -1,0 +1,79 @@
+import { type Command, Option } from 'commander';
+
+import { ApiClient } from '../api-client.ts';
+import { environment } from '../config.ts';
+import { usageError } from '../exit-codes.ts';
+import { findLogin, type Login } from './login-file.ts';
+import { serverAddress } from './server-address.ts';
+
+export interface ConnectionFlags {
+  serverUrl?: string;
+  token?: string;
+}
+
+export interface Connection {
+  readonly api: ApiClient;
+  readonly serverUrl: string;
+}
+
+const defaultServerUrl = 'http://127.0.0.1:8080';
+
+export function addConnectionOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--server-url <url>',
+        `address of the server (PHALANX_SERVER_URL, or what "phalanx login" stored). Default: ${defaultServerUrl}.`,
+      ),
+    )
+    .addOption(new Option('--token <token>', 'API token (PHALANX_TOKEN, or what "phalanx login" stored)'));
+}
+
+/** An empty variable counts as not set. */
+const variable = (name: string): string | undefined => environment[name]?.trim() || undefined;
+
+function givenServerUrl(flags: ConnectionFlags): string | undefined {
+  if (flags.serverUrl !== undefined) return serverAddress(flags.serverUrl, '--server-url');
+  const text = variable('PHALANX_SERVER_URL');
+  return text === undefined ? undefined : serverAddress(text, 'PHALANX_SERVER_URL');
+}
+
+export function givenToken(flags: ConnectionFlags): string | undefined {
+  const token = flags.token?.trim() ?? variable('PHALANX_TOKEN');
+  if (token === undefined) return undefined;
+  return checkedToken(token, flags.token === undefined ? 'PHALANX_TOKEN' : '--token');
+}
+
+export function checkedToken(token: string, source: string): string {
+  if (/^[\x21-\x7e]{1,500}$/.test(token)) return token;
+  throw usageError(
+    `${source} is not a token: it must have 1 to 500 printable ASCII characters and no spaces.`,
+  );
+}
+
+export const serverUrlOrDefault = (flags: ConnectionFlags): string =>
+  givenServerUrl(flags) ?? defaultServerUrl;
+
+/** Who to ask as whom: flags before variables before the stored login. Throws a usage error without a token. */
+export async function connect(flags: ConnectionFlags): Promise<Connection> {
+  const token = givenToken(flags);
+  const url = givenServerUrl(flags);
+  if (token !== undefined && url !== undefined) return connectionTo(url, token);
+  const login = await findLogin();
+  const serverUrl = url ?? login?.server_url ?? defaultServerUrl;
+  return connectionTo(serverUrl, token ?? storedToken(login, serverUrl));
+}
+
+/** A token goes to no other server than the one that it was stored for. */
+function storedToken(login: Login | undefined, serverUrl: string): string {
+  if (login?.server_url === serverUrl) return login.token;
+  const reason = login === undefined ? 'There is no token' : `The stored token is for ${login.server_url}`;
+  throw usageError(
+    `${reason}: run "phalanx login --server-url ${serverUrl}", or set PHALANX_TOKEN or --token.`,
+  );
+}
+
+const connectionTo = (serverUrl: string, token: string): Connection => ({
+  api: new ApiClient(serverUrl, token),
+  serverUrl,
+});

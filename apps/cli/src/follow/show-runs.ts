@@ -1,0 +1,45 @@
+import type { Device, LogEntry, Run } from '@phalanx/protocol';
+
+import type { ApiClient } from '../api-client.ts';
+import { CommandError, exitCodes } from '../exit-codes.ts';
+import { serialOf } from '../launch/find-device.ts';
+import { describeEnd } from '../output/describe-run.ts';
+import { notice } from '../output/notice.ts';
+import { printLogEntry } from '../output/print-log-entry.ts';
+import { followRuns, type FollowedRun, type RunListener } from './follow-runs.ts';
+import { unlessInterrupted } from './until-interrupted.ts';
+
+interface Show {
+  readonly runs: readonly FollowedRun[];
+  readonly devices: readonly Device[];
+  /** Prints the service's `log` and `run` events instead, one a line. */
+  readonly json: boolean;
+  readonly stopCommand: string;
+}
+
+/** Prints the logs of these runs until all have ended. Throws unless every one has completed. */
+export async function showRuns(api: ApiClient, show: Show): Promise<void> {
+  const ended = await unlessInterrupted(
+    followRuns(api, show.runs, show.json ? jsonListener : textListener(show)),
+    `Stopped following; what runs goes on. Stop it with: ${show.stopCommand}`,
+  );
+  const others = ended.filter(({ status }) => status !== 'completed');
+  if (others.length === 0) return;
+  const which = ended.length === 1 ? 'The run' : `${others.length} of ${ended.length} runs`;
+  throw new CommandError(exitCodes.failed, `${which} did not complete.`);
+}
+
+const jsonListener: RunListener = {
+  onEntries: (deviceId, logs) => console.log(JSON.stringify({ type: 'log', device_id: deviceId, logs })),
+  onEnd: (run) => console.log(JSON.stringify({ type: 'run', run })),
+};
+
+function textListener({ runs, devices }: Show): RunListener {
+  const prefixOf = (deviceId: string): string => (runs.length === 1 ? '' : serialOf(devices, deviceId));
+  return {
+    onEntries(deviceId: string, entries: readonly LogEntry[]) {
+      for (const entry of entries) printLogEntry(entry, prefixOf(deviceId));
+    },
+    onEnd: (run: Run) => notice(`${serialOf(devices, run.device_id)}: the run ${describeEnd(run)}.`),
+  };
+}

@@ -1,0 +1,20 @@
+import { deviceRoutes, type Device } from '@phalanx/protocol';
+
+import type { ApiClient } from '../api-client.ts';
+
+/** People know serial numbers, programs know IDs. What is neither is left to the server to refuse. */
+export function deviceIdOf(devices: readonly Device[], text: string): string {
+  const found =
+    devices.find((device) => device.device_id === text) ?? devices.find((device) => device.serial === text);
+  return found?.device_id ?? text;
+}
+
+export const listDevices = async (api: ApiClient): Promise<Device[]> =>
+  (await api.call(deviceRoutes.list)).devices;
+
+/** A serial number, or the ID when the device is not known. */
+export const serialOf = (devices: readonly Device[], deviceId: string): string =>
+  devices.find((device) => device.device_id === deviceId)?.serial ?? deviceId;
+
+/** Whether its host holds it: it can be asked to start and to stop. */
+export const isOnline = ({ state }: Device): boolean => state === 'ready' || state === 'busy';

@@ -1,0 +1,37 @@
+import { projectRoutes, type Project } from '@phalanx/protocol';
+
+import type { ApiClient } from '../api-client.ts';
+import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const isUuid = (text: string): boolean => uuid.test(text);
+
+export async function listProjects(api: ApiClient): Promise<Project[]> {
+  const projects: Project[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await api.call(projectRoutes.list, { query: cursor === undefined ? {} : { cursor } });
+    projects.push(...page.projects);
+    if (page.next_cursor === null) return projects;
+    cursor = page.next_cursor;
+  }
+}
+
+/**
+ * The ID of the project with this name. What is an ID stays as it is: that of a project, or the launch ID of direct
+ * code; the server refuses what it does not know.
+ */
+export async function getAutomationId(api: ApiClient, text: string): Promise<string> {
+  if (isUuid(text)) return text;
+  const named = (await listProjects(api)).filter((project) => project.name === text);
+  const [only] = named;
+  if (only === undefined)
+    throw new CommandError(
+      exitCodes.refused,
+      `There is no project "${text}": "phalanx project list" shows yours.`,
+    );
+  if (named.length === 1) return only.id;
+  throw usageError(
+    `Several projects have the name "${text}": give an ID of ${named.map(({ id }) => id).join(', ')}.`,
+  );
+}

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+
+import { usageError } from '../exit-codes.ts';
+
+type Parameters = Record<string, unknown>;
+
+function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return { value };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A phone number or an ID of many digits would lose some as a number; then it stays text. */
+const losesDigits = (value: unknown): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+
+function guess(text: string): unknown {
+  const parsed = parseJson(text);
+  return parsed === undefined || losesDigits(parsed.value) ? text : parsed.value;
+}
+
+/** `name=value`, where the value is JSON if it parses, else text; or `name:=json`. */
+export function parseAssignment(flag: string, text: string): [name: string, value: unknown] {
+  const [, name, sign, value] = /^([^=]*[^=:])(:?=)(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw usageError(`${flag} must be name=value, or name:=json; it is "${text}".`);
+  if (sign === '=') return [name, guess(value)];
+  const parsed = parseJson(value);
+  if (parsed === undefined)
+    throw usageError(`${flag} ${name}: what follows := must be JSON; it is "${value}".`);
+  return [name, parsed.value];
+}
+
+async function readObject(flag: string, file: string): Promise<Parameters> {
+  const text = await readFile(file, 'utf8').catch(() => {
+    throw usageError(`${flag}: ${file} cannot be read.`);
+  });
+  const value = parseJson(text)?.value;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw usageError(`${flag}: ${file} must hold a JSON object.`);
+}
+
+/** What a file holds, with the single assignments over it. */
+export async function readParameters(
+  flag: string,
+  assignments: readonly string[],
+  file?: string,
+): Promise<Parameters> {
+  const fromFile = file === undefined ? {} : await readObject(`--${flag}s-file`, file);
+  const single = assignments.map((text) => parseAssignment(`--${flag}`, text));
+  return Object.fromEntries([...Object.entries(fromFile), ...single]);
+}

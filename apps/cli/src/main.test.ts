@@ -1,0 +1,171 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+
+import { addCallerCommands } from './commands/callers.ts';
+import { runCli } from './testing/cli-process.ts';
+import { adminToken, TestService } from './testing/test-service.ts';
+
+// Each test starts several processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await TestService.start(1);
+});
+afterAll(() => service.stop());
+
+/** Nothing listens on the port that TCP keeps for itself. */
+const away = 'http://127.0.0.1:2';
+
+describe('what cannot be done ends with exit code 2 and one line that says what to do', () => {
+  const cases: Record<string, { args: string[]; env?: Record<string, string>; says: RegExp }> = {
+    'no token': {
+      args: ['devices'],
+      says: /^There is no token: run "phalanx login --server-url http:\/\/127\.0\.0\.1:8080", or set PHALANX_TOKEN or --token\.$/,
+    },
+    'a server that is away': {
+      args: ['devices', '--server-url', away, '--token', 'x'],
+      says: /^The server at http:\/\/127\.0\.0\.1:2 cannot be reached \(.+\): start it, or give its address with --server-url or PHALANX_SERVER_URL\.$/,
+    },
+    'an address that is none': {
+      args: ['devices', '--server-url', 'phones.example.com', '--token', 'x'],
+      says: /^--server-url must be an address such as https:\/\/.+; it is "phones\.example\.com"\.$/,
+    },
+    'an address of a variable that is none': {
+      args: ['devices'],
+      env: { PHALANX_SERVER_URL: 'ftp://x', PHALANX_TOKEN: 'x' },
+      says: /^PHALANX_SERVER_URL must be an address/,
+    },
+    'a token that cannot be one': { args: ['devices', '--token', 'a b'], says: /^--token is not a token/ },
+    'an unknown command': { args: ['devcies'], says: /unknown command 'devcies'.*devices/ },
+    'an unknown option': { args: ['devices', '--colour'], says: /unknown option '--colour'/ },
+    'a missing argument': { args: ['logs', 'SIM0001'], says: /missing required argument 'automation'/ },
+    'a launch without a device': { args: ['run', 'checkout'], says: /^Say where: --device D/ },
+    'a stop of one and all': { args: ['stop', '--all', '--device', 'x'], says: /^Say where/ },
+    'a file that is not there': {
+      args: ['exec', 'no-such.ts', '--device', 'x'],
+      says: /^no-such\.ts cannot be read/,
+    },
+    'a parameter without a value': {
+      args: ['run', 'p', '--all-ready', '--param', 'name'],
+      says: /^--param must be name=value/,
+    },
+    'a parameter that must be JSON': {
+      args: ['run', 'p', '--all-ready', '--param', 'n:={'],
+      says: /^--param n: what follows := must be JSON/,
+    },
+    'a status that is none': {
+      args: ['runs', '--status', 'done'],
+      says: /'done' is invalid\. Allowed choices are starting/,
+    },
+    'a scope that is none': {
+      args: ['token', 'create', 'x', '--scopes', 'root'],
+      says: /Scopes are read, launch/,
+    },
+    'an expiry that is none': {
+      args: ['token', 'create', 'x', '--expires', 'soon'],
+      says: /Give days such as 30d/,
+    },
+    'an unknown setting of the service': {
+      args: ['server'],
+      env: { PHALANX_LISTNE: 'x' },
+      says: /^Unknown setting PHALANX_LISTNE/,
+    },
+    'a bad setting of the service': {
+      args: ['server', '--listen', 'nowhere'],
+      says: /^PHALANX_LISTEN must be host:port/,
+    },
+    'a folder of no project': {
+      args: ['project', 'push', '--server-url', away, '--token', 'x'],
+      says: /^This folder belongs to no project/,
+    },
+  };
+
+  test.each(Object.entries(cases))('%s', async (_name, { args, env, says }) => {
+    const { code, stdout, stderr } = await runCli(args, {
+      cwd: service.folder,
+      env: { XDG_CONFIG_HOME: '/nowhere', ...env },
+    });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr.trim()).toMatch(says);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  });
+});
+
+test('a token that the server does not know ends with exit code 2 and says how to log in', async () => {
+  const { code, stderr } = await service.run(['devices', '--token', 'phx_unknown']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('phalanx login');
+});
+
+test.each([
+  [200, '<html>', /is not a Phalanx server \(HTTP status 200\)/],
+  [302, '', /sends callers to https:\/\/phones\.example\.com\//],
+])('what answers %i without being a Phalanx server is named', async (status, body, says) => {
+  const other = createServer((_request, response) => {
+    response.writeHead(status, { location: 'https://phones.example.com/' }).end(body);
+  }).listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const address = other.address();
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  const { code, stderr } = await service.run(['devices', '--server-url', url]);
+  other.close();
+  expect(code).toBe(2);
+  expect(stderr).toMatch(says);
+});
+
+describe('a login', () => {
+  let config: string;
+  beforeAll(async () => {
+    config = await mkdtemp(path.join(tmpdir(), 'phalanx-login-'));
+  });
+  afterAll(() => rm(config, { recursive: true }));
+
+  test('is checked, stored for its owner alone, used, and sent to no other server', async () => {
+    const env = { XDG_CONFIG_HOME: config };
+    const wrong = await runCli(['login', '--server-url', service.url], { env, input: 'phx_wrong\n' });
+    expect(wrong.code).toBe(2);
+    const login = await runCli(['login', '--server-url', `${service.url}/`], {
+      env,
+      input: `${adminToken}\n`,
+    });
+    expect(login).toMatchObject({ code: 0, stderr: '' });
+    expect(login.stdout).toMatch(/^Logged in to http:\/\/127\.0\.0\.1:\d+ as \S+, with the token/);
+
+    const file = path.join(config, 'phalanx', 'login.json');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ server_url: service.url, token: adminToken });
+
+    expect(await runCli(['devices'], { env })).toMatchObject({ code: 0 });
+    const elsewhere = await runCli(['devices', '--server-url', away], { env });
+    expect(elsewhere).toMatchObject({ code: 2 });
+    expect(elsewhere.stderr).toContain(`The stored token is for ${service.url}`);
+
+    expect(await runCli(['logout'], { env })).toMatchObject({ code: 0 });
+    expect(await runCli(['devices'], { env })).toMatchObject({ code: 2 });
+  });
+});
+
+test('every command that calls a server says in its help what it is for', () => {
+  const program = new Command('phalanx');
+  addCallerCommands(program);
+  const leaves = (command: Command): Command[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
+  expect(leaves(program).length).toBeGreaterThan(25);
+  for (const command of leaves(program)) {
+    expect(command.description()).not.toBe('');
+    for (const option of command.options) expect(option.description).not.toBe('');
+  }
+});
+
+test('the help lists the commands of both kinds, and the exit codes', async () => {
+  const { code, stdout, stderr } = await runCli(['--help']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  for (const part of ['devices', 'project', 'server', 'demo', 'Exit codes:']) expect(stdout).toContain(part);
+});

@@ -1,0 +1,21 @@
+import type { Run } from '@phalanx/protocol';
+
+import { formatDuration } from './duration.ts';
+
+const words: Readonly<Record<Run['status'], string>> = {
+  starting: 'is starting',
+  running: 'is running',
+  completed: 'completed',
+  failed: 'failed',
+  stopped: 'was stopped',
+  timed_out: 'timed out',
+  lost: 'was lost',
+};
+
+/** Such as `failed after 3.2 s (uncaught_error: no luck)`; the message's first line, for the log has the stack. */
+export function describeEnd({ status, error, started_at: startedAt, ended_at: endedAt }: Run): string {
+  const duration =
+    startedAt === null || endedAt === null ? '' : ` after ${formatDuration(endedAt - startedAt)}`;
+  const reason = error === null ? '' : ` (${error.code}: ${error.message.split('\n', 1)[0] ?? ''})`;
+  return `${words[status]}${duration}${reason}`;
+}

@@ -1,0 +1,16 @@
+const units: readonly (readonly [name: string, ms: number])[] = [
+  ['d', 24 * 60 * 60 * 1000],
+  ['h', 60 * 60 * 1000],
+  ['min', 60 * 1000],
+];
+
+/** Such as `3 min`; below a minute in seconds, below ten with a fraction. */
+export function formatDuration(durationMs: number): string {
+  const ms = Math.max(0, durationMs);
+  const unit = units.find(([, size]) => ms >= size);
+  if (unit !== undefined) return `${Math.floor(ms / unit[1])} ${unit[0]}`;
+  return `${ms < 10_000 ? (ms / 1000).toFixed(1) : Math.floor(ms / 1000)} s`;
+}
+
+/** How long ago a moment was, epoch milliseconds. */
+export const formatAge = (epochMs: number): string => formatDuration(Date.now() - epochMs);

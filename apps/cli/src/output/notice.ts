@@ -1,0 +1,6 @@
+import { printable } from './printable.ts';
+
+/** For people, beside what the command puts out: on standard error. */
+export function notice(text: string): void {
+  console.error(printable(text));
+}

@@ -1,0 +1,61 @@
+import { lstat, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Where the CLI keeps its own files of a project folder. */
+export const ownFolder = '.phalanx';
+
+/** Names that some file system takes for `.git` or `.phalanx`: other letter case, dots and spaces at the end, streams. */
+const isReserved = (name: string): boolean =>
+  /^(?:\.git|\.phalanx|git~\d+)$/.test((name.toLowerCase().split(':', 1)[0] ?? '').replace(/[. ]+$/, ''));
+
+// oxlint-disable-next-line no-control-regex
+const control = /[\u0000-\u001F\u007F-\u009F]/;
+
+/** Why a path that a server gave can't be a file below the project's folder here; undefined when it can. */
+export function findPathProblem(file: string): string | undefined {
+  const names = file.split('/');
+  if (names.some((name) => name === '' || name === '.' || name === '..')) return 'it leads elsewhere';
+  if (file.includes('\\') || control.test(file) || /^[a-z]:/i.test(file)) return 'its name is not safe here';
+  if (names.some(isReserved)) return 'its name is reserved';
+  return undefined;
+}
+
+/** A folder or file that is really there, not a symbolic link to somewhere; `undefined` when there is nothing. */
+export async function findKind(absolute: string): Promise<'folder' | 'file' | 'other' | undefined> {
+  const info = await lstat(absolute).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (info === undefined) return undefined;
+  if (info.isDirectory()) return 'folder';
+  return info.isFile() ? 'file' : 'other';
+}
+
+/** Makes the folders that lead to `file` below `root`, none of them through a symbolic link. */
+export async function makeFolders(root: string, file: string): Promise<void> {
+  let folder = root;
+  for (const name of file.split('/').slice(0, -1)) {
+    folder = path.join(folder, name);
+    const kind = await findKind(folder);
+    if (kind === undefined) await mkdir(folder);
+    else if (kind !== 'folder') throw new LocalPathError(`${folder} is in the way: it is no folder`);
+  }
+}
+
+/** Whether one of the folders that lead to `file` is a symbolic link or no folder. */
+export async function isBehindLink(root: string, file: string): Promise<boolean> {
+  let folder = root;
+  for (const name of file.split('/').slice(0, -1)) {
+    folder = path.join(folder, name);
+    const kind = await findKind(folder);
+    if (kind === undefined) return false;
+    if (kind !== 'folder') return true;
+  }
+  return false;
+}
+
+/** Something on this disk is in the way of one file. */
+export class LocalPathError extends Error {
+  override readonly name = 'LocalPathError';
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import type { ApiClient } from '../api-client.ts';
+import { inParallel } from '../follow/in-parallel.ts';
+import { Progress } from '../output/progress.ts';
+import { contentHash, readBase, writeBase, type BaseFiles } from './base-files.ts';
+import type { LinkedFolder } from './link.ts';
+import {
+  findKind,
+  findPathProblem,
+  isBehindLink,
+  LocalPathError,
+  makeFolders,
+  ownFolder,
+} from './local-path.ts';
+import { readLocalFile } from './read-local-file.ts';
+import { RemoteFiles } from './remote-files.ts';
+
+export interface Pulled {
+  written: string[];
+  deleted: string[];
+  /** Changed here and not on the server: left as they are. */
+  kept: string[];
+  /** Changed here and on the server. */
+  conflicts: string[];
+  /** What can't be had here, and why. */
+  skipped: { path: string; reason: string }[];
+}
+
+/** What to do with one file; `staged` is where its new content lies. */
+type Step =
+  | { kind: 'write'; path: string; staged: string; hash: string }
+  | { kind: 'delete'; path: string }
+  | { kind: 'same'; path: string; hash: string };
+
+interface Pull {
+  root: string;
+  remote: RemoteFiles;
+  base: BaseFiles;
+  force: boolean;
+  staging: string;
+  result: Pulled;
+  steps: Step[];
+}
+
+/**
+ * The hash of a file here; `absent`, `blocked` when something that is no file of ours is in its place, `unreadable` for
+ * one that was surely not pulled.
+ */
+async function localState(root: string, file: string): Promise<string> {
+  if (await isBehindLink(root, file)) return 'blocked';
+  const kind = await findKind(path.join(root, file));
+  if (kind === undefined) return 'absent';
+  if (kind !== 'file') return 'blocked';
+  return readLocalFile(root, file).then(contentHash, (error: unknown) => {
+    if (error instanceof LocalPathError) return 'unreadable';
+    throw error;
+  });
+}
+
+/**
+ * Brings the files of the server into the folder. Everything is fetched and compared before anything is changed; with
+ * a conflict and without `force` nothing is.
+ */
+export async function pull(api: ApiClient, folder: LinkedFolder, force: boolean): Promise<Pulled> {
+  const { root } = folder;
+  const staging = path.join(root, ownFolder, `incoming-${randomUUID()}`);
+  await makeFolders(root, `${path.relative(root, staging).replaceAll(path.sep, '/')}/x`);
+  const result: Pulled = { written: [], deleted: [], kept: [], conflicts: [], skipped: [] };
+  const remote = new RemoteFiles(api, folder.id);
+  const state: Pull = { root, remote, base: await readBase(root), force, staging, result, steps: [] };
+  try {
+    await compareAll(state);
+    if (result.conflicts.length === 0 || force) await apply(state);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+  for (const list of [result.written, result.deleted, result.kept, result.conflicts]) list.sort();
+  return result;
+}
+
+async function compareAll(state: Pull): Promise<void> {
+  const paths = await state.remote.list();
+  const progress = new Progress('Comparing', paths.length);
+  try {
+    await inParallel(paths, async (file, index) => {
+      await compare(state, file, path.join(state.staging, String(index)));
+      progress.step();
+    });
+  } finally {
+    progress.end();
+  }
+  const onServer = new Set(paths);
+  for (const file of state.base.keys()) if (!onServer.has(file)) await compareGone(state, file);
+}
+
+async function compare(state: Pull, file: string, staged: string): Promise<void> {
+  const { root, remote, base, result, steps } = state;
+  const problem = findPathProblem(file);
+  if (problem !== undefined) return void result.skipped.push({ path: file, reason: problem });
+  const found = await remote.find(file);
+  if (found === undefined) return;
+  if (found === 'not text')
+    return void result.skipped.push({ path: file, reason: 'it is not text: git clone has it' });
+  const there = contentHash(found.text);
+  const here = await localState(root, file);
+  const before = base.get(file);
+  if (here === 'blocked')
+    return void result.skipped.push({ path: file, reason: 'a folder or a link here is in its place' });
+  if (here === there) return void steps.push({ kind: 'same', path: file, hash: there });
+  const isUntouchedHere = here === before || (here === 'absent' && before === undefined);
+  if (!isUntouchedHere && there === before && !state.force) return void result.kept.push(file);
+  if (!isUntouchedHere) result.conflicts.push(file);
+  await writeFile(staged, found.text, { flag: 'wx' });
+  steps.push({ kind: 'write', path: file, staged, hash: there });
+}
+
+/** A file that the server had, and has no more. */
+async function compareGone({ root, base, force, result, steps }: Pull, file: string): Promise<void> {
+  if (findPathProblem(file) !== undefined) return void base.delete(file);
+  const here = await localState(root, file);
+  if (here === 'absent' || here === 'blocked') return void base.delete(file);
+  if (here !== base.get(file)) result.conflicts.push(file);
+  if (here === base.get(file) || force) steps.push({ kind: 'delete', path: file });
+}
+
+/** Deletions first: a file may become a folder. */
+async function apply({ root, base, steps, result }: Pull): Promise<void> {
+  const order = { delete: 0, same: 1, write: 2 };
+  try {
+    for (const step of steps.sort((one, other) => order[one.kind] - order[other.kind])) {
+      if (step.kind === 'delete') {
+        await rm(path.join(root, step.path), { force: true });
+        base.delete(step.path);
+        result.deleted.push(step.path);
+      } else if (step.kind === 'same') base.set(step.path, step.hash);
+      else await place({ root, base, result }, step);
+    }
+  } finally {
+    await writeBase(root, base);
+  }
+}
+
+async function place(
+  { root, base, result }: Pick<Pull, 'root' | 'base' | 'result'>,
+  step: Step & { kind: 'write' },
+): Promise<void> {
+  try {
+    await makeFolders(root, step.path);
+    await rename(step.staged, path.join(root, step.path));
+    base.set(step.path, step.hash);
+    result.written.push(step.path);
+  } catch (error) {
+    const isInTheWay = error instanceof LocalPathError || (error instanceof Error && 'code' in error);
+    if (!isInTheWay) throw error;
+    result.skipped.push({ path: step.path, reason: error.message });
+  }
+}

@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deviceRoutes } from '@phalanx/protocol';
+
+import { ApiClient } from '../api-client.ts';
+import { startService, type Service } from '../service.ts';
+import { CliProcess, runCli, type CliOptions, type CliResult } from './cli-process.ts';
+
+export const adminToken = 'administrator-token-of-the-tests-0123456789';
+const pollMs = 25;
+
+/** The service in this process, with simulated phones SIM0001, SIM0002, …, and a folder for the commands to work in. */
+export class TestService {
+  readonly folder: string;
+  readonly #service: Service;
+  readonly api: ApiClient;
+
+  private constructor(folder: string, service: Service) {
+    this.folder = folder;
+    this.#service = service;
+    this.api = new ApiClient(service.server.url, adminToken);
+  }
+
+  /** Resolves when every phone is ready. */
+  static async start(phones: number): Promise<TestService> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-cli-'));
+    const settings = {
+      PHALANX_LISTEN: '127.0.0.1:0',
+      PHALANX_DATA_DIR: path.join(folder, 'data'),
+      PHALANX_ADMIN_TOKEN: adminToken,
+      PHALANX_ADB_SERVER: 'off',
+      PHALANX_LOG_LEVEL: 'silent',
+    };
+    const service = new TestService(folder, await startService(settings, phones));
+    await service.#untilReady(phones);
+    return service;
+  }
+
+  get url(): string {
+    return this.#service.server.url;
+  }
+
+  get env(): Record<string, string> {
+    return {
+      PHALANX_SERVER_URL: this.url,
+      PHALANX_TOKEN: adminToken,
+      XDG_CONFIG_HOME: path.join(this.folder, 'config'),
+    };
+  }
+
+  run(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+    return runCli(args, this.#options(options));
+  }
+
+  spawn(args: readonly string[], options: CliOptions = {}): CliProcess {
+    return new CliProcess(args, this.#options(options));
+  }
+
+  async stop(): Promise<void> {
+    await this.#service.close();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  #options({ env, ...options }: CliOptions): CliOptions {
+    return { cwd: this.folder, ...options, env: { ...this.env, ...env } };
+  }
+
+  async #untilReady(phones: number): Promise<void> {
+    for (;;) {
+      const { devices } = await this.api.call(deviceRoutes.list);
+      if (devices.filter(({ state }) => state === 'ready').length === phones) return;
+      await sleep(pollMs);
+    }
+  }
+}

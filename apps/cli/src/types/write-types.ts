@@ -1,0 +1,81 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+import { notice } from '../output/notice.ts';
+import { findKind, ownFolder } from '../project/local-path.ts';
+import { writeBelow } from '../project/write-own-file.ts';
+import { declareParameters } from './declare-parameters.ts';
+
+const typesFolder = `${ownFolder}/types`;
+const configFile = 'tsconfig.json';
+const schemaFile = 'parameters.schema.json';
+
+/** The options that the server checks with, for a folder that has none of its own. */
+const defaultConfig = {
+  compilerOptions: {
+    target: 'es2023',
+    lib: ['es2023'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    moduleDetection: 'force',
+    jsx: 'react',
+    strict: false,
+    noEmit: true,
+    skipLibCheck: true,
+    resolveJsonModule: true,
+    isolatedModules: true,
+    allowImportingTsExtensions: true,
+    types: [],
+  },
+  // Folders with a dot are not looked into unless they are named.
+  include: ['**/*', `${typesFolder}/*.d.ts`],
+};
+
+export const defaultConfigText = `${JSON.stringify(defaultConfig, null, 2)}\n`;
+
+/** Writes what an editor needs to know `agent`. Returns the paths that it wrote. */
+export async function writeTypes(root: string): Promise<string[]> {
+  const files = await readDeclarations();
+  const parameters = await declareOwnParameters(root);
+  if (parameters !== undefined) files.set('parameters.d.ts', parameters);
+  const written: string[] = [];
+  for (const [name, text] of files) {
+    await writeBelow(root, `${typesFolder}/${name}`, text);
+    written.push(`${typesFolder}/${name}`);
+  }
+  if (await hasConfig(root)) return written;
+  await writeBelow(root, configFile, defaultConfigText);
+  return [...written, configFile];
+}
+
+/** A config of the user's own is left as it is, but has to name the types. */
+async function hasConfig(root: string): Promise<boolean> {
+  const file = path.join(root, configFile);
+  const kind = await findKind(file);
+  if (kind === 'file' && !(await readFile(file, 'utf8')).includes(typesFolder))
+    notice(`For your editor to know "agent", add "${typesFolder}/*.d.ts" to "include" in ${configFile}.`);
+  return kind !== undefined;
+}
+
+/** The declarations of the runtime, by file name. */
+async function readDeclarations(): Promise<Map<string, string>> {
+  const require = createRequire(import.meta.url);
+  const folder = path.dirname(require.resolve('@phalanx/automation/types/agent.d.ts'));
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.d.ts'));
+  const read = async (name: string) => [name, await readFile(path.join(folder, name), 'utf8')] as const;
+  return new Map(await Promise.all(names.map(read)));
+}
+
+/** Without a schema an empty declaration takes the place of an older one. */
+async function declareOwnParameters(root: string): Promise<string | undefined> {
+  const file = path.join(root, schemaFile);
+  if ((await findKind(file)) !== 'file') return 'export {};\n';
+  try {
+    const schema: unknown = JSON.parse(await readFile(file, 'utf8'));
+    return declareParameters(schema);
+  } catch {
+    notice(`${schemaFile} is not valid JSON: the types of your parameters were not written.`);
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import type { AddressInfo } from 'node:net';
+
+import { SettingError, type ServerConfig } from './config.ts';
+
+const problems: Record<string, string> = {
+  EADDRINUSE: 'is taken by another program: stop it, or choose another address',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+  ENOTFOUND: 'is not the name of a machine',
+  EACCES: 'may not be used by this user: choose a port above 1023',
+};
+
+/** What keeps the server from listening, in words that say what to do; other errors as they are. */
+export function explainListenError(error: unknown, { host, port }: ServerConfig['listen']): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const problem = typeof code === 'string' ? problems[code] : undefined;
+  if (problem === undefined) return error;
+  return new SettingError(`PHALANX_LISTEN ${host}:${port} ${problem}`, { cause: error });
+}
+
+/** Such as `http://127.0.0.1:8080`. */
+export function urlOf(address: AddressInfo | string | null): string {
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen on TCP');
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}

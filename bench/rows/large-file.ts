@@ -1,0 +1,97 @@
+/**
+ * Compared: how long `GET /devices`, asked 200 times a second, takes while a file of 50 MB is written to a project and
+ * read back; and the same without the file. The figure is the 99th percentile of a round.
+ *
+ * Fair because nothing else differs. The requests come at their pace whether or not those before are answered; the file
+ * is sent and read by a process of its own, which makes its body before the measuring, but all of them share the
+ * processors of one machine: the delay of the server's event loop tells what the service itself held up.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type, type Static } from 'typebox';
+
+import type { BenchProcess } from '../harness/bench-process.ts';
+import { percentile } from '../harness/percentile.ts';
+import { interleave, median } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+import { createProject } from '../projects/push-project.ts';
+import { startServerWithHosts } from './server-with-hosts.ts';
+
+const sizeBytes = 50 * 1024 * 1024;
+const perSecond = 200;
+const quietMs = 3000;
+const rounds = 5;
+
+const Delay = Type.Object({ p99Ms: Type.Number(), maxMs: Type.Number() });
+const Moved = Type.Object({ inMs: Type.Number(), outMs: Type.Number() });
+const Latencies = Type.Array(Type.Number());
+
+interface Observed extends Static<typeof Delay> {
+  latencyP99Ms: number;
+  cpuMs: number;
+}
+
+export const largeFile: Row = {
+  name: 'large-file',
+  title: 'GET /devices, 200 a second, while a file of 50 MB goes in and out: 99th percentile',
+  against: 'the same without the file',
+  async measure(stage: Stage): Promise<RowResult> {
+    const { api, server } = await startServerWithHosts(stage, { hosts: 1, devicesPerHost: 10 });
+    const { id } = await createProject(api);
+    const [others, mover] = [await stage.start('http-load'), await stage.start('http-load')];
+    await mover.call('prepareLargeFile', { sizeBytes }, Type.Unknown());
+    const file = { ...api, url: new URL(`/api/v2/automation/file/${id}`, api.url).href };
+    const observe = async (work: () => Promise<unknown>): Promise<Observed> => {
+      const url = new URL('/api/v2/devices', api.url).href;
+      await others.call('startPace', { ...api, url, perSecond }, Type.Unknown());
+      return observeServer(server, others, work);
+    };
+    const moved: Static<typeof Moved>[] = [];
+    const busy: Observed[] = [];
+    const quiet: Observed[] = [];
+    const medians = await interleave({
+      rounds,
+      figure: async () => {
+        const path = `data/${crypto.randomUUID()}.txt`;
+        const input = { ...file, path };
+        busy.push(await observe(async () => moved.push(await mover.call('moveLargeFile', input, Moved))));
+        return busy.at(-1)?.latencyP99Ms ?? Number.NaN;
+      },
+      baseline: async () => {
+        quiet.push(await observe(() => sleep(quietMs)));
+        return quiet.at(-1)?.latencyP99Ms ?? Number.NaN;
+      },
+    });
+    return { ...medians, unit: 'ms', targets: [], notes: notesOf(busy, quiet, moved) };
+  },
+};
+
+async function observeServer(
+  server: BenchProcess,
+  others: BenchProcess,
+  work: () => Promise<unknown>,
+): Promise<Observed> {
+  const before = await server.cpuMs();
+  await server.call('watchDelay', {}, Type.Unknown());
+  await work();
+  const delay = await server.call('readDelay', {}, Delay);
+  const latencies = await others.call('stopPace', {}, Latencies);
+  return { ...delay, latencyP99Ms: percentile(latencies, 0.99), cpuMs: (await server.cpuMs()) - before };
+}
+
+/** The first of each warmed up. */
+function notesOf(
+  busy: readonly Observed[],
+  quiet: readonly Observed[],
+  moved: readonly Static<typeof Moved>[],
+): string[] {
+  const text = (values: readonly number[]): string => `${median(values.slice(1)).toFixed(1)} ms`;
+  const delay = (observed: readonly Observed[]): string =>
+    `99th percentile ${text(observed.map((one) => one.p99Ms))}, longest ${text(observed.map((one) => one.maxMs))}`;
+  return [
+    `delay of the server's event loop with the file: ${delay(busy)}`,
+    `without: ${delay(quiet)}`,
+    `the file goes in in ${text(moved.map((one) => one.inMs))}, out in ${text(moved.map((one) => one.outMs))}`,
+    `processor time of the server meanwhile: ${text(busy.map((one) => one.cpuMs))}`,
+  ];
+}

@@ -1,0 +1,59 @@
+interface AgentUtils {
+  /** Out-of-steps records: the last screens of a run, for its author to look at later. */
+  readonly outOfSteps: OutOfStepsUtils;
+  /**
+   * Stores the present screen with a picture of low quality, and submits a `debug` record:
+   * `await agent.utils.debug('checkout')`.
+   */
+  debug(tag?: string): Promise<SubmitResult>;
+}
+
+/**
+ * The host collects the last 50 screens that a run stores. They become a record by `submit`, and by themselves when the
+ * run ends with an uncaught error (`crash`) or exceeds its time limit (`timeout`): that record has one screen more, the
+ * one that the phone showed at the end, if it answered quickly.
+ */
+interface OutOfStepsUtils {
+  /**
+   * Stores a screen. Cheap enough for every step: the tree is known to the host already, and the picture is taken
+   * beside the automation, which goes on at once. A picture that fails (a window that forbids pictures, a lost phone)
+   * or that would come too late is left out, and the record is marked as partial.
+   *
+   * @param screen The tree from `agent.actions.screenContent()`. Of a node within it, the whole tree is stored.
+   * @param stage What the automation is trying to reach, such as `checkout`. At most 500 characters, the rest is cut.
+   * @param screenState What the screen was recognised as, or `unknown`. At most 500 characters, the rest is cut.
+   * @param remainingSteps Steps that the automation has left; 0 means out of steps. Less counts as 0.
+   * @param screenshotRecord Whether a picture is taken, and how good.
+   */
+  storeScreen(
+    screen: AndroidNode,
+    stage: string,
+    screenState: string,
+    remainingSteps: number,
+    screenshotRecord: ScreenshotRecord,
+  ): Promise<void>;
+  /**
+   * Makes a record of the stored screens, oldest first; without any, of the present one. It never rejects for what it
+   * was given: `error` says why there is no record. With `success`, the record is safe on the host's disk, and comes to
+   * the service as soon as it can.
+   *
+   * The screens stay stored: a later record shows them again, because they led there. Only a `debug` record leaves out
+   * what an earlier `debug` record of the run has shown. A run may submit 100 records, with 64 MB together.
+   *
+   * @param tag For `debug` records only, 1 to 64 characters, to find them by. Other types have none.
+   */
+  submit(type: 'outOfSteps' | 'timeout' | 'debug', tag?: string): Promise<SubmitResult>;
+}
+
+type SubmitResult = { success: false; error: string } | { success: true; id: string };
+
+/** Quality of a picture of the screen. */
+declare const ScreenshotRecord: {
+  /** No picture, only the tree. */
+  readonly NONE: 'none';
+  /** JPEG of quality 40, at most 540 pixels wide. */
+  readonly LOW_QUALITY: 'low_quality';
+  /** JPEG of quality 90 in full size. */
+  readonly HIGH_QUALITY: 'high_quality';
+};
+type ScreenshotRecord = (typeof ScreenshotRecord)[keyof typeof ScreenshotRecord];

@@ -1,0 +1,35 @@
+import type { Dialog } from '../apps/app.ts';
+import type { TextField } from '../view/text-field.ts';
+import type { ActivityStack } from './activity-stack.ts';
+import type { Display } from './display.ts';
+import type { Settings } from './settings.ts';
+import type { SystemDialog } from './system-dialog.ts';
+
+/** What covers the app: the notification shade or the list of recent apps. */
+export type Overlay = 'shade' | 'recents' | undefined;
+
+/** What the parts of the system see of their phone and can do to it: its windows, its dialogs, back and enter. */
+export interface SystemHost {
+  readonly display: Display;
+  readonly settings: Settings;
+  readonly stack: ActivityStack;
+  readonly isScreenOn: boolean;
+  readonly isLocked: boolean;
+  readonly isKeyboardShown: boolean;
+  readonly overlay: Overlay;
+  readonly systemDialog: SystemDialog | undefined;
+  readonly focusedField: TextField | undefined;
+  /** HH:MM of the status bar. */
+  clock(): string;
+  redraw(): void;
+  /** Starts or brings to front. False when there is no such app or activity. */
+  startActivity(packageName: string, className?: string): boolean;
+  finishTop(): void;
+  goHome(): void;
+  /** A dialog of the app in front. */
+  showDialog(dialog: Dialog | undefined): void;
+  showSystemDialog(dialog: SystemDialog | undefined): void;
+  setOverlay(overlay: Overlay): void;
+  focus(field: TextField | undefined): void;
+  hideKeyboard(): void;
+}
