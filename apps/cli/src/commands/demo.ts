@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { ApiClient } from '../api-client.ts';
 import { environment } from '../config.ts';
 import { printIntroduction, printNextSteps } from '../demo/print-steps.ts';
-import { runSample } from '../demo/run-sample.ts';
+import { runSamples } from '../demo/run-sample.ts';
 import { startService } from '../service.ts';
 import { mergeSettings, StartError, type Settings } from '../settings.ts';
 import { untilSignal } from '../until-signal.ts';
@@ -64,6 +64,6 @@ async function present(url: string, token: string | undefined): Promise<void> {
   if (token === undefined) throw new StartError('The demo could not make a token.');
   const api = new ApiClient(url, token);
   printIntroduction(url);
-  const device = await runSample(api);
+  const device = await runSamples(api);
   printNextSteps({ url, token, device });
 }

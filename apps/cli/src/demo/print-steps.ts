@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Device, LogEntry, Run } from '@phalanx/protocol';
+import type { Device, LogEntry, OutOfStepsRecord, Run } from '@phalanx/protocol';
 
 const line = (text = ''): void => console.log(text);
 
@@ -17,8 +17,9 @@ export function printDevice({ brand, model, android_version: version, serial, st
   );
 }
 
-export function printLaunch(message: string): void {
-  line(`  Launch  apps/cli/samples/registration.ts: ${message}`);
+export function printLaunch(file: string, message: string): void {
+  line();
+  line(`  Launch  apps/cli/samples/${file}: ${message}`);
   line();
   line('  line  level  message');
 }
@@ -33,6 +34,12 @@ export function printRunEnd({ status, error, started_at: startedAt, ended_at: en
     startedAt === null || endedAt === null ? '' : ` after ${((endedAt - startedAt) / 1000).toFixed(1)} s`;
   line();
   line(`  Run     ${status}${duration}${error === null ? '' : `: ${error.message}`}`);
+}
+
+export function printRecord({ out_of_steps_id: id, type, screens }: OutOfStepsRecord): void {
+  const last = screens.at(-1);
+  line(`  Record  ${type} ${id} with ${screens.length} screens; the last one:`);
+  line(`          ${last?.screenshot.screenshotUrl ?? 'no picture'}`);
 }
 
 interface NextSteps {

@@ -6,16 +6,19 @@ import {
   isEnded,
   launchRoutes,
   logRoutes,
+  recordRoutes,
   runRoutes,
   type Device,
+  type OutOfStepsRecord,
   type Run,
 } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
 import { StartError } from '../settings.ts';
-import { printDevice, printLaunch, printLog, printRunEnd } from './print-steps.ts';
+import { printDevice, printLaunch, printLog, printRecord, printRunEnd } from './print-steps.ts';
 
 const phoneTimeoutMs = 60_000;
+const recordTimeoutMs = 15_000;
 const pollMs = 100;
 
 async function waitForDevice(api: ApiClient): Promise<Device> {
@@ -51,17 +54,47 @@ async function follow(api: ApiClient, deviceId: string, launchId: string): Promi
   }
 }
 
-/** Runs the sample automation on the simulated phone, and shows its logs. */
-export async function runSample(api: ApiClient): Promise<Device> {
-  const device = await waitForDevice(api);
-  printDevice(device);
-  const code = await readFile(new URL('../../samples/registration.ts', import.meta.url), 'utf8');
+interface Sample {
+  /** In `apps/cli/samples`. */
+  file: string;
+  automationParameters?: Record<string, unknown>;
+}
+
+/** Runs a sample automation on the simulated phone, and shows its logs. Returns the launch ID. */
+async function runSample(
+  api: ApiClient,
+  device: Device,
+  { file, automationParameters }: Sample,
+): Promise<string> {
+  const code = await readFile(new URL(`../../samples/${file}`, import.meta.url), 'utf8');
   const launchId = randomUUID();
   const body = { device_id: device.device_id, launch_id: launchId, command: 'start' as const, code };
   const { message } = await api.call(launchRoutes.launchDirect, {
-    body: { ...body, automationParameters: { name: 'Ada Lovelace', email: 'ada@example.com' } },
+    body: { ...body, automationParameters: automationParameters ?? {} },
   });
-  printLaunch(message);
+  printLaunch(file, message);
   printRunEnd(await follow(api, device.device_id, launchId));
+  return launchId;
+}
+
+/** The record that a run has left, once all of it has arrived. */
+async function waitForRecord(api: ApiClient, launchId: string): Promise<OutOfStepsRecord | null> {
+  const deadline = Date.now() + recordTimeoutMs;
+  for (;;) {
+    const { result } = await api.call(recordRoutes.list, { query: { automation_id: launchId } });
+    if (result?.partial === false || Date.now() > deadline) return result;
+    await sleep(pollMs);
+  }
+}
+
+/** A form that is filled in, and an automation that meets a screen it does not know. Returns the phone. */
+export async function runSamples(api: ApiClient): Promise<Device> {
+  const device = await waitForDevice(api);
+  printDevice(device);
+  const automationParameters = { name: 'Ada Lovelace', email: 'ada@example.com' };
+  await runSample(api, device, { file: 'registration.ts', automationParameters });
+  const launchId = await runSample(api, device, { file: 'out-of-steps.ts' });
+  const record = await waitForRecord(api, launchId);
+  if (record !== null) printRecord(record);
   return device;
 }

@@ -30,7 +30,7 @@ export class RecentTrees {
   }
 }
 
-export function keepTree(tree: ScreenTree): KeptTree {
+function keepTree(tree: ScreenTree): KeptTree {
   let packed: Promise<PackedTree> | undefined;
   return {
     capturedAt: tree.capturedAt,

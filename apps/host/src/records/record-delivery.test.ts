@@ -63,7 +63,8 @@ describe('a record on its way', { timeout: 60_000 }, () => {
     await reopen({ uploadMs: 200 });
     let answered = 0;
     host.service.records.answer = () => ((answered += 1) === 2 ? 'never' : 200);
-    await host.service.untilRecorded(host.launch(storeAndSubmit), 'outOfSteps');
+    const record = await host.service.untilRecorded(host.launch(storeAndSubmit), 'outOfSteps');
+    expect(record.screens).toHaveLength(3);
     await untilEmpty(host.pathOf('records'));
   });
 
@@ -74,7 +75,7 @@ describe('a record on its way', { timeout: 60_000 }, () => {
     const told = () => host.service.arrivals.filter(({ kind }) => kind === 'record').length;
     await host.service.until(() => told() > 1);
     host.service.acknowledgesRecords = true;
-    await host.service.untilRecorded(runId, 'outOfSteps');
+    expect((await host.service.untilRecorded(runId, 'outOfSteps')).screens).toHaveLength(3);
     await untilEmpty(host.pathOf('records'));
   });
 
@@ -94,7 +95,7 @@ describe('a record on its way', { timeout: 60_000 }, () => {
     await host.service.until(() => puts().length > 0);
     host.service.records.answer = () => 200;
     host.service.cut();
-    await host.service.untilRecorded(runId, 'outOfSteps');
+    expect((await host.service.untilRecorded(runId, 'outOfSteps')).screens).toHaveLength(3);
     await untilEmpty(host.pathOf('records'));
   });
 

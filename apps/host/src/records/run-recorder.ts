@@ -1,9 +1,9 @@
-import {
-  type AgentCallParams,
-  type AgentCallResult,
-  type RecordType,
-  type ScreenTree,
-  type SubmitResult,
+import type {
+  AgentCallParams,
+  AgentCallResult,
+  RecordType,
+  ScreenTree,
+  SubmitResult,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 

@@ -9,8 +9,8 @@ import type { RunJournal } from './run-journal.ts';
 import { failed, type RunEnd, type RunRecord } from './run-record.ts';
 import { RunReporter } from './run-reporter.ts';
 
-/** How long the end of a run waits for its last log lines, with the server connected. */
-const logWaitMs = 2000;
+/** How long the end of a run waits for its last log lines, with the server connected: less than a stop is waited for. */
+const logWaitMs = 8000;
 
 export interface RunDeskOptions {
   journal: RunJournal;

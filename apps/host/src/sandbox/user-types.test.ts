@@ -76,7 +76,7 @@ const stages = await runStages<ScreenState>({
   stages: [{ name: 'in', reached: ScreenState.Unknown, on: { [ScreenState.Login]: (s) => s.tap(), unknown: () => agent.actions.back() } }],
   dialogs: [{ name: 'crash', when: { id: 'android:id/aerr_close' }, do: (s, step) => console.log(s.text, step.remainingSteps) }],
 });
-if (stages.success === false) console.log(stages.reason, stages.error, stages.recordId);
+if (!stages.success) console.log(stages.reason, stages.error, stages.recordId);
 const table = await runStages({
   states: { Login: 'Log in', Home: { id: 'home' }, Done: /done/ },
   stages: [{ name: 'home', reached: ['Home', 'Done'], on: { Login: async (s) => { await s.tap(); } } }],

@@ -163,11 +163,8 @@ export class TestService {
 
   /** Resolves with a run's record of this type when all that the service wants of it has come. */
   async untilRecorded(runId: string, type: RecordReport['type']): Promise<RecordReport> {
-    const find = (): RecordReport | undefined => this.records.whole(runId, type);
-    await this.until(() => find() !== undefined);
-    const record = find();
-    if (record === undefined) throw new Error(`no ${type} record of ${runId}`);
-    return record;
+    await this.until(() => this.records.whole(runId, type) !== undefined);
+    return this.records.whole(runId, type) ?? raise(`no ${type} record of ${runId}`);
   }
 
   /** Resolves when a connection after number `after` has reported the phone as ready. */
@@ -184,9 +181,7 @@ export class TestService {
 
   async untilEnded(runId: string): Promise<RunReport> {
     await this.until(() => isEnded(this.runs.get(runId)?.status ?? 'starting'));
-    const report = this.runs.get(runId);
-    if (report === undefined) throw new Error(`no report of ${runId}`);
-    return report;
+    return this.runs.get(runId) ?? raise(`no report of ${runId}`);
   }
 
   #accept(socket: WebSocket): void {
@@ -292,6 +287,10 @@ export async function startTestService(): Promise<TestService> {
   const service = new TestService();
   await service.listen();
   return service;
+}
+
+function raise(message: string): never {
+  throw new Error(message);
 }
 
 function bytesOf(data: RawData): Buffer {

@@ -10,7 +10,7 @@ export interface Recognised {
   dialog: UnexpectedDialog | undefined;
 }
 
-export const unknownState = 'unknown';
+const unknownState = 'unknown';
 
 /** Tells the state of a screen by a plan: dialogs first, because they cover what is below them. */
 export function createRecogniser(
