@@ -52,7 +52,7 @@ test('a project of 30 files runs on three phones at once, and its lines are thos
   await start(projectId, { greeting: 'Hello' });
   const runs = await endedRuns(projectId);
   expect(runs.map((run) => [run.status, run.error, run.dirty])).toEqual(
-    Array(3).fill(['completed', null, true]),
+    deviceIds.map(() => ['completed', null, true]),
   );
   for (const deviceId of deviceIds) {
     const { entries } = await readOn(deviceId, projectId);

@@ -11,6 +11,7 @@ export class Pace {
   readonly #latenciesMs: number[] = [];
   readonly #pending = new Set<Promise<void>>();
   #isRunning = true;
+  #error: Error | undefined;
   readonly #sending: Promise<void>;
 
   constructor(url: string, bytes: Buffer, perSecond: number) {
@@ -19,12 +20,13 @@ export class Pace {
     this.#sending = this.#sendAll(1000 / perSecond);
   }
 
-  /** Resolves with the latency of each request in ms when all are answered. */
+  /** Resolves with the latency of each request in ms when all are answered. Throws when one has failed. */
   async stop(): Promise<number[]> {
     this.#isRunning = false;
     await this.#sending;
     await Promise.all(this.#pending);
     for (const client of this.#idle) client.close();
+    if (this.#error !== undefined) throw this.#error;
     return this.#latenciesMs;
   }
 
@@ -39,7 +41,11 @@ export class Pace {
   }
 
   #sendOne(): void {
-    const sent = this.#measure().finally(() => this.#pending.delete(sent));
+    const sent = this.#measure()
+      .catch((error: unknown) => {
+        this.#error ??= error instanceof Error ? error : new Error(String(error));
+      })
+      .finally(() => this.#pending.delete(sent));
     this.#pending.add(sent);
   }
 

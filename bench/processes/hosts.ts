@@ -90,7 +90,10 @@ answerParent({
       const startedAt = performance.now();
       let left = count;
       const sendSome = async (): Promise<void> => {
-        for (; left > 0; await sender.sendOne()) left -= 1;
+        while (left > 0) {
+          left -= 1;
+          await sender.sendOne();
+        }
       };
       await Promise.all(Array.from({ length: atOnce }, sendSome));
       return performance.now() - startedAt;

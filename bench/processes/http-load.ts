@@ -10,7 +10,6 @@ const Address = { url: Type.String(), token: Type.String() };
 /** Clients that stay connected from round to round, by server. */
 const clients = new Map<string, KeepAliveClient[]>();
 let pace: Pace | undefined;
-let largeContent = '';
 
 async function clientsOf(url: string, count: number): Promise<KeepAliveClient[]> {
   const { origin } = new URL(url);
@@ -18,23 +17,6 @@ async function clientsOf(url: string, count: number): Promise<KeepAliveClient[]>
   clients.set(origin, open);
   while (open.length < count) open.push(await KeepAliveClient.open(url));
   return open.slice(0, count);
-}
-
-async function elapsedMs(work: () => Promise<void>): Promise<number> {
-  const startedAt = performance.now();
-  await work();
-  return performance.now() - startedAt;
-}
-
-/** With quotes and line ends, which JSON has to escape. */
-function largeText(sizeBytes: number): string {
-  const line = `${crypto.randomUUID()} said "hello" and went on to the next line of the file\n`;
-  return line.repeat(Math.floor(sizeBytes / line.length));
-}
-
-async function requireSuccess(response: Response): Promise<Response> {
-  if (response.ok) return response;
-  throw new Error(`the server answered ${(await response.text()).slice(0, 1000)}`);
 }
 
 answerParent({
@@ -90,21 +72,4 @@ answerParent({
   }),
   /** Returns how long each answer took, in ms. */
   stopPace: () => pace?.stop(),
-  prepareLargeFile: command(Type.Object({ sizeBytes: Type.Integer() }), ({ sizeBytes }) => {
-    largeContent = JSON.stringify(largeText(sizeBytes));
-  }),
-  /** Writes what was prepared at `path` of a project, and reads it back. */
-  moveLargeFile: command(Type.Object({ ...Address, path: Type.String() }), async ({ url, token, path }) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const body = `{"path":${JSON.stringify(path)},"content":${largeContent}}`;
-    const inMs = await elapsedMs(async () => {
-      await (await requireSuccess(await fetch(url, { method: 'PUT', headers, body }))).arrayBuffer();
-    });
-    const outMs = await elapsedMs(async () => {
-      const from = `${url}?path=${encodeURIComponent(path)}`;
-      const bytes = await (await requireSuccess(await fetch(from, { headers }))).arrayBuffer();
-      if (bytes.byteLength < largeContent.length) throw new Error('the file came back shorter');
-    });
-    return { inMs, outMs };
-  }),
 });

@@ -38,8 +38,8 @@ export const largeFile: Row = {
   async measure(stage: Stage): Promise<RowResult> {
     const { api, server } = await startServerWithHosts(stage, { hosts: 1, devicesPerHost: 10 });
     const { id } = await createProject(api);
-    const [others, mover] = [await stage.start('http-load'), await stage.start('http-load')];
-    await mover.call('prepareLargeFile', { sizeBytes }, Type.Unknown());
+    const [others, mover] = [await stage.start('http-load'), await stage.start('large-file')];
+    await mover.call('prepare', { sizeBytes }, Type.Unknown());
     const file = { ...api, url: new URL(`/api/v2/automation/file/${id}`, api.url).href };
     const observe = async (work: () => Promise<unknown>): Promise<Observed> => {
       const url = new URL('/api/v2/devices', api.url).href;
@@ -54,7 +54,7 @@ export const largeFile: Row = {
       figure: async () => {
         const path = `data/${crypto.randomUUID()}.txt`;
         const input = { ...file, path };
-        busy.push(await observe(async () => moved.push(await mover.call('moveLargeFile', input, Moved))));
+        busy.push(await observe(async () => moved.push(await mover.call('move', input, Moved))));
         return busy.at(-1)?.latencyP99Ms ?? Number.NaN;
       },
       baseline: async () => {

@@ -6,7 +6,7 @@ import type { SandboxHooks, SandboxJob, SandboxRun } from './sandbox-job.ts';
 import { runInChild } from './sandbox-run.ts';
 import { WarmChildren } from './warm-children.ts';
 
-export interface SandboxPoolOptions {
+interface SandboxPoolOptions {
   /** Idle children kept ready. */
   size: number;
   /** Memory limit that idle children are made for, in MB; a job with another limit starts its own. Default 256. */

@@ -1,5 +1,3 @@
-// For the type of `hide`.
-import type {} from '@fastify/swagger';
 import type { FastifyInstance, HTTPMethods } from 'fastify';
 
 import { ApiError } from './api-error.ts';

@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+
+import { answerParent, command } from '../harness/answer-parent.ts';
+
+/** As JSON. */
+let content = '';
+
+/** With quotes and line ends, which JSON has to escape. */
+function largeText(sizeBytes: number): string {
+  const line = `${crypto.randomUUID()} said "hello" and went on to the next line of the file\n`;
+  return line.repeat(Math.floor(sizeBytes / line.length));
+}
+
+/** Resolves with the size of the reply. Throws unless it is a success. */
+async function readReply(response: Response): Promise<number> {
+  const bytes = await response.arrayBuffer();
+  if (response.ok) return bytes.byteLength;
+  throw new Error(`the server answered ${Buffer.from(bytes).toString('utf8', 0, 1000)}`);
+}
+
+const Input = Type.Object({ url: Type.String(), token: Type.String(), path: Type.String() });
+
+answerParent({
+  prepare: command(Type.Object({ sizeBytes: Type.Integer() }), ({ sizeBytes }) => {
+    content = JSON.stringify(largeText(sizeBytes));
+  }),
+  /** Writes what was prepared at `path` of a project, and reads it back. Returns how long each took, in ms. */
+  move: command(Input, async ({ url, token, path }) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const body = `{"path":${JSON.stringify(path)},"content":${content}}`;
+    const beganAt = performance.now();
+    await readReply(await fetch(url, { method: 'PUT', headers, body }));
+    const writtenAt = performance.now();
+    const from = `${url}?path=${encodeURIComponent(path)}`;
+    const sizeBytes = await readReply(await fetch(from, { headers }));
+    if (sizeBytes < content.length) throw new Error(`only ${sizeBytes} bytes of the file came back`);
+    return { inMs: writtenAt - beganAt, outMs: performance.now() - writtenAt };
+  }),
+});
