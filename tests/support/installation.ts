@@ -44,6 +44,11 @@ export class Installation {
     this.host = this.#spawnHost();
   }
 
+  /** For a `phalanx` command that calls the server. */
+  get callerSettings(): Record<string, string> {
+    return { PHALANX_SERVER_URL: `http://${this.#listen}`, PHALANX_TOKEN: adminToken, HOME: this.folder };
+  }
+
   /** Resolves when every phone is ready. */
   static async start(phoneCount: number): Promise<Installation> {
     const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-test-'));

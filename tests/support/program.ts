@@ -8,7 +8,7 @@ const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url)
 /** A `phalanx` process, as an operator would start it. */
 export class Program {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
-  readonly #exited: Promise<unknown>;
+  readonly exited: Promise<unknown>;
   #output = '';
   #waiting: (() => void)[] = [];
 
@@ -18,11 +18,11 @@ export class Program {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...inherited, ...env },
     });
-    this.#exited = once(this.#child, 'exit');
+    this.exited = once(this.#child, 'exit');
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => this.#read(text));
     }
-    void this.#exited.then(() => this.#wake());
+    void this.exited.then(() => this.#wake());
   }
 
   /** All that it has printed. */
@@ -51,7 +51,7 @@ export class Program {
   /** Sends a signal and waits for the end. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!this.hasExited) this.#child.kill(signal);
-    await this.#exited;
+    await this.exited;
   }
 
   #read(text: string): void {
