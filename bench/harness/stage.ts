@@ -17,17 +17,19 @@ export async function onStage<Result>(
   profileFolder: string | undefined,
   work: (stage: Stage) => Promise<Result>,
 ): Promise<Result> {
-  await using open = new AsyncDisposableStack();
+  await using folders = new AsyncDisposableStack();
+  // They end first: a process that still runs would write into a folder that is being removed.
+  await using processes = new AsyncDisposableStack();
   return await work({
     async folder() {
       const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-bench-'));
-      open.defer(() => rm(folder, { recursive: true, force: true }));
+      folders.defer(() => rm(folder, { recursive: true, force: true }));
       return folder;
     },
     async start(name, nodeFlags = []) {
       const profiling = profileFolder === undefined ? [] : profilingFlags(profileFolder, name);
       const started = await startBenchProcess(name, [...nodeFlags, ...profiling]);
-      open.defer(() => started.close());
+      processes.defer(() => started.close());
       return started;
     },
   });
