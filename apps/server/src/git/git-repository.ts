@@ -56,6 +56,7 @@ export class GitRepository {
   readonly openedAt = performance.now();
   readonly #reader: KeptOpen;
   readonly #blobWriter: KeptOpen;
+  readonly #commitWriter: KeptOpen;
   readonly #treeWriter: KeptOpen;
   readonly #refWriter: KeptOpen;
   readonly #trees = new TreeCache();
@@ -67,6 +68,7 @@ export class GitRepository {
     const keep = (...args: string[]) => new KeptOpen(git, { args, gitDir, environment });
     this.#reader = keep('cat-file', '--batch-command');
     this.#blobWriter = keep('hash-object', '-w', '--no-filters', '--stdin-paths');
+    this.#commitWriter = keep('hash-object', '-t', 'commit', '-w', '--no-filters', '--stdin-paths');
     // The entries were written a moment ago or stand in the tree before: no need to look for each of them.
     this.#treeWriter = keep('mktree', '-z', '--batch', '--missing');
     this.#refWriter = keep('update-ref', '--stdin');
@@ -107,14 +109,13 @@ export class GitRepository {
     return stdout.toString().trim();
   }
 
-  async writeBlob(content: string | Buffer): Promise<string> {
-    const file = path.join(this.git.stagingFolder, randomUUID());
-    try {
-      await writeFile(file, content);
-      return await this.writeBlobOf(file);
-    } finally {
-      await unlink(file).catch(() => undefined);
-    }
+  writeBlob(content: string | Buffer): Promise<string> {
+    return this.#writeStaged(this.#blobWriter, content);
+  }
+
+  /** `text`: the commit object; git refuses one that is not well-formed. */
+  writeCommit(text: string): Promise<string> {
+    return this.#writeStaged(this.#commitWriter, text);
   }
 
   async writeTree(tree: Tree): Promise<string> {
@@ -146,6 +147,16 @@ export class GitRepository {
     return true;
   }
 
+  async #writeStaged(writer: KeptOpen, content: string | Buffer): Promise<string> {
+    const file = path.join(this.git.stagingFolder, randomUUID());
+    try {
+      await writeFile(file, content);
+      return await writer.request(`${file}\n`, readId);
+    } finally {
+      await unlink(file).catch(() => undefined);
+    }
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#all().map((process) => process.close()));
   }
@@ -155,7 +166,7 @@ export class GitRepository {
   }
 
   #all(): KeptOpen[] {
-    return [this.#reader, this.#blobWriter, this.#treeWriter, this.#refWriter];
+    return [this.#reader, this.#blobWriter, this.#commitWriter, this.#treeWriter, this.#refWriter];
   }
 
   async #contents(id: string): Promise<{ info: ObjectInfo; bytes: Buffer }> {
