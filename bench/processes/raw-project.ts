@@ -3,7 +3,6 @@ import path from 'node:path';
 import { transform } from 'esbuild';
 import { Type } from 'typebox';
 
-import { createCommit } from '../../apps/server/src/commits/create-commit.ts';
 import { GitRepository, noObject } from '../../apps/server/src/git/git-repository.ts';
 import { prepareGit } from '../../apps/server/src/git/prepare-git.ts';
 import { runGit } from '../../apps/server/src/git/run-git.ts';
@@ -14,7 +13,12 @@ import { changedContent, changedPath, sampleFiles } from '../projects/sample-pro
 import { openRawChecker, type RawChecker } from '../projects/raw-checker.ts';
 
 const ref = 'refs/heads/main';
-const author = { userId: 'bench', userName: 'bench' };
+const who = { NAME: 'bench', EMAIL: 'bench@phalanx.invalid' };
+const environment = Object.fromEntries(
+  ['AUTHOR', 'COMMITTER'].flatMap((role) =>
+    Object.entries(who).map(([field, value]) => [`GIT_${role}_${field}`, value]),
+  ),
+);
 
 interface RawProject {
   checker: RawChecker;
@@ -60,8 +64,10 @@ async function store(open: RawProject, content: string): Promise<void> {
 
 async function commit(open: RawProject): Promise<void> {
   const { repository, tree, head } = open;
-  const message = { message: 'bench', author, time: Date.now() };
-  open.head = await createCommit(repository, { tree, parent: head, ...message });
+  if (tree === undefined) throw new Error('nothing was written yet');
+  const args = ['commit-tree', tree, ...(head === undefined ? [] : ['-p', head]), '-m', 'bench'];
+  const { stdout } = await runGit(repository.git, args, { gitDir: repository.gitDir, environment });
+  open.head = stdout.toString().trim();
   await repository.updateRef(ref, open.head, head ?? noObject);
 }
 

@@ -1,10 +1,10 @@
 /**
  * Compared: `POST /automation/commit/:id` after one file has changed, in a project of 20 files, over HTTP, until the
- * service says that it is stored; and `git commit-tree` with one `update-ref`, called by the service's own plumbing,
- * whose `update-ref` is kept open.
+ * service says that it is stored; and `git commit-tree`, started for each commit as git is usually called, with one
+ * `update-ref`, which is kept open.
  *
- * Fair because both start one `git commit-tree` and both are on the disk before they count. The service moves more refs:
- * its saved state, the branch that clones see, and what the commit was compiled to.
+ * Fair because both are on the disk before they count. The service starts no process, and moves more refs: its saved
+ * state, the branch that clones see, and what the commit was compiled to.
  */
 import { Type } from 'typebox';
 
