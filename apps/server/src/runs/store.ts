@@ -84,8 +84,15 @@ export function createRunStore(database: Db, commits: GroupCommit) {
         .where('status', 'in', [sql.lit<RunStatus>('starting'), sql.lit<RunStatus>('running')])
         .execute(),
 
-    listOfLaunch: (launch: string): Promise<StoredRun[]> =>
-      db.selectFrom('run').selectAll().where('launch', '=', launch).execute(),
+    /** What became of each run; a launch may have ten thousand, so no more than that. */
+    listOfLaunch: (
+      launch: string,
+    ): Promise<Pick<StoredRun, 'id' | 'device_id' | 'started_at' | 'error_message'>[]> =>
+      db
+        .selectFrom('run')
+        .select(['id', 'device_id', 'started_at', 'error_message'])
+        .where('launch', '=', launch)
+        .execute(),
 
     list(filter: RunFilter): Promise<StoredRun[]> {
       let query = db.selectFrom('run').selectAll().where('user_id', '=', filter.userId);
