@@ -44,6 +44,13 @@ async function untilInTheMiddle(readers: readonly LogReader[]): Promise<void> {
 const readAll = async (readers: readonly LogReader[]): Promise<void> =>
   void (await Promise.all(readers.map((reader) => reader.readToEnd())));
 
+async function expectAllCompleted(readers: readonly LogReader[]): Promise<void> {
+  for (const reader of readers) {
+    expect(reader.numbers).toEqual(upTo(lineCount));
+    expect(await installation.findRun(reader.launchId)).toMatchObject({ status: 'completed', error: null });
+  }
+}
+
 test(
   'after a cut socket every line is read exactly once, in order, and every run completes',
   async () => {
@@ -54,10 +61,7 @@ test(
       await sleep(150);
     }
     await readAll(readers);
-    for (const reader of readers) {
-      expect(reader.numbers).toEqual(upTo(lineCount));
-      expect(await installation.findRun(reader.launchId)).toMatchObject({ status: 'completed', error: null });
-    }
+    await expectAllCompleted(readers);
   },
   timeLimitMs,
 );
@@ -70,10 +74,7 @@ test(
     await installation.server.end('SIGKILL');
     await installation.restartServer();
     await readAll(readers);
-    for (const reader of readers) {
-      expect(reader.numbers).toEqual(upTo(lineCount));
-      expect(await installation.findRun(reader.launchId)).toMatchObject({ status: 'completed', error: null });
-    }
+    await expectAllCompleted(readers);
   },
   timeLimitMs,
 );

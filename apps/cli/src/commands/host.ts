@@ -1,7 +1,7 @@
 import { hostSettings, parseHostConfig, startHost } from '@phalanx/host';
 import type { Command } from 'commander';
 
-import { startSimulatedPhones } from '../simulated-phones.ts';
+import { startSimulatedPhones, withPhones } from '../simulated-phones.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
 import { simulatedPhoneCount, simulatedPhonesSetting } from '../settings.ts';
 import { untilSignal } from '../until-signal.ts';
@@ -17,8 +17,7 @@ export function addHostCommand(program: Command): void {
     .action(async () => {
       const settings = settingsOf(command, rows);
       const phones = await startSimulatedPhones(simulatedPhoneCount(settings));
-      const addresses = [settings['PHALANX_PHONES'], ...phones.map((phone) => `${phone.host}:${phone.port}`)];
-      const config = parseHostConfig({ ...settings, PHALANX_PHONES: addresses.filter(Boolean).join(',') });
+      const config = parseHostConfig({ ...settings, PHALANX_PHONES: withPhones(settings, phones) });
       const host = await startHost(config);
       console.log(`Phalanx host "${config.hostName}" works for ${config.serverUrl.href}. Ctrl-C ends it.`);
       await untilSignal();

@@ -1,7 +1,6 @@
 import { parseServerConfig, serverSettings, startServer } from '@phalanx/server';
 import type { Command } from 'commander';
 
-import { explained } from '../service.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
 import { untilSignal } from '../until-signal.ts';
 import { firstTokenNotice } from './first-token-notice.ts';
@@ -13,9 +12,7 @@ export function addServerCommand(program: Command): void {
     .description('run the server alone; hosts connect to it with their tokens')
     .action(async () => {
       const settings = settingsOf(command, serverSettings);
-      const server = await startServer(parseServerConfig(settings)).catch((error: unknown) => {
-        throw explained(error, settings);
-      });
+      const server = await startServer(parseServerConfig(settings));
       console.log(`Phalanx server is at ${server.url} (API reference: ${server.url}/docs)`);
       firstTokenNotice(server.firstToken);
       await untilSignal();
