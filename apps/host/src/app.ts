@@ -13,6 +13,7 @@ import { lockFolder } from './folder-lock.ts';
 import { loadHostId } from './host-id.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
+import { answerScreenshot } from './phones/screenshot-taker.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
 import { RecordDesk } from './records/record-desk.ts';
 import { defaultRecordLimits, type RecordLimits } from './records/record-limits.ts';
@@ -20,7 +21,6 @@ import { RunDesk } from './runs/run-desk.ts';
 import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox/index.ts';
-import { answerScreenshot } from './screenshots/screenshot-taker.ts';
 
 /** What a process that runs the host beside other things, or a test, may set. */
 export interface HostOverrides {

@@ -1,9 +1,9 @@
 import { Adb, type AdbServerClient } from '@yume-chan/adb';
+import { createBackoff } from '../time/backoff.ts';
+import { anyAborted, pause, withTimeLimit } from '../time/time-limit.ts';
 import { AdbServerTransport } from './adb-server-transport.ts';
-import { createBackoff } from './backoff.ts';
 import type { ListedDevice } from './device-list.ts';
 import { type AdbConnection, type LinkListener, TrackedLink } from './link.ts';
-import { anyAborted, pause, withTimeLimit } from './time-limit.ts';
 import { troubleReason } from './trouble-reason.ts';
 
 const openTimeoutMs = 5000;

@@ -8,9 +8,9 @@ import {
   type AdbAuthenticator,
   type AdbCredentialStore,
 } from '@yume-chan/adb';
+import { pause } from '../time/time-limit.ts';
 import type { HostKey } from './host-key.ts';
 import { toPacketStreams } from './packet-stream.ts';
-import { pause } from './time-limit.ts';
 
 // ASN.1 of "this is a SHA-1 digest" (RFC 8017, section 9.2): ADB signs its 20 byte token as if it were one.
 const sha1DigestInfo = Buffer.from('3021300906052b0e03021a05000414', 'hex');

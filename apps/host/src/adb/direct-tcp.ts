@@ -1,8 +1,8 @@
+import { createBackoff } from '../time/backoff.ts';
+import { anyAborted, pause } from '../time/time-limit.ts';
 import { formatAddress } from './address.ts';
-import { createBackoff } from './backoff.ts';
 import { type DirectConnectionOptions, openDirectConnection } from './direct-connection.ts';
 import { type LinkListener, type LinkSource, TrackedLink } from './link.ts';
-import { anyAborted, pause } from './time-limit.ts';
 
 export interface DirectTcpOptions extends DirectConnectionOptions {
   readonly onLink: LinkListener;

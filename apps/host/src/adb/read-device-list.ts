@@ -1,6 +1,6 @@
 import type { AdbServerClient } from '@yume-chan/adb';
+import { withTimeLimit } from '../time/time-limit.ts';
 import { type ListedDevice, parseDeviceList } from './device-list.ts';
-import { withTimeLimit } from './time-limit.ts';
 
 const answerTimeoutMs = 5000;
 

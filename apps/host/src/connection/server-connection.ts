@@ -7,8 +7,8 @@ import {
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
-import { createBackoff } from '../adb/backoff.ts';
-import { pause } from '../adb/time-limit.ts';
+import { createBackoff } from '../time/backoff.ts';
+import { pause } from '../time/time-limit.ts';
 import type { ServerCommand } from './server-message.ts';
 import type { ServiceClock } from './service-clock.ts';
 import { Session, type SessionEnd } from './session.ts';

@@ -1,11 +1,11 @@
 import type { AgentCallParams, AgentCallResult, DeviceInfo, PhoneCallName } from '@phalanx/protocol';
-import { withTimeLimit } from '../adb/time-limit.ts';
+import { withTimeLimit } from '../time/time-limit.ts';
 import { launchApp, readCurrentApp, stopApp } from './apps.ts';
 import { createCallQueue } from './call-queue.ts';
 import { DriverError } from './driver-error.ts';
-import { type OneCall, explainFailure } from './explain-failure.ts';
 import type { EncodedPicture } from './encode-picture.ts';
 import { encodeScreenshot } from './encode-screenshot.ts';
+import { type OneCall, explainFailure } from './explain-failure.ts';
 import type { PhoneShell } from './phone-shell.ts';
 import { takePictureAside } from './take-picture-aside.ts';
 import type { UiBackend } from './ui-backend.ts';

@@ -1,5 +1,5 @@
 import type { PhoneCallName } from '@phalanx/protocol';
-import { pause } from '../adb/time-limit.ts';
+import { pause } from '../time/time-limit.ts';
 import { DriverError } from './driver-error.ts';
 import type { PhoneShell } from './phone-shell.ts';
 import type { UiBackend } from './ui-backend.ts';

@@ -1,6 +1,6 @@
 import type { AdbSocket } from '@yume-chan/adb';
 import type { AdbConnection } from '../adb/link.ts';
-import { untilAborted } from '../adb/time-limit.ts';
+import { untilAborted } from '../time/time-limit.ts';
 import { DriverError } from './driver-error.ts';
 import { readAll, readShellOutput, readTail } from './shell-output.ts';
 

@@ -1,6 +1,6 @@
-import { withTimeLimit } from '../adb/time-limit.ts';
 import { DriverError } from '../driver/driver-error.ts';
 import type { PhoneShell } from '../driver/phone-shell.ts';
+import { withTimeLimit } from '../time/time-limit.ts';
 
 const answerTimeoutMs = 5000;
 

@@ -1,7 +1,7 @@
-import { withTimeLimit } from '../adb/time-limit.ts';
 import { DriverError } from '../driver/driver-error.ts';
 import type { PhoneShell } from '../driver/phone-shell.ts';
 import type { UiBackend } from '../driver/ui-backend.ts';
+import { withTimeLimit } from '../time/time-limit.ts';
 
 /** `helper`: the phone answers but its UI helper doesn't. `phone`: nothing answers. */
 export type ProbeResult = 'alive' | 'helper' | 'phone';

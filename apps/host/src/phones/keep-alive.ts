@@ -1,7 +1,7 @@
-import { follow, pause } from '../adb/time-limit.ts';
 import { DriverError } from '../driver/driver-error.ts';
 import type { PhoneShell } from '../driver/phone-shell.ts';
 import type { UiBackend } from '../driver/ui-backend.ts';
+import { follow, pause } from '../time/time-limit.ts';
 import { type ProbeResult, probePhone } from './heartbeat.ts';
 import type { PhoneRecord } from './phone-record.ts';
 

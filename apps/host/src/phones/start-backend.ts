@@ -1,11 +1,11 @@
-import { createBackoff } from '../adb/backoff.ts';
-import { pause, withTimeLimit } from '../adb/time-limit.ts';
 import { DriverError } from '../driver/driver-error.ts';
 import { createFallbackBackend } from '../driver/fallback/fallback-backend.ts';
 import type { PhoneShell } from '../driver/phone-shell.ts';
 import type { UiBackend } from '../driver/ui-backend.ts';
 import { stopHelper } from '../driver/uiautomator2/start-helper.ts';
 import { createUiautomator2Backend } from '../driver/uiautomator2/uiautomator2-backend.ts';
+import { createBackoff } from '../time/backoff.ts';
+import { pause, withTimeLimit } from '../time/time-limit.ts';
 
 export interface BackendStart {
   readonly shell: PhoneShell;

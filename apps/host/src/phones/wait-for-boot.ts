@@ -1,5 +1,5 @@
-import { pause } from '../adb/time-limit.ts';
 import type { PhoneShell } from '../driver/phone-shell.ts';
+import { pause } from '../time/time-limit.ts';
 import { askPhone } from './ask-phone.ts';
 import type { PhoneRecord } from './phone-record.ts';
 

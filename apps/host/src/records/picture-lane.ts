@@ -1,5 +1,5 @@
 import type { EncodedPicture } from '../driver/encode-picture.ts';
-import { pause } from '../adb/time-limit.ts';
+import { pause } from '../time/time-limit.ts';
 
 type Take = () => Promise<EncodedPicture>;
 

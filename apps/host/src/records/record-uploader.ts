@@ -1,9 +1,9 @@
 import type { CaptureKind } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
-import { type Backoff, createBackoff } from '../adb/backoff.ts';
-import { withTimeLimit } from '../adb/time-limit.ts';
 import type { ServerConnection } from '../connection/server-connection.ts';
+import { type Backoff, createBackoff } from '../time/backoff.ts';
+import { withTimeLimit } from '../time/time-limit.ts';
 import { type CaptureServer, putCapture } from './put-capture.ts';
 import type { RecordLimits } from './record-limits.ts';
 import type { RecordIndex } from './record-parcel.ts';

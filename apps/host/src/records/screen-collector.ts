@@ -8,10 +8,10 @@ import {
   type ScreenTree,
 } from '@phalanx/protocol';
 
-import { pause } from '../adb/time-limit.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { EncodedPicture } from '../driver/encode-picture.ts';
-import { createTokenBucket } from '../sandbox/token-bucket.ts';
+import { pause } from '../time/time-limit.ts';
+import { createTokenBucket } from '../time/token-bucket.ts';
 import { checkTree } from './check-tree.ts';
 import type { KeptScreen } from './kept-screen.ts';
 import { packTree, type PackedTree } from './pack-tree.ts';

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 
-import { withTimeLimit } from '../adb/time-limit.ts';
-import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunLog } from '../logs/run-log.ts';
-import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxPool, SandboxRun } from '../sandbox/index.ts';
+import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
+import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxPool, SandboxRun } from '../sandbox/index.ts';
+import { withTimeLimit } from '../time/time-limit.ts';
 import { answerCall } from './answer-call.ts';
 import { failed, type RunEnd } from './run-record.ts';
 

@@ -1,2 +1,2 @@
-export { createSandboxPool, type SandboxPool } from './sandbox-pool.ts';
+export { createSandboxPool, type SandboxPool } from './pool/sandbox-pool.ts';
 export type { SandboxEnd, SandboxHooks, SandboxJob, SandboxLimits, SandboxRun } from './sandbox-job.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { pause } from '../../adb/time-limit.ts';
+import { pause } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../phone-shell.ts';
 import { parseTree, type ParsedTree } from '../tree/parse-tree.ts';

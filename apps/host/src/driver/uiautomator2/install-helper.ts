@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { SERVER_APK_PATH, TEST_APK_PATH, version } from 'appium-uiautomator2-server';
 import { ReadableStream } from '@yume-chan/stream-extra';
-import { untilAborted } from '../../adb/time-limit.ts';
+import { untilAborted } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../phone-shell.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { pause, withTimeLimit } from '../../adb/time-limit.ts';
+import { pause, withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell, RunningCommand } from '../phone-shell.ts';
 import { createHelperHttp, type HelperHttp } from './helper-http.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { formatAddress, type Address } from '../../adb/address.ts';
 import { openTcpSocket } from '../../adb/tcp-socket.ts';
-import { pause } from '../../adb/time-limit.ts';
+import { pause } from '../../time/time-limit.ts';
 
 /** A real adb server of its own for a test: another port, another home, no look at the machine's emulators. */
 export interface AdbServerFixture {

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 
 import type { SandboxCommand, SandboxReport } from '@phalanx/protocol';
 
-import { createFrameReader, encodeFrame } from '../frames.ts';
+import { createFrameReader, encodeFrame } from '../process/frames.ts';
 
 /** The host is trusted; the limit only catches a broken stream. Screenshots come this way. */
 const maxCommandBytes = 256 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { maxLogMessageLength, type SandboxLogEntry, type SandboxLogRate } from '@phalanx/protocol';
 
+import { createTokenBucket } from '../../time/token-bucket.ts';
 import type { HostChannel } from './host-channel.ts';
-import { createTokenBucket } from '../token-bucket.ts';
 
 /** Sends log entries in order. The promise of `write` is the back-pressure: the isolate stands still until it settles. */
 export function createLogStream(channel: HostChannel, rate: SandboxLogRate) {

@@ -1,7 +1,7 @@
 import type { PortOrders } from '@phalanx/automation';
 import type { SandboxCommand } from '@phalanx/protocol';
 
-import { outOfMemory, uncaught, type FailedEnd } from '../run-end.ts';
+import { outOfMemory, uncaught, type FailedEnd } from '../run/run-end.ts';
 import type { HostChannel } from './host-channel.ts';
 import { createLogStream } from './log-stream.ts';
 import { createSourcePositions } from './source-positions.ts';

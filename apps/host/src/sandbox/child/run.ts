@@ -1,7 +1,7 @@
 import type { PortAnswer, PortOrders } from '@phalanx/automation';
 import type { SandboxCallResult, SandboxCommand } from '@phalanx/protocol';
 
-import { cpuLimit, type FailedEnd } from '../run-end.ts';
+import { cpuLimit, type FailedEnd } from '../run/run-end.ts';
 import { createCalls } from './calls.ts';
 import { watchCpu } from './cpu-watch.ts';
 import { createFetches } from './fetch/fetches.ts';

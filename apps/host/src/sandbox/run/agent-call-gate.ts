@@ -6,7 +6,7 @@ import {
 } from '@phalanx/protocol';
 import { Compile, type Validator } from 'typebox/compile';
 
-import type { SandboxHooks } from './sandbox-job.ts';
+import type { SandboxHooks } from '../sandbox-job.ts';
 
 type Call = Extract<SandboxReport, { type: 'call' }>;
 

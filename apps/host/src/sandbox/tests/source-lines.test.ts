@@ -1,8 +1,8 @@
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createSandboxPool, type SandboxPool } from './sandbox-pool.ts';
-import { runCode, testMemoryMb, type TestResult } from './test-runs.ts';
+import { createSandboxPool, type SandboxPool } from '../pool/sandbox-pool.ts';
+import { runCode, testMemoryMb, type TestResult } from '../testing/code-runs.ts';
 
 let pool: SandboxPool;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import type { SandboxCommand } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
+import type { ChildExit, SandboxChild } from '../process/sandbox-child.ts';
+import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxLimits, SandboxRun } from '../sandbox-job.ts';
 import { createAgentCallGate } from './agent-call-gate.ts';
+import { watchMemory } from './memory-watch.ts';
 import { createReportReader } from './report-reader.ts';
 import { crashed, outOfMemory, timedOut } from './run-end.ts';
-import { watchMemory } from './memory-watch.ts';
-import type { ChildExit, SandboxChild } from './sandbox-child.ts';
-import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxLimits, SandboxRun } from './sandbox-job.ts';
 
 /** A child that was asked to end gets so long to say what it still has to say. */
 const stopGraceMs = 300;

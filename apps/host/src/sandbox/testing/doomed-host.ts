@@ -1,6 +1,6 @@
 /** For a test: a host with two idle children and a run that loops; says when the run is in its loop. */
-import { createSandboxPool } from './sandbox-pool.ts';
-import { startCode, testMemoryMb } from './test-runs.ts';
+import { createSandboxPool } from '../pool/sandbox-pool.ts';
+import { startCode, testMemoryMb } from './code-runs.ts';
 
 const pool = await createSandboxPool({
   size: 2,

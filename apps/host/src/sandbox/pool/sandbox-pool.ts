@@ -1,9 +1,9 @@
 import type { SandboxCommand, SandboxLogRate } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
-import { buildSandboxBundles } from './bundles.ts';
-import type { SandboxHooks, SandboxJob, SandboxRun } from './sandbox-job.ts';
-import { runInChild } from './sandbox-run.ts';
+import { buildSandboxBundles } from '../process/bundles.ts';
+import { runInChild } from '../run/sandbox-run.ts';
+import type { SandboxHooks, SandboxJob, SandboxRun } from '../sandbox-job.ts';
 import { WarmChildren } from './warm-children.ts';
 
 interface SandboxPoolOptions {

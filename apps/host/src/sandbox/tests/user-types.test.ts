@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createSandboxPool } from './sandbox-pool.ts';
-import { runCode, testMemoryMb } from './test-runs.ts';
+import { createSandboxPool } from '../pool/sandbox-pool.ts';
+import { runCode, testMemoryMb } from '../testing/code-runs.ts';
 
 const typeFiles = ['agent.d.ts', 'android-node.d.ts', 'records.d.ts', 'stages.d.ts', 'web.d.ts'].map((name) =>
   fileURLToPath(import.meta.resolve(`@phalanx/automation/types/${name}`)),

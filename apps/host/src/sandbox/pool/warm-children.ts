@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
-import type { SandboxBundles } from './bundles.ts';
-import { spawnSandboxChild, type SandboxChild } from './sandbox-child.ts';
+import type { SandboxBundles } from '../process/bundles.ts';
+import { spawnSandboxChild, type SandboxChild } from '../process/sandbox-child.ts';
 
 const firstRetryMs = 100;
 const maxRetryMs = 10_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { runInChild } from './sandbox-run.ts';
-import { spawnSandboxChild } from './sandbox-child.ts';
+import { runInChild } from '../run/sandbox-run.ts';
 import type { SandboxBundles } from './bundles.ts';
+import { spawnSandboxChild } from './sandbox-child.ts';
 
 const logRate = { linesPerSecond: 2000, burstLines: 2000, bytesPerSecond: 1e6, burstBytes: 1e6 };
 

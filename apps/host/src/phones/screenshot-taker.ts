@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../connection/server-connection.ts';
-import type { PhoneWatch } from '../phones/watch-phones.ts';
+import type { PhoneWatch } from './watch-phones.ts';
 
 const maxWidth = 1080;
 const timeoutMs = 15_000;

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { SandboxLogEntry, SandboxLogRate, SandboxReport } from '@phalanx/protocol';
 
+import { createTokenBucket } from '../../time/token-bucket.ts';
+import type { SandboxChild } from '../process/sandbox-child.ts';
+import type { SandboxEnd, SandboxHooks } from '../sandbox-job.ts';
 import { failed } from './run-end.ts';
-import type { SandboxChild } from './sandbox-child.ts';
-import type { SandboxEnd, SandboxHooks } from './sandbox-job.ts';
-import { createTokenBucket } from './token-bucket.ts';
 
 const maxBatchEntries = 1000;
 

@@ -1,8 +1,8 @@
 /** For the tests of the sandbox: runs a piece of code in a real child and gathers what it did. */
 import type { SandboxLogEntry } from '@phalanx/protocol';
 
-import type { SandboxEnd, SandboxHooks, SandboxLimits, SandboxRun } from './sandbox-job.ts';
-import type { SandboxPool } from './sandbox-pool.ts';
+import type { SandboxPool } from '../pool/sandbox-pool.ts';
+import type { SandboxEnd, SandboxHooks, SandboxLimits, SandboxRun } from '../sandbox-job.ts';
 
 /** As the pools of the tests are made, so that runs take warm children. */
 export const testMemoryMb = 64;

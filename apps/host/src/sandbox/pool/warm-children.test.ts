@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
+import { runCode, startCode, testMemoryMb } from '../testing/code-runs.ts';
 import { createSandboxPool } from './sandbox-pool.ts';
-import { runCode, startCode, testMemoryMb } from './test-runs.ts';
 
 const options = { size: 2, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: false } };
 
@@ -75,7 +75,7 @@ describe.runIf(process.platform === 'linux')('the pool', () => {
   });
 
   it('leaves no child behind when the host is killed, even under an endless loop', async () => {
-    const script = fileURLToPath(new URL('./test-doomed-host.ts', import.meta.url));
+    const script = fileURLToPath(new URL('../testing/doomed-host.ts', import.meta.url));
     const host = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
     const children = await new Promise<number[]>((resolve) => {
       host.stdout.on('data', () => void sandboxesOf(host.pid ?? 0).then(resolve));

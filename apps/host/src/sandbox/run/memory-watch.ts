@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-import type { SandboxChild } from './sandbox-child.ts';
+import type { SandboxChild } from '../process/sandbox-child.ts';
 
 const intervalMs = 250;
 /** Resident memory of a child beyond its isolate's heap: Node itself, the prelude, garbage not yet collected. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { runCode, startCode, testMemoryMb } from '../testing/code-runs.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox-pool.ts';
-import { runCode, startCode, testMemoryMb } from './test-runs.ts';
 
 let pool: SandboxPool;
 beforeAll(async () => {

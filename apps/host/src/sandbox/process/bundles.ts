@@ -21,7 +21,7 @@ export async function buildSandboxBundles(): Promise<SandboxBundles> {
   const isolatedVmPath = packageFolder('isolated-vm', import.meta.filename);
   const [program, prelude] = await Promise.all([
     bundle({
-      entryPoints: [fileURLToPath(new URL('./child/main.ts', import.meta.url))],
+      entryPoints: [fileURLToPath(new URL('../child/main.ts', import.meta.url))],
       format: 'cjs',
       platform: 'node',
     }),

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createSandboxPool, type SandboxPool } from './sandbox-pool.ts';
-import { runCode, testMemoryMb } from './test-runs.ts';
+import { createSandboxPool, type SandboxPool } from '../pool/sandbox-pool.ts';
+import { runCode, testMemoryMb } from '../testing/code-runs.ts';
 
 let pool: SandboxPool;
 beforeAll(async () => {
