@@ -1,6 +1,7 @@
 import { API, type Snapshot } from 'typescript/unstable/sync';
 
-import { readAgentTypes } from '../../apps/server/src/compile/agent-types.ts';
+import { defaultOptions, fixedOptions } from '../../apps/server/src/compile/checking-options.ts';
+import { readAgentTypes } from '../../apps/server/src/compile/declarations.ts';
 import type { SampleFiles } from './sample-project.ts';
 
 export interface RawChecker {
@@ -13,25 +14,18 @@ const config = `${root}/tsconfig.json`;
 const roots = `${root}/roots.ts`;
 const agentTypes = `${root}/agent.d.ts`;
 
-const compilerOptions = {
-  strict: false,
-  target: 'es2023',
-  lib: ['es2023'],
-  module: 'esnext',
-  moduleResolution: 'bundler',
-  moduleDetection: 'force',
-  noEmit: true,
-  skipLibCheck: true,
-  types: [],
-  isolatedModules: true,
-};
-
 /** The native checker on files in memory, and nothing around it. The project is checked once, to warm up. */
 export async function openRawChecker(files: SampleFiles): Promise<RawChecker> {
   const texts = new Map(Array.from(files, ([path, text]) => [`${root}/${path}`, text]));
   texts.set(roots, Array.from(files.keys(), (path) => `import './${path.replace(/\.ts$/, '')}';`).join('\n'));
   texts.set(agentTypes, await readAgentTypes());
-  texts.set(config, JSON.stringify({ compilerOptions, files: ['./roots.ts', './agent.d.ts'] }));
+  texts.set(
+    config,
+    JSON.stringify({
+      compilerOptions: { ...defaultOptions, ...fixedOptions },
+      files: ['./roots.ts', './agent.d.ts'],
+    }),
+  );
   const isOurs = (name: string): boolean => name.startsWith(root);
   // Undefined sends the checker to the disk: there are the libraries of the language.
   const api = new API({

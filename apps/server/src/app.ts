@@ -7,7 +7,7 @@ import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
 import { addAccessRoutes } from './access/routes.ts';
 import { createAccessStore, type AccessStore } from './access/store.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { readAgentTypes } from './compile/agent-types.ts';
+import { readAgentTypes } from './compile/declarations.ts';
 import { createCompiler } from './compile/compiler.ts';
 import type { ServerConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';

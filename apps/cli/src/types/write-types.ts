@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { defaultOptions, fixedOptions } from '@phalanx/server/checking-options';
+import { readDeclarations } from '@phalanx/server/declarations';
 
 import { notice } from '../output/notice.ts';
 import { findKind, ownFolder } from '../project/local-path.ts';
@@ -13,21 +14,7 @@ const schemaFile = 'parameters.schema.json';
 
 /** The options that the server checks with, for a folder that has none of its own. */
 const defaultConfig = {
-  compilerOptions: {
-    target: 'es2023',
-    lib: ['es2023'],
-    module: 'esnext',
-    moduleResolution: 'bundler',
-    moduleDetection: 'force',
-    jsx: 'react',
-    strict: false,
-    noEmit: true,
-    skipLibCheck: true,
-    resolveJsonModule: true,
-    isolatedModules: true,
-    allowImportingTsExtensions: true,
-    types: [],
-  },
+  compilerOptions: { ...defaultOptions, ...fixedOptions },
   // Folders with a dot are not looked into unless they are named.
   include: ['**/*', `${typesFolder}/*.d.ts`],
 };
@@ -36,7 +23,7 @@ export const defaultConfigText = `${JSON.stringify(defaultConfig, null, 2)}\n`;
 
 /** Writes what an editor needs to know `agent`. Returns the paths that it wrote. */
 export async function writeTypes(root: string): Promise<string[]> {
-  const files = await readDeclarations();
+  const files = new Map(await readDeclarations());
   const parameters = await declareOwnParameters(root);
   if (parameters !== undefined) files.set('parameters.d.ts', parameters);
   const written: string[] = [];
@@ -56,15 +43,6 @@ async function hasConfig(root: string): Promise<boolean> {
   if (kind === 'file' && !(await readFile(file, 'utf8')).includes(typesFolder))
     notice(`For your editor to know "agent", add "${typesFolder}/*.d.ts" to "include" in ${configFile}.`);
   return kind !== undefined;
-}
-
-/** The declarations of the runtime, by file name. */
-async function readDeclarations(): Promise<Map<string, string>> {
-  const require = createRequire(import.meta.url);
-  const folder = path.dirname(require.resolve('@phalanx/automation/types/agent.d.ts'));
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.d.ts'));
-  const read = async (name: string) => [name, await readFile(path.join(folder, name), 'utf8')] as const;
-  return new Map(await Promise.all(names.map(read)));
 }
 
 /** Without a schema an empty declaration takes the place of an older one. */

@@ -1,3 +1,27 @@
+/** What holds for every project; the projects' own options come over it. */
+export const defaultOptions = {
+  strict: false,
+  target: 'es2023',
+  lib: ['es2023'],
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  moduleDetection: 'force',
+  jsx: 'react',
+  resolveJsonModule: true,
+};
+
+/** What no project changes. */
+export const fixedOptions = {
+  noEmit: true,
+  skipLibCheck: true,
+  types: [],
+  libReplacement: false,
+  allowImportingTsExtensions: true,
+  resolvePackageJsonExports: false,
+  resolvePackageJsonImports: false,
+  isolatedModules: true,
+};
+
 /** Options of a `tsconfig.json` that are on or off and change what the checker says. */
 export const switches = new Set([
   'strict',

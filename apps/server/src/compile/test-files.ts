@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { readAgentTypes } from './agent-types.ts';
+import { readAgentTypes } from './declarations.ts';
 import { createCompiler, type Compiler } from './compiler.ts';
 import type { ProjectFiles } from './project-files.ts';
 

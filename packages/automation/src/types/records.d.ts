@@ -45,7 +45,9 @@ interface OutOfStepsUtils {
   submit(type: 'outOfSteps' | 'timeout' | 'debug', tag?: string): Promise<SubmitResult>;
 }
 
-type SubmitResult = { success: false; error: string } | { success: true; id: string };
+/** The branch without a value names it as `undefined`, so that `success` tells them apart without `strict` too. */
+type SubmitResult =
+  { success: false; error: string; id?: undefined } | { success: true; id: string; error?: undefined };
 
 /** Quality of a picture of the screen. */
 declare const ScreenshotRecord: {

@@ -9,6 +9,7 @@ import {
   type Snapshot,
 } from 'typescript/unstable/sync';
 
+import { defaultOptions, fixedOptions } from '../checking-options.ts';
 import { isTypeScript } from '../source-paths.ts';
 import { createLibraryReader, findLibraryFolder } from './language-libraries.ts';
 import { VirtualFiles, type FileContent } from './virtual-files.ts';
@@ -38,28 +39,6 @@ interface WarmProject {
 }
 
 type ChangeKind = 'changed' | 'created' | 'deleted';
-
-/** What holds for every project; the projects' own options come over it. */
-const defaultOptions = {
-  strict: false,
-  target: 'es2023',
-  lib: ['es2023'],
-  module: 'esnext',
-  moduleResolution: 'bundler',
-  moduleDetection: 'force',
-  jsx: 'react',
-  resolveJsonModule: true,
-};
-const fixedOptions = {
-  noEmit: true,
-  skipLibCheck: true,
-  types: [],
-  libReplacement: false,
-  allowImportingTsExtensions: true,
-  resolvePackageJsonExports: false,
-  resolvePackageJsonImports: false,
-  isolatedModules: true,
-};
 
 /** A native checker with projects kept warm in it. Its calls block the thread. */
 export class Checker {
