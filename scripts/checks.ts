@@ -22,6 +22,11 @@ export const CHECKS: readonly Check[] = [
     command: ['node', 'scripts/complete-lock.ts', '--check'],
     repair: 'node scripts/run.mjs scripts/complete-lock.ts',
   },
+  {
+    name: 'dependencies',
+    command: ['node', 'scripts/merge-dependencies.ts', '--check'],
+    repair: 'node scripts/run.mjs scripts/merge-dependencies.ts && npm install --package-lock-only',
+  },
   { name: 'imports', command: ['node', 'scripts/check-imports.ts'] },
   { name: 'file-sizes', command: ['node', 'scripts/check-file-sizes.ts'], hasWarnings: true },
 ];

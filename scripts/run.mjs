@@ -17,7 +17,7 @@ try {
   if (name === undefined)
     throw new SetUpError('Usage: node scripts/run.mjs <entry.ts | npm program> [arguments]');
   await installPackages(root);
-  const node = findNode(root);
+  const node = findNode();
   if (node === undefined) throw new SetUpError(explainMissingNode());
   runChild(node, [findEntry(root, name), ...rest], childEnvironment(node));
 } catch (error) {

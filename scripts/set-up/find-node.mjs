@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 
 const NEEDED_MAJOR = 24;
 
-/** The Node that runs this file when it is new enough, else the one that npm installed. */
-export function findNode(root) {
+/** The Node that runs this file when it is new enough, else the one that npm installed beside or above this file. */
+export function findNode() {
   const major = Number(process.versions.node.split('.')[0]);
   // After a new `npm ci` the running program may have been deleted from node_modules.
   if (major >= NEEDED_MAJOR && existsSync(process.execPath)) return process.execPath;
-  const installed = join(root, 'node_modules', nodePackage(), 'bin', nodeProgram());
-  return existsSync(installed) ? installed : undefined;
+  const folder = findPackage(nodePackage());
+  const installed = folder === undefined ? undefined : join(folder, 'bin', nodeProgram());
+  return installed !== undefined && existsSync(installed) ? installed : undefined;
 }
 
 export function explainMissingNode() {
@@ -18,6 +20,14 @@ export function explainMissingNode() {
       `${nodePackage()}, which would bring it, is not installed.`,
     `Install Node ${NEEDED_MAJOR} from https://nodejs.org and run the same command again.`,
   ].join('\n');
+}
+
+function findPackage(name) {
+  try {
+    return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  } catch {
+    return undefined;
+  }
 }
 
 function nodePackage() {

@@ -23,7 +23,7 @@ export async function installPackages(root) {
 async function runNpmCi(root, onStop) {
   const [program, ...first] = npmCommand();
   const shell = process.platform === 'win32' && first.length === 0;
-  const child = spawn(program, [...first, 'ci', '--include=dev', '--include=optional'], {
+  const child = spawn(program, [...first, 'ci', '--ignore-scripts', '--include=dev', '--include=optional'], {
     cwd: root,
     env: npmEnvironment(root),
     shell,

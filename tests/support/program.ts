@@ -12,9 +12,15 @@ export class Program {
   #output = '';
   #waiting: (() => void)[] = [];
 
-  constructor(commandLine: readonly string[], env: Readonly<Record<string, string>>) {
+  constructor(
+    commandLine: readonly string[],
+    env: Readonly<Record<string, string>>,
+    { program = [process.execPath, cli], cwd }: { program?: readonly string[]; cwd?: string } = {},
+  ) {
     const inherited = { PATH: process.env['PATH'] ?? '', TMPDIR: process.env['TMPDIR'] ?? '/tmp' };
-    this.#child = spawn(process.execPath, [cli, ...commandLine], {
+    const [command = process.execPath, ...first] = program;
+    this.#child = spawn(command, [...first, ...commandLine], {
+      ...(cwd === undefined ? {} : { cwd }),
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...inherited, ...env },
     });

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,11 @@ describe('what cannot be done ends with exit code 2 and one line that says what 
   const cases: Record<string, { args: string[]; env?: Record<string, string>; says: RegExp }> = {
     'no token': {
       args: ['devices'],
-      says: /^There is no token: run "phalanx login --server-url http:\/\/127\.0\.0\.1:8080", or set PHALANX_TOKEN or --token\.$/,
+      says: /^There is no token: run "phalanx login --server-url http:\/\/127\.0\.0\.1:8080", or give one with --token-file or PHALANX_TOKEN\.$/,
+    },
+    'a token file that is missing': {
+      args: ['devices', '--token-file', 'missing'],
+      says: /^--token-file: missing cannot be read\.$/,
     },
     'a server that is away': {
       args: ['devices', '--server-url', away, '--token', 'x'],
@@ -162,6 +166,14 @@ test('every command that calls a server says in its help what it is for', () => 
     expect(command.description()).not.toBe('');
     for (const option of command.options) expect(option.description).not.toBe('');
   }
+});
+
+test('a token may lie in a file, named by an option or a variable', async () => {
+  const file = path.join(service.folder, 'token');
+  await writeFile(file, `${adminToken}\n`);
+  const env = { XDG_CONFIG_HOME: '/nowhere', PHALANX_SERVER_URL: service.url };
+  expect(await runCli(['devices', '--token-file', file], { env })).toMatchObject({ code: 0 });
+  expect(await runCli(['devices'], { env: { ...env, PHALANX_TOKEN_FILE: file } })).toMatchObject({ code: 0 });
 });
 
 test('the help lists the commands of both kinds, and the exit codes', async () => {

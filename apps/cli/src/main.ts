@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 
 import { ApiRefusal } from './api-client.ts';
@@ -6,8 +5,7 @@ import { addCallerCommands } from './commands/callers.ts';
 import { CommandError, exitCodes, exitCodesHelp } from './exit-codes.ts';
 import { printable } from './output/printable.ts';
 import { ServerUnreachable } from './server-unreachable.ts';
-
-const neededNode = 24;
+import { version } from './version.ts';
 
 /** Whoever read the output has gone, as in `phalanx runs | head`: what a shell says of SIGPIPE. */
 const brokenPipe = 141;
@@ -15,6 +13,7 @@ const brokenPipe = 141;
 async function main(): Promise<void> {
   const program = new Command('phalanx')
     .description('Runs TypeScript automations on a fleet of Android phones.')
+    .version(version, '--version', 'print the version')
     .addHelpText('after', exitCodesHelp)
     .exitOverride()
     .configureOutput({
@@ -45,7 +44,9 @@ function reportRefusal({ message, status, errors }: ApiRefusal): number {
   for (const line of errors) console.error(printable(line));
   if (errors.length === 0) console.error(printable(message));
   if (status !== 401) return exitCodes.refused;
-  console.error('Log in again with "phalanx login", or give a valid token with PHALANX_TOKEN or --token.');
+  console.error(
+    'Log in again with "phalanx login", or give a valid token with --token-file or PHALANX_TOKEN.',
+  );
   return exitCodes.usage;
 }
 
@@ -56,12 +57,6 @@ function knownExitCode(error: Error): number | undefined {
   return error.name === 'StartError' ? exitCodes.failed : undefined;
 }
 
-if (Number.parseInt(process.versions.node, 10) < neededNode) {
-  console.error(
-    `Phalanx needs Node ${neededNode}; this is ${process.versions.node}. Start it with: npm run phalanx`,
-  );
-  process.exit(1);
-}
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(brokenPipe);
   throw error;

@@ -1,6 +1,7 @@
 import { hostSettings } from '@phalanx/host';
 import { serverSettings } from '@phalanx/server';
 
+import { findToken } from './connection/given-token.ts';
 import { usageError } from './exit-codes.ts';
 
 /** Settings as they reach the programs: variables of the environment, and flags of the same names above them. */
@@ -18,7 +19,18 @@ export const simulatedPhonesSetting: SettingRow = {
   description: 'How many simulated phones to add: 0 to 500.',
 };
 
-const allSettings: readonly SettingRow[] = [...serverSettings, ...hostSettings, simulatedPhonesSetting];
+export const tokenFileSetting: SettingRow = {
+  name: 'PHALANX_TOKEN_FILE',
+  default: null,
+  description: 'File with the API token, instead of PHALANX_TOKEN.',
+};
+
+const allSettings: readonly SettingRow[] = [
+  ...serverSettings,
+  ...hostSettings,
+  simulatedPhonesSetting,
+  tokenFileSetting,
+];
 const knownNames: ReadonlySet<string> = new Set(allSettings.map((setting) => setting.name));
 
 /** A start that can't go on; the message is one line for the operator. */
@@ -51,4 +63,13 @@ export function simulatedPhoneCount(settings: Settings): number {
   const count = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
   if (count <= 500) return count;
   throw usageError(`${simulatedPhonesSetting.name} must be a whole number from 0 to 500; it is "${text}".`);
+}
+
+/** The settings with the token itself, also where they name a file that holds it. */
+export function withToken(settings: Settings): Settings {
+  const token = settings['PHALANX_TOKEN'];
+  const tokenFile = settings[tokenFileSetting.name];
+  if (token || !tokenFile) return settings;
+  const found = findToken({ flags: {}, variables: { tokenFile } });
+  return found === undefined ? settings : { ...settings, PHALANX_TOKEN: found };
 }

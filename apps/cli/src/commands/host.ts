@@ -3,19 +3,22 @@ import type { Command } from 'commander';
 
 import { startSimulatedPhones, withPhones } from '../simulated-phones.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
-import { simulatedPhoneCount, simulatedPhonesSetting } from '../settings.ts';
+import { simulatedPhoneCount, simulatedPhonesSetting, tokenFileSetting, withToken } from '../settings.ts';
 import { untilSignal } from '../until-signal.ts';
 
-const rows = [...hostSettings, simulatedPhonesSetting];
+const rows = [...hostSettings, simulatedPhonesSetting, tokenFileSetting];
 
 /** `phalanx host`: the program beside the phones. */
 export function addHostCommand(program: Command): void {
   const command = program
     .command('host')
     .description('run a host: connect the phones of this machine to a server')
-    .addHelpText('after', '\nExample: phalanx host --server-url https://phones.example.com --token phx_…')
+    .addHelpText(
+      'after',
+      '\nExample: phalanx host --server-url https://phones.example.com --token-file token.txt',
+    )
     .action(async () => {
-      const settings = settingsOf(command, rows);
+      const settings = withToken(settingsOf(command, rows));
       const phones = await startSimulatedPhones(simulatedPhoneCount(settings));
       const config = parseHostConfig({ ...settings, PHALANX_PHONES: withPhones(settings, phones) });
       const host = await startHost(config);

@@ -4,11 +4,11 @@ import type { Command } from 'commander';
 import { ApiClient } from '../api-client.ts';
 import {
   addConnectionOptions,
-  checkedToken,
   givenToken,
   serverUrlOrDefault,
   type ConnectionFlags,
 } from '../connection/connection.ts';
+import { checkedToken } from '../connection/given-token.ts';
 import { deleteLogin, loginPath, storeLogin } from '../connection/login-file.ts';
 import { readSecret } from '../connection/read-secret.ts';
 import { printable } from '../output/printable.ts';
@@ -21,7 +21,7 @@ export function addLoginCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-The token is asked for, or read from standard input, unless --token or PHALANX_TOKEN has it. It is stored in
+The token is asked for, or read from standard input, unless an option or a variable has it. It is stored in
 $XDG_CONFIG_HOME/phalanx/login.json (default ~/.config/phalanx), which only you can read, and goes to no other server.
 
 Examples:

@@ -3,12 +3,14 @@ import { type Command, Option } from 'commander';
 import { ApiClient } from '../api-client.ts';
 import { environment } from '../config.ts';
 import { usageError } from '../exit-codes.ts';
+import { findToken } from './given-token.ts';
 import { findLogin, type Login } from './login-file.ts';
 import { serverAddress } from './server-address.ts';
 
 export interface ConnectionFlags {
   serverUrl?: string;
   token?: string;
+  tokenFile?: string;
 }
 
 export interface Connection {
@@ -26,7 +28,18 @@ export function addConnectionOptions(command: Command): Command {
         `address of the server (PHALANX_SERVER_URL, or what "phalanx login" stored). Default: ${defaultServerUrl}.`,
       ),
     )
-    .addOption(new Option('--token <token>', 'API token (PHALANX_TOKEN, or what "phalanx login" stored)'));
+    .addOption(
+      new Option(
+        '--token-file <file>',
+        'file with the API token (PHALANX_TOKEN_FILE; else what "phalanx login" stored)',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--token <token>',
+        'API token (PHALANX_TOKEN); others on this machine can see it: prefer a file',
+      ),
+    );
 }
 
 /** An empty variable counts as not set. */
@@ -38,18 +51,11 @@ function givenServerUrl(flags: ConnectionFlags): string | undefined {
   return text === undefined ? undefined : serverAddress(text, 'PHALANX_SERVER_URL');
 }
 
-export function givenToken(flags: ConnectionFlags): string | undefined {
-  const token = flags.token?.trim() ?? variable('PHALANX_TOKEN');
-  if (token === undefined) return undefined;
-  return checkedToken(token, flags.token === undefined ? 'PHALANX_TOKEN' : '--token');
-}
-
-export function checkedToken(token: string, source: string): string {
-  if (/^[\x21-\x7e]{1,500}$/.test(token)) return token;
-  throw usageError(
-    `${source} is not a token: it must have 1 to 500 printable ASCII characters and no spaces.`,
-  );
-}
+export const givenToken = ({ token, tokenFile }: ConnectionFlags): string | undefined =>
+  findToken({
+    flags: { token, tokenFile },
+    variables: { token: variable('PHALANX_TOKEN'), tokenFile: variable('PHALANX_TOKEN_FILE') },
+  });
 
 export const serverUrlOrDefault = (flags: ConnectionFlags): string =>
   givenServerUrl(flags) ?? defaultServerUrl;
@@ -69,7 +75,7 @@ function storedToken(login: Login | undefined, serverUrl: string): string {
   if (login?.server_url === serverUrl) return login.token;
   const reason = login === undefined ? 'There is no token' : `The stored token is for ${login.server_url}`;
   throw usageError(
-    `${reason}: run "phalanx login --server-url ${serverUrl}", or set PHALANX_TOKEN or --token.`,
+    `${reason}: run "phalanx login --server-url ${serverUrl}", or give one with --token-file or PHALANX_TOKEN.`,
   );
 }
 

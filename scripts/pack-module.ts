@@ -1,0 +1,47 @@
+import { existsSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import type { Workspaces } from './workspaces.ts';
+
+interface Repository {
+  readonly root: string;
+  readonly workspaces: Workspaces;
+}
+
+interface PackedModule {
+  readonly code: string;
+  /** The modules that it loads, by `import`, `new URL` or `resolve`; paths from the root. */
+  readonly loads: readonly string[];
+}
+
+/** `from './x.ts'`, `import('../x.ts')`, `new URL('x.ts', import.meta.url)`, and whatever names a workspace. */
+const REFERENCE = /'(\.{1,2}\/[^'\n]*\.ts|@phalanx\/[^'\n]+|(?<=new URL\(')[^'\n]+\.ts)'/g;
+
+/**
+ * Without types, `code` still names files by `.ts` and workspaces by their packages; here both become relative paths
+ * of JavaScript files. Lines stay as they are.
+ */
+export function packModule(path: string, code: string, repository: Repository): PackedModule {
+  const loads: string[] = [];
+  const packed = code.replaceAll(REFERENCE, (literal, specifier: string) => {
+    const target = findTarget(path, specifier, repository);
+    if (target === undefined) return literal;
+    if (!target.endsWith('.d.ts')) loads.push(target);
+    return `'${relative(path, target).replace(/(?<!\.d)\.ts$/, '.js')}'`;
+  });
+  return { code: packed, loads };
+}
+
+/** A file of the repository. Nothing for text that only looks like a path; throws for a workspace's unknown part. */
+function findTarget(from: string, specifier: string, { root, workspaces }: Repository): string | undefined {
+  const relativeOrNamed = /^[.@]/.test(specifier) ? specifier : `./${specifier}`;
+  const target = workspaces.resolve(relativeOrNamed, from);
+  const path = target.kind === 'ours' ? target.place.path : undefined;
+  if (path !== undefined && existsSync(join(root, path))) return path;
+  if (specifier.startsWith('@phalanx/')) throw new Error(`${from} names ${specifier}, which is no file.`);
+  return undefined;
+}
+
+function relative(from: string, to: string): string {
+  const path = posix.relative(posix.dirname(from), to);
+  return path.startsWith('.') ? path : `./${path}`;
+}

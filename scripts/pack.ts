@@ -1,0 +1,31 @@
+// Before `npm pack`: writes to dist/ what an installed `phalanx` runs. Node strips no types below node_modules.
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import { dirname, join } from 'node:path';
+import { packModule } from './pack-module.ts';
+import { Workspaces } from './workspaces.ts';
+
+const root = join(import.meta.dirname, '..');
+const dist = join(root, 'dist');
+/** What the programs read at run time and nothing imports. */
+const DATA = ['package.json', 'packages/automation/src/types/*.d.ts', 'apps/cli/{samples,starter}/**/*'];
+
+const workspaces = new Workspaces(root);
+/** Grows while it is read: each module adds those that it loads. */
+const modules = new Set(['apps/cli/src/main.ts']);
+
+rmSync(dist, { recursive: true, force: true });
+for (const path of modules) {
+  const stripped = stripTypeScriptTypes(readFileSync(join(root, path), 'utf8'));
+  const { code, loads } = packModule(path, stripped, { root, workspaces });
+  for (const loaded of loads) modules.add(loaded);
+  write(path.replace(/\.ts$/, '.js'), code);
+}
+for (const path of globSync(DATA, { cwd: root }))
+  cpSync(join(root, path), join(dist, path), { recursive: true });
+console.error(`dist: ${modules.size} modules`);
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(dist, path)), { recursive: true });
+  writeFileSync(join(dist, path), text);
+}

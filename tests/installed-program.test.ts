@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Program } from './support/program.ts';
+
+const run = promisify(execFile);
+const repository = fileURLToPath(new URL('..', import.meta.url));
+/** Several processes start, and packages come from the network. */
+const timeLimitMs = 180_000;
+
+/** The machine's own Node and npm, not those of the repository. */
+const machinePath = (process.env['PATH'] ?? '')
+  .split(path.delimiter)
+  .filter((folder) => !folder.startsWith(repository))
+  .join(path.delimiter);
+
+let folder: string;
+let env: Record<string, string>;
+let service: Program | undefined;
+
+const at = (...names: string[]): string => path.join(folder, ...names);
+
+/** The installed `phalanx`, found as a shell would. */
+async function phalanx(args: readonly string[], cwd = folder): Promise<string> {
+  const { stdout } = await run('phalanx', [...args], { cwd, env });
+  return stdout;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'phalanx-installed-'));
+  env = {
+    PATH: `${at('prefix', 'bin')}${path.delimiter}${machinePath}`,
+    HOME: process.env['HOME'] ?? folder,
+    XDG_CONFIG_HOME: at('config'),
+  };
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: repository, env });
+  const tarball = at(`phalanx-${await packedVersion()}.tgz`);
+  const options = ['--global', '--prefix', at('prefix'), '--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...options, tarball], { cwd: folder, env });
+}, timeLimitMs);
+
+afterAll(async () => {
+  await service?.end('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function packedVersion(): Promise<string> {
+  const { stdout } = await run('npm', ['pkg', 'get', 'version'], { cwd: repository, env });
+  return JSON.parse(stdout) as string;
+}
+
+test('it says its version', async () => {
+  expect((await phalanx(['--version'])).trim()).toBe(await packedVersion());
+});
+
+describe('a first day', () => {
+  beforeAll(async () => {
+    await mkdir(at('service'));
+    service = new Program(['start', '--simulated-phones', '1', '--listen', '127.0.0.1:0'], env, {
+      program: [at('prefix', 'bin', 'phalanx')],
+      cwd: at('service'),
+    });
+    const [, url = ''] = await service.printed(/Phalanx is at (\S+)/);
+    const [token] = await service.printed(/phx_\w+/);
+    await writeFile(at('token'), token);
+    expect(await phalanx(['login', '--server-url', url, '--token-file', at('token')])).toContain(url);
+  }, timeLimitMs);
+
+  test(
+    'a project is created, pushed, run and its log is read, in any folder',
+    async () => {
+      await phalanx(['project', 'create', 'checkout', '--dir', 'checkout']);
+      await writeFile(
+        at('checkout', 'main.ts'),
+        "console.log('Hello from', (await agent.info.device()).model);\n",
+      );
+      await phalanx(['project', 'push'], at('checkout'));
+      await expect.poll(() => phalanx(['devices']), { timeout: 60_000 }).toMatch(/SIM0001 +ready/);
+      await phalanx(['run', '--device', 'SIM0001', '--follow'], at('checkout'));
+      expect(await phalanx(['logs', 'SIM0001', 'checkout'])).toContain('Hello from');
+      expect(await phalanx(['runs'])).toMatch(/checkout +SIM0001 +completed/);
+    },
+    timeLimitMs,
+  );
+
+  test('it ends at Ctrl-C, and its data is in the folder where it was started', async () => {
+    await service?.end('SIGINT');
+    expect(service?.exitCode).toBe(0);
+    const { stdout } = await run('ls', [at('service')]);
+    expect(stdout.trim()).toBe('data');
+  });
+});
