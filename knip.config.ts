@@ -1,0 +1,45 @@
+import type { KnipConfig } from 'knip';
+
+import manifest from './package.json' with { type: 'json' };
+
+const config: KnipConfig = {
+  workspaces: {
+    '.': {
+      entry: [
+        'scripts/run.mjs',
+        'scripts/{test,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack}.ts',
+        'scripts/**/*.test.ts',
+      ],
+      project: ['scripts/**/*.{ts,mjs}', '*.ts'],
+      ignoreDependencies: [...Object.keys(manifest.dependencies), 'oxlint', 'oxlint-tsgolint', 'prettier'],
+    },
+    'packages/simulated-phone': {
+      project: ['src/**/*.{ts,tsx}'],
+      entry: ['src/**/*.test.{ts,tsx}'],
+      ignoreDependencies: ['@expo-google-fonts/roboto'],
+    },
+    'packages/*': {
+      project: ['src/**/*.{ts,tsx}'],
+      entry: ['src/**/*.test.{ts,tsx}'],
+    },
+    'apps/*': {
+      entry: ['src/**/main.{ts,tsx}', 'src/**/*.test.{ts,tsx}', 'src/testing/*-process.ts'],
+      project: ['src/**/*.{ts,tsx}'],
+    },
+    tests: {
+      entry: ['**/*.test.ts'],
+      project: ['**/*.{ts,tsx}'],
+    },
+    bench: {
+      entry: ['main.ts', 'processes/*.ts'],
+      project: ['**/*.ts'],
+    },
+  },
+  ignoreExportsUsedInFile: {
+    interface: true,
+    type: true,
+  },
+  ignoreBinaries: ['adb', 'git'],
+};
+
+export default config;
