@@ -15,7 +15,9 @@ beforeAll(async () => {
 afterAll(() => installation.stop());
 
 async function createProject(files: Readonly<Record<string, string>>): Promise<string> {
-  const { project } = await installation.api.call(projectRoutes.create, { body: { name: 'tested' } });
+  const { project } = await installation.api.call(projectRoutes.create, {
+    body: { name: `tested ${crypto.randomUUID()}` },
+  });
   for (const [path, content] of Object.entries(files)) {
     await installation.api.call(fileRoutes.write, { params: { id: project.id }, body: { path, content } });
   }

@@ -38,7 +38,7 @@ export async function ask<Reply extends TSchema>(
 const Devices = Type.Object({ devices: Type.Array(Type.Object({ device_id: Type.String() })) });
 
 export async function listDeviceIds(api: Api): Promise<string[]> {
-  const { devices } = await ask(api, '/api/v2/devices', Devices);
+  const { devices } = await ask(api, '/api/v2/devices?limit=1000', Devices);
   return devices.map((device) => device.device_id);
 }
 

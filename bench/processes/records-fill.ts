@@ -17,7 +17,7 @@ async function addOwner(file: string, token: string): Promise<string> {
   try {
     const access = createAccessStore(database);
     await ensureAdministrator(access, systemClock, token);
-    const [user] = await access.listUsers();
+    const user = await access.findAdministrator();
     if (user === undefined) throw new Error('there is no administrator');
     return user.id;
   } finally {

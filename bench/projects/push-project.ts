@@ -12,7 +12,9 @@ const Created = Type.Object({ project: Type.Object({ id: Type.String(), clone_pa
 
 /** Creates an empty project. */
 export async function createProject(api: Api): Promise<{ id: string; cloneUrl: string }> {
-  const { project } = await ask(api, '/api/v2/automation-project', Created, { name: 'bench' });
+  const { project } = await ask(api, '/api/v2/automation-project', Created, {
+    name: `bench ${crypto.randomUUID()}`,
+  });
   const cloneUrl = new URL(project.clone_path, api.url);
   cloneUrl.username = 'bench';
   cloneUrl.password = api.token;

@@ -93,6 +93,14 @@ export const errorTable = {
       'No record {record_id} of this user expects a {kind} of screen {screen_id}: tell of the record first.',
   },
   method_not_allowed: { status: 405, message: '{path} does not take {method}; it takes {allowed}.' },
+  user_name_taken: {
+    status: 409,
+    message: 'There is already a user "{name}", in this or another letter case: choose another name.',
+  },
+  project_name_taken: {
+    status: 409,
+    message: 'You already have a project "{name}", in this or another letter case: choose another name.',
+  },
   device_busy: {
     status: 409,
     message: 'Device {device_id} is connected or has runs: unplug it or stop its host, then delete it.',

@@ -9,6 +9,7 @@
  */
 import { Type, type Static } from 'typebox';
 
+import { ReportedDeviceState } from './device-states.ts';
 import { EpochMs, Id, Uuid } from './ids.ts';
 import { JsonObject } from './rest/contract.ts';
 import { CaptureKind, RecordReport } from './records.ts';
@@ -29,8 +30,6 @@ export const maxLogMessageLength = 64 * 1024;
 
 /** WebSocket close codes of the server (4000–4999 are private to an application, RFC 6455 section 7.4.2). */
 export const closeCodes = {
-  /** RFC 6455: the service can't take what the host says just now. */
-  tryAgainLater: 1013,
   /** The same host has connected again. */
   replaced: 4000,
   /** A message that does not fit this file, or a `hello` of another protocol version. */
@@ -44,7 +43,7 @@ const text = Type.String({ maxLength: 500 });
 /** A phone as its host sees it. */
 export const DeviceReport = Type.Object({
   serial: Type.String({ minLength: 1, maxLength: 200 }),
-  state: Type.String({ pattern: '^[a-z][a-z_]{0,31}$' }),
+  state: ReportedDeviceState,
   reason: Type.String({ maxLength: 2000 }),
   since: EpochMs,
   brand: text,

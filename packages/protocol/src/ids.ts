@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 /** A UUID of any version, in either letter case (RFC 9562). */
 export const Uuid = Type.String({
@@ -11,3 +11,9 @@ export const Id = Type.String({ minLength: 1, maxLength: 200 });
 
 /** Milliseconds since the Unix epoch. */
 export const EpochMs = Type.Integer({ minimum: 0, description: 'Milliseconds since the Unix epoch' });
+
+/** A time in a request: epoch milliseconds, or ISO 8601 with a zone (`2030-01-31T12:00:00Z`); a date is its midnight in UTC. */
+export const TimeInput = Type.Union([EpochMs, Type.String({ maxLength: 40, description: 'ISO 8601' })], {
+  description: 'Milliseconds since the Unix epoch, or ISO 8601 with a zone',
+});
+export type TimeInput = Static<typeof TimeInput>;

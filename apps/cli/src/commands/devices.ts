@@ -1,7 +1,8 @@
-import { deviceRoutes, type Device } from '@phalanx/protocol';
+import type { Device } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { listDevices } from '../launch/find-device.ts';
 import { formatAge } from '../output/duration.ts';
 import { printJson, printTable } from '../output/table.ts';
 
@@ -25,9 +26,9 @@ Examples:
     )
     .action(async (flags: ConnectionFlags & { json?: true }) => {
       const { api } = await connect(flags);
-      const reply = await api.call(deviceRoutes.list);
-      if (flags.json) printJson(reply);
-      else printTable({ flexible: 'reason', rows: reply.devices.map(row) }, noDevices);
+      const devices = await listDevices(api);
+      if (flags.json) printJson({ success: true, devices, next_cursor: null });
+      else printTable({ flexible: 'reason', rows: devices.map(row) }, noDevices);
     });
   addConnectionOptions(command);
 }

@@ -1,11 +1,11 @@
-import { deviceRoutes, launchRoutes, type Device } from '@phalanx/protocol';
+import { launchRoutes, type Device } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { ApiRefusal, type ApiClient } from '../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { listRuns } from '../follow/find-runs.ts';
-import { deviceIdOf, isOnline, serialOf } from '../launch/find-device.ts';
+import { deviceIdOf, isOnline, listDevices, serialOf } from '../launch/find-device.ts';
 import { getAutomationId } from '../launch/find-project.ts';
 import { printable } from '../output/printable.ts';
 import { repeated } from './repeated.ts';
@@ -37,7 +37,7 @@ Examples:
         throw usageError('Say where: --device D (several times for several), or --all.');
       const { api } = await connect(flags);
       const automationId = automation === undefined ? undefined : await getAutomationId(api, automation);
-      const { devices } = await api.call(deviceRoutes.list);
+      const devices = await listDevices(api);
       const deviceIds = flags.all
         ? devices
             .filter((device) => isOnline(device) && runsOn(device, automationId))

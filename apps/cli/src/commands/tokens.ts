@@ -9,6 +9,7 @@ import { formatAge, formatDuration } from '../output/duration.ts';
 import { notice } from '../output/notice.ts';
 import { printable } from '../output/printable.ts';
 import { printJson, printTable } from '../output/table.ts';
+import { readAll } from '../read-all.ts';
 import { repeated } from './repeated.ts';
 
 interface CreateFlags extends ConnectionFlags {
@@ -72,9 +73,13 @@ Examples:
     .description("list your tokens; administrators see everyone's")
     .option('--json', "print the API's reply")
     .action(async (flags: ConnectionFlags & { json?: true }) => {
-      const reply = await (await connect(flags)).api.call(accessRoutes.listTokens);
-      if (flags.json) printJson(reply);
-      else printTable({ flexible: 'name', rows: reply.tokens.map(row) }, 'No tokens.');
+      const { api } = await connect(flags);
+      const all = await readAll(
+        (query) => api.call(accessRoutes.listTokens, { query }),
+        (page) => page.tokens,
+      );
+      if (flags.json) printJson({ success: true, tokens: all, next_cursor: null });
+      else printTable({ flexible: 'name', rows: all.map(row) }, 'No tokens.');
     });
   const revoke = tokens
     .command('revoke')
@@ -93,7 +98,8 @@ async function createToken(name: string, flags: CreateFlags): Promise<void> {
   const reply = await api.call(accessRoutes.createToken, { body });
   if (flags.json) return printJson(reply);
   const { token, secret } = reply;
-  const end = token.expires_at === null ? 'never expires' : `expires ${token.expires_at}`;
+  const end =
+    token.expires_at === null ? 'never expires' : `expires ${new Date(token.expires_at).toISOString()}`;
   notice(
     `Token "${token.name}" (${token.scopes.join(', ')}; ${end}; ID ${token.id}). Its secret, shown this once:`,
   );
@@ -116,8 +122,8 @@ const row = (token: Token): Record<string, string> => ({
   name: token.name,
   scopes: token.scopes.join(','),
   projects: token.project_ids === null ? 'all' : String(token.project_ids.length),
-  expires: token.expires_at === null ? 'never' : untilExpiry(Date.parse(token.expires_at)),
-  'last used': token.last_used_at === null ? 'never' : `${formatAge(Date.parse(token.last_used_at))} ago`,
+  expires: token.expires_at === null ? 'never' : untilExpiry(token.expires_at),
+  'last used': token.last_used_at === null ? 'never' : `${formatAge(token.last_used_at)} ago`,
 });
 
 const untilExpiry = (epochMs: number): string =>

@@ -2,6 +2,7 @@ import { accessRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { listUsers } from '../launch/find-user.ts';
 import { printable } from '../output/printable.ts';
 import { printJson, printTable } from '../output/table.ts';
 
@@ -28,14 +29,14 @@ export function addUserCommands(program: Command): void {
     .description('list the users')
     .option('--json', "print the API's reply")
     .action(async (flags: Flags) => {
-      const reply = await (await connect(flags)).api.call(accessRoutes.listUsers);
-      const rows = reply.users.map(({ id, name, role, created_at: since }) => ({
+      const all = await listUsers((await connect(flags)).api);
+      const rows = all.map(({ id, name, role, created_at: since }) => ({
         id,
         name,
         role,
-        since: since.slice(0, 10),
+        since: new Date(since).toISOString().slice(0, 10),
       }));
-      if (flags.json) printJson(reply);
+      if (flags.json) printJson({ success: true, users: all, next_cursor: null });
       else printTable({ flexible: 'name', rows }, 'No users.');
     });
   for (const command of [create, list]) addConnectionOptions(command);

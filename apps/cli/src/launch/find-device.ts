@@ -1,6 +1,7 @@
 import { deviceRoutes, type Device } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
+import { readAll } from '../read-all.ts';
 
 /** People know serial numbers, programs know IDs. What is neither is left to the server to refuse. */
 export function deviceIdOf(devices: readonly Device[], text: string): string {
@@ -9,8 +10,11 @@ export function deviceIdOf(devices: readonly Device[], text: string): string {
   return found?.device_id ?? text;
 }
 
-export const listDevices = async (api: ApiClient): Promise<Device[]> =>
-  (await api.call(deviceRoutes.list)).devices;
+export const listDevices = (api: ApiClient): Promise<Device[]> =>
+  readAll(
+    (query) => api.call(deviceRoutes.list, { query }),
+    (page) => page.devices,
+  );
 
 /** A serial number, or the ID when the device is not known. */
 export const serialOf = (devices: readonly Device[], deviceId: string): string =>

@@ -2,20 +2,17 @@ import { projectRoutes, type Project } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
+import { readAll } from '../read-all.ts';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const isUuid = (text: string): boolean => uuid.test(text);
 
-export async function listProjects(api: ApiClient): Promise<Project[]> {
-  const projects: Project[] = [];
-  for (let cursor: string | undefined; ;) {
-    const page = await api.call(projectRoutes.list, { query: cursor === undefined ? {} : { cursor } });
-    projects.push(...page.projects);
-    if (page.next_cursor === null) return projects;
-    cursor = page.next_cursor;
-  }
-}
+export const listProjects = (api: ApiClient): Promise<Project[]> =>
+  readAll(
+    (query) => api.call(projectRoutes.list, { query }),
+    (page) => page.projects,
+  );
 
 /**
  * The ID of the project with this name. What is an ID stays as it is: that of a project, or the launch ID of direct

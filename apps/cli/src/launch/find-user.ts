@@ -1,13 +1,20 @@
-import { accessRoutes } from '@phalanx/protocol';
+import { accessRoutes, type User } from '@phalanx/protocol';
 
 import { ApiRefusal, type ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
+import { readAll } from '../read-all.ts';
 import { isUuid } from './find-project.ts';
+
+export const listUsers = (api: ApiClient): Promise<User[]> =>
+  readAll(
+    (query) => api.call(accessRoutes.listUsers, { query }),
+    (page) => page.users,
+  );
 
 /** `text` is an ID, or for administrators a name. */
 export async function getUserId(api: ApiClient, text: string): Promise<string> {
   if (isUuid(text)) return text.toLowerCase();
-  const { users } = await api.call(accessRoutes.listUsers).catch((error: unknown) => {
+  const users = await listUsers(api).catch((error: unknown) => {
     if (!(error instanceof ApiRefusal) || error.status !== 403) throw error;
     throw usageError(`Only administrators find users by name: give the ID of the user "${text}".`);
   });

@@ -1,6 +1,7 @@
 import { fileRoutes } from '@phalanx/protocol';
 
 import { ApiRefusal, type ApiClient } from '../api-client.ts';
+import { readAll } from '../read-all.ts';
 
 /** The files of a project on the server. */
 export class RemoteFiles {
@@ -13,7 +14,10 @@ export class RemoteFiles {
   }
 
   async list(): Promise<string[]> {
-    const { files } = await this.#api.call(fileRoutes.list, { params: this.#params });
+    const files = await readAll(
+      (query) => this.#api.call(fileRoutes.list, { params: this.#params, query }),
+      (page) => page.files,
+    );
     return files.filter(({ change }) => change !== 'deleted').map((file) => file.path);
   }
 

@@ -1,18 +1,9 @@
+import type { ReportedDeviceState } from '@phalanx/protocol';
+
 import type { Driver } from '../driver/driver.ts';
 
 /** What a phone is doing, in one word. Only `ready` phones take calls. */
-export type PhoneStateName =
-  | 'ready'
-  | 'connecting'
-  | 'booting'
-  | 'unauthorized'
-  | 'no_permissions'
-  | 'offline'
-  | 'unresponsive'
-  | 'helper_failed'
-  | 'recovery'
-  | 'sideload'
-  | 'bootloader';
+export type PhoneStateName = ReportedDeviceState;
 
 export interface PhoneState {
   readonly state: PhoneStateName;

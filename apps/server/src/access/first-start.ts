@@ -9,9 +9,7 @@ const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 async function createAdministrator(store: AccessStore, clock: Clock): Promise<StoredUser> {
-  const user: StoredUser = { id: uuidv7(), name: 'administrator', role: 'admin', created_at: clock.now() };
-  await store.insertUser(user);
-  return user;
+  return store.insertUser({ id: uuidv7(), name: 'administrator', role: 'admin', created_at: clock.now() });
 }
 
 async function addToken(
@@ -55,15 +53,15 @@ export async function ensureAdministrator(
   clock: Clock,
   environmentToken: string | undefined,
 ): Promise<string | undefined> {
-  const existing = (await store.listUsers()).find((user) => user.role === 'admin');
-  const administrator = existing ?? (await createAdministrator(store, clock));
+  const administrator = (await store.findAdministrator()) ?? (await createAdministrator(store, clock));
   if (environmentToken !== undefined) {
     await useEnvironmentToken(store, clock, administrator, environmentToken);
     return undefined;
   }
   // An operator who takes the variable away takes the token away.
   await store.deleteTokensNamed(administrator.id, environmentTokenName);
-  if ((await store.listTokens(administrator.id)).length > 0) return undefined;
+  const tokens = await store.listTokens({ userId: administrator.id, cursor: undefined, limit: 1 });
+  if (tokens.length > 0) return undefined;
   const secret = createTokenSecret();
   const createdAt = clock.now();
   await addToken(store, administrator, {
@@ -77,7 +75,7 @@ export async function ensureAdministrator(
 
 /** For the host that runs beside the server on one machine: nobody has to carry its token, so it lives for one start. */
 export async function replaceHostToken(store: AccessStore, clock: Clock, name: string): Promise<string> {
-  const administrator = (await store.listUsers()).find((user) => user.role === 'admin');
+  const administrator = await store.findAdministrator();
   if (administrator === undefined) throw new Error('there is no administrator');
   const secret = createTokenSecret();
   await store.deleteTokensNamed(administrator.id, name);

@@ -2,8 +2,11 @@ import { accessRoutes, type User } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 
+import { isUniqueViolation } from '../db/unique-violation.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
+import { pageLimit, toPage } from '../http/page.ts';
+import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
 import type { Clock } from '../clock.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -29,21 +32,30 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
     return { success: true, user: userView(user), token: tokenView(token) };
   });
 
-  addRoute(app, accessRoutes.listUsers, async ({ principal }) => {
+  addRoute(app, accessRoutes.listUsers, async ({ principal, query }) => {
     requireAdministrator(principal);
-    return { success: true, users: (await store.listUsers()).map(userView) };
+    const limit = pageLimit(query);
+    const users = await store.listUsers({ cursor: query.cursor, search: query.search, limit });
+    const { items, next_cursor } = toPage(users, limit, ({ id }) => id);
+    return { success: true, users: items.map(userView), next_cursor };
   });
 
   addRoute(app, accessRoutes.createUser, async ({ principal, body }) => {
     requireAdministrator(principal);
-    const user: StoredUser = { id: uuidv7(), name: body.name, role: 'user', created_at: clock.now() };
-    await store.insertUser(user);
+    const name = requireName(body.name);
+    const made = { id: uuidv7(), name, role: 'user' as const, created_at: clock.now() };
+    const user = await store.insertUser(made).catch((error: unknown) => {
+      throw isUniqueViolation(error) ? ApiError.of('user_name_taken', { name }) : error;
+    });
     return { success: true, user: userView(user) };
   });
 
-  addRoute(app, accessRoutes.listTokens, async ({ principal }) => {
-    const tokens = await store.listTokens(principal.role === 'admin' ? undefined : principal.userId);
-    return { success: true, tokens: tokens.map(tokenView) };
+  addRoute(app, accessRoutes.listTokens, async ({ principal, query }) => {
+    const limit = pageLimit(query);
+    const userId = principal.role === 'admin' ? query.user_id : principal.userId;
+    const tokens = await store.listTokens({ cursor: query.cursor, userId, limit });
+    const { items, next_cursor } = toPage(tokens, limit, ({ id }) => id);
+    return { success: true, tokens: items.map(tokenView), next_cursor };
   });
 
   addRoute(app, accessRoutes.createToken, async ({ principal, body }) => ({
@@ -66,7 +78,7 @@ function userView(user: StoredUser): User {
     id: user.id,
     name: user.name,
     role: user.role,
-    created_at: new Date(user.created_at).toISOString(),
+    created_at: user.created_at,
   };
 }
 

@@ -1,12 +1,19 @@
 import type { Scope } from '@phalanx/protocol';
 
+import { sql } from 'kysely';
+
 import type { Db } from '../db/database.ts';
+import { nameKey, namePattern } from '../db/name-key.ts';
 
 interface UserRow {
   id: string;
   name: string;
+  /** See `nameKey`: unique. */
+  name_key: string;
   role: 'admin' | 'user';
   created_at: number;
+  /** Epoch ms; null: they may come in. */
+  disabled_at: number | null;
 }
 
 interface TokenRow {
@@ -19,6 +26,8 @@ interface TokenRow {
   created_at: number;
   expires_at: number | null;
   last_used_at: number | null;
+  /** The token that it was made with. */
+  parent_id: string | null;
 }
 
 // A type, not an interface: only that has the index signature kysely asks for.
@@ -27,7 +36,9 @@ type Tables = {
   token: TokenRow;
 };
 
-export type StoredUser = UserRow;
+export type StoredUser = Omit<UserRow, 'name_key'>;
+
+export type NewUser = Omit<StoredUser, 'disabled_at'>;
 
 export interface StoredToken {
   id: string;
@@ -38,6 +49,13 @@ export interface StoredToken {
   createdAt: number;
   expiresAt: number | null;
   lastUsedAt: number | null;
+}
+
+/** One more than `limit` are read, so that the caller knows whether there are more. */
+export interface ListPart {
+  /** The ID of the last one of the page before. */
+  cursor: string | undefined;
+  limit: number;
 }
 
 export type NewToken = Omit<StoredToken, 'lastUsedAt'> & { hash: string };
@@ -70,6 +88,7 @@ function toRow(token: NewToken): TokenRow {
     created_at: token.createdAt,
     expires_at: token.expiresAt,
     last_used_at: null,
+    parent_id: null,
   };
 }
 
@@ -82,19 +101,40 @@ export function createAccessStore(database: Db) {
     findUser: (id: string): Promise<StoredUser | undefined> =>
       db.selectFrom('user').selectAll().where('id', '=', id).executeTakeFirst(),
 
-    listUsers: (): Promise<StoredUser[]> => db.selectFrom('user').selectAll().orderBy('id').execute(),
+    async listUsers(part: ListPart & { search: string | undefined }): Promise<StoredUser[]> {
+      let query = db
+        .selectFrom('user')
+        .selectAll()
+        .orderBy('id')
+        .limit(part.limit + 1);
+      if (part.cursor !== undefined) query = query.where('id', '>', part.cursor);
+      if (part.search !== undefined)
+        query = query.where(sql<boolean>`name_key LIKE ${namePattern(part.search)} ESCAPE '\\'`);
+      return query.execute();
+    },
 
-    async insertUser(user: StoredUser): Promise<void> {
-      await db.insertInto('user').values(user).execute();
+    findAdministrator: (): Promise<StoredUser | undefined> =>
+      db.selectFrom('user').selectAll().where('role', '=', 'admin').orderBy('id').limit(1).executeTakeFirst(),
+
+    /** Throws what `isUniqueViolation` knows when the name is taken. */
+    async insertUser(user: NewUser): Promise<StoredUser> {
+      const row = { ...user, name_key: nameKey(user.name), disabled_at: null };
+      await db.insertInto('user').values(row).execute();
+      return row;
     },
 
     async insertToken(token: NewToken): Promise<void> {
       await db.insertInto('token').values(toRow(token)).execute();
     },
 
-    async listTokens(userId?: string): Promise<StoredToken[]> {
-      let query = db.selectFrom('token').selectAll().orderBy('id');
-      if (userId !== undefined) query = query.where('user_id', '=', userId);
+    async listTokens(part: ListPart & { userId: string | undefined }): Promise<StoredToken[]> {
+      let query = db
+        .selectFrom('token')
+        .selectAll()
+        .orderBy('id')
+        .limit(part.limit + 1);
+      if (part.userId !== undefined) query = query.where('user_id', '=', part.userId);
+      if (part.cursor !== undefined) query = query.where('id', '>', part.cursor);
       return (await query.execute()).map(toToken);
     },
 

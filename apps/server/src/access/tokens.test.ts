@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { adminToken, stringAt, TestServer } from '../testing/test-server.ts';
+import { adminToken, numberAt, stringAt, TestServer } from '../testing/test-server.ts';
 import { createTokenSecret, isDamagedSecret } from './token-secret.ts';
 
 let server: TestServer;
@@ -45,8 +45,7 @@ describe('making a token', () => {
       project_ids: null,
       last_used_at: null,
     });
-    const lifetimeMs =
-      Date.parse(stringAt(body['token'], 'expires_at')) - Date.parse(stringAt(body['token'], 'created_at'));
+    const lifetimeMs = numberAt(body['token'], 'expires_at') - numberAt(body['token'], 'created_at');
     expect(lifetimeMs).toBe(365 * 24 * 60 * 60 * 1000);
   });
 
@@ -109,7 +108,11 @@ describe('the lists of an ordinary user', () => {
     const { host } = await server.connectHost();
     const { body } = await caller.api('GET', '/api/v2/tokens');
     expect(body['tokens']).toMatchObject([{ user_id: caller.userId }]);
-    expect((await caller.api('GET', '/api/v2/devices')).body).toEqual({ success: true, devices: [] });
+    expect((await caller.api('GET', '/api/v2/devices')).body).toEqual({
+      success: true,
+      devices: [],
+      next_cursor: null,
+    });
     await host.cut();
   });
 });

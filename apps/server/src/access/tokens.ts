@@ -4,6 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 
 import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
+import { requireName } from '../http/require-name.ts';
+import { parseTime } from '../http/time-input.ts';
 import type { Clock } from '../clock.ts';
 import type { AccessStore, StoredToken } from './store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
@@ -11,9 +13,6 @@ import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 type TokenRequest = Static<typeof accessRoutes.createToken.body>;
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
-const isoTime = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2}))?$/;
-
-const iso = (timeMs: number): string => new Date(timeMs).toISOString();
 
 export function tokenView(token: StoredToken): Token {
   return {
@@ -22,21 +21,17 @@ export function tokenView(token: StoredToken): Token {
     name: token.name,
     scopes: token.scopes,
     project_ids: token.projectIds,
-    created_at: iso(token.createdAt),
-    expires_at: token.expiresAt === null ? null : iso(token.expiresAt),
-    last_used_at: token.lastUsedAt === null ? null : iso(token.lastUsedAt),
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    last_used_at: token.lastUsedAt,
   };
 }
 
 function expiryOf(request: TokenRequest, now: number): number {
   if (request.expires_at === undefined) return now + yearMs;
-  const expiresAt = isoTime.test(request.expires_at) ? Date.parse(request.expires_at) : Number.NaN;
-  if (Number.isNaN(expiresAt)) {
-    throw ApiError.of('invalid_request', {
-      problem: 'Field expires_at must be an ISO 8601 time with a zone',
-    });
-  }
-  return expiresAt;
+  const expiresAt = parseTime(request.expires_at, 'Field expires_at');
+  if (expiresAt > now) return expiresAt;
+  throw ApiError.of('invalid_request', { problem: 'Field expires_at must be in the future' });
 }
 
 /** A token never makes one that may do more than itself. */
@@ -87,7 +82,7 @@ export async function createToken(
     scopes: scopesOf(request, principal),
     projectIds: projectsOf(request, principal),
     userId: await ownerOf(store, request, principal),
-    name: request.name,
+    name: requireName(request.name),
     createdAt: now,
     lastUsedAt: null,
   };

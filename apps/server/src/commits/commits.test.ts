@@ -34,7 +34,7 @@ describe('a commit', () => {
     expect(text).toContain(`${hash} Ann  the  "first <${ann.userId}@phalanx.invalid>\nfirst\n\nwith a body`);
     const { body } = await project.commits();
     expect(body).toMatchObject({
-      commits: [{ hash, message: 'first\n\nwith a body', parents: [], timestamp: expect.any(Number) }],
+      commits: [{ hash, message: 'first\n\nwith a body', parents: [], created_at: expect.any(Number) }],
       next_cursor: null,
     });
   });

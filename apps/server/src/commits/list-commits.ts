@@ -5,7 +5,6 @@ import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../http/api-error.ts';
 import { readSavedState } from '../projects/saved-state.ts';
 
-const pageSize = 100;
 const format = '%H%n%P%n%an%n%ae%n%at%n%B';
 
 /** `<newest commit of the first page>.<how many came before>`: pages stay as they are while commits are added. */
@@ -16,19 +15,22 @@ interface Page {
   next_cursor: string | null;
 }
 
-export async function listCommits(repository: GitRepository, cursor: string | undefined): Promise<Page> {
+export async function listCommits(
+  repository: GitRepository,
+  { cursor, limit }: { cursor: string | undefined; limit: number },
+): Promise<Page> {
   const { start, skip } = await startOf(repository, cursor);
   if (start === undefined) return { commits: [], next_cursor: null };
-  const args = ['log', '-z', '--topo-order', `--format=${format}`, `--skip=${skip}`, `-n${pageSize + 1}`];
+  const args = ['log', '-z', '--topo-order', `--format=${format}`, `--skip=${skip}`, `-n${limit + 1}`];
   const { stdout } = await runGit(repository.git, [...args, start, '--'], { gitDir: repository.gitDir });
   const records = stdout
     .toString()
     .split('\0')
     .filter((record) => record !== '');
-  const hasMore = records.length > pageSize;
+  const hasMore = records.length > limit;
   return {
-    commits: records.slice(0, pageSize).map(parseCommit),
-    next_cursor: hasMore ? `${start}.${skip + pageSize}` : null,
+    commits: records.slice(0, limit).map(parseCommit),
+    next_cursor: hasMore ? `${start}.${skip + limit}` : null,
   };
 }
 
@@ -38,7 +40,7 @@ function parseCommit(record: string): ListedCommit {
     hash,
     parents: parents === '' ? [] : parents.split(' '),
     author: { name, email },
-    timestamp: Math.max(0, Number(seconds) * 1000),
+    created_at: Math.max(0, Number(seconds) * 1000),
     message: message.join('\n').trim(),
   };
 }

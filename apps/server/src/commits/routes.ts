@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
+import { pageLimit } from '../http/page.ts';
 import { addRoute } from '../http/route.ts';
 import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
@@ -36,7 +37,8 @@ export function addCommitRoutes(app: FastifyInstance, { access, desk, clock }: C
 
   addRoute(app, commitRoutes.list, async ({ principal, params, query }) => {
     const { id } = await access.getProject(principal, params.id, readers);
-    const page = await repositories.read(id, (repository) => listCommits(repository, query.cursor));
+    const wanted = { cursor: query.cursor, limit: pageLimit(query) };
+    const page = await repositories.read(id, (repository) => listCommits(repository, wanted));
     return { success: true, ...page };
   });
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DeviceReport } from '@phalanx/protocol';
+import type { DeviceReport, ReportedDeviceState } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
@@ -12,7 +12,7 @@ export interface FleetDevice {
   readonly ownerId: string;
   readonly serial: string;
   stored: StoredDevice;
-  state: string;
+  state: ReportedDeviceState;
   reason: string;
   /** When the state began, epoch ms. */
   since: number;
@@ -21,13 +21,13 @@ export interface FleetDevice {
   /** The host that has it now. */
   link: HostLink | null;
   /** The state that those who follow were last told. */
-  announcedState: string;
+  announcedState: ReportedDeviceState;
   /** Whether `stored` is in the database. The state is not: it lives as long as the connection. */
   isStored: boolean;
 }
 
 export interface Availability {
-  state: string;
+  state: ReportedDeviceState;
   reason: string;
   since: number;
 }

@@ -2,9 +2,11 @@ import { deviceRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
+import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import { deviceView } from './device-view.ts';
+import { selectDevices } from './select-devices.ts';
 import type { Fleet, FleetDevice } from './fleet.ts';
 
 interface DeviceRoutesOptions {
@@ -16,10 +18,15 @@ interface DeviceRoutesOptions {
 export function addDeviceRoutes(app: FastifyInstance, { fleet, activeRuns }: DeviceRoutesOptions): void {
   const view = (device: FleetDevice) => deviceView(fleet, activeRuns, device);
 
-  addRoute(app, deviceRoutes.list, async ({ principal }) => ({
-    success: true,
-    devices: fleet.listOwn(principal.userId).map(view),
-  }));
+  addRoute(app, deviceRoutes.list, async ({ principal, query }) => {
+    const devices = fleet.listOwn(principal.userId).map(view);
+    const { items, next_cursor } = toPage(
+      selectDevices(devices, query),
+      pageLimit(query),
+      ({ device_id }) => device_id,
+    );
+    return { success: true, devices: items, next_cursor };
+  });
 
   addRoute(app, deviceRoutes.get, async ({ principal, params }) => ({
     success: true,

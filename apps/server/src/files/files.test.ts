@@ -185,19 +185,20 @@ describe('the list of files', () => {
     expect(body).toEqual({
       success: true,
       dirty: true,
+      next_cursor: null,
       files: [
-        { path: 'changed.txt', size: 9, change: 'modified', compiledPath: 'changed.txt' },
-        { path: 'gone.txt', size: 4, change: 'deleted', compiledPath: 'gone.txt' },
-        { path: 'main.ts', size: 13, change: 'unchanged', compiledPath: 'main.js' },
-        { path: 'new.txt', size: 3, change: 'added', compiledPath: 'new.txt' },
-        { path: 'same.txt', size: 4, change: 'unchanged', compiledPath: 'same.txt' },
+        { path: 'changed.txt', size: 9, change: 'modified', compiled_path: 'changed.txt' },
+        { path: 'gone.txt', size: 4, change: 'deleted', compiled_path: 'gone.txt' },
+        { path: 'main.ts', size: 13, change: 'unchanged', compiled_path: 'main.js' },
+        { path: 'new.txt', size: 3, change: 'added', compiled_path: 'new.txt' },
+        { path: 'same.txt', size: 4, change: 'unchanged', compiled_path: 'same.txt' },
       ],
     });
   });
 
   it('is empty for a new project', async () => {
     const { body } = await api('GET', `/api/v2/automation/files/${project.id}`);
-    expect(body).toEqual({ success: true, files: [], dirty: false });
+    expect(body).toEqual({ success: true, files: [], dirty: false, next_cursor: null });
   });
 });
 

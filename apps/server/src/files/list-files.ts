@@ -38,5 +38,5 @@ const listing = (path: string, size: number, change: FileChange): FileListing =>
   path,
   size,
   change,
-  compiledPath: findCompiledPath(path) ?? path,
+  compiled_path: findCompiledPath(path) ?? path,
 });

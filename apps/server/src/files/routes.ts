@@ -2,6 +2,7 @@ import { fileRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
+import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
@@ -51,9 +52,13 @@ export async function addFileRoutes(
     return { success: true, message: `${path} was deleted.` };
   });
 
-  addRoute(app, fileRoutes.list, async ({ principal, params }) => {
+  addRoute(app, fileRoutes.list, async ({ principal, params, query }) => {
     const project = await access.getProject(principal, params.id, readers);
-    return { success: true, ...(await repositories.read(project.id, listProjectFiles)) };
+    const limit = pageLimit(query);
+    const { files, dirty } = await repositories.read(project.id, listProjectFiles);
+    const rest = files.filter(({ path }) => path > (query.cursor ?? ''));
+    const { items, next_cursor } = toPage(rest, limit, ({ path }) => path);
+    return { success: true, files: items, dirty, next_cursor };
   });
 }
 

@@ -34,11 +34,7 @@ describe('the door of the gateway', () => {
     ['no token', async () => '', 401],
     ['an unknown token', async () => 'phx_unknown', 401],
     ['a token without the scope host', async () => (await server.createToken({})).secret, 403],
-    [
-      'an expired token',
-      async () => (await server.createToken({ scopes: ['host'], expires_at: '2020-01-01' })).secret,
-      401,
-    ],
+    ['an expired token', () => server.createExpiredToken({ scopes: ['host'] }), 401],
   ])('is closed to %s', async (_name, tokenOf, status) => {
     await expect(newHost(await tokenOf()).open()).rejects.toThrow(`${status}`);
   });
@@ -116,7 +112,7 @@ describe('a host that breaks the protocol is cut off', () => {
     [
       'a device state in capital letters',
       hello,
-      (host) => host.send({ type: 'devices', devices: [deviceReport('s', { state: 'READY' })] }),
+      (host) => host.send({ type: 'devices', devices: [deviceReport('s', { sdk_version: 1.5 })] }),
     ],
     ['a run without a status', hello, (host) => host.send({ type: 'runs', runs: [{ run_id: runId }] })],
     ['a serial that is empty', hello, (host) => host.send({ type: 'devices', devices: [deviceReport('')] })],

@@ -8,12 +8,11 @@ import type { Clock } from '../clock.ts';
 import { ApiError, errorBody } from '../http/api-error.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
-import { HostConnection } from './connection.ts';
-import type { HostLink } from './host-link.ts';
-import { HostListeners } from './host-listeners.ts';
+import { HostConnection, type HostEvents } from './connection.ts';
 
 interface GatewayOptions {
   authenticate: Authenticate;
+  events: HostEvents;
   clock: Clock;
   log: Logger;
   heartbeatMs: number;
@@ -31,13 +30,10 @@ export class HostGateway {
     clientTracking: false,
   });
   readonly #connections = new Set<HostConnection>();
-  readonly #listeners = new HostListeners();
-  readonly on = this.#listeners.on.bind(this.#listeners);
   #isClosed = false;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-    this.#listeners.on('hello', (link) => this.#dropEarlier(link));
   }
 
   get size(): number {
@@ -75,10 +71,8 @@ export class HostGateway {
     try {
       const principal = await this.#admit(request);
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const connection = new HostConnection({
-          ...{ ...this.#options, listeners: this.#listeners },
-          ...{ socket: webSocket, principal },
-        });
+        const events = this.#ownEvents();
+        const connection = new HostConnection({ ...this.#options, events, socket: webSocket, principal });
         this.#connections.add(connection);
         webSocket.once('close', () => this.#connections.delete(connection));
       });
@@ -116,10 +110,17 @@ export class HostGateway {
   }
 
   /** A host that connects again replaces its earlier connection. */
-  #dropEarlier(link: HostLink): void {
-    for (const other of this.#connections) {
-      const isSameHost = other.hostId === link.hostId && other.userId === link.userId;
-      if (other !== link && isSameHost) other.drop(closeCodes.replaced, 'the host has connected again');
-    }
+  #ownEvents(): HostEvents {
+    const { events } = this.#options;
+    return {
+      ...events,
+      hello: async (link, hello) => {
+        for (const other of this.#connections) {
+          const isSameHost = other.hostId === link.hostId && other.userId === link.userId;
+          if (other !== link && isSameHost) other.drop(closeCodes.replaced, 'the host has connected again');
+        }
+        await events.hello(link, hello);
+      },
+    };
   }
 }

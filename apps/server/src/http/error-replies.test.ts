@@ -74,7 +74,7 @@ async function createTokens(): Promise<typeof tokens> {
     launch: await secretOf({ scopes: ['launch'] }),
     limited: await secretOf({ project_ids: ['project-1'] }),
     host: await secretOf({ scopes: ['host'] }),
-    expired: await secretOf({ expires_at: new Date(Date.now() - 1000).toISOString() }),
+    expired: await server.createExpiredToken(),
     revoked: revoked.secret,
   };
 }
@@ -162,7 +162,7 @@ describe('a token that does not allow it', () => {
   });
 
   it.each(['/api/v2/users', '/metrics'])('%s is for administrators alone', async (path) => {
-    const caller = await server.createCaller('nobody special');
+    const caller = await server.createCaller(`nobody who reads ${path}`);
     expectRefusal(await caller.api('GET', path), 403, 'forbidden');
   });
 });

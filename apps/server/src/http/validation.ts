@@ -1,5 +1,5 @@
 import type { FastifySchemaCompiler } from 'fastify';
-import type { TSchema } from 'typebox';
+import { IsObject, IsUnion, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { ApiError } from './api-error.ts';
@@ -72,6 +72,25 @@ function missingFields(error: SchemaError, fieldWord: string): string {
   return `${fieldWord} ${names.join(', ')} is required`;
 }
 
+const isInteger = (schema: TSchema): boolean => 'type' in schema && schema.type === 'integer';
+
+/** The fields of a query that may be whole numbers. */
+function listNumbers(schema: TSchema): ReadonlySet<string> {
+  const fields = IsObject(schema) ? Object.entries(schema.properties) : [];
+  const may = (field: TSchema): boolean =>
+    isInteger(field) || (IsUnion(field) && field.anyOf.some(isInteger));
+  return new Set(fields.filter(([, field]) => may(field)).map(([name]) => name));
+}
+
+function withNumbers(query: unknown, names: ReadonlySet<string>): unknown {
+  if (typeof query !== 'object' || query === null) return query;
+  const asNumber = ([name, value]: [string, unknown]): [string, unknown] => {
+    const isNumber = names.has(name) && typeof value === 'string' && /^\d{1,15}$/.test(value);
+    return [name, isNumber ? Number(value) : value];
+  };
+  return Object.fromEntries(Object.entries(query).map(asNumber));
+}
+
 /** The sentence for the first thing that is wrong. */
 function problemOf(errors: readonly SchemaError[], httpPart: string | undefined): string {
   const place = places[httpPart ?? ''] ?? somewhere;
@@ -82,12 +101,17 @@ function problemOf(errors: readonly SchemaError[], httpPart: string | undefined)
   return `${place.field} ${fieldName(error.instancePath)} ${fieldProblem(error, errors)}`;
 }
 
-/** Values are taken as they are: nothing is coerced, nothing is added, unknown fields are left alone. */
+/**
+ * Values are taken as they are: nothing is coerced, nothing is added, unknown fields are left alone. Only the numbers
+ * of a query, which arrive as text, become numbers.
+ */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validator = Compile(schema);
+  const numbers = httpPart === 'querystring' ? listNumbers(schema) : new Set<string>();
   return (data: unknown) => {
-    if (validator.Check(data)) return { value: data };
-    const problem = problemOf(validator.Errors(data), httpPart);
+    const value = numbers.size === 0 ? data : withNumbers(data, numbers);
+    if (validator.Check(value)) return { value };
+    const problem = problemOf(validator.Errors(value), httpPart);
     return { error: ApiError.of('invalid_request', { problem }) };
   };
 };

@@ -93,7 +93,8 @@ export class DirectLaunches {
   /** A launch that is stored is never sent again; without an answer, the server stopped in the middle of it. */
   async #repeat(launch: StoredLaunch): Promise<LaunchAnswer> {
     if (launch.answer !== null) return readAnswer(launch.answer);
-    return this.#remember(launch.id, answerOf(await awaitOutcome(this.#dispatcher, launch.id)));
+    const runIds = (await this.#dispatcher.runs.listOfLaunch(launch.id)).map((run) => run.id);
+    return this.#remember(launch.id, answerOf(await awaitOutcome(this.#dispatcher, launch.id, runIds)));
   }
 
   async #remember(id: string, answer: LaunchAnswer): Promise<LaunchAnswer> {

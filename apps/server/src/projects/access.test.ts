@@ -87,7 +87,7 @@ const endpoints: readonly (Endpoint & { statuses: Record<Caller, number> })[] = 
     does: 'renames the project',
     method: 'PATCH',
     path: '/api/v2/automation-project/:id',
-    body: { name: 'Renamed' },
+    body: { name: 'Renamed :id' },
     statuses: owning,
   },
   {

@@ -61,7 +61,7 @@ it('shows every reader a source and what it was compiled to as one, while they c
   const read = async (): Promise<void> => {
     while (state.isWriting) {
       const { body } = await api('GET', `/api/v2/automation/files/${project.id}`);
-      expect(body['files']).toMatchObject([{ path: 'main.ts', compiledPath: 'main.js' }]);
+      expect(body['files']).toMatchObject([{ path: 'main.ts', compiled_path: 'main.js' }]);
       expect(await project.content('main.js')).toMatch(/value = \d+;/);
     }
   };

@@ -12,6 +12,7 @@ import { withEntry } from '../git/tree-edit.ts';
 import type { Principal } from '../http/principal.ts';
 import { createGetLaunchable } from './launchable.ts';
 import { createProjectAccess } from './project-access.ts';
+import { createAccessStore } from '../access/store.ts';
 import { ProjectRepositories } from './project-repositories.ts';
 import { emptyTree, readSavedState, swapSavedState } from './saved-state.ts';
 import { createProjectStore, type ProjectStore } from './store.ts';
@@ -48,18 +49,19 @@ const writeText = (id: string, file: string, text: string): Promise<void> =>
 async function createProject(): Promise<string> {
   const id = crypto.randomUUID();
   await repositories.create(id);
-  await store.insert({ id, owner_id: 'owner', name: 'Demo', created_at: 1 });
+  await store.insert({ id, owner_id: 'owner', name: id, created_at: 1 });
   return id;
 }
 
 beforeAll(async () => {
   database = await openDatabase(path.join(folder, 'phalanx.db'));
-  const users = ['owner', 'editor', 'viewer'].map((id) => ({ id, name: id, role: 'user', created_at: 1 }));
-  await database
-    .withTables<{ user: { id: string; name: string; role: string; created_at: number } }>()
-    .insertInto('user')
-    .values(users)
-    .execute();
+  const users = ['owner', 'editor', 'viewer'].map((id) => ({
+    id,
+    name: id,
+    role: 'user' as const,
+    created_at: 1,
+  }));
+  for (const user of users) await createAccessStore(database).insertUser(user);
   store = createProjectStore(database);
   const git = await prepareGit(path.join(folder, 'git'), process.env['PATH'] ?? '');
   repositories = new ProjectRepositories({ git, folder: path.join(folder, 'projects'), log });
@@ -84,7 +86,7 @@ describe('what can be launched', () => {
     const first = await get(id.toUpperCase(), principal('owner'));
     await writeText(id, 'main.ts', 'second');
     await writeText(id, 'lib/more.ts', 'more');
-    expect(first).toMatchObject({ projectId: id, name: 'Demo', role: 'owner', commit: null, dirty: true });
+    expect(first).toMatchObject({ projectId: id, name: id, role: 'owner', commit: null, dirty: true });
     expect(first.files.treeId).toBe(first.treeId);
     expect([...(await first.files.list()).keys()]).toEqual(['main.ts']);
     expect(await first.files.read('main.ts')).toBe('first');

@@ -3,8 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
+import { isUniqueViolation } from '../db/unique-violation.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
+import { pageLimit, toPage } from '../http/page.ts';
+import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
 import { readers, type ProjectAccess } from './project-access.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
@@ -19,27 +22,25 @@ interface ProjectRoutesOptions {
   onDeleted: (projectId: string) => Promise<void>;
 }
 
-const pageSize = 100;
-// oxlint-disable-next-line no-control-regex
-const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;
-
 /**
  * `GET, POST /automation-project` · `GET, PATCH, DELETE /automation-project/:id` ·
- * `PUT, DELETE /automation-project/:id/members/:user_id`
+ * `GET /automation-project/:id/members` · `PUT, DELETE /automation-project/:id/members/:user_id`
  */
 export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOptions): void {
   const { store, access, repositories, clock } = options;
 
   addRoute(app, projectRoutes.list, async ({ principal, query }) => {
+    const limit = pageLimit(query);
     const rows = await store.listShared({
       userId: principal.userId,
       ids: principal.projectIds,
+      name: query.name,
+      search: query.search,
       cursor: query.cursor?.toLowerCase(),
-      limit: pageSize + 1,
+      limit: limit + 1,
     });
-    const projects = rows.slice(0, pageSize).map(projectView);
-    const nextCursor = rows.length > pageSize ? (projects.at(-1)?.id ?? null) : null;
-    return { success: true, projects, next_cursor: nextCursor };
+    const { items, next_cursor } = toPage(rows, limit, ({ id }) => id);
+    return { success: true, projects: items.map(projectView), next_cursor };
   });
 
   addRoute(app, projectRoutes.create, async ({ principal, body }) => {
@@ -48,23 +49,31 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     const project = {
       id,
       owner_id: principal.userId,
-      name: projectName(body.name),
+      name: requireName(body.name),
       created_at: clock.now(),
     };
     await repositories.create(id);
-    await store.insert(project);
+    await store.insert(project).catch(async (error: unknown) => {
+      await repositories.remove(id);
+      throw explainName(error, project.name);
+    });
     return { success: true, project: projectView({ ...project, role: 'owner' }) };
   });
 
   addRoute(app, projectRoutes.get, async ({ principal, params }) => {
     const project = await access.getProject(principal, params.id, readers);
-    return { success: true, project: { ...projectView(project), members: await listMembers(project) } };
+    return {
+      success: true,
+      project: { ...projectView(project), members: (await listMembers(project, {})).items },
+    };
   });
 
   addRoute(app, projectRoutes.rename, async ({ principal, params, body }) => {
     const project = await getOwnProject(principal, params.id);
-    const name = projectName(body.name);
-    await store.rename(project.id, name);
+    const name = requireName(body.name);
+    await store.rename(project.id, name).catch((error: unknown) => {
+      throw explainName(error, name);
+    });
     return { success: true, project: projectView({ ...project, name }) };
   });
 
@@ -74,6 +83,12 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     await repositories.remove(project.id);
     await options.onDeleted(project.id);
     return { success: true, message: `Project "${project.name}" was deleted.` };
+  });
+
+  addRoute(app, projectRoutes.listMembers, async ({ principal, params, query }) => {
+    const project = await access.getProject(principal, params.id, readers);
+    const { items, next_cursor } = await listMembers(project, query);
+    return { success: true, members: items, next_cursor };
   });
 
   addRoute(app, projectRoutes.putMember, async ({ principal, params, body }) => {
@@ -107,30 +122,26 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     throw ApiError.of('forbidden', { reason: 'Only the owner of a project renames, shares or deletes it' });
   }
 
-  async function listMembers(project: SharedProject): Promise<ProjectMember[]> {
-    const owner = { user_id: project.owner_id, name: (await store.findUserName(project.owner_id)) ?? '' };
-    return [{ ...owner, role: 'owner' }, ...(await store.listMembers(project.id))];
+  /** The owner first. */
+  async function listMembers({ id, owner_id }: SharedProject, query: { cursor?: string; limit?: number }) {
+    const limit = pageLimit(query);
+    const after = query.cursor === owner_id ? '' : query.cursor?.toLowerCase();
+    const others = await store.listMembers(id, after ?? '', limit + 1);
+    const owner: ProjectMember = {
+      user_id: owner_id,
+      name: (await store.findUserName(owner_id)) ?? '',
+      role: 'owner',
+    };
+    return toPage(after === undefined ? [owner, ...others] : others, limit, ({ user_id }) => user_id);
   }
 }
 
 function projectView({ id, name, role, owner_id, created_at }: SharedProject): Project {
-  const createdAt = new Date(created_at).toISOString();
-  return { id, name, role, owner_id, created_at: createdAt, clone_path: `/git/${id}.git` };
+  return { id, name, role, owner_id, created_at, clone_path: `/git/${id}.git` };
 }
 
-function projectName(text: string): string {
-  const name = text.trim();
-  const problem =
-    name === ''
-      ? 'must not be empty'
-      : controlCharacter.test(name)
-        ? 'must not contain control characters'
-        : name.isWellFormed()
-          ? undefined
-          : 'must be valid Unicode';
-  if (problem === undefined) return name;
-  throw ApiError.of('invalid_request', { problem: `Field name ${problem}` });
-}
+const explainName = (error: unknown, name: string): unknown =>
+  isUniqueViolation(error) ? ApiError.of('project_name_taken', { name }, { cause: error }) : error;
 
 function refuseLimitedToken({ projectIds }: Principal): void {
   if (projectIds === null) return;

@@ -2,6 +2,7 @@ import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
 import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
+import { nameKey, namePattern } from '../db/name-key.ts';
 
 interface ProjectRow {
   id: string;
@@ -10,9 +11,11 @@ interface ProjectRow {
   created_at: number;
 }
 
+type ProjectTable = ProjectRow & { name_key: string };
+
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
-  project: ProjectRow;
+  project: ProjectTable;
   project_member: { project_id: string; user_id: string; role: MemberRole };
   user: { id: string; name: string };
 };
@@ -25,6 +28,9 @@ export interface ProjectFilter {
   userId: string;
   /** The only projects that may be seen; null: all of the user. */
   ids: ReadonlySet<string> | null;
+  /** In any letter case: the whole name, and a part of it. */
+  name: string | undefined;
+  search: string | undefined;
   /** Only projects older than this one. */
   cursor: string | undefined;
   limit: number;
@@ -64,6 +70,9 @@ export function createProjectStore(database: Db) {
     async listShared(filter: ProjectFilter): Promise<SharedProject[]> {
       let query = shared(filter.userId);
       if (filter.ids !== null) query = query.where('project.id', 'in', [...filter.ids]);
+      if (filter.name !== undefined) query = query.where('project.name_key', '=', nameKey(filter.name));
+      if (filter.search !== undefined)
+        query = query.where(sql<boolean>`project.name_key LIKE ${namePattern(filter.search)} ESCAPE '\\'`);
       if (filter.cursor !== undefined) query = query.where('project.id', '<', filter.cursor);
       const rows = await query.orderBy('project.id', 'desc').limit(filter.limit).execute();
       return rows.map(withRole);
@@ -80,11 +89,18 @@ export function createProjectStore(database: Db) {
     },
 
     async insert(project: StoredProject): Promise<void> {
-      await db.insertInto('project').values(project).execute();
+      await db
+        .insertInto('project')
+        .values({ ...project, name_key: nameKey(project.name) })
+        .execute();
     },
 
     async rename(id: string, name: string): Promise<void> {
-      await db.updateTable('project').set({ name }).where('id', '=', id).execute();
+      await db
+        .updateTable('project')
+        .set({ name, name_key: nameKey(name) })
+        .where('id', '=', id)
+        .execute();
     },
 
     /** False when it was gone already. */
@@ -98,13 +114,15 @@ export function createProjectStore(database: Db) {
       return row?.name;
     },
 
-    listMembers: (projectId: string): Promise<ProjectMember[]> =>
+    listMembers: (projectId: string, afterUserId: string, limit: number): Promise<ProjectMember[]> =>
       db
         .selectFrom('project_member as member')
         .innerJoin('user', 'user.id', 'member.user_id')
         .select(['member.user_id', 'user.name', 'member.role'])
         .where('member.project_id', '=', projectId)
+        .where('member.user_id', '>', afterUserId)
         .orderBy('member.user_id')
+        .limit(limit)
         .execute(),
 
     async putMember(projectId: string, userId: string, role: MemberRole): Promise<void> {

@@ -1,28 +1,30 @@
-import { runRoutes } from '@phalanx/protocol';
+import { runRoutes, type TimeInput } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
+import { pageLimit, toPage } from '../http/page.ts';
 import { addRoute } from '../http/route.ts';
+import { parseTime } from '../http/time-input.ts';
 import { runView } from './run-view.ts';
 import type { RunStore } from './store.ts';
-
-const pageSize = 100;
 
 /** `GET /runs` · `GET /runs/:id` */
 export function addRunRoutes(app: FastifyInstance, store: RunStore): void {
   addRoute(app, runRoutes.list, async ({ principal, query }) => {
+    const limit = pageLimit(query);
     const rows = await store.list({
       userId: principal.userId,
       automationIds: principal.projectIds,
       deviceId: query.device_id,
       automationId: query.automation_id,
       status: query.status,
+      createdAfter: timeOf(query.created_after, 'Query parameter created_after'),
+      createdBefore: timeOf(query.created_before, 'Query parameter created_before'),
       cursor: query.cursor?.toLowerCase(),
-      limit: pageSize + 1,
+      limit: limit + 1,
     });
-    const runs = rows.slice(0, pageSize).map(runView);
-    const nextCursor = rows.length > pageSize ? (runs.at(-1)?.run_id ?? null) : null;
-    return { success: true, runs, next_cursor: nextCursor };
+    const { items, next_cursor } = toPage(rows, limit, ({ id }) => id);
+    return { success: true, runs: items.map(runView), next_cursor };
   });
 
   addRoute(app, runRoutes.get, async ({ principal, params }) => {
@@ -32,3 +34,6 @@ export function addRunRoutes(app: FastifyInstance, store: RunStore): void {
     return { success: true, run: runView(row) };
   });
 }
+
+const timeOf = (input: TimeInput | undefined, field: string): number | undefined =>
+  input === undefined ? undefined : parseTime(input, field);

@@ -1,14 +1,34 @@
-import { activeRunStatuses, type RunError, type RunStatus } from '@phalanx/protocol';
+import type { RunError, RunStatus } from '@phalanx/protocol';
 import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
-import type { StoredRun } from './stored-run.ts';
+
+interface RunRow {
+  id: string;
+  launch: string;
+  user_id: string;
+  device_id: string;
+  host_id: string;
+  automation_id: string;
+  launch_id: string | null;
+  status: RunStatus;
+  stop_requested: number;
+  error_code: string | null;
+  error_message: string | null;
+  commit: string | null;
+  dirty: number | null;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+}
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
-  run: StoredRun;
+  run: RunRow;
 };
+
+export type StoredRun = RunRow;
 
 /** What a run's host said of it. */
 export interface RunChange {
@@ -26,6 +46,9 @@ export interface RunFilter {
   deviceId: string | undefined;
   automationId: string | undefined;
   status: RunStatus | undefined;
+  /** Epoch ms, both exclusive. */
+  createdAfter: number | undefined;
+  createdBefore: number | undefined;
   /** Only runs older than this one. */
   cursor: string | undefined;
   limit: number;
@@ -61,11 +84,17 @@ export function createRunStore(database: Db, commits: GroupCommit) {
         .selectFrom('run')
         .selectAll()
         // Literals: the index of the active runs serves no bound values.
-        .where(
-          'status',
-          'in',
-          activeRunStatuses.map((status) => sql.lit(status)),
-        )
+        .where('status', 'in', [sql.lit<RunStatus>('starting'), sql.lit<RunStatus>('running')])
+        .execute(),
+
+    /** What became of each run; a launch may have ten thousand, so no more than that. */
+    listOfLaunch: (
+      launch: string,
+    ): Promise<Pick<StoredRun, 'id' | 'device_id' | 'started_at' | 'error_message'>[]> =>
+      db
+        .selectFrom('run')
+        .select(['id', 'device_id', 'started_at', 'error_message'])
+        .where('launch', '=', launch)
         .execute(),
 
     list(filter: RunFilter): Promise<StoredRun[]> {
@@ -75,24 +104,25 @@ export function createRunStore(database: Db, commits: GroupCommit) {
       if (filter.deviceId !== undefined) query = query.where('device_id', '=', filter.deviceId);
       if (filter.automationId !== undefined) query = query.where('automation_id', '=', filter.automationId);
       if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+      if (filter.createdAfter !== undefined) query = query.where('created_at', '>', filter.createdAfter);
+      if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
       if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor);
       return query.orderBy('id', 'desc').limit(filter.limit).execute();
     },
 
-    /** Stores all of them, or none; one change a run. Returns the runs that have changed, as they are now. */
-    async apply(changes: readonly RunChange[]): Promise<StoredRun[]> {
-      if (changes.length === 0) return [];
+    /** All of them are stored, or none. One change a run. */
+    async apply(changes: readonly RunChange[]): Promise<void> {
       const json = JSON.stringify(changes.map(changeRow));
       // The last word about a run is its end; only a lost one may turn out to live.
-      const { rows } = await commits.write((transaction) =>
-        sql<StoredRun>`UPDATE run SET status = change.value->>'status', error_code = change.value->>'error_code',
+      await commits.write((transaction) =>
+        sql`UPDATE run SET status = change.value->>'status', error_code = change.value->>'error_code',
             error_message = change.value->>'error_message', started_at = change.value->>'started_at',
             ended_at = change.value->>'ended_at'
           FROM json_each(${json}) AS change
-          WHERE run.id = change.value->>'id' AND run.status IN ('starting', 'running', 'lost')
-          RETURNING *`.execute(transaction),
+          WHERE run.id = change.value->>'id' AND run.status IN ('starting', 'running', 'lost')`.execute(
+          transaction,
+        ),
       );
-      return rows;
     },
 
     async requestStop(runIds: readonly string[]): Promise<void> {

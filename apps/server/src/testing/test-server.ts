@@ -90,6 +90,13 @@ export class TestServer {
     return { secret: body['secret'], id: stringAt(body['token'], 'id') };
   }
 
+  /** Returns the secret. The clock goes on by a second. */
+  async createExpiredToken(fields: Record<string, unknown> = {}): Promise<string> {
+    const { secret } = await this.createToken({ ...fields, expires_at: this.clock.now() + 900 });
+    this.clock.advance(1000);
+    return secret;
+  }
+
   /** A host of the administrator (or of another token's user), and the IDs of its phones in the order of their serials. */
   async connectHost(
     options: Partial<TestHostOptions> = {},
@@ -161,6 +168,12 @@ export class TestServer {
 export function stringAt(value: unknown, key: string): string {
   const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
   if (typeof found !== 'string') throw new Error(`no ${key} in ${JSON.stringify(value)}`);
+  return found;
+}
+
+export function numberAt(value: unknown, key: string): number {
+  const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+  if (typeof found !== 'number') throw new Error(`no ${key} in ${JSON.stringify(value)}`);
   return found;
 }
 

@@ -1,17 +1,17 @@
 import { Type, type Static } from 'typebox';
 
-import { Id, Uuid } from '../ids.ts';
+import { EpochMs, Id, TimeInput, Uuid } from '../ids.ts';
 import { Scope } from '../scopes.ts';
 import { success, SuccessMessage, type RouteContract } from './contract.ts';
+import { pageOf, idPageQuery } from './page.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
-const isoTime = Type.String({ description: 'ISO 8601' });
 
 export const User = Type.Object({
   id: Uuid,
   name: Type.String(),
   role: Type.Union([Type.Literal('admin'), Type.Literal('user')]),
-  created_at: isoTime,
+  created_at: EpochMs,
 });
 export type User = Static<typeof User>;
 
@@ -23,9 +23,9 @@ export const Token = Type.Object({
   project_ids: Type.Union([Type.Array(Type.String()), Type.Null()], {
     description: 'The only projects it may touch; null means all of its user',
   }),
-  created_at: isoTime,
-  expires_at: Type.Union([isoTime, Type.Null()]),
-  last_used_at: Type.Union([isoTime, Type.Null()]),
+  created_at: EpochMs,
+  expires_at: Type.Union([EpochMs, Type.Null()]),
+  last_used_at: Type.Union([EpochMs, Type.Null()]),
 });
 export type Token = Static<typeof Token>;
 
@@ -47,7 +47,11 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'List the users (administrators)',
     scope: 'admin',
-    responses: { 200: Type.Object({ success, users: Type.Array(User) }) },
+    query: Type.Object({
+      ...idPageQuery,
+      search: Type.Optional(Type.String({ description: 'Part of the name, in any letter case' })),
+    }),
+    responses: { 200: pageOf({ users: Type.Array(User) }) },
     errors: [403],
   },
   createUser: {
@@ -59,7 +63,7 @@ export const accessRoutes = {
     scope: 'admin',
     body: Type.Object({ name }),
     responses: { 201: Type.Object({ success, user: User }) },
-    errors: [403],
+    errors: [403, 409],
   },
   listTokens: {
     method: 'GET',
@@ -68,7 +72,11 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'List your tokens; administrators see everyone’s',
     scope: 'admin',
-    responses: { 200: Type.Object({ success, tokens: Type.Array(Token) }) },
+    query: Type.Object({
+      ...idPageQuery,
+      user_id: Type.Optional(Type.String({ description: 'Only the tokens of this user' })),
+    }),
+    responses: { 200: pageOf({ tokens: Type.Array(Token) }) },
   },
   createToken: {
     method: 'POST',
@@ -84,7 +92,7 @@ export const accessRoutes = {
       user_id: Type.Optional(Uuid),
       scopes: Type.Optional(Type.Array(Scope, { minItems: 1, maxItems: 6 })),
       project_ids: Type.Optional(Type.Array(Id, { minItems: 1, maxItems: 1000 })),
-      expires_at: Type.Optional(isoTime),
+      expires_at: Type.Optional(TimeInput),
     }),
     responses: { 201: Type.Object({ success, token: Token, secret: Type.String() }) },
     errors: [403, 404],

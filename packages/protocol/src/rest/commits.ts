@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { EpochMs, Id } from '../ids.ts';
 import { success, type RouteContract } from './contract.ts';
 import { FileChange } from './files.ts';
+import { pageOf, pageQuery } from './page.ts';
 
 const hash = Type.String({ description: "Git's hash, 40 hexadecimal digits" });
 const params = Type.Object({ id: Id });
@@ -15,7 +16,7 @@ export const ListedCommit = Type.Object({
   hash,
   message: Type.String(),
   author: Type.Object({ name: Type.String(), email: Type.String() }),
-  timestamp: EpochMs,
+  created_at: EpochMs,
   parents: Type.Array(hash),
 });
 export type ListedCommit = Static<typeof ListedCommit>;
@@ -50,17 +51,10 @@ export const commitRoutes = {
     operationId: 'listCommits',
     tag: 'Commits',
     summary: 'List the commits, newest first',
-    description: 'At most 100 a reply; pass `next_cursor` as `cursor` for the older ones.',
     scope: 'read',
     params,
-    query: Type.Object({ cursor: Type.Optional(Type.String()) }),
-    responses: {
-      200: Type.Object({
-        success,
-        commits: Type.Array(ListedCommit),
-        next_cursor: Type.Union([Type.String(), Type.Null()]),
-      }),
-    },
+    query: Type.Object(pageQuery),
+    responses: { 200: pageOf({ commits: Type.Array(ListedCommit) }) },
     errors: [404],
   },
   diff: {

@@ -1,7 +1,9 @@
 import { Type, type Static } from 'typebox';
 
+import { DeviceState } from '../device-states.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { success, type RouteContract } from './contract.ts';
+import { pageOf, idPageQuery } from './page.ts';
 
 export const RunningAutomation = Type.Object({
   run_id: Uuid,
@@ -14,10 +16,7 @@ export const Device = Type.Object({
     description: 'Stable for owner and serial; survives re-plugging and a change of host',
   }),
   serial: Type.String(),
-  state: Type.String({
-    description:
-      '`ready`, `busy` (ready and running automations), or why it is not: `offline`, `unauthorized`, `booting`, `helper_failed`, …',
-  }),
+  state: DeviceState,
   reason: Type.String({ description: 'The state in a sentence that says what to do' }),
   since: EpochMs,
   confirmed_at: Type.Union([EpochMs, Type.Null()], {
@@ -43,9 +42,17 @@ export const deviceRoutes = {
     path: '/api/v2/devices',
     operationId: 'listDevices',
     tag: 'Devices',
-    summary: 'List your devices',
+    summary: 'List your devices, in the order in which they were first seen',
     scope: 'read',
-    responses: { 200: Type.Object({ success, devices: Type.Array(Device) }) },
+    query: Type.Object({
+      ...idPageQuery,
+      state: Type.Optional(DeviceState),
+      host_id: Type.Optional(Uuid),
+      search: Type.Optional(
+        Type.String({ description: 'Part of ID, serial number, brand or model, in any letter case' }),
+      ),
+    }),
+    responses: { 200: pageOf({ devices: Type.Array(Device) }) },
   },
   get: {
     method: 'GET',

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { Id } from '../ids.ts';
 import { success, SuccessMessage, type RouteContract } from './contract.ts';
+import { pageOf, pageQuery } from './page.ts';
 
 /** The most that one file may hold, in bytes of UTF-8. */
 export const maxFileBytes = 50 * 1024 * 1024;
@@ -23,7 +24,7 @@ export const FileListing = Type.Object({
   path: Type.String(),
   size: Type.Integer({ minimum: 0, description: 'Bytes; of a deleted file, what the newest commit has' }),
   change: FileChange,
-  compiledPath: Type.String({ description: 'Where its compiled form is; its own path when there is none' }),
+  compiled_path: Type.String({ description: 'Where its compiled form is; its own path when there is none' }),
 });
 export type FileListing = Static<typeof FileListing>;
 
@@ -81,12 +82,12 @@ export const fileRoutes = {
     path: '/api/v2/automation/files/:id',
     operationId: 'listFiles',
     tag: 'Files',
-    summary: 'List the files, with what has changed since the newest commit',
+    summary: 'List the files by path, with what has changed since the newest commit',
     scope: 'read',
     params,
+    query: Type.Object(pageQuery),
     responses: {
-      200: Type.Object({
-        success,
+      200: pageOf({
         files: Type.Array(FileListing),
         dirty: Type.Boolean({ description: 'Whether there is something to commit' }),
       }),

@@ -8,5 +8,6 @@ export * from './health.ts';
 export * from './launches.ts';
 export * from './logs.ts';
 export * from './records.ts';
+export * from './page.ts';
 export * from './projects.ts';
 export * from './runs.ts';

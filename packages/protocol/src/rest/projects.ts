@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox';
 
-import { Id, Uuid } from '../ids.ts';
+import { EpochMs, Id, Uuid } from '../ids.ts';
 import { success, SuccessMessage, type RouteContract } from './contract.ts';
+import { pageOf, idPageQuery } from './page.ts';
 
 /** What a member may do: an editor reads, writes, commits and launches; a viewer reads. */
 export const memberRoles = ['shared_editor', 'shared_viewer'] as const;
@@ -12,7 +13,6 @@ export type MemberRole = Static<typeof MemberRole>;
 export const ProjectRole = Type.Enum(['owner', ...memberRoles]);
 export type ProjectRole = Static<typeof ProjectRole>;
 
-const isoTime = Type.String({ description: 'ISO 8601' });
 const name = Type.String({ minLength: 1, maxLength: 200 });
 
 const projectFields = {
@@ -20,7 +20,7 @@ const projectFields = {
   name: Type.String(),
   role: ProjectRole,
   owner_id: Uuid,
-  created_at: isoTime,
+  created_at: EpochMs,
   clone_path: Type.String({
     description: 'Path of the git repository on this service; any user name, the API token as password',
   }),
@@ -44,16 +44,13 @@ export const projectRoutes = {
     operationId: 'listProjects',
     tag: 'Projects',
     summary: 'List the projects you own or share, newest first',
-    description: 'At most 100 a reply; pass `next_cursor` as `cursor` for the older ones.',
     scope: 'read',
-    query: Type.Object({ cursor: Type.Optional(Uuid) }),
-    responses: {
-      200: Type.Object({
-        success,
-        projects: Type.Array(Project),
-        next_cursor: Type.Union([Type.String(), Type.Null()]),
-      }),
-    },
+    query: Type.Object({
+      ...idPageQuery,
+      name: Type.Optional(Type.String({ description: 'The whole name, in any letter case' })),
+      search: Type.Optional(Type.String({ description: 'Part of the name, in any letter case' })),
+    }),
+    responses: { 200: pageOf({ projects: Type.Array(Project) }) },
   },
   create: {
     method: 'POST',
@@ -65,14 +62,14 @@ export const projectRoutes = {
     scope: 'edit',
     body: Type.Object({ name }),
     responses: { 201: Type.Object({ success, project: Project }) },
-    errors: [403],
+    errors: [403, 409],
   },
   get: {
     method: 'GET',
     path: '/api/v2/automation-project/:id',
     operationId: 'getProject',
     tag: 'Projects',
-    summary: 'Read one project, with its members',
+    summary: 'Read one project, with its first 100 members',
     scope: 'read',
     params,
     responses: {
@@ -93,7 +90,7 @@ export const projectRoutes = {
     params,
     body: Type.Object({ name }),
     responses: { 200: Type.Object({ success, project: Project }) },
-    errors: [404],
+    errors: [404, 409],
   },
   delete: {
     method: 'DELETE',
@@ -104,6 +101,18 @@ export const projectRoutes = {
     scope: 'edit',
     params,
     responses: { 200: SuccessMessage },
+    errors: [404],
+  },
+  listMembers: {
+    method: 'GET',
+    path: '/api/v2/automation-project/:id/members',
+    operationId: 'listProjectMembers',
+    tag: 'Projects',
+    summary: 'List who has a part in a project, its owner first',
+    scope: 'read',
+    params,
+    query: Type.Object(idPageQuery),
+    responses: { 200: pageOf({ members: Type.Array(ProjectMember) }) },
     errors: [404],
   },
   putMember: {

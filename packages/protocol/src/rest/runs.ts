@@ -1,8 +1,9 @@
 import { Type, type Static } from 'typebox';
 
-import { EpochMs, Id, Uuid } from '../ids.ts';
+import { EpochMs, Id, TimeInput, Uuid } from '../ids.ts';
 import { RunError, RunStatus } from '../runs.ts';
 import { success, type RouteContract } from './contract.ts';
+import { pageOf, idPageQuery } from './page.ts';
 
 const nullable = <T extends ReturnType<typeof Type.String> | typeof EpochMs>(schema: T) =>
   Type.Union([schema, Type.Null()]);
@@ -30,17 +31,16 @@ export const runRoutes = {
     operationId: 'listRuns',
     tag: 'Runs',
     summary: 'List runs, newest first',
-    description: 'At most 100 a reply; pass `next_cursor` as `cursor` for the older ones.',
     scope: 'read',
     query: Type.Object({
+      ...idPageQuery,
       device_id: Type.Optional(Id),
       automation_id: Type.Optional(Id),
       status: Type.Optional(RunStatus),
-      cursor: Type.Optional(Uuid),
+      created_after: Type.Optional(TimeInput),
+      created_before: Type.Optional(TimeInput),
     }),
-    responses: {
-      200: Type.Object({ success, runs: Type.Array(Run), next_cursor: nullable(Type.String()) }),
-    },
+    responses: { 200: pageOf({ runs: Type.Array(Run) }) },
   },
   get: {
     method: 'GET',

@@ -63,9 +63,9 @@ async function listLog(flags: Flags & { limit: number }): Promise<void> {
     );
 }
 
-const row = ({ hash, timestamp, author, message }: ListedCommit): Record<string, string> => ({
+const row = ({ hash, created_at: time, author, message }: ListedCommit): Record<string, string> => ({
   commit: hash.slice(0, 10),
-  date: new Date(timestamp).toISOString().slice(0, 16).replace('T', ' '),
+  date: new Date(time).toISOString().slice(0, 16).replace('T', ' '),
   author: author.name,
   message: message.split('\n', 1)[0] ?? '',
 });

@@ -69,7 +69,7 @@ const row = ({ id, name, role, created_at: created }: Project): Record<string, s
   id,
   name,
   role,
-  created: created.slice(0, 10),
+  created: new Date(created).toISOString().slice(0, 10),
 });
 
 async function deleteProject(project: string, flags: ConnectionFlags & { yes?: true }): Promise<void> {

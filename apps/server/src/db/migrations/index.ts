@@ -5,6 +5,7 @@ import { deviceTables } from './002-devices.ts';
 import { runTables } from './003-runs.ts';
 import { projectTables } from './004-projects.ts';
 import { recordTables } from './005-records.ts';
+import { nameTables } from './006-names.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -13,4 +14,5 @@ export const migrations: Record<string, Migration> = {
   '003-runs': runTables,
   '004-projects': projectTables,
   '005-records': recordTables,
+  '006-names': nameTables,
 };

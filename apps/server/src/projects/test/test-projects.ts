@@ -46,7 +46,7 @@ export class TestProject {
     this.api = api;
   }
 
-  static async create(api: ApiCaller, name = 'Demo'): Promise<TestProject> {
+  static async create(api: ApiCaller, name = `Demo ${crypto.randomUUID()}`): Promise<TestProject> {
     const { body, text, status } = await api('POST', '/api/v2/automation-project', { body: { name } });
     if (status !== 201) throw new Error(text);
     return new TestProject(stringAt(body['project'], 'id'), api);

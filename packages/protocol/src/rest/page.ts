@@ -1,0 +1,35 @@
+import { Type, type TProperties } from 'typebox';
+
+import { Uuid } from '../ids.ts';
+import { success } from './contract.ts';
+
+export const defaultPageLimit = 100;
+export const maxPageLimit = 1000;
+
+/** The query of every list: begin without `cursor`, then pass the last reply's `next_cursor`, with the same filters. */
+export const pageQuery = {
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1100, description: '`next_cursor` of the last reply' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxPageLimit,
+      default: defaultPageLimit,
+      description: 'The most that one reply holds',
+    }),
+  ),
+};
+
+/** The same for lists whose cursor is the ID of the last row. */
+export const idPageQuery = { ...pageQuery, cursor: Type.Optional(Uuid) };
+
+/** The reply of a list. */
+export const pageOf = <Fields extends TProperties>(fields: Fields) =>
+  Type.Object({
+    success,
+    ...fields,
+    next_cursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Pass it as `cursor` to read on; null at the end',
+    }),
+  });
