@@ -26,7 +26,11 @@ async function firstLine(
       arguments: { automationParameters: {}, jobVariables: {} },
       limits: { memoryMb, cpuMs: 60_000, durationMs: 60_000 },
     },
-    { onLog: line.resolve, onCall: () => Promise.reject(new Error('the sample calls no phone')) },
+    {
+      onLog: line.resolve,
+      onCall: () => Promise.reject(new Error('the sample calls no phone')),
+      onResult: () => {},
+    },
   );
   await run.started;
   const loadedAt = performance.now();

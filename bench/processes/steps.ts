@@ -8,6 +8,7 @@ import { createPhoneCamera } from '../../apps/host/src/records/phone-camera.ts';
 import { defaultRecordLimits } from '../../apps/host/src/records/record-limits.ts';
 import { RunRecorder } from '../../apps/host/src/records/run-recorder.ts';
 import { answerCall } from '../../apps/host/src/runs/answer-call.ts';
+import { RunAccount } from '../../apps/host/src/runs/run-account.ts';
 import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/index.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 
@@ -46,7 +47,8 @@ async function lastLine(watch: PhoneWatch, sandboxes: SandboxPool, code: string)
     },
     {
       onLog: (entries) => void (line = entries.at(-1)?.message ?? line),
-      onCall: answerCall({ phones: watch, recorder, phone }),
+      onCall: answerCall({ phones: watch, recorder, account: new RunAccount(), phone }),
+      onResult: () => {},
     },
   );
   await run.started;

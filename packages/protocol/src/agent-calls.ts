@@ -189,13 +189,15 @@ export const agentCalls = {
       tag: Type.Optional(Type.String({ maxLength: 1000 })),
     }),
   ),
+  /** The stage runner came to its last stage: what it may have recorded of its way before no longer counts. */
+  'run.arrived': call<void>()(nothing),
 } as const;
 
 export type AgentCallName = keyof typeof agentCalls;
 /** Calls that the host answers by itself. */
-export type RecordCallName = 'record.screen' | 'record.submit';
+export type HostCallName = 'record.screen' | 'record.submit' | 'run.arrived';
 /** Calls that go to the phone. */
-export type PhoneCallName = Exclude<AgentCallName, RecordCallName>;
+export type PhoneCallName = Exclude<AgentCallName, HostCallName>;
 export type AgentCallParams<Name extends AgentCallName> = Static<(typeof agentCalls)[Name]['params']>;
 export type AgentCallResult<Name extends AgentCallName> =
   (typeof agentCalls)[Name] extends AgentCall<TSchema, infer Result> ? Result : never;

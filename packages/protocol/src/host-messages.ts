@@ -13,10 +13,12 @@ import { ReportedDeviceState } from './device-states.ts';
 import { EpochMs, Id, Uuid } from './ids.ts';
 import { JsonObject } from './rest/contract.ts';
 import { CaptureKind, RecordReport } from './records.ts';
-import { RunError, RunStatus } from './runs.ts';
+import { maxRunResultBytes, RunError, RunOutcome, RunStatus } from './runs.ts';
 
-/** Raised when the messages change so that an older peer can't follow. */
-export const hostProtocolVersion = 1;
+/** Raised when the messages change so that an older server can't follow. */
+export const hostProtocolVersion = 2;
+/** A server follows hosts of its own version and of the one before, so that it can be brought up to date first. */
+export const oldestHostProtocolVersion = hostProtocolVersion - 1;
 export const hostConnectPath = '/api/v2/hosts/connect';
 
 /** A larger frame of a host closes the connection. */
@@ -60,6 +62,10 @@ export const RunReport = Type.Object({
   run_id: Uuid,
   status: RunStatus,
   error: Type.Union([RunError, Type.Null()]),
+  /** Where it says more than the status. */
+  outcome: Type.Optional(RunOutcome),
+  /** JSON text of what the run gave to `agent.control.setResult`, of an end. */
+  result: Type.Optional(Type.String({ maxLength: maxRunResultBytes })),
   started_at: Type.Union([EpochMs, Type.Null()]),
   ended_at: Type.Union([EpochMs, Type.Null()]),
 });
@@ -103,12 +109,17 @@ export const HostMessage = Type.Union([
 ]);
 export type HostMessage = Static<typeof HostMessage>;
 
-/** One console entry on the wire: time (service clock, epoch ms), index in `logLevels`, line, message. */
-export const WireLogEntry = Type.Tuple([
+const wireEntry = [
   EpochMs,
   Type.Integer({ minimum: 0, maximum: 2 }),
   Type.Integer({ minimum: 0 }),
   Type.String(),
+] as const;
+
+/** One console entry on the wire: time (service clock, epoch ms), index in `logLevels`, line, message; source file if known. */
+export const WireLogEntry = Type.Union([
+  Type.Tuple([...wireEntry, Type.String()]),
+  Type.Tuple([...wireEntry]),
 ]);
 export type WireLogEntry = Static<typeof WireLogEntry>;
 export const WireLogEntries = Type.Array(WireLogEntry, { minItems: 1, maxItems: maxLogEntriesPerFrame });

@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox';
 
+import { Uuid } from './ids.ts';
+
 /** `console.info` and `console.debug` count as `log`. */
 export const logLevels = ['log', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -10,6 +12,10 @@ export const LogEntry = Type.Object({
   message: Type.String({ description: "What Node's console prints for the same arguments" }),
   lineNumber: Type.Integer({ minimum: 0, description: "Line in the user's source; 0 when there is none" }),
   messageLevel: Type.Enum(logLevels),
+  run_id: Uuid,
+  path: Type.Union([Type.String(), Type.Null()], {
+    description: 'Source file, as in the project; null when there is none',
+  }),
   timestamp: Type.Integer({ description: 'Milliseconds since the Unix epoch' }),
 });
 export type LogEntry = Static<typeof LogEntry>;

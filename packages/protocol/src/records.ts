@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { Uuid } from './ids.ts';
+import { RunError } from './runs.ts';
 
 export const recordTypes = ['outOfSteps', 'timeout', 'debug', 'crash'] as const;
 export const RecordType = Type.Enum(recordTypes);
@@ -69,5 +70,7 @@ export const RecordReport = Type.Object({
   screens: Type.Array(ScreenReport, { maxItems: maxRecordScreens }),
   /** True when the run died before it could tell everything. */
   is_cut_short: Type.Boolean(),
+  /** What ended the run, of a `crash` or a `timeout` that its host has recorded. */
+  error: Type.Optional(Type.Union([RunError, Type.Null()])),
 });
 export type RecordReport = Static<typeof RecordReport>;

@@ -12,9 +12,31 @@ export function isEnded(status: RunStatus): boolean {
   return (endedRunStatuses as readonly RunStatus[]).includes(status);
 }
 
-/** Why a run did not complete: a stable word and a sentence for people. */
+/** Why a run did not complete: a stable word, a sentence for people, and where. */
 export const RunError = Type.Object({
   code: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
   message: Type.String({ maxLength: 20_000 }),
+  stack: Type.Optional(
+    Type.Union([Type.String({ maxLength: 20_000 }), Type.Null()], {
+      description: "The stack in the user's own files and lines; null when there is none",
+    }),
+  ),
 });
 export type RunError = Static<typeof RunError>;
+
+/**
+ * What a run that has ended came to, for a script to act on. `out_of_steps` and `timed_out` also of runs whose code
+ * ended by itself (`completed`), when the last that it said of its way was a record of that type.
+ */
+export const RunOutcome = Type.Enum([
+  'succeeded',
+  'out_of_steps',
+  'failed',
+  'stopped',
+  'timed_out',
+  'lost',
+] as const);
+export type RunOutcome = Static<typeof RunOutcome>;
+
+/** The JSON of `agent.control.setResult` may have so many bytes. */
+export const maxRunResultBytes = 64 * 1024;

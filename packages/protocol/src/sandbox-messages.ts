@@ -6,9 +6,13 @@
 import { Type, type Static } from 'typebox';
 import { maxLogMessageLength } from './host-messages.ts';
 import { logLevels } from './logs.ts';
+import { maxRunResultBytes } from './runs.ts';
 
 /** A frame from a child may not be larger, in bytes: a log message of 64 KiB whose every byte needs an escape fits. */
 export const maxSandboxReportBytes = 1024 * 1024;
+
+/** As long as a project's paths may be. */
+export const maxSourcePathLength = 1024;
 
 const SandboxLogEntry = Type.Object({
   /** Epoch milliseconds on the host's clock. */
@@ -16,6 +20,8 @@ const SandboxLogEntry = Type.Object({
   level: Type.Enum(logLevels),
   /** Line in the file the user wrote, from 1; 0 when there is none. */
   lineNumber: Type.Integer({ minimum: 0 }),
+  /** That file, as in the project; null when there is none. */
+  path: Type.Union([Type.String({ maxLength: maxSourcePathLength }), Type.Null()]),
   /** The child cuts longer ones. */
   message: Type.String({ maxLength: maxLogMessageLength }),
 });
@@ -48,6 +54,8 @@ export const SandboxReport = Type.Union([
     name: Type.String({ maxLength: 64 }),
     params: Type.Unknown(),
   }),
+  /** JSON text of the run's result so far. */
+  Type.Object({ type: Type.Literal('result'), json: Type.String({ maxLength: maxRunResultBytes }) }),
   /** The last message: nothing of the run happens after it. */
   Type.Object({
     type: Type.Literal('ended'),

@@ -23,6 +23,8 @@ export interface LogLimits {
   socketBytes: number;
   /** A spool file is followed by a new one at this size, so that stored entries can be deleted. */
   segmentBytes: number;
+  /** The same for its age, in milliseconds. */
+  segmentMs: number;
 }
 
 const mebibyte = 1024 * 1024;
@@ -40,6 +42,7 @@ export const defaultLogLimits: Readonly<LogLimits> = Object.freeze({
   frameBytes: mebibyte / 4,
   socketBytes: mebibyte,
   segmentBytes: mebibyte,
+  segmentMs: 60_000,
 });
 
 /** What all runs together hold, in bytes. */

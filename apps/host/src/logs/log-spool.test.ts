@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { type HostMessage, hostProtocolVersion } from '@phalanx/protocol';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { ServerConnection } from '../connection/server-connection.ts';
 import { createServiceClock } from '../connection/service-clock.ts';
@@ -80,7 +80,8 @@ async function goAway(connection: ServerConnection): Promise<void> {
   await offline;
 }
 
-const entry = (message: string) => ({ timestamp: Date.now(), level: 'log' as const, lineNumber: 1, message });
+const entry = (message: string) =>
+  ({ timestamp: Date.now(), level: 'log', path: null, lineNumber: 1, message }) as const;
 const numbered = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => entry(`line ${from + index}`));
 /** Lines of a spool file, with five entries each. */
@@ -103,10 +104,11 @@ describe('LogSpool', { timeout: 60_000 }, () => {
     const runId = randomUUID();
     const log = spool.open(runId);
     const timestamp = Date.now() - 5;
-    void log.push([{ timestamp, level: 'warn', lineNumber: 7, message: 'tea & \u{1F375} \ud800' }]);
+    const message = 'tea & \u{1F375} \ud800';
+    void log.push([{ timestamp, level: 'warn', path: 'lib/tea.ts', lineNumber: 7, message }]);
     await log.whenStored();
     const [stored] = service.logs.get(runId) ?? [];
-    expect(stored?.slice(1)).toEqual([1, 7, 'tea & \u{1F375} \ud800']);
+    expect(stored?.slice(1)).toEqual([1, 7, message, 'lib/tea.ts']);
     expect(Math.abs((stored?.[0] ?? 0) - timestamp)).toBeLessThan(100);
   });
 
@@ -291,6 +293,20 @@ describe('LogSpool', { timeout: 60_000 }, () => {
     void quiet.push([entry('one line')]);
     await service.until(() => service.messages(quiet.runId).length === 1);
     expect(frames().map(({ runId }) => runId)).toEqual([loud.runId, loud.runId, quiet.runId]);
+  });
+
+  it('leaves no stored entry on the disk while its run goes on', async () => {
+    const { spool } = await openOnline({ segmentMs: 20 });
+    const log = spool.open(randomUUID());
+    for (const part of [1, 11, 21]) {
+      void log.push(numbered(part, 10));
+      await log.whenStored();
+      await vi.waitFor(async () => expect(await readdir(dir)).toEqual([]), { timeout: 20_000 });
+    }
+    service.acknowledgesLogs = false;
+    void log.push(numbered(31, 10));
+    await vi.waitFor(async () => expect(await readdir(dir)).toEqual([`${log.runId}.31.ndjson`]));
+    expect(service.messages(log.runId)).toEqual(expected(40));
   });
 
   it('takes up what a killed host has left, but for the line it was writing', async () => {

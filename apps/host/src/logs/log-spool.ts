@@ -57,7 +57,7 @@ export class LogSpool {
       clock,
       limits: this.#limits,
       budget: this.#budget,
-      file: new SpoolFile({ dir, runId, segmentBytes: this.#limits.segmentBytes, log, segments }),
+      file: new SpoolFile({ ...this.#limits, dir, runId, log, segments }),
       isOnline: () => connection.online,
       onChange: (changed) => this.#sender.offer(changed),
     });

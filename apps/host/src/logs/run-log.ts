@@ -178,7 +178,7 @@ export class RunLog {
     const what = count === 1 ? '1 log entry was dropped' : `${count} log entries were dropped`;
     const buffer = `${Math.max(1, Math.round(this.#fullBufferBytes / 1024 / 1024))} MiB`;
     const message = `${what} here: the service could not be reached and the buffer of ${buffer} was full`;
-    const entry: SandboxLogEntry = { timestamp: Date.now(), level: 'warn', lineNumber: 0, message };
+    const entry = { timestamp: Date.now(), level: 'warn', path: null, lineNumber: 0, message } as const;
     this.#append(encodeLogEntry(entry, this.#options.clock));
   }
 

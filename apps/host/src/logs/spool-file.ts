@@ -13,6 +13,8 @@ export interface SpoolFileOptions {
   dir: string;
   runId: string;
   segmentBytes: number;
+  /** A file is followed by a new one, and deleted once it is stored, after so long, in milliseconds. */
+  segmentMs: number;
   log: Logger;
   /** Files of an earlier life of the host. */
   segments?: readonly Segment[];
@@ -28,6 +30,9 @@ export class SpoolFile {
   #segments: Segment[];
   #handle: FileHandle | undefined;
   #handleBytes = 0;
+  #openedAt = 0;
+  #storedSeq = 0;
+  #retirement: NodeJS.Timeout | undefined;
   #waiting: string[] = [];
   #waitingFirstSeq = 0;
   #work: Promise<void> = Promise.resolve();
@@ -49,18 +54,20 @@ export class SpoolFile {
     this.#work = this.#work.then(() => this.#write());
   }
 
-  /** Deletes the files whose every entry is stored. */
+  /** Deletes the files whose every entry is stored; the one that is being written to when its time is over. */
   trim(storedSeq: number): void {
+    this.#storedSeq = Math.max(this.#storedSeq, storedSeq);
     const isDone = (segment: Segment, index: number): boolean =>
       segment.lastSeq <= storedSeq && (this.#handle === undefined || index < this.#segments.length - 1);
     const done = this.#segments.filter(isDone);
-    if (done.length === 0) return;
     this.#segments = this.#segments.filter((segment) => !done.includes(segment));
-    this.#work = this.#work.then(() => this.#unlink(done));
+    if (done.length > 0) this.#work = this.#work.then(() => this.#unlink(done));
+    if (this.#handle !== undefined) this.#retireLater();
   }
 
   /** Ends the writing; the files stay. */
   async close(): Promise<void> {
+    clearTimeout(this.#retirement);
     await this.#work;
     const handle = this.#handle;
     this.#handle = undefined;
@@ -100,7 +107,8 @@ export class SpoolFile {
     if (
       this.#handle !== undefined &&
       current !== undefined &&
-      this.#handleBytes < this.#options.segmentBytes
+      this.#handleBytes < this.#options.segmentBytes &&
+      performance.now() - this.#openedAt < this.#options.segmentMs
     ) {
       return { handle: this.#handle, segment: current };
     }
@@ -113,8 +121,29 @@ export class SpoolFile {
     const handle = await open(segment.path, 'a');
     this.#handle = handle;
     this.#handleBytes = 0;
+    this.#openedAt = performance.now();
+    this.#retireLater();
     this.#segments.push(segment);
     return { handle, segment };
+  }
+
+  /** A run may be silent for days: what it said must not lie there for as long. */
+  #retireLater(): void {
+    if (this.#retirement !== undefined) return;
+    const dueMs = Math.max(0, this.#openedAt + this.#options.segmentMs - performance.now());
+    this.#retirement = setTimeout(() => {
+      this.#retirement = undefined;
+      this.#work = this.#work.then(() => this.#retire()).catch((error: unknown) => this.#fail(error));
+    }, dueMs).unref();
+  }
+
+  async #retire(): Promise<void> {
+    const current = this.#segments.at(-1);
+    if (this.#handle === undefined || (current?.lastSeq ?? 0) > this.#storedSeq) return;
+    if (performance.now() - this.#openedAt < this.#options.segmentMs) return this.#retireLater();
+    await this.#handle.close();
+    this.#handle = undefined;
+    this.trim(this.#storedSeq);
   }
 
   async #unlink(segments: readonly Segment[]): Promise<void> {

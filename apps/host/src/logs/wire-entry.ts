@@ -8,13 +8,14 @@ const maxLineNumber = 2 ** 31 - 1;
 
 /** One entry as it is stored and sent. The entry comes from a process that runs user code: nothing in it is trusted. */
 export function encodeLogEntry(entry: SandboxLogEntry, clock: ServiceClock): string {
+  const { level, lineNumber, message, path } = entry;
   const wire: WireLogEntry = [
     clock.toService(believableTime(entry.timestamp)),
-    logLevels.indexOf(entry.level),
-    Math.min(entry.lineNumber, maxLineNumber),
-    entry.message.slice(0, maxLogMessageLength),
+    logLevels.indexOf(level),
+    Math.min(lineNumber, maxLineNumber),
+    message.slice(0, maxLogMessageLength),
   ];
-  return JSON.stringify(wire);
+  return JSON.stringify(path === null ? wire : [...wire, path]);
 }
 
 function believableTime(timestampMs: number): number {

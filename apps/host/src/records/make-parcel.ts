@@ -3,7 +3,7 @@ import { defaultTag, type RecordReport, type ScreenReport } from '@phalanx/proto
 import type { KeptScreen } from './kept-screen.ts';
 import type { Capture, RecordParcel } from './record-parcel.ts';
 
-type About = Pick<RecordReport, 'record_id' | 'run_id' | 'type' | 'tag'>;
+type About = Pick<RecordReport, 'record_id' | 'run_id' | 'type' | 'tag' | 'error'>;
 
 /** A record of the screens as they are now. */
 export function makeParcel(about: About, screens: readonly KeptScreen[]): RecordParcel {

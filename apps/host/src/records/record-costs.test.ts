@@ -27,7 +27,7 @@ const submit = (args = "'outOfSteps'") =>
 
 describe('records cost', { timeout: 60_000 }, () => {
   it('at most so many submits a run; the record of its bad end comes all the same', async () => {
-    await reopen({ recordsPerRun: 2 });
+    await reopen({ runRecords: { atOnce: 2, perMinute: 1 } });
     const { runId, messages } = await run(
       `${store('NONE')} ${submit()} ${submit()} ${submit()} throw new Error('end');`,
     );
@@ -36,16 +36,20 @@ describe('records cost', { timeout: 60_000 }, () => {
       '{"success":true',
       '{"success":fals',
     ]);
-    expect(messages[2]).toContain('One run may submit 2 records at most.');
+    expect(messages[2]).toMatch(
+      /One run may submit 2 records at once and 1 a minute after that: the next is allowed in \d\d s\./,
+    );
     await host.service.untilRecorded(runId, 'crash');
     expect(host.service.records.of(runId)).toHaveLength(3);
   });
 
   it('at most so many bytes of disk a run', async () => {
-    await reopen({ runDiskBytes: 2000 });
+    await reopen({ runDiskBytes: { atOnce: 2000, perMinute: 1000 } });
     const { messages } = await run(`${store('LOW_QUALITY')} ${submit()} ${submit()}`);
     expect(messages[0]).toContain('"success":true');
-    expect(messages[1]).toContain('may take 1 MB at most');
+    expect(messages[1]).toContain(
+      'may take 1 MB at once and 1 MB a minute after that: the next is allowed in ',
+    );
   });
 
   it('at most so much memory: the oldest pictures go, and the record says so', async () => {

@@ -1,3 +1,5 @@
+import type { AllowanceRate } from './allowance.ts';
+
 /** What records may cost. */
 export interface RecordLimits {
   /** Pictures and packed trees of one run in memory, in bytes; the oldest pictures go first. */
@@ -5,9 +7,9 @@ export interface RecordLimits {
   /** The same of all runs together. */
   totalMemoryBytes: number;
   /** Records that one run may submit. The one that the host makes of a bad end is not counted. */
-  recordsPerRun: number;
+  runRecords: AllowanceRate;
   /** What the submitted records of one run may take on disk, in bytes. */
-  runDiskBytes: number;
+  runDiskBytes: AllowanceRate;
   /** All records that wait on disk for the server, in bytes; the oldest is dropped first. */
   totalDiskBytes: number;
   /** How many may wait there, likewise. */
@@ -34,8 +36,8 @@ const mebibyte = 1024 * 1024;
 export const defaultRecordLimits: Readonly<RecordLimits> = Object.freeze({
   runMemoryBytes: 16 * mebibyte,
   totalMemoryBytes: 256 * mebibyte,
-  recordsPerRun: 100,
-  runDiskBytes: 64 * mebibyte,
+  runRecords: { atOnce: 100, perMinute: 1 },
+  runDiskBytes: { atOnce: 64 * mebibyte, perMinute: mebibyte },
   totalDiskBytes: 1024 * mebibyte,
   totalRecords: 10_000,
   pictureMs: 5000,

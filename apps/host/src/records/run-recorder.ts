@@ -2,11 +2,13 @@ import type {
   AgentCallParams,
   AgentCallResult,
   RecordType,
+  RunError,
   ScreenTree,
   SubmitResult,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
+import { Allowance } from './allowance.ts';
 import { makeParcel } from './make-parcel.ts';
 import type { RecordParcel } from './record-parcel.ts';
 import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector.ts';
@@ -30,11 +32,13 @@ export class RunRecorder {
   readonly #screens: ScreenCollector;
   /** Number of the last screen that a `debug` record has shown. */
   #shownScreen = 0;
-  #records = 0;
-  #diskBytes = 0;
+  readonly #records: Allowance;
+  readonly #diskBytes: Allowance;
 
   constructor(options: RunRecorderOptions) {
     this.#options = options;
+    this.#records = new Allowance(options.limits.runRecords);
+    this.#diskBytes = new Allowance(options.limits.runDiskBytes);
     this.#screens = new ScreenCollector(options);
   }
 
@@ -54,15 +58,15 @@ export class RunRecorder {
     const { type, tag } = order;
     const problem = problemOf(order) ?? this.#problemWithLimits();
     if (problem !== undefined || !isSubmittedType(type)) return { success: false, error: problem ?? '' };
-    this.#records += 1;
+    this.#records.take(1);
     if (this.#screens.list().length === 0) await this.#screens.look(signal);
     return this.#write(type, type === 'debug' ? (tag ?? null) : null);
   }
 
   /** The run came to a bad end: its last screens, and what the phone shows now. */
-  async recordEnd(type: 'crash' | 'timeout', signal: AbortSignal): Promise<void> {
+  async recordEnd(type: 'crash' | 'timeout', error: RunError | null, signal: AbortSignal): Promise<void> {
     await this.#screens.look(signal);
-    await this.#write(type, null);
+    await this.#write(type, null, error);
   }
 
   /** Lets go of all screens. */
@@ -70,19 +74,19 @@ export class RunRecorder {
     this.#screens.clear();
   }
 
-  async #write(type: RecordType, tag: string | null): Promise<SubmitResult> {
+  async #write(type: RecordType, tag: string | null, error: RunError | null = null): Promise<SubmitResult> {
     const { runId, clock, put, log } = this.#options;
     const newest = this.#screens.list().at(-1)?.number ?? 0;
     await this.#screens.settle();
     const record_id = createUuidV7(clock.now());
-    const parcel = makeParcel({ record_id, run_id: runId, type, tag }, this.#screensFor(type, newest));
+    const parcel = makeParcel({ record_id, run_id: runId, type, tag, error }, this.#screensFor(type, newest));
     try {
-      this.#diskBytes += await put(parcel);
+      this.#diskBytes.take(await put(parcel));
       if (type === 'debug') this.#shownScreen = newest;
       log.info({ runId, recordId: record_id, type, screens: parcel.report.screens.length }, 'Record made');
       return { success: true, id: record_id };
-    } catch (error) {
-      log.error({ err: error, runId, type }, 'A record could not be written to disk');
+    } catch (cause) {
+      log.error({ err: cause, runId, type }, 'A record could not be written to disk');
       const message = 'The host could not write the record to its data folder. Is its disk full?';
       return { success: false, error: message };
     }
@@ -96,9 +100,15 @@ export class RunRecorder {
   }
 
   #problemWithLimits(): string | undefined {
-    const { recordsPerRun, runDiskBytes } = this.#options.limits;
-    if (this.#records >= recordsPerRun) return `One run may submit ${recordsPerRun} records at most.`;
-    if (this.#diskBytes < runDiskBytes) return undefined;
-    return `The records of one run may take ${Math.ceil(runDiskBytes / 1024 / 1024)} MB at most.`;
+    const { runRecords, runDiskBytes } = this.#options.limits;
+    const recordsWaitMs = this.#records.waitMs(1);
+    if (recordsWaitMs > 0)
+      return `One run may submit ${runRecords.atOnce} records at once and ${runRecords.perMinute} a minute after that: ${nextIn(recordsWaitMs)}`;
+    const bytesWaitMs = this.#diskBytes.waitMs(1);
+    if (bytesWaitMs === 0) return undefined;
+    return `The records of one run may take ${inMb(runDiskBytes.atOnce)} at once and ${inMb(runDiskBytes.perMinute)} a minute after that: ${nextIn(bytesWaitMs)}`;
   }
 }
+
+const nextIn = (waitMs: number): string => `the next is allowed in ${Math.ceil(waitMs / 1000)} s.`;
+const inMb = (sizeBytes: number): string => `${Math.ceil(sizeBytes / 1024 / 1024)} MB`;

@@ -10,10 +10,12 @@ import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
 import type { SandboxHooks } from '../sandbox/index.ts';
 import { callPhone } from './call-phone.ts';
+import type { RunAccount } from './run-account.ts';
 
 interface Answerers {
   phones: PhoneWatch;
   recorder: RunRecorder;
+  account: RunAccount;
   phone: { serial: string; deviceId: string };
 }
 
@@ -23,14 +25,18 @@ type Calls<Names extends AgentCallName> = {
 
 /** Brings each call of a run to where it is answered: to the run's recorder, or to its phone. */
 export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
-  const { recorder } = answerers;
+  const { recorder, account } = answerers;
   const onPhone = phoneCalls(answerers);
   const calls: Calls<AgentCallName> = {
     ...onPhone,
     'screen.content': async (params, signal) =>
       recorder.keepTree(await onPhone['screen.content'](params, signal)),
     'record.screen': (params, signal) => recorder.storeScreen(params, signal),
-    'record.submit': (params, signal) => recorder.submit(params, signal),
+    'record.submit': (params, signal) => {
+      account.submitted(params.type);
+      return recorder.submit(params, signal);
+    },
+    'run.arrived': async () => account.arrived(),
   };
   return (name, params, signal) => calls[name](params, signal);
 }

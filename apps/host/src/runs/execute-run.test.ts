@@ -26,6 +26,69 @@ describe('executeRun', { timeout: 60_000 }, () => {
     expect(entries[0]?.[3]).toContain('no such thing');
   });
 
+  it('tells where in the user’s code an error came from, in the run, its record and its log', async () => {
+    const runId = host.launch("function pay() {\n  throw new Error('declined');\n}\npay();");
+    const { error } = await host.service.untilEnded(runId);
+    expect(error?.stack).toBe('Error: declined\n    at pay (main.js:2:9)\n    at main.js:4:1');
+    const record = await host.service.untilRecorded(runId, 'crash');
+    expect(record.error).toEqual(error);
+  });
+
+  it('tells the result of a run, however it ends', async () => {
+    const runs = [
+      "agent.control.setResult({ a: [1, null] }); agent.control.setResult('last'); stopCurrentAutomation();",
+      "agent.control.setResult(1); throw new Error('on purpose');",
+      'for (let n = 0; n < 5000; n += 1) agent.control.setResult(n);',
+      'agent.control.setResult("é".repeat(32_767));',
+    ].map((code) => host.launch(code));
+    const ends = await Promise.all(runs.map((runId) => host.service.untilEnded(runId)));
+    const results = ends.map(({ status, result }) => [status, JSON.parse(result ?? 'null')]);
+    const large = 'é'.repeat(32_767);
+    expect(results).toEqual([
+      ['completed', 'last'],
+      ['failed', 1],
+      ['completed', 4999],
+      ['completed', large],
+    ]);
+  });
+
+  it('refuses a result that is too large or no JSON', async () => {
+    const code = ["'é'.repeat(32_768)", 'undefined', '() => 1', '1n'].map(
+      (value) => `try { agent.control.setResult(${value}) } catch (error) { console.log(String(error)) }`,
+    );
+    const runId = host.launch(code.join('\n'));
+    expect(await host.service.untilEnded(runId)).not.toHaveProperty('result');
+    expect(host.service.messages(runId)).toEqual([
+      'RangeError: The result is larger than 64 KiB of JSON: keep its rest in a file or a log.',
+      'TypeError: agent.control.setResult takes what JSON can hold (null for nothing), but this is undefined.',
+      'TypeError: agent.control.setResult takes what JSON can hold (null for nothing), but this is function.',
+      'TypeError: Do not know how to serialize a BigInt',
+    ]);
+  });
+
+  it('tells when a run ended out of steps, unless it came to its goal after all', async () => {
+    const stages = (text: string): string =>
+      `await runStages({ states: { There: ${text} }, stages: [{ name: 'there', reached: 'There', on: {} }],
+        maxSteps: 1, pauseMs: 1, screenshotRecord: 'none' });`;
+    const nowhere = stages("'no such text'");
+    const arrived = stages('() => true');
+    const submit = (type: string): string => `await agent.utils.outOfSteps.submit('${type}');`;
+    const codes = [nowhere, nowhere + arrived, arrived + nowhere, submit('timeout'), submit('debug'), ''];
+    const outcomes = [];
+    for (const code of codes) {
+      const { status, outcome } = await host.service.untilEnded(host.launch(code));
+      outcomes.push([status, outcome]);
+    }
+    expect(outcomes).toEqual([
+      ['completed', 'out_of_steps'],
+      ['completed', undefined],
+      ['completed', 'out_of_steps'],
+      ['completed', 'timed_out'],
+      ['completed', undefined],
+      ['completed', undefined],
+    ]);
+  });
+
   it('says in the log, too, why it ended a run', async () => {
     await host.stop();
     await host.reopen({ PHALANX_RUN_TIME_LIMIT_SECONDS: '1' });

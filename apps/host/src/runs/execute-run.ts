@@ -6,6 +6,7 @@ import type { RunRecorder } from '../records/run-recorder.ts';
 import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxPool, SandboxRun } from '../sandbox/index.ts';
 import { withTimeLimit } from '../time/time-limit.ts';
 import { answerCall } from './answer-call.ts';
+import { RunAccount } from './run-account.ts';
 import { failed, type RunEnd } from './run-record.ts';
 
 /** Below the 10 s that the server waits for the acknowledgement: a run that is late must not begin after all. */
@@ -53,7 +54,8 @@ async function execute(
 ): Promise<RunEnd> {
   const problem = problemWithPhone(surroundings.phones, task.serial);
   if (problem !== undefined) return failed('device_unavailable', problem);
-  const sandbox = surroundings.pool.start(task.job, hooksOf(task, surroundings));
+  const account = new RunAccount();
+  const sandbox = surroundings.pool.start(task.job, hooksOf(task, surroundings, account));
   const stop = (): void => {
     sandbox.stop();
     surroundings.runLog.letGo();
@@ -63,7 +65,7 @@ async function execute(
     const { end, hasBegun } = await follow(sandbox, surroundings.journalStart, stopAsked);
     // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
     if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
-    return end;
+    return account.complete(end);
   } catch (error) {
     stop();
     await sandbox.ended;
@@ -74,12 +76,12 @@ async function execute(
 }
 
 async function recordBadEnd(
-  { status }: RunEnd,
+  { status, error }: RunEnd,
   recorder: RunRecorder,
   stopAsked: AbortSignal,
 ): Promise<void> {
-  if (status === 'failed') await recorder.recordEnd('crash', stopAsked);
-  else if (status === 'timed_out') await recorder.recordEnd('timeout', stopAsked);
+  if (status === 'failed') await recorder.recordEnd('crash', error, stopAsked);
+  else if (status === 'timed_out') await recorder.recordEnd('timeout', error, stopAsked);
 }
 
 /** The order counts: journal, acknowledgement, first line. */
@@ -138,14 +140,19 @@ function problemWithPhone(phones: PhoneWatch, serial: string): string | undefine
   return state === 'ready' ? undefined : `The phone ${serial} is not ready (${state}): ${reason}`;
 }
 
-function hooksOf(task: RunTask, { phones, runLog, recorder }: RunSurroundings): SandboxHooks {
+function hooksOf(
+  task: RunTask,
+  { phones, runLog, recorder }: RunSurroundings,
+  account: RunAccount,
+): SandboxHooks {
   return {
     onLog: (entries) => runLog.push(entries),
-    onCall: answerCall({ phones, recorder, phone: task }),
+    onCall: answerCall({ phones, recorder, account, phone: task }),
+    onResult: (json) => account.setResult(json),
   };
 }
 
 function toRunEnd({ outcome, error }: SandboxEnd): RunEnd {
   if (error === null) return { status: outcome, error: null };
-  return { ...failed(error.code, error.message), status: outcome };
+  return { ...failed(error.code, error.message, error.stack), status: outcome };
 }

@@ -114,6 +114,21 @@ describe('RunDesk', { timeout: 60_000 }, () => {
     expect(await host.filesOf('runs')).toEqual([]);
   });
 
+  it('tells ends with large results without a frame that is too large', async () => {
+    host.service.acknowledgesRuns = false;
+    const code = `agent.control.setResult('x'.repeat(65_000));`;
+    const runIds = Array.from({ length: 40 }, () => host.launch(code));
+    for (const runId of runIds) await host.service.untilEnded(runId);
+    host.service.runs.clear();
+    host.service.cut();
+    for (const runId of runIds) {
+      const { result } = await host.service.untilEnded(runId);
+      expect(result).toHaveLength(65_002);
+    }
+    const hello = host.service.arrivals.findLast((arrival) => arrival.kind === 'hello');
+    expect(JSON.stringify(hello).length).toBeLessThan(3 * 1024 * 1024);
+  });
+
   it('remembers over a restart how a run ended that it could not report', async () => {
     const runId = host.launch(forever);
     await host.service.until(() => host.service.messages(runId).length > 0);

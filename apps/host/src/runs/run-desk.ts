@@ -6,8 +6,8 @@ import type { ServiceClock } from '../connection/service-clock.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
 import { type HeldRun, HeldRuns, holdRun } from './held-run.ts';
 import type { RunJournal } from './run-journal.ts';
-import { failed, type RunEnd, type RunRecord } from './run-record.ts';
-import { RunReporter } from './run-reporter.ts';
+import { failed, type RunEnd, type RunRecord, toRunReport } from './run-record.ts';
+import { lengthOf, maxLengthPerMessage, RunReporter } from './run-reporter.ts';
 
 /** How long the end of a run waits for its last log lines, with the server connected: less than a stop is waited for. */
 const logWaitMs = 8000;
@@ -42,10 +42,17 @@ export class RunDesk {
     for (const run of this.runs.list()) this.#track(this.#concludeRecovered(run));
   }
 
-  /** All runs, for `hello`. */
+  /** All runs, for `hello`. Long ends follow in messages of their own. */
   reports(): RunReport[] {
     this.#reporter.clear();
-    return this.runs.list().flatMap(({ record }) => this.runs.reportOf(record.run_id) ?? []);
+    let room = maxLengthPerMessage;
+    return this.runs.list().map(({ record, mayTellEnd }) => {
+      const report = toRunReport(record, mayTellEnd);
+      room -= lengthOf(report);
+      if (room >= 0) return report;
+      this.report(record.run_id);
+      return toRunReport(record, false);
+    });
   }
 
   /** Tells the server, soon, where the run stands. */
@@ -104,9 +111,9 @@ export class RunDesk {
     return this.#conclude(run, failed('host_restarted', message));
   }
 
-  async #conclude(run: HeldRun, { status, error }: RunEnd): Promise<void> {
+  async #conclude(run: HeldRun, end: RunEnd): Promise<void> {
     const { clock, journal, spool, log } = this.#options;
-    run.record = { ...run.record, status, error, ended_at: clock.now() };
+    run.record = { ...run.record, ...end, ended_at: clock.now() };
     spool.open(run.record.run_id).finish();
     await journal.write(run.record).catch((cause: unknown) => {
       log.error({ runId: run.record.run_id, err: cause }, 'The end of a run could not be written to disk');

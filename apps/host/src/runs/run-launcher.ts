@@ -128,7 +128,7 @@ export class RunLauncher {
     const end = this.#endOf(run, await execution.done);
     this.#executing.delete(execution.done);
     if (run.record.started_at !== null) void runLog.push(lastEntries(end));
-    log.info({ runId: run_id, serial, ...end }, 'Run ended');
+    log.info({ runId: run_id, serial, status: end.status, error: end.error }, 'Run ended');
     desk.end(run, end);
   }
 
@@ -141,7 +141,7 @@ export class RunLauncher {
 /** An uncaught error is in the log already, with its stack; why the host ended a run would be nowhere. */
 function lastEntries({ status, error }: RunEnd): SandboxLogEntry[] {
   if (error === null || error.code === 'uncaught_error' || status === 'stopped') return [];
-  return [{ timestamp: Date.now(), level: 'error', lineNumber: 0, message: error.message }];
+  return [{ timestamp: Date.now(), level: 'error', path: null, lineNumber: 0, message: error.message }];
 }
 
 function newRecord(runId: string, about: Pick<RunRecord, 'automation_id' | 'serial'>): RunRecord {

@@ -1,4 +1,13 @@
-import { EpochMs, isEnded, RunError, type RunReport, RunStatus, Uuid } from '@phalanx/protocol';
+import {
+  EpochMs,
+  isEnded,
+  maxRunResultBytes,
+  RunError,
+  RunOutcome,
+  type RunReport,
+  RunStatus,
+  Uuid,
+} from '@phalanx/protocol';
 import { Type, type Static } from 'typebox';
 
 /** What the host keeps of a run on disk until the server has stored its end. */
@@ -8,6 +17,9 @@ export const RunRecord = Type.Object({
   serial: Type.String(),
   status: RunStatus,
   error: Type.Union([RunError, Type.Null()]),
+  outcome: Type.Optional(RunOutcome),
+  /** JSON text. */
+  result: Type.Optional(Type.String({ maxLength: maxRunResultBytes })),
   started_at: Type.Union([EpochMs, Type.Null()]),
   ended_at: Type.Union([EpochMs, Type.Null()]),
 });
@@ -17,19 +29,23 @@ export type RunRecord = Static<typeof RunRecord>;
 export interface RunEnd {
   status: 'completed' | 'failed' | 'stopped' | 'timed_out';
   error: RunError | null;
+  /** Where it says more than the status. */
+  outcome?: RunOutcome;
+  /** JSON text of what the run gave as its result. */
+  result?: string;
 }
 
 /** Reports travel by the thousand in one frame. */
 const maxMessageLength = 4000;
 
-export function failed(code: string, message: string): RunEnd {
-  return { status: 'failed', error: { code, message: message.slice(0, maxMessageLength) } };
+export function failed(code: string, message: string, stack: string | null = null): RunEnd {
+  return { status: 'failed', error: { code, message: message.slice(0, maxMessageLength), stack } };
 }
 
 /** The record in the words of the protocol. An end that the server may not know yet is reported as `running`. */
 export function toRunReport(record: RunRecord, mayTellEnd: boolean): RunReport {
-  const { run_id, status, error, started_at, ended_at } = record;
-  if (isEnded(status) && !mayTellEnd)
-    return { run_id, status: 'running', error: null, started_at, ended_at: null };
-  return { run_id, status, error, started_at, ended_at };
+  const { automation_id: _automation, serial: _serial, ...report } = record;
+  if (!isEnded(record.status) || mayTellEnd) return report;
+  const { run_id, started_at } = record;
+  return { run_id, status: 'running', error: null, started_at, ended_at: null };
 }

@@ -31,6 +31,8 @@ export interface SandboxHooks {
     params: AgentCallParams<Name>,
     signal: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
+  /** JSON text of the run's result so far; the last one counts. */
+  onResult(json: string): void;
 }
 
 export interface SandboxEnd {

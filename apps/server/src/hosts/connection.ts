@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   closeCodes,
   hostProtocolVersion,
+  oldestHostProtocolVersion,
   RecentBundles,
   maxFrameBytes,
   type HostMessage,
@@ -157,11 +158,7 @@ export class HostConnection implements HostLink {
   async #welcome(hello: Hello): Promise<void> {
     const { events, heartbeatMs, clock } = this.#options;
     if (this.hostId !== '') throw new ProtocolError('hello was said twice');
-    if (hello.protocol_version !== hostProtocolVersion) {
-      throw new ProtocolError(
-        `this server speaks version ${hostProtocolVersion} of the host protocol, the host ${hello.protocol_version}: run the same release on both`,
-      );
-    }
+    requireVersion(hello.protocol_version);
     this.hostId = hello.host_id;
     this.hostName = hello.host_name;
     clearTimeout(this.#silence);
@@ -198,4 +195,11 @@ export class HostConnection implements HostLink {
     this.#screenshots.close();
     if (this.hostId !== '') this.#options.events.closed(this);
   }
+}
+
+function requireVersion(version: number): void {
+  if (version >= oldestHostProtocolVersion && version <= hostProtocolVersion) return;
+  throw new ProtocolError(
+    `this server speaks version ${hostProtocolVersion} of the host protocol, the host ${version}: run the same release on both`,
+  );
 }

@@ -39,11 +39,11 @@ export interface StoredBatch {
 /** JSON holds no line feed but between its parts, so this stands only between entries. */
 export const entrySeparator = ',\n';
 
-/** Length of `{"id":"`, and of the UUID that follows it. */
-const idStart = 7;
-const idEnd = idStart + 36;
+const uuidLength = 36;
+/** Where the ID stands: every entry begins with it. */
+const idStart = '{"id":"'.length;
 
-export const idOfEntry = (entry: string): string => entry.slice(idStart, idEnd);
+export const idOfEntry = (entry: string): string => entry.slice(idStart, idStart + uuidLength);
 
 /** Where the time stands: every entry ends with it. */
 export const timestampOfEntry = (entry: string): number =>
@@ -56,14 +56,15 @@ export function encodeBatch(
   stream: LogStream,
   numbered: { lastSeq: number; entries: readonly WireLogEntry[] },
 ): LogBatch {
-  const automationId = JSON.stringify(stream.automationId);
+  const belongs = `"run_id":"${stream.runId}","automationId":${JSON.stringify(stream.automationId)}`;
+  const pathOf = createPathText();
   let oldest = nowMs;
   let newest = 0;
-  const texts = numbered.entries.map(([time, level, line, message]) => {
+  const texts = numbered.entries.map(([time, level, line, message, path]) => {
     const timestamp = Math.min(time, nowMs);
     oldest = Math.min(oldest, timestamp);
     newest = Math.max(newest, timestamp);
-    return `{"id":"${ids.next(nowMs)}","automationId":${automationId},"message":${JSON.stringify(message)},"lineNumber":${line},"messageLevel":"${logLevels[level] ?? 'log'}","timestamp":${timestamp}}`;
+    return `{"id":"${ids.next(nowMs)}",${belongs},"message":${JSON.stringify(message)},"path":${pathOf(path)},"lineNumber":${line},"messageLevel":"${logLevels[level] ?? 'log'}","timestamp":${timestamp}}`;
   });
   return {
     stream,
@@ -74,5 +75,17 @@ export function encodeBatch(
     newest,
     count: texts.length,
     entries: texts.join(entrySeparator),
+  };
+}
+
+/** JSON of a source path; the entries of a batch mostly come from one file. */
+function createPathText() {
+  let last: string | undefined;
+  let text = 'null';
+  return (path: string | undefined): string => {
+    if (path === last) return text;
+    last = path;
+    text = path === undefined ? 'null' : JSON.stringify(path);
+    return text;
   };
 }

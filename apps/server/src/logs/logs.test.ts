@@ -41,21 +41,27 @@ async function reopen(): Promise<void> {
 }
 
 describe('a log entry', () => {
-  it('has the six fields of the specification', async () => {
+  it('has the six fields of the specification, its run and its source file', async () => {
     const { runId, launchId } = await server.startRun(host, deviceId);
     const at = Date.now() - 1000;
-    host.buffer(runId, [[at, 2, 17, 'text']]);
+    host.buffer(runId, [
+      [at, 2, 17, 'text', 'lib/pay.ts'],
+      [at, 0, 0, 'of a host of the last release'],
+    ]);
     host.sendLogs(runId);
     await host.logsStored(runId);
     expect(await server.logs(deviceId, [launchId])).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        run_id: runId,
         automationId: launchId,
         message: 'text',
+        path: 'lib/pay.ts',
         lineNumber: 17,
         messageLevel: 'error',
         timestamp: at,
       },
+      expect.objectContaining({ message: 'of a host of the last release', path: null, lineNumber: 0 }),
     ]);
   });
 

@@ -1,6 +1,7 @@
 import { createActions } from './actions.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
+import { resultJson } from './result-json.ts';
 import { createWaits } from './waits.ts';
 
 export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
@@ -9,7 +10,10 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
   const { outOfSteps, debug } = createOutOfSteps(bridge, actions.screenContent);
   return {
     arguments: args,
-    control: { stopCurrentAutomation: parts.stop },
+    control: {
+      stopCurrentAutomation: parts.stop,
+      setResult: (value) => parts.setResult(resultJson(value)),
+    },
     actions: {
       ...actions,
       ...createWaits({ read: actions.screenContent, sleep: parts.sleep, now: parts.now }),

@@ -52,10 +52,14 @@ export function install(functions: PortFunctions): EnterIsolate {
     const now = (): number => Number(port.ask('now', {}));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the host wrote it
     const args = JSON.parse(argumentsJson) as AgentArguments;
-    const agent = createAgent(args, { ...calls, stop, sleep: timers.sleep, now });
+    const setResult = (text: string): void => {
+      const refused = port.ask('result', { json: text });
+      if (refused !== undefined) throw new RangeError(String(refused));
+    };
+    const agent = createAgent(args, { ...calls, stop, setResult, sleep: timers.sleep, now });
     define({
       agent,
-      runStages: stagesOf(agent, { sleep: timers.sleep, later: timers.later, now }),
+      runStages: stagesOf(agent, calls, { sleep: timers.sleep, later: timers.later, now }),
       stopCurrentAutomation: stop,
       AgentError,
       WaitTimeoutError,
@@ -76,6 +80,7 @@ export function install(functions: PortFunctions): EnterIsolate {
 
 function stagesOf(
   agent: Agent,
+  { bridge }: ReturnType<typeof createSandboxBridge>,
   clock: Pick<StageParts, 'sleep' | 'later' | 'now'>,
 ): ReturnType<typeof createRunStages> {
   const { actions, utils } = agent;
@@ -83,6 +88,7 @@ function stagesOf(
     ...clock,
     readScreen: () => actions.screenContent(),
     outOfSteps: utils.outOfSteps,
+    tellArrived: () => bridge.call('run.arrived', {}),
   });
 }
 

@@ -33,6 +33,8 @@ export interface PortOrders {
   abortFetch: { id: number };
   /** Answered by that many random bytes, as a string of bytes. */
   random: { sizeBytes: number };
+  /** JSON text of the run's result, which replaces the one before. */
+  result: { json: string };
   /** Answered by milliseconds since the run began, with fractions. */
   now: Record<string, never>;
   /** The promise of the user's script has settled. */
@@ -44,7 +46,7 @@ export interface PortOrders {
   stop: Record<string, never>;
 }
 
-/** A string refuses (`timer`, `call`, `fetch`) or is the answer (`random`). */
+/** A string refuses (`timer`, `call`, `fetch`, `result`) or is the answer (`random`). */
 export type PortAnswer = string | number | undefined;
 
 export interface Port {

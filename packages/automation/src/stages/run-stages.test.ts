@@ -13,7 +13,7 @@ interface Stored {
 
 /** A phone whose screen shows one text, which actions change; the clock moves only by sleeping. */
 function createPhone(first: string) {
-  const phone = { shows: first, time: 0, reads: 0, viewId: null as string | null };
+  const phone = { shows: first, time: 0, reads: 0, viewId: null as string | null, arrivals: 0 };
   const stored: Stored[] = [];
   const submitted: string[] = [];
   const timers: { at: number; callback: () => void }[] = [];
@@ -36,6 +36,7 @@ function createPhone(first: string) {
         return { success: true, id: 'record-1' };
       },
     },
+    tellArrived: async () => void (phone.arrivals += 1),
     sleep: async (ms) => passTime(ms),
     later: (callback, delayMs) => void timers.push({ at: phone.time + delayMs, callback }),
     now: () => phone.time,

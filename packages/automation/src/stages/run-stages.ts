@@ -6,6 +6,8 @@ import { createItinerary, type Itinerary } from './itinerary.ts';
 export interface StageParts {
   readScreen: () => Promise<AndroidNode>;
   outOfSteps: OutOfStepsUtils;
+  /** The last stage is reached, so the run has not ended out of steps. */
+  tellArrived: () => Promise<void>;
   sleep: (durationMs: number) => Promise<void>;
   /** Calls back without keeping the run alive. */
   later: (callback: () => void, delayMs: number) => void;
@@ -47,7 +49,10 @@ function createRunner(parts: StageParts, plan: Plan) {
   async function run(): Promise<StagesResult<string>> {
     for (let remainingSteps = maxSteps; ; remainingSteps -= 1) {
       const look = await lookNow(remainingSteps);
-      if (itinerary.isDone()) return { success: true, ...noFailure, ...endAt(look) };
+      if (itinerary.isDone()) {
+        await parts.tellArrived();
+        return { success: true, ...noFailure, ...endAt(look) };
+      }
       const reason = reasonToGiveUp(look);
       if (reason !== undefined) return giveUp(look, reason);
       await takeStep(look);

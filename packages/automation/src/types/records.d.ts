@@ -38,7 +38,9 @@ interface OutOfStepsUtils {
    * the service as soon as it can.
    *
    * The screens stay stored: a later record shows them again, because they led there. Only a `debug` record leaves out
-   * what an earlier `debug` record of the run has shown. A run may submit 100 records, with 64 MB together.
+   * what an earlier `debug` record of the run has shown. A run may submit 100 records at once, and one more each minute; together
+   * they may take 64 MB at once, and 1 MB more each minute. A run that ends after an `outOfSteps` or `timeout` record has
+   * that as its `outcome`.
    *
    * @param tag For `debug` records only, 1 to 64 characters, to find them by. Other types have none.
    */

@@ -22,8 +22,8 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
 
   const uncaughtError = ({ message, text, at }: PortOrders['uncaught']): FailedEnd => {
     const mapped = positions.mapText(text);
-    const lineNumber = positions.lineAt(at) || positions.firstLineIn(text);
-    void stream.write({ timestamp: Date.now(), level: 'error', lineNumber, message: mapped });
+    const place = at === '' ? positions.firstPlaceIn(text) : positions.placeAt(at);
+    void stream.write({ timestamp: Date.now(), level: 'error', ...place, message: mapped });
     if (message === noBuffer) return outOfMemory(memoryMb);
     return uncaught({
       message: positions.mapText(message).slice(0, maxMessageLength),
@@ -36,7 +36,7 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
       stream.write({
         timestamp: Date.now(),
         level,
-        lineNumber: positions.lineAt(at),
+        ...positions.placeAt(at),
         message: positions.mapText(message),
       }),
     uncaught: uncaughtError,

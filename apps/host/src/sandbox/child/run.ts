@@ -1,5 +1,5 @@
 import type { PortAnswer, PortOrders } from '@phalanx/automation';
-import type { SandboxCallResult, SandboxCommand } from '@phalanx/protocol';
+import { maxRunResultBytes, type SandboxCallResult, type SandboxCommand } from '@phalanx/protocol';
 
 import { cpuLimit, type FailedEnd } from '../run/run-end.ts';
 import { createCalls } from './calls.ts';
@@ -42,6 +42,8 @@ export class Run {
   #beganAt = 0;
   #ended = false;
   #mainSettled = false;
+  /** JSON text of the run's result that the host does not have yet. */
+  #result: string | undefined;
   /** Entries into the isolate that wait or run. */
   #inside = 0;
 
@@ -71,6 +73,7 @@ export class Run {
     if (this.#ended) return;
     this.#ended = true;
     this.#stopCpuWatch();
+    this.#sendResult();
     this.#place.channel.send({ type: 'ended', error: null, ...how });
   }
 
@@ -108,10 +111,25 @@ export class Run {
       fetch: (order, body) => this.#fetches.start(order, body),
       abortFetch: ({ id }) => this.#fetches.abort(id),
       random: ({ sizeBytes }) => randomByteString(sizeBytes),
+      result: ({ json }) => this.#keepResult(json),
       now: () => performance.now() - this.#beganAt,
       mainSettled: () => void (this.#mainSettled = true),
       uncaught: (order) => this.end(this.#log.uncaught(order)),
     };
+  }
+
+  /** Code that sets its result again and again sends the host one a turn. */
+  #keepResult(json: string): PortAnswer {
+    if (Buffer.byteLength(json) > maxRunResultBytes)
+      return `The result is larger than ${maxRunResultBytes / 1024} KiB of JSON: keep its rest in a file or a log.`;
+    if (this.#result === undefined) setImmediate(() => this.#sendResult());
+    this.#result = json;
+    return undefined;
+  }
+
+  #sendResult(): void {
+    if (this.#result !== undefined) this.#place.channel.send({ type: 'result', json: this.#result });
+    this.#result = undefined;
   }
 
   // oxlint-disable-next-line max-params -- as the entry that it calls

@@ -1,15 +1,21 @@
 import { preludeScriptName, userScriptName } from '@phalanx/automation';
+import { maxSourcePathLength, type SandboxLogEntry } from '@phalanx/protocol';
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 
 /** Turns positions of the bundled script into those of the user's files. */
 export interface SourcePositions {
-  /** Line in the user's file of a `line:column` in the script; 0 when there is none. */
-  lineAt(position: string): number;
-  /** The line of the first position that a text names; 0 when it names none. */
-  firstLineIn(text: string): number;
+  /** Where a `line:column` of the script is in the user's files. */
+  placeAt(position: string): SourcePlace;
+  /** Where the first position is that a text names. */
+  firstPlaceIn(text: string): SourcePlace;
   /** The text with the script's positions replaced, and without frames that are not the user's. */
   mapText(text: string): string;
 }
+
+/** As log entries name it: line 0 and no path when there is none. */
+export type SourcePlace = Pick<SandboxLogEntry, 'path' | 'lineNumber'>;
+
+const noPlace: SourcePlace = { path: null, lineNumber: 0 };
 
 /** The name of a script without a source map. */
 const scriptFile = 'main.js';
@@ -19,23 +25,26 @@ const foreignFrame = new RegExp(`\\n +at .*(?:${preludeScriptName}|\\(<anonymous
 
 export function createSourcePositions(sourceMap: string | null): SourcePositions {
   const map = parse(sourceMap);
-  const find = (line: number, column: number): { file: string; line: number; column: number } => {
+  const find = (line: number, column: number): { path: string | null; line: number; column: number } => {
     const found = map && originalPositionFor(map, { line, column: Math.max(0, column - 1) });
-    if (!found || found.source === null) return { file: scriptFile, line, column };
-    return { file: found.source, line: found.line, column: found.column + 1 };
+    if (typeof found?.source !== 'string') return { path: null, line, column };
+    return { path: found.source, line: found.line, column: found.column + 1 };
   };
-  const lineAt = (position: string): number => {
+  const placeAt = (position: string): SourcePlace => {
     const [line = 0, column = 1] = position.split(':').map(Number);
-    return line > 0 ? find(line, column).line : 0;
+    if (!(line > 0)) return noPlace;
+    const found = find(line, column);
+    const isNamed = found.path !== null && found.path.length <= maxSourcePathLength;
+    return { path: isNamed ? found.path : null, lineNumber: found.line };
   };
   return {
-    lineAt,
-    firstLineIn: (text) => lineAt(text.match(scriptPosition)?.[0].slice(userScriptName.length + 1) ?? ''),
+    placeAt,
+    firstPlaceIn: (text) => placeAt(text.match(scriptPosition)?.[0].slice(userScriptName.length + 1) ?? ''),
     mapText: (text) =>
       text.includes(userScriptName) || text.includes(preludeScriptName)
         ? text.replaceAll(foreignFrame, '').replaceAll(scriptPosition, (_, line: string, column: string) => {
             const place = find(Number(line), Number(column));
-            return `${place.file}:${place.line}:${place.column}`;
+            return `${place.path ?? scriptFile}:${place.line}:${place.column}`;
           })
         : text,
   };

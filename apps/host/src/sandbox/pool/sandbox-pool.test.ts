@@ -73,6 +73,7 @@ describe('a run to its end', () => {
       {
         onLog: (entries) => void logs.push(...entries.map(({ message }) => message)),
         onCall: () => Promise.reject(new Error('no phone')),
+        onResult: () => {},
       },
     );
     await run.started;

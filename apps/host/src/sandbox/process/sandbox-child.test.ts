@@ -29,6 +29,7 @@ function runProgram(main: string, durationMs = 5000) {
     hooks: {
       onLog: (entries) => void calls.push(...entries.map(({ message }) => message)),
       onCall: async (name) => void calls.push(name) as never,
+      onResult: (json) => void calls.push(json),
     },
     command: {
       type: 'job',
@@ -54,8 +55,9 @@ const hostile: [name: string, main: string][] = [
   ],
   [
     'says a message longer than a log entry may be',
-    `say({ type: 'log', entry: { timestamp: 1, level: 'log', lineNumber: 0, message: 'x'.repeat(70_000) } })`,
+    `say({ type: 'log', entry: { timestamp: 1, level: 'log', path: null, lineNumber: 0, message: 'x'.repeat(70_000) } })`,
   ],
+  ['says a result that is no JSON', `say({ type: 'result', json: '{' })`],
   ['ends in half a frame', `out.end(Buffer.from([0, 0, 0, 9, 1]), () => process.exit(0))`],
   ['exits at once', `process.exit(3)`],
   ['claims to have been stopped', `say({ type: 'ended', outcome: 'stopped', error: null })`],
@@ -78,7 +80,7 @@ describe('a child that was taken over', () => {
 
   it('is held to the log rate by the host too', async () => {
     const { run, calls } = runProgram(
-      `const line = frame(JSON.stringify({ type: 'log', entry: { timestamp: 1, level: 'log', lineNumber: 0, message: 'x' } })); const flood = () => { while (out.write(line)); out.once('drain', flood) }; flood()`,
+      `const line = frame(JSON.stringify({ type: 'log', entry: { timestamp: 1, level: 'log', path: null, lineNumber: 0, message: 'x' } })); const flood = () => { while (out.write(line)); out.once('drain', flood) }; flood()`,
       1000,
     );
     run.begin();
@@ -94,7 +96,7 @@ describe('a child that was taken over', () => {
     ['workers', `new (require('node:worker_threads').Worker)('1', { eval: true })`],
   ])('gets no %s', async (_, attempt) => {
     const { run, calls } = runProgram(
-      `let got; try { ${attempt}; got = 'got it' } catch (error) { got = error.code } say({ type: 'log', entry: { timestamp: 1, level: 'log', lineNumber: 0, message: got } }); say({ type: 'ended', outcome: 'completed', error: null })`,
+      `let got; try { ${attempt}; got = 'got it' } catch (error) { got = error.code } say({ type: 'log', entry: { timestamp: 1, level: 'log', path: null, lineNumber: 0, message: got } }); say({ type: 'ended', outcome: 'completed', error: null })`,
     );
     await run.ended;
     expect(calls).toEqual(['ERR_ACCESS_DENIED']);

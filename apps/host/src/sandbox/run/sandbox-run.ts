@@ -39,6 +39,11 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
       onLog: (entries) => setting.hooks.onLog(entries),
       onLoaded: started.resolve,
       onCall: (call) => void gate.take(call),
+      onResult: (json) => {
+        // What throws here ends the child: only one that was taken over sends what is no JSON.
+        JSON.parse(json);
+        setting.hooks.onResult(json);
+      },
       onEnd: finish,
     },
     setting.command.logRate,

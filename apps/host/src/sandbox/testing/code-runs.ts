@@ -19,6 +19,8 @@ export interface TestRunOptions {
 export interface TestRun extends SandboxRun {
   /** Grows while the run goes on. */
   logs: SandboxLogEntry[];
+  /** JSON texts, likewise. */
+  results: string[];
   /** Settles when an entry with this message has come. */
   logged(message: string): Promise<void>;
 }
@@ -26,6 +28,7 @@ export interface TestRun extends SandboxRun {
 /** Starts the code and begins it. */
 export function startCode(pool: SandboxPool, code: string, options: TestRunOptions = {}): TestRun {
   const logs: SandboxLogEntry[] = [];
+  const results: string[] = [];
   const watchers = new Map<string, () => void>();
   const run = pool.start(
     {
@@ -44,6 +47,7 @@ export function startCode(pool: SandboxPool, code: string, options: TestRunOptio
         return options.onLog?.(entries);
       },
       onCall: options.onCall ?? (() => Promise.reject(new Error('This test has no phone.'))),
+      onResult: (json) => void results.push(json),
     },
   );
   void run.started.then(() => run.begin());
@@ -52,13 +56,14 @@ export function startCode(pool: SandboxPool, code: string, options: TestRunOptio
       if (logs.some((entry) => entry.message === message)) resolve();
       else watchers.set(message, resolve);
     });
-  return { ...run, logs, logged };
+  return { ...run, logs, results, logged };
 }
 
 export interface TestResult {
   end: SandboxEnd;
   logs: SandboxLogEntry[];
   messages: string[];
+  results: string[];
 }
 
 /** Runs the code to its end. */
@@ -67,7 +72,7 @@ export async function runCode(
   code: string,
   options?: TestRunOptions,
 ): Promise<TestResult> {
-  const { ended, logs } = startCode(pool, code, options);
+  const { ended, logs, results } = startCode(pool, code, options);
   const end = await ended;
-  return { end, logs, messages: logs.map(({ message }) => message) };
+  return { end, logs, results, messages: logs.map(({ message }) => message) };
 }

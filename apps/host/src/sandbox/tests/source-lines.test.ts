@@ -75,11 +75,11 @@ export function fail(value: unknown): never {
 describe.each([false, true])('with minified code: %s', (minify) => {
   it('log entries have the line of the file the user wrote', async () => {
     const { logs } = await runFiles(files, minify);
-    expect(logs.slice(0, 4).map(({ message, lineNumber }) => [message, lineNumber])).toEqual([
-      ['from main', 2],
-      ['here', 9],
-      ['loop 1', 12],
-      ['loop 2', 12],
+    expect(logs.slice(0, 4).map(({ message, path, lineNumber }) => [message, path, lineNumber])).toEqual([
+      ['from main', 'steps.ts', 2],
+      ['here', 'main.ts', 9],
+      ['loop 1', 'main.ts', 12],
+      ['loop 2', 'main.ts', 12],
     ]);
   });
 
@@ -87,7 +87,7 @@ describe.each([false, true])('with minified code: %s', (minify) => {
     const { logs, end } = await runFiles(files, minify);
     const places = [...(end.error?.stack ?? '').matchAll(/\w+\.ts:\d+/g)].map(([place]) => place);
     expect(places).toEqual(['steps.ts:7', 'main.ts:14']);
-    expect(logs.at(-1)).toMatchObject({ level: 'error', lineNumber: 7 });
+    expect(logs.at(-1)).toMatchObject({ level: 'error', path: 'steps.ts', lineNumber: 7 });
     expect(end.error?.message).toBe('TypeError: failed with 5');
   });
 });
