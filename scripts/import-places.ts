@@ -8,7 +8,7 @@ export interface Place {
   readonly folders: readonly string[];
   /** `store.ts` */
   readonly fileName: string;
-  /** A `*.test.ts`, what lies in a `test` or `testing` folder, and all of tests/. */
+  /** A `*.test.ts`, what lies in a `testing` folder, and all of tests/. */
   readonly isTest: boolean;
 }
 
@@ -40,9 +40,6 @@ export function placeOf(path: string): Place {
     workspace: segments.slice(0, depth).join('/'),
     folders,
     fileName,
-    isTest:
-      segments[0] === 'tests' ||
-      /\.test\.tsx?$/.test(fileName) ||
-      folders.some((folder) => /^test(ing)?$/.test(folder)),
+    isTest: segments[0] === 'tests' || /\.test\.tsx?$/.test(fileName) || folders.includes('testing'),
   };
 }

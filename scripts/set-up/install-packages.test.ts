@@ -41,7 +41,7 @@ async function install(): Promise<{ code: number | null; output: string }> {
   return { code, output };
 }
 
-describe('installPackages', () => {
+describe('the installer of packages', () => {
   it('installs once, says so in two lines, and is silent from then on', async () => {
     const first = await install();
     expect(first).toMatchObject({

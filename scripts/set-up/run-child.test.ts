@@ -40,7 +40,7 @@ setInterval(() => {}, 1000);
 console.log('ready');
 `;
 
-describe('runChild', () => {
+describe('the starter of a program', () => {
   it('ends with the exit code of the program', async () => {
     expect(await once(start('process.exit(3)'), 'exit')).toEqual([3, null]);
   });

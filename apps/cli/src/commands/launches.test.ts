@@ -192,7 +192,7 @@ test('runs lists what ran, newest first, by device and state', async () => {
   expect(none).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No runs\. "phalanx run/) });
 });
 
-describe('run', () => {
+describe('a run of a project', () => {
   let id: string;
   const save = (file: string, content: string) =>
     service.api.call(fileRoutes.write, { params: { id }, body: { path: file, content } });

@@ -19,7 +19,7 @@ const list = [
   '',
 ].join('\n');
 
-describe('parseDeviceList', () => {
+describe('the list of an adb server', () => {
   it('reads every state that adb knows and leaves out what it can not follow', () => {
     expect(
       parseDeviceList(list).map(({ serial, state, transportId }) => [serial, state, Number(transportId)]),

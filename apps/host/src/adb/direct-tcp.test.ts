@@ -51,7 +51,7 @@ async function watchPeer(onSocket: (socket: Socket) => void, fits: (link: Link) 
 const isOffline = (link: Link): boolean => link.status.state === 'offline';
 const reasonOf = ({ status }: Link): string => (status.state === 'connected' ? '' : status.reason);
 
-describe('watchAddress', () => {
+describe('an address that is watched', () => {
   it.each<[string, (socket: Socket) => void]>([
     ['says nothing', () => {}],
     ['closes at once', (socket) => socket.destroy()],

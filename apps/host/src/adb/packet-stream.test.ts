@@ -12,7 +12,7 @@ function packetBytes(payload: Uint8Array, length = payload.length): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-describe('createPacketSplitter', () => {
+describe('what splits a stream into packets', () => {
   it('finds the same packets however the bytes are cut', () => {
     fc.assert(
       fc.property(

@@ -5,8 +5,8 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { startTestService, type TestService } from '../testing/test-service.ts';
-import type { ServerCommand } from './server-message.ts';
 import { ServerConnection } from './server-connection.ts';
+import type { ServerCommand } from './server-message.ts';
 import { createServiceClock } from './service-clock.ts';
 
 let service: TestService;
@@ -46,7 +46,7 @@ const beats = (connection: number) =>
   service.arrivals.filter((arrival) => arrival.kind === 'heartbeat' && arrival.connection === connection)
     .length;
 
-describe('ServerConnection', () => {
+describe('the connection to the server', () => {
   it('says hello, is welcomed, and heartbeats at once and then at the rate the server asks for', async () => {
     const { connection } = connect();
     await service.until(() => beats(1) >= 3);

@@ -9,7 +9,7 @@ function exchange(sentAt: number, aheadMs: number, [thereMs, backMs]: [number, n
   return { sentAt, receivedAt: sentAt + thereMs + backMs, serverTime: sentAt + thereMs + aheadMs };
 }
 
-describe('createServiceClock', () => {
+describe("the server's clock as the host knows it", () => {
   it('shows the host time until it was measured', () => {
     const clock = createServiceClock(() => 5000);
     expect(clock.offsetMs).toBe(0);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCallQueue } from './call-queue.ts';
 
-describe('createCallQueue', () => {
+describe('the calls of a phone', () => {
   it('runs one task at a time in the order they came, also after a failure', async () => {
     const queue = createCallQueue();
     const { signal } = new AbortController();

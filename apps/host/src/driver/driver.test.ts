@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasAdb } from '../phones/test/adb-server-fixture.ts';
-import { createPhoneTestBed, type PhoneTestBed } from '../phones/test/phone-test-bed.ts';
-import { waitForState } from '../phones/test/wait-for-phone.ts';
+import { hasAdb } from '../phones/testing/adb-server-fixture.ts';
+import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
+import { waitForState } from '../phones/testing/wait-for-phone.ts';
 import type { WatchPhonesOptions } from '../phones/watch-phones.ts';
 import type { Driver } from './driver.ts';
-import { driverScenarios } from './test/driver-scenarios.ts';
+import { driverScenarios } from './testing/driver-scenarios.ts';
 
 type Reach = (
   bed: PhoneTestBed,

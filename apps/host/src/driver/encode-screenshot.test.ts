@@ -6,7 +6,7 @@ const png = await sharp({ create: { width: 108, height: 240, channels: 4, backgr
   .png()
   .toBuffer();
 
-describe('encodeScreenshot', () => {
+describe('the encoder of screenshots', () => {
   it('gives a JPEG of the screen size when nothing is asked for', async () => {
     const picture = await encodeScreenshot(png, {});
     expect(picture).toMatchObject({

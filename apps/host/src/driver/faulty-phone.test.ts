@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SimulatedPhone } from '@phalanx/simulated-phone';
-import { createPhoneTestBed, type PhoneTestBed } from '../phones/test/phone-test-bed.ts';
-import { waitForPhone, waitForState } from '../phones/test/wait-for-phone.ts';
+import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
+import { waitForPhone, waitForState } from '../phones/testing/wait-for-phone.ts';
 import type { Driver } from './driver.ts';
 
 let bed: PhoneTestBed;

@@ -13,7 +13,7 @@ async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Uint8Array
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
 }
 
-describe('readShellOutput', () => {
+describe('the output of a shell command', () => {
   it('tells standard output, error and exit code apart however the bytes are cut', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -52,7 +52,7 @@ describe('readShellOutput', () => {
   });
 });
 
-describe('readTail', () => {
+describe('the tail of a log', () => {
   it('keeps the end of a long output and survives a broken connection', async () => {
     const broken = async function* (): AsyncGenerator<Uint8Array> {
       yield Buffer.from(`${'x'.repeat(10_000)}the end`);

@@ -98,7 +98,7 @@ const expected = (count: number) => Array.from({ length: count }, (_, index) => 
 const frames = () => service.arrivals.filter((arrival) => arrival.kind === 'logs');
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('LogSpool', { timeout: 60_000 }, () => {
+describe('the log on its way to the server', { timeout: 60_000 }, () => {
   it('delivers entries with level, line and time', async () => {
     const { spool } = await openOnline();
     const runId = randomUUID();

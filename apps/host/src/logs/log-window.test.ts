@@ -8,7 +8,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('trim' as const), share: fc.double({ min: 0, max: 1.2, noNaN: true }) }),
 );
 
-describe('LogWindow', () => {
+describe('the window of entries that are not stored yet', () => {
   it('numbers, holds and forgets as a plain list of everything would', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

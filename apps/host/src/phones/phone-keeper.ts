@@ -1,7 +1,7 @@
 import type { AdbConnection, Link, LinkStatus, LinkTrouble } from '../adb/link.ts';
-import type { PhoneStateName } from './phone.ts';
 import type { PhoneRecord } from './phone-record.ts';
 import { runSession, type SessionOptions } from './phone-session.ts';
+import type { PhoneStateName } from './phone.ts';
 
 // Which link tells most when none is connected, best first.
 const telling: readonly LinkTrouble[] = [
@@ -29,10 +29,6 @@ export class PhoneKeeper {
   constructor(record: PhoneRecord, options: SessionOptions) {
     this.record = record;
     this.#options = options;
-  }
-
-  get isReachable(): boolean {
-    return this.#links.size > 0;
   }
 
   /** A link leads to this phone, or has changed. */

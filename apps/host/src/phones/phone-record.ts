@@ -5,10 +5,7 @@ import {
   type PhoneState,
   type PhoneStateName,
   PhoneUnavailable,
-  type RepairAttempt,
 } from './phone.ts';
-
-const keptAttempts = 20;
 
 /** What is known of a phone now. Its watcher writes it, everyone else reads it as a Phone. */
 export class PhoneRecord implements Phone {
@@ -19,7 +16,6 @@ export class PhoneRecord implements Phone {
   #state: PhoneState;
   #description: PhoneDescription | undefined;
   #confirmedAt = 0;
-  #history: readonly RepairAttempt[] = [];
   #driver: Driver | undefined;
 
   constructor(
@@ -46,10 +42,6 @@ export class PhoneRecord implements Phone {
     return this.#confirmedAt;
   }
 
-  get history(): readonly RepairAttempt[] {
-    return this.#history;
-  }
-
   driver(): Driver {
     if (this.#state.state !== 'ready' || this.#driver === undefined)
       throw new PhoneUnavailable(this.serial, this.#state);
@@ -74,10 +66,6 @@ export class PhoneRecord implements Phone {
   /** The phone has just answered. */
   confirm(): void {
     this.#confirmedAt = this.#now();
-  }
-
-  addAttempt(what: string, failure: string | undefined): void {
-    this.#history = [...this.#history, { at: this.#now(), what, failure }].slice(-keptAttempts);
   }
 
   #change(state: PhoneStateName, reason: string): void {

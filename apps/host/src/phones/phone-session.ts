@@ -4,8 +4,8 @@ import { createDriver } from '../driver/driver.ts';
 import { createPhoneShell, type PhoneShell } from '../driver/phone-shell.ts';
 import { askPhone } from './ask-phone.ts';
 import { keepAlive } from './keep-alive.ts';
-import type { PhoneDescription } from './phone.ts';
 import type { PhoneRecord } from './phone-record.ts';
+import type { PhoneDescription } from './phone.ts';
 import { readDescription } from './read-description.ts';
 import { startBackend } from './start-backend.ts';
 import { waitForBoot } from './wait-for-boot.ts';
@@ -42,7 +42,6 @@ export async function runSession(
   } catch (error) {
     if (connection.gone.aborted) return;
     const text = error instanceof Error ? error.message : String(error);
-    phone.addAttempt('Reconnecting', text);
     phone.setTrouble('unresponsive', `${text} Reconnecting.`);
     connection.close(text);
   }
@@ -65,10 +64,7 @@ async function serve({ phone, shell, description, options, isHelperUsable }: Ser
     sdkVersion: description.sdkVersion,
     isHelperUsable,
     signal: shell.connection.gone,
-    onAttempt({ what, failure }) {
-      phone.addAttempt(what, failure);
-      if (failure !== undefined) phone.setTrouble(state, `${what} failed: ${failure}`);
-    },
+    onFailure: (reason) => phone.setTrouble(state, reason),
   });
   try {
     const deviceInfo = (): DeviceInfo => infoOf(phone.serial, description);

@@ -27,14 +27,6 @@ export interface PhoneDescription {
   readonly securityPatch: string;
 }
 
-/** Something that was tried to make the phone usable. */
-export interface RepairAttempt {
-  readonly at: number;
-  readonly what: string;
-  /** Undefined when it worked. */
-  readonly failure: string | undefined;
-}
-
 export interface Phone {
   /** The phone's own serial number (`ro.serialno`). Until the phone has told it: how ADB names the phone. */
   readonly serial: string;
@@ -45,8 +37,6 @@ export interface Phone {
   readonly description: PhoneDescription | undefined;
   /** When the phone last answered, epoch milliseconds; 0 when it never did. */
   readonly confirmedAt: number;
-  /** The last 20 repairs, oldest first. */
-  readonly history: readonly RepairAttempt[];
   /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */
   driver(): Driver;
 }

@@ -6,7 +6,7 @@ import { serial, useTestHost } from '../testing/test-host.ts';
 
 const host = useTestHost();
 
-describe('answerScreenshot', { timeout: 60_000 }, () => {
+describe('a host that is asked for a screenshot', { timeout: 60_000 }, () => {
   it('sends a screenshot as JPEG', async () => {
     const request_id = randomUUID();
     host.service.send({ type: 'screenshot', request_id, serial });

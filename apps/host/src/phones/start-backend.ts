@@ -13,8 +13,8 @@ export interface BackendStart {
   /** False when the helper has died too often. */
   readonly isHelperUsable: boolean;
   readonly signal: AbortSignal;
-  /** Told of each attempt after it, and of the next one before it. */
-  readonly onAttempt: (attempt: { what: string; failure: string | undefined }) => void;
+  /** Told of each attempt of the helper that failed. */
+  readonly onFailure: (reason: string) => void;
 }
 
 export interface StartedBackend {
@@ -51,11 +51,10 @@ function obstacleOf({ sdkVersion, isHelperUsable }: BackendStart): string | unde
 }
 
 async function tryHelper(start: BackendStart): Promise<{ backend: UiBackend } | { failure: string }> {
-  const { shell, sdkVersion, signal, onAttempt } = start;
+  const { shell, sdkVersion, signal, onFailure } = start;
   const backoff = createBackoff({ firstMs: 500, lastMs: 5000 });
   let failure = '';
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const what = `Starting the UI helper, attempt ${attempt} of ${maxAttempts}`;
     const onTimeout = (): Error =>
       new DriverError('ui_helper_failed', `The UI helper did not start in ${startTimeoutMs / 1000} s.`);
     try {
@@ -63,12 +62,11 @@ async function tryHelper(start: BackendStart): Promise<{ backend: UiBackend } | 
       const backend = await withTimeLimit(limit, (limited) =>
         createUiautomator2Backend(shell, sdkVersion, limited),
       );
-      onAttempt({ what, failure: undefined });
       return { backend };
     } catch (error) {
       if (signal.aborted || shell.connection.gone.aborted) throw error;
       failure = error instanceof Error ? error.message : String(error);
-      onAttempt({ what, failure });
+      onFailure(`Starting the UI helper, attempt ${attempt} of ${maxAttempts} failed: ${failure}`);
       // Pushing 18 MB again would end the same way.
       if (error instanceof DriverError && error.code === 'ui_helper_refused') break;
     }

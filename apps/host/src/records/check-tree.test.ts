@@ -12,7 +12,7 @@ function nested(depth: number): unknown {
   return tree;
 }
 
-describe('checkTree', () => {
+describe('the check of a tree from an automation', () => {
   it('copies a tree in its order, and counts it', () => {
     const tree = node([node([{ ...node(), text: 'a' }]), { ...node(), text: 'b' }]);
     expect(checkTree(tree)).toEqual({ root: tree, nodeCount: 4 });

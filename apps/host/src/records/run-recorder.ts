@@ -7,14 +7,14 @@ import type {
   SubmitResult,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
+import { v7 as uuidv7 } from 'uuid';
 
 import { Allowance } from './allowance.ts';
+import type { KeptScreen } from './kept-screen.ts';
 import { makeParcel } from './make-parcel.ts';
 import type { RecordParcel } from './record-parcel.ts';
 import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector.ts';
 import { isSubmittedType, problemOf, type SubmitOrder } from './submit-order.ts';
-import type { KeptScreen } from './kept-screen.ts';
-import { createUuidV7 } from './uuid-v7.ts';
 
 export interface RunRecorderOptions extends ScreenCollectorOptions {
   runId: string;
@@ -78,7 +78,7 @@ export class RunRecorder {
     const { runId, clock, put, log } = this.#options;
     const newest = this.#screens.list().at(-1)?.number ?? 0;
     await this.#screens.settle();
-    const record_id = createUuidV7(clock.now());
+    const record_id = uuidv7({ msecs: clock.now() });
     const parcel = makeParcel({ record_id, run_id: runId, type, tag, error }, this.#screensFor(type, newest));
     try {
       this.#diskBytes.take(await put(parcel));

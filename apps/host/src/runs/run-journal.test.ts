@@ -30,7 +30,7 @@ const record: RunRecord = {
   ended_at: null,
 };
 
-describe('RunJournal', () => {
+describe('the journal of runs', () => {
   it('keeps the last thing that was written of a run', async () => {
     await journal.write(record);
     const ended: RunRecord = { ...record, status: 'failed', error: { code: 'x', message: 'y' }, ended_at: 6 };

@@ -2,25 +2,19 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 
 import {
   hostConnectPath,
-  HostFrameHeader,
-  HostMessage,
+  type HostMessage,
   isEnded,
   maxFrameBytes,
   type RecordReport,
   type RunReport,
   type ServerMessage,
   type WireLogEntry,
-  WireLogEntries,
 } from '@phalanx/protocol';
-import { Compile } from 'typebox/compile';
-import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { Arrival } from './arrival.ts';
+import { readFrame, type Received } from './read-frame.ts';
 import { TestRecords } from './test-records.ts';
-
-const isMessage = Compile(HostMessage);
-const isHeader = Compile(HostFrameHeader);
-const isEntries = Compile(WireLogEntries);
 
 /** A service small enough to see through: it speaks the protocol, checks every frame, and stores as the real one does. */
 export class TestService {
@@ -192,18 +186,19 @@ export class TestService {
     socket.on('message', (data, isBinary) => {
       // The real service, too, listens to a host's newest connection only.
       if (this.#current !== socket) return;
-      if (isBinary) this.#takeFrame(data);
-      else this.#takeMessage(data, connection);
+      this.#take(readFrame(data, isBinary), connection);
       this.#changed();
     });
   }
 
-  #takeMessage(data: RawData, connection: number): void {
-    const message: unknown = JSON.parse(textOf(data));
-    if (!isMessage.Check(message)) {
-      this.violations.push(JSON.stringify(message).slice(0, 500));
-      return;
-    }
+  #take(received: Received, connection: number): void {
+    if (received.kind === 'message') this.#takeMessage(received.message, connection);
+    else if (received.kind === 'logs') this.#takeLogs(received);
+    else if (received.kind === 'violation') this.violations.push(received.text);
+    else this.#arrive(received);
+  }
+
+  #takeMessage(message: HostMessage, connection: number): void {
     if (message.type === 'hello') this.#takeHello(message, connection);
     else if (message.type === 'devices') this.#arrive({ kind: 'devices', devices: message.devices });
     else if (message.type === 'heartbeat') this.#takeHeartbeat(message, connection);
@@ -245,24 +240,7 @@ export class TestService {
       this.send({ type: 'record_stored', record_id: record.record_id, missing: [...missing] });
   }
 
-  #takeFrame(data: RawData): void {
-    const bytes = bytesOf(data);
-    const headerEnd = bytes.indexOf('\n');
-    const header: unknown = JSON.parse(bytes.subarray(0, headerEnd).toString());
-    const payload = bytes.subarray(headerEnd + 1);
-    if (!isHeader.Check(header)) this.violations.push(JSON.stringify(header));
-    else if (header.type === 'logs') this.#takeLogs(header, JSON.parse(payload.toString()));
-    else this.#arrive({ kind: 'screenshot', requestId: header.request_id, bytes: payload });
-  }
-
-  #takeLogs(
-    { run_id: runId, first_seq: firstSeq }: { run_id: string; first_seq: number },
-    entries: unknown,
-  ): void {
-    if (!isEntries.Check(entries)) {
-      this.violations.push(`entries of ${runId} from ${firstSeq}`);
-      return;
-    }
+  #takeLogs({ runId, firstSeq, entries }: Extract<Received, { kind: 'logs' }>): void {
     const stored = this.logs.get(runId) ?? [];
     this.logs.set(runId, stored);
     if (firstSeq > stored.length + 1) this.violations.push(`a gap before ${firstSeq} of ${runId}`);
@@ -291,13 +269,4 @@ export async function startTestService(): Promise<TestService> {
 
 function raise(message: string): never {
   throw new Error(message);
-}
-
-function bytesOf(data: RawData): Buffer {
-  if (Buffer.isBuffer(data)) return data;
-  throw new Error('ws was told to give other data than buffers');
-}
-
-function textOf(data: RawData): string {
-  return bytesOf(data).toString();
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { Compiler } from './compiler.ts';
 import { readAgentTypes } from './declarations.ts';
-import { createTestCompiler, filesOf, linesOf } from './test-files.ts';
+import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
 
 const strict = { 'tsconfig.json': '{"compilerOptions":{"strict":true}}' };
 let compiler: Compiler;

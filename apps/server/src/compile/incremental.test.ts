@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { Compiler } from './compiler.ts';
-import { createTestCompiler, filesOf, linesOf } from './test-files.ts';
+import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
 
 let compiler: Compiler;
 beforeAll(async () => {

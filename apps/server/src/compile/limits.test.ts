@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import type { Compiler } from './compiler.ts';
-import { createTestCompiler, filesOf, linesOf } from './test-files.ts';
+import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
 
 let compiler: Compiler | undefined;
 afterEach(async () => compiler?.close());

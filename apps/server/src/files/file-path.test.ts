@@ -6,9 +6,9 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { GitRepository } from '../git/git-repository.ts';
 import { prepareGit } from '../git/prepare-git.ts';
 import { runGit } from '../git/run-git.ts';
-import { fileMode } from '../git/tree.ts';
 import { buildTree } from '../git/tree-edit.ts';
-import { TestFolders } from '../projects/test/test-projects.ts';
+import { fileMode } from '../git/tree.ts';
+import { TestFolders } from '../projects/testing/test-projects.ts';
 import { findPathProblem } from './file-path.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

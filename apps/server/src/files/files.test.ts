@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { findDamage, gitDirOf, TestProject } from '../projects/test/test-projects.ts';
+import { findDamage, gitDirOf, TestProject } from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
 

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { TestProject } from '../projects/test/test-projects.ts';
+import { TestProject } from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
 

@@ -11,7 +11,7 @@ import {
   TestFolders,
   TestProject,
   type Ran,
-} from '../projects/test/test-projects.ts';
+} from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
 

@@ -7,7 +7,7 @@ import {
   runUserGit,
   TestFolders,
   TestProject,
-} from '../projects/test/test-projects.ts';
+} from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
 

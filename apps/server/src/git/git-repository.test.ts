@@ -2,16 +2,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { TestFolders } from '../projects/test/test-projects.ts';
+import { TestFolders } from '../projects/testing/test-projects.ts';
 import type { GitProgram } from './git-program.ts';
 import { GitRepository, noObject } from './git-repository.ts';
 import { prepareGit } from './prepare-git.ts';
 import { RepositoryPool } from './repository-pool.ts';
 import { runGit } from './run-git.ts';
 import { removeStaleFiles } from './stale-files.ts';
-import { fileMode } from './tree.ts';
 import { buildTree, withEntry } from './tree-edit.ts';
 import { findAt, listDifferences, listFiles } from './tree-walk.ts';
+import { fileMode } from './tree.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

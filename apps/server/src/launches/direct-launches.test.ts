@@ -357,7 +357,7 @@ describe('a stop', () => {
   });
 });
 
-describe('stopAllAutomations', () => {
+describe('a stop of everything on a device', () => {
   it('ends every run of the device and of no other', async () => {
     const kept = await server.startRun(host, otherDeviceId);
     const runs = [await server.startRun(host, deviceId), await server.startRun(host, deviceId)];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { createApiCaller, type ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
-import { TestProject } from './test/test-projects.ts';
+import { TestProject } from './testing/test-projects.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -226,7 +226,7 @@ describe('lists of projects', () => {
   });
 });
 
-describe('members', () => {
+describe('members of a project', () => {
   it('are listed with names and roles, change roles, and may leave', async () => {
     await makeProject();
     const path = `/api/v2/automation-project/${project.id}`;

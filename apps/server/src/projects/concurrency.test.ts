@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
-import { findDamage, gitDirOf, TestProject } from './test/test-projects.ts';
+import { findDamage, gitDirOf, TestProject } from './testing/test-projects.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -6,13 +6,13 @@ import { afterAll, expect, it } from 'vitest';
 
 import { createApiCaller } from '../testing/api-caller.ts';
 import { adminToken, stringAt } from '../testing/test-server.ts';
-import { findDamage, runUserGit, TestFolders, TestProject } from './test/test-projects.ts';
+import { findDamage, runUserGit, TestFolders, TestProject } from './testing/test-projects.ts';
 
 /** `TEST_KILL_ROUNDS=200 npm test -- crash` for the long form. */
 const rounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
 const writers = 4;
 const folders = new TestFolders();
-const program = fileURLToPath(new URL('test/server-process.ts', import.meta.url));
+const program = fileURLToPath(new URL('../testing/server-process.ts', import.meta.url));
 let server: ChildProcess | undefined;
 
 afterAll(async () => {

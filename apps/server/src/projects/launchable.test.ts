@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { openDatabase, type Db } from '../db/database.ts';
 import { prepareGit } from '../git/prepare-git.ts';
-import { fileMode } from '../git/tree.ts';
 import { withEntry } from '../git/tree-edit.ts';
+import { fileMode } from '../git/tree.ts';
 import type { Principal } from '../http/principal.ts';
 import { createGetLaunchable } from './launchable.ts';
 import { createProjectAccess } from './project-access.ts';
@@ -16,7 +16,7 @@ import { createAccessStore } from '../access/store.ts';
 import { ProjectRepositories } from './project-repositories.ts';
 import { emptyTree, readSavedState, swapSavedState } from './saved-state.ts';
 import { createProjectStore, type ProjectStore } from './store.ts';
-import { findDamage, runUserGit } from './test/test-projects.ts';
+import { findDamage, runUserGit } from './testing/test-projects.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 

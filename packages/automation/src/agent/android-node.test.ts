@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { anyTree, recordingTouch, screenOf, uiNode } from './test-screens.ts';
+import { anyTree, recordingTouch, screenOf, uiNode } from './testing/screens.ts';
 
 const any = (check: (screen: AndroidNode) => void): void =>
   fc.assert(
@@ -55,7 +55,7 @@ describe('a tree of nodes', () => {
   });
 });
 
-describe('finding', () => {
+describe('finding nodes', () => {
   it('by text finds exactly the nodes whose text or description contains it', () => {
     any((screen) => expect(screen.findText('log')).toEqual(walk(screen).filter(has('log'))));
   });

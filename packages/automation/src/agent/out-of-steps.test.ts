@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { AgentBridge } from './agent-bridge.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
-import { anyTree, screenOf, uiNode } from './test-screens.ts';
+import { anyTree, screenOf, uiNode } from './testing/screens.ts';
 import { toUiNode } from './to-ui-node.ts';
 import { rememberTree } from './tree-ids.ts';
 
@@ -25,7 +25,7 @@ function createHost(knownTrees: readonly number[] = []) {
 const order = { stage: 'login', screenState: 'Login', remainingSteps: 50, screenshot: 'low_quality' };
 const tree = uiNode({ text: 'a', children: [uiNode({ text: 'b' })] });
 
-describe('storeScreen', () => {
+describe('storing a screen', () => {
   it('names a tree that the host has', async () => {
     const { calls, outOfSteps } = createHost([7]);
     await outOfSteps.storeScreen(rememberTree(screenOf(tree), 7), 'login', 'Login', 50, 'low_quality');
@@ -83,7 +83,7 @@ describe('storeScreen', () => {
   });
 });
 
-describe('debug', () => {
+describe('a debug record', () => {
   it('stores the present screen and submits it under its tag', async () => {
     const { calls, debug } = createHost([1]);
     expect(await debug('checkout')).toEqual({ success: true, id: 'record-1' });
@@ -94,7 +94,7 @@ describe('debug', () => {
   });
 });
 
-describe('toUiNode', () => {
+describe('a node on its way back to the host', () => {
   it('gives back what a node was made of', () => {
     fc.assert(
       fc.property(anyTree, (node) => {

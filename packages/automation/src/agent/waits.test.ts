@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { screenOf, uiNode } from './test-screens.ts';
+import { screenOf, uiNode } from './testing/screens.ts';
 import { WaitTimeoutError } from './wait-timeout-error.ts';
 import { createWaits } from './waits.ts';
 

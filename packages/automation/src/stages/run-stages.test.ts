@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { screenOf, uiNode } from '../agent/test-screens.ts';
+import { screenOf, uiNode } from '../agent/testing/screens.ts';
 import { createRunStages } from './run-stages.ts';
 
 interface Stored {
@@ -60,7 +60,7 @@ const plan = (phone: { shows: string }): StagePlan<State> => ({
   ],
 });
 
-describe('runStages', () => {
+describe('an automation of stages', () => {
   it('reaches the end and stores each screen once, under the stage that is to be reached', async () => {
     const { phone, run, stored, submitted } = createPhone('Log in');
     const result = await run(plan(phone));

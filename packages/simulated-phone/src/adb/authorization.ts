@@ -64,10 +64,4 @@ export class Authorization {
     if (!key) throw new Error('This is not an ADB public key: expected the content of an adbkey.pub file.');
     this.#keys.push(key);
   }
-
-  /** "Revoke USB debugging authorizations". */
-  revokeAll(): void {
-    this.#keys.length = 0;
-    this.#requests = [];
-  }
 }

@@ -49,7 +49,7 @@ const listThere = async (): Promise<string[]> => {
   return files.filter(({ change }) => change !== 'deleted').map((file) => file.path);
 };
 
-describe('push', () => {
+describe('a push of a folder', () => {
   test('sends what was changed and nothing else, whatever order it compiles in', async () => {
     await writeHere('main.ts', `import { greet } from './lib/greet.ts';\nconsole.log(greet('Ada'));\n`);
     await writeHere('lib/greet.ts', 'export const greet = (name: string): string => `Hi ${name}`;\n');
@@ -163,7 +163,7 @@ describe('push', () => {
   });
 });
 
-describe('pull', () => {
+describe('a pull into a folder', () => {
   test('brings what is new, removes what is gone, and keeps what was changed here', async () => {
     for (const file of ['same.txt', 'theirs.txt', 'mine.txt', 'gone.txt', 'deleted-here.txt'])
       await writeHere(file, 'base');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inputTextCommands } from './input-text.ts';
 
-describe('inputTextCommands', () => {
+describe('typing through the shell', () => {
   it.each([
     ['', []],
     ['hello', ["input text 'hello'"]],

@@ -17,7 +17,7 @@ const codeOf = (xml: string): string => {
   return 'parsed';
 };
 
-describe('parseTree', () => {
+describe('the parser of UI trees', () => {
   it('reads the form of "uiautomator dump"', () => {
     const { root, packageName, rotation } = parseTree(dumped);
     expect({ packageName, rotation }).toEqual({ packageName: 'com.example.notes', rotation: 1 });

@@ -238,7 +238,7 @@ const refusedHosts = [
   '127。0。0。1',
 ];
 
-describe('fetch', () => {
+describe('fetch of hostile code', () => {
   it('reaches no local or private address in any spelling, and names the setting', async () => {
     const code = `for (const host of ${JSON.stringify(refusedHosts)}) await fetch('http://' + host + ':${port}/').then((r) => console.log('REACHED', host, r.status), (e) => console.log(e.message))`;
     const { messages } = await runCode(pool, code);

@@ -39,7 +39,7 @@ const endless: [name: string, code: string][] = [
   ['an endless log loop', `console.log('go'); for (;;) console.log('again')`],
 ];
 
-describe('stop', () => {
+describe('a stop', () => {
   it.each(endless)('ends %s', async (_, code) => {
     const run = startCode(pool, code);
     await run.logged('go');

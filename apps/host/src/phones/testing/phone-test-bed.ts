@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import { version } from 'appium-uiautomator2-server';
 import { pino } from 'pino';
-import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
 import { type PhoneWatch, watchPhones, type WatchPhonesOptions } from '../watch-phones.ts';
+import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
 
 type PhoneOptions = Parameters<typeof startSimulatedPhone>[0];
 

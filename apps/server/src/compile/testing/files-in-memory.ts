@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-import { readAgentTypes } from './declarations.ts';
-import { createCompiler, type Compiler } from './compiler.ts';
-import type { ProjectFiles } from './project-files.ts';
+import { createCompiler, type Compiler } from '../compiler.ts';
+import { readAgentTypes } from '../declarations.ts';
+import type { ProjectFiles } from '../project-files.ts';
 
 const hash = (text: string): string => createHash('sha1').update(text).digest('hex');
 

@@ -1,0 +1,40 @@
+import { HostFrameHeader, HostMessage, type WireLogEntry, WireLogEntries } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+import type { RawData } from 'ws';
+
+const messages = Compile(HostMessage);
+const headers = Compile(HostFrameHeader);
+const entryLists = Compile(WireLogEntries);
+
+/** What a host has sent, or what of it does not fit the protocol. */
+export type Received =
+  | { kind: 'message'; message: HostMessage }
+  | { kind: 'logs'; runId: string; firstSeq: number; entries: WireLogEntry[] }
+  | { kind: 'screenshot'; requestId: string; bytes: Buffer }
+  | { kind: 'violation'; text: string };
+
+export function readFrame(data: RawData, isBinary: boolean): Received {
+  if (!Buffer.isBuffer(data)) throw new Error('ws was told to give other data than buffers');
+  return isBinary ? readBinary(data) : readText(data.toString());
+}
+
+function readText(text: string): Received {
+  const message: unknown = JSON.parse(text);
+  return messages.Check(message)
+    ? { kind: 'message', message }
+    : { kind: 'violation', text: text.slice(0, 500) };
+}
+
+function readBinary(bytes: Buffer): Received {
+  const headerEnd = bytes.indexOf('\n');
+  const text = bytes.subarray(0, headerEnd).toString();
+  const header: unknown = JSON.parse(text);
+  const payload = bytes.subarray(headerEnd + 1);
+  if (!headers.Check(header)) return { kind: 'violation', text };
+  if (header.type === 'screenshot')
+    return { kind: 'screenshot', requestId: header.request_id, bytes: payload };
+  const { run_id: runId, first_seq: firstSeq } = header;
+  const entries: unknown = JSON.parse(payload.toString());
+  if (entryLists.Check(entries)) return { kind: 'logs', runId, firstSeq, entries };
+  return { kind: 'violation', text: `entries of ${runId} from ${firstSeq}` };
+}
