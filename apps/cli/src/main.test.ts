@@ -83,7 +83,7 @@ describe('what cannot be done ends with exit code 2 and one line that says what 
     },
     'a bad setting of the service': {
       args: ['server', '--listen', 'nowhere'],
-      says: /^PHALANX_LISTEN must be host:port/,
+      says: /^PHALANX_LISTEN is "nowhere": give host:port/,
     },
     'a folder of no project': {
       args: ['project', 'push', '--server-url', away, '--token', 'x'],

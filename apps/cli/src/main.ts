@@ -1,3 +1,4 @@
+import { SettingError } from '@phalanx/settings';
 import { Command, CommanderError } from 'commander';
 
 import { ApiRefusal } from './api-client.ts';
@@ -53,8 +54,8 @@ function reportRefusal({ message, status, errors }: ApiRefusal): number {
 /** Faults of settings and of the surroundings are for the operator: one line, no stack. */
 function knownExitCode(error: Error): number | undefined {
   if (error instanceof CommandError) return error.exitCode;
-  if (error instanceof ServerUnreachable || error.name === 'SettingError') return exitCodes.usage;
-  return error.name === 'StartError' ? exitCodes.failed : undefined;
+  if (error instanceof ServerUnreachable || error instanceof SettingError) return exitCodes.usage;
+  return undefined;
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

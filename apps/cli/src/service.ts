@@ -1,8 +1,8 @@
 import { parseHostConfig, startHost } from '@phalanx/host';
 import { parseServerConfig, startServer, type ServerApp } from '@phalanx/server';
+import type { Environment } from '@phalanx/settings';
 
 import { startSimulatedPhones, withPhones } from './simulated-phones.ts';
-import type { Settings } from './settings.ts';
 
 export interface Service {
   readonly server: ServerApp;
@@ -14,7 +14,7 @@ interface Closable {
 }
 
 /** Server and host in one process, with so many simulated phones beside the real ones. */
-export async function startService(settings: Settings, simulatedPhones: number): Promise<Service> {
+export async function startService(settings: Environment, simulatedPhones: number): Promise<Service> {
   const started: Closable[] = [];
   const close = async (): Promise<void> => {
     for (const part of started.toReversed()) await part.close();

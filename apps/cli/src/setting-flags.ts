@@ -1,19 +1,22 @@
+import { describeSetting, type Environment, type Setting, shownDefault } from '@phalanx/settings';
 import { type Command, Option } from 'commander';
 
 import { environment } from './config.ts';
-import { flagOf, mergeSettings, type SettingRow, type Settings } from './settings.ts';
+import { flagOf, mergeSettings } from './settings.ts';
 
 /** Gives `command` a flag for each setting. */
-export function addSettingFlags(command: Command, rows: readonly SettingRow[]): Command {
+export function addSettingFlags(command: Command, rows: readonly Setting[]): Command {
   for (const row of uniqueByName(rows)) {
-    const fallback = row.default === null || row.default === '' ? '' : ` Default: ${row.default}.`;
-    command.addOption(new Option(`${flagOf(row)} <value>`, `${row.description}${fallback} (${row.name})`));
+    const fallback = shownDefault(row) === '' ? '' : `; default: ${shownDefault(row)}`;
+    command.addOption(
+      new Option(`${flagOf(row)} <value>`, `${describeSetting(row)}${fallback} (${row.name})`),
+    );
   }
   return command;
 }
 
 /** What the environment and the flags of a call say. */
-export function settingsOf(command: Command, rows: readonly SettingRow[]): Settings {
+export function settingsOf(command: Command, rows: readonly Setting[]): Environment {
   const options: Record<string, unknown> = command.opts();
   const flags: Record<string, string | undefined> = {};
   for (const row of rows) {
@@ -23,6 +26,6 @@ export function settingsOf(command: Command, rows: readonly SettingRow[]): Setti
   return mergeSettings(environment, flags);
 }
 
-function uniqueByName(rows: readonly SettingRow[]): SettingRow[] {
+function uniqueByName(rows: readonly Setting[]): Setting[] {
   return [...new Map(rows.map((row) => [row.name, row])).values()];
 }

@@ -1,6 +1,5 @@
+import type { Environment } from '@phalanx/settings';
 import { startSimulatedPhone, type SimulatedPhone } from '@phalanx/simulated-phone';
-
-import type { Settings } from './settings.ts';
 
 const models = ['Pixel 8', 'Galaxy S24', 'Redmi Note 13', 'Xperia 5', 'Moto G84'] as const;
 const brands = ['google', 'samsung', 'xiaomi', 'sony', 'motorola'] as const;
@@ -19,7 +18,7 @@ export function startSimulatedPhones(count: number): Promise<SimulatedPhone[]> {
 }
 
 /** The phones that the operator names, and these: a value of `PHALANX_PHONES`. */
-export function withPhones(settings: Settings, phones: readonly SimulatedPhone[]): string {
+export function withPhones(settings: Environment, phones: readonly SimulatedPhone[]): string {
   const simulated = phones.map((phone) => `${phone.host}:${phone.port}`);
   return [settings['PHALANX_PHONES'], ...simulated].filter(Boolean).join(',');
 }

@@ -1,13 +1,13 @@
+import { SettingError } from '@phalanx/settings';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { hostSettings, parseHostConfig } from './config.ts';
-import { SettingError } from './setting.ts';
 
 const token = { PHALANX_TOKEN: 'phx_secret' };
 
-describe('parseHostConfig', () => {
-  it('needs nothing but a token', () => {
+describe('the settings of a host', () => {
+  it('need nothing but a token', () => {
     const config = parseHostConfig(token);
     expect(config).toMatchObject({
       token: 'phx_secret',
@@ -25,15 +25,15 @@ describe('parseHostConfig', () => {
     expect(config.hostName).not.toBe('');
   });
 
-  it('gives a frozen object', () => {
+  it('are frozen', () => {
     expect(Object.isFrozen(parseHostConfig(token))).toBe(true);
   });
 
-  it('takes an empty variable as not set', () => {
+  it('take an empty variable as not set', () => {
     expect(parseHostConfig({ ...token, PHALANX_RUN_MEMORY_MB: ' ' }).runMemoryMb).toBe(128);
   });
 
-  it('reads phones, also with IPv6 addresses, and drops doubles', () => {
+  it('name phones, also with IPv6 addresses, each once', () => {
     const { phones } = parseHostConfig({
       ...token,
       PHALANX_PHONES: '10.0.0.5:5555, [fe80::1]:5556,10.0.0.5:5555',
@@ -44,29 +44,29 @@ describe('parseHostConfig', () => {
     ]);
   });
 
-  it('leaves the ADB server out when it is off', () => {
+  it('leave the ADB server out when it is off', () => {
     expect(parseHostConfig({ ...token, PHALANX_ADB_SERVER: 'off' }).adbServer).toBeUndefined();
   });
 
   it.each([
     ['PHALANX_TOKEN', undefined, 'PHALANX_TOKEN is not set'],
-    ['PHALANX_TOKEN', 'two words', 'PHALANX_TOKEN is not an API token'],
+    ['PHALANX_TOKEN', 'two words', 'PHALANX_TOKEN is not a token'],
     ['PHALANX_SERVER_URL', 'localhost:8080', 'give an address such as'],
     ['PHALANX_SERVER_URL', 'ftp://server', 'give an address such as'],
     ['PHALANX_SERVER_URL', 'http://user:word@server', 'give an address such as'],
     ['PHALANX_HOST_NAME', 'x'.repeat(201), 'longer than 200 characters'],
     ['PHALANX_ADB_SERVER', '5037', 'give host:port'],
     ['PHALANX_ADB_SERVER', '127.0.0.1:0', 'give host:port'],
-    ['PHALANX_PHONES', '10.0.0.5:5555,10.0.0.6', 'has "10.0.0.6": give host:port'],
+    ['PHALANX_PHONES', '10.0.0.5:5555,10.0.0.6', 'is "10.0.0.6": give host:port'],
     ['PHALANX_PHONES', '10.0.0.5:65536', 'give host:port'],
-    ['PHALANX_ALLOW_PRIVATE_FETCH', 'yes', 'give true or false'],
+    ['PHALANX_ALLOW_PRIVATE_FETCH', 'yes', 'give one of true, false'],
     ['PHALANX_RUN_MEMORY_MB', '15', 'a whole number from 16 to 4096 MB'],
     ['PHALANX_RUN_MEMORY_MB', '1e3', 'a whole number from 16 to 4096 MB'],
     ['PHALANX_RUN_CPU_SECONDS', '0', 'from 1 to 86400 seconds'],
     ['PHALANX_RUN_TIME_LIMIT_SECONDS', '-1', 'from 1 to 604800 seconds'],
-    ['PHALANX_WARM_SANDBOXES', '1.5', 'from 0 to 64 processes'],
+    ['PHALANX_WARM_SANDBOXES', '1.5', 'from 0 to 64'],
     ['PHALANX_LOG_LEVEL', 'loud', 'give one of debug, info, warn, error, silent'],
-  ])('refuses %s=%s with one clear line', (name, value, problem) => {
+  ])('refuse %s=%s with one clear line', (name, value, problem) => {
     const parse = () => parseHostConfig({ ...token, [name]: value });
     expect(parse).toThrow(SettingError);
     expect(parse).toThrow(problem);
@@ -74,13 +74,11 @@ describe('parseHostConfig', () => {
     expect(parse).not.toThrow('\n');
   });
 
-  it('never shows the token', () => {
+  it('never show the token', () => {
     expect(() => parseHostConfig({ PHALANX_TOKEN: 'phx secret' })).not.toThrow('secret');
   });
-});
 
-describe('hostSettings', () => {
-  it('lists every setting once with a default that is valid', () => {
+  it('have each a name of its own and a default that is valid', () => {
     const defaults = Object.fromEntries(
       hostSettings.map((setting) => [setting.name, setting.default ?? 'phx_x']),
     );

@@ -1,3 +1,2 @@
 export { type HostApp, type HostOverrides, startHost } from './app.ts';
 export { type HostConfig, hostSettings, parseHostConfig } from './config.ts';
-export { type HostSetting, SettingError } from './setting.ts';

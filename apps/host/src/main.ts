@@ -1,6 +1,7 @@
+import { SettingError } from '@phalanx/settings';
+
 import { type HostApp, startHost } from './app.ts';
 import { parseHostConfig } from './config.ts';
-import { SettingError } from './setting.ts';
 
 const exitCodes = { ok: 0, failed: 1, badSetting: 2 } as const;
 

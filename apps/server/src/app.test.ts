@@ -4,10 +4,12 @@ import { mkdtempSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+
+import { SettingError } from '@phalanx/settings';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { startServer } from './app.ts';
-import { parseServerConfig, SettingError } from './config.ts';
+import { parseServerConfig } from './config.ts';
 import { createApiCaller } from './testing/api-caller.ts';
 import { TestHost } from './testing/test-host.ts';
 import { adminToken, startBody, TestServer } from './testing/test-server.ts';

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
 
 import { createAuthenticator } from './access/authenticator.ts';
@@ -13,8 +14,9 @@ import type { ServerConfig } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { GroupCommit } from './db/group-commit.ts';
 import { openFleetFeatures } from './fleet-features.ts';
-import { measureRequests } from './health/metrics.ts';
+import type { Foundation } from './foundation.ts';
 import { addHealthRoutes } from './health/routes.ts';
+import { HostGateway } from './hosts/gateway.ts';
 import { createHttpKernel } from './http/kernel.ts';
 import { watchMethods } from './http/methods.ts';
 import { describeRoutes, serveDescription } from './http/openapi.ts';
@@ -44,6 +46,11 @@ export interface ServerApp {
   close(): Promise<void>;
 }
 
+interface Access {
+  readonly access: AccessStore;
+  readonly firstToken: string | undefined;
+}
+
 const version = '0.1.0';
 
 const defaults = { heartbeatMs: 5000, ackTimeoutMs: 10_000, sweepMs: 5000 };
@@ -57,74 +64,74 @@ async function databaseWorks(access: AccessStore): Promise<boolean> {
   }
 }
 
-/** Starts the service. Throws when the data folder is in use or the address is taken. */
-export async function startServer(config: ServerConfig, overrides: ServerOverrides = {}): Promise<ServerApp> {
-  const { heartbeatMs, ackTimeoutMs, sweepMs } = { ...defaults, ...overrides };
+async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Foundation & Access> {
+  const { heartbeatMs } = { ...defaults, ...overrides };
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? pino({ level: config.logLevel });
-  const { dataDir, lostAfterMs, historyDays, searchPath, recordsKept } = config;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const database = await openDatabase(path.join(dataDir, 'phalanx.db'));
-  const commits = new GroupCommit(database);
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const database = await openDatabase(path.join(config.dataDir, 'phalanx.db'));
   const access = createAccessStore(database);
   const firstToken = await ensureAdministrator(access, clock, config.adminToken);
   const authenticator = createAuthenticator(access, clock);
   const { authenticate } = authenticator;
-  const common = { database, commits, dataDir, authenticate, clock, log };
+  const app = createHttpKernel({ log, authenticate });
+  app.addHook('onClose', () => database.destroy());
+  app.addHook('onClose', () => authenticator.close());
+  const hosts = new HostGateway({ authenticate, clock, log, heartbeatMs });
+  authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
+  app.addHook('preClose', async () => hosts.close());
+  hosts.attach(app.server);
+  const commits = new GroupCommit(database);
+  const { dataDir } = config;
+  return { ...{ app, hosts, authenticator, database, commits, dataDir, clock, log }, access, firstToken };
+}
 
-  const fleetFeatures = await openFleetFeatures({
-    ...{ ...common, heartbeatMs, sweepMs, lostAfterMs },
-    takeRecord: (link, report) => records.take(link, report),
-  });
-  const { fleet, runs, bus, feed, gateway, metrics } = fleetFeatures;
-  const records = await openRecordFeatures({
-    ...{ ...common, fleet, recordsKept },
-    fileUrl: () => config.fileUrl ?? urlOf(app.server.address()),
-    findRun: (runId) => runs.find(runId),
-    figures: metrics.records,
-    isFollowed: () => bus.hasListeners,
-    publish: (news) => feed.recordChanged(news),
-  });
+async function openFeatures(
+  foundation: Foundation & Access,
+  config: ServerConfig,
+  overrides: ServerOverrides,
+): Promise<void> {
+  const { app, log, access, authenticator, clock } = foundation;
+  const { heartbeatMs, ackTimeoutMs, sweepMs } = { ...defaults, ...overrides };
+  const { lostAfterMs, historyDays, searchPath, recordsKept } = config;
+  const fileUrl = (): string => config.fileUrl ?? urlOf(app.server.address());
+
+  await describeRoutes(app, version);
+  const methods = watchMethods(app);
+  addAccessRoutes(app, { store: access, authenticator, clock });
+  const fleetFeatures = await openFleetFeatures(foundation, { heartbeatMs, sweepMs, lostAfterMs });
+  addHealthRoutes(app, { metrics: fleetFeatures.metrics, obstacle: watchObstacles(app, access) });
+  const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures });
   const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
-  const projects = await openProjectFeatures({
-    ...{ ...common, compiler, searchPath },
-    onDeleted: (projectId) => records.projectDeleted(projectId),
-  });
-  const { getLaunchable } = projects;
-  const launches = openLaunchFeatures({
-    ...{ ...common, compiler, getLaunchable, fleetFeatures, ackTimeoutMs, historyDays },
-  });
-  authenticator.onForget((tokenId) => fleetFeatures.dropToken(tokenId));
+  app.addHook('onClose', () => compiler.close());
+  const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
+  const getLaunchable = await openProjectFeatures(foundation, { searchPath, compiler, onDeleted });
+  openLaunchFeatures(foundation, { compiler, getLaunchable, fleetFeatures, ackTimeoutMs, historyDays });
+  await serveDescription(app);
+  methods.refuseOthers();
+}
 
+/** What keeps the service from taking requests, as the end of "The service is …". */
+function watchObstacles(app: FastifyInstance, access: AccessStore): () => Promise<string | undefined> {
   let isStopping = false;
-  const obstacle = async (): Promise<string | undefined> => {
+  app.addHook('preClose', async () => {
+    isStopping = true;
+  });
+  return async () => {
     if (isStopping) return 'stopping';
     return (await databaseWorks(access)) ? undefined : 'not able to reach its database';
   };
-  const app = createHttpKernel({ log, authenticate });
-  await describeRoutes(app, version);
-  const methods = watchMethods(app);
-  measureRequests(app, metrics);
-  addAccessRoutes(app, { store: access, authenticator, clock });
-  addHealthRoutes(app, { metrics, obstacle });
-  fleetFeatures.addRoutes(app);
-  launches.addRoutes(app);
-  await projects.addRoutes(app);
-  await records.addRoutes(app);
-  await serveDescription(app);
-  methods.refuseOthers();
-  gateway.attach(app.server);
+}
 
+/** Starts the service. Throws when the data folder is in use or the address is taken. */
+export async function startServer(config: ServerConfig, overrides: ServerOverrides = {}): Promise<ServerApp> {
+  const foundation = await lay(config, overrides);
+  const { app, access, clock, firstToken } = foundation;
   const close = async (): Promise<void> => {
-    isStopping = true;
-    fleetFeatures.disconnect();
     await app.close();
-    for (const features of [projects, records, launches, fleetFeatures]) await features.close();
-    await authenticator.close();
-    await database.destroy();
-    await compiler.close();
   };
   try {
+    await openFeatures(foundation, config, overrides);
     await app.listen({ ...config.listen });
   } catch (error) {
     await close();

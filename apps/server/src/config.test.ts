@@ -1,12 +1,15 @@
+import { resolve } from 'node:path';
+
+import { SettingError } from '@phalanx/settings';
 import { describe, expect, it } from 'vitest';
 
-import { parseServerConfig, SettingError } from './config.ts';
+import { parseServerConfig } from './config.ts';
 
 describe('the settings', () => {
   it('have defaults that work on a laptop', () => {
     expect(parseServerConfig({})).toMatchObject({
       listen: { host: '127.0.0.1', port: 8080 },
-      dataDir: './data',
+      dataDir: resolve('data'),
       adminToken: undefined,
       lostAfterMs: 120_000,
       historyDays: 30,
@@ -56,7 +59,7 @@ describe('the settings', () => {
     ['PHALANX_RECORDS_KEPT', '0'],
   ])('%s=%s stops the start with one line that names the setting', (name, value) => {
     expect(() => parseServerConfig({ [name]: value })).toThrow(SettingError);
-    expect(() => parseServerConfig({ [name]: value })).toThrow(new RegExp(`^${name} must [^\\n]+$`));
+    expect(() => parseServerConfig({ [name]: value })).toThrow(new RegExp(`^${name} is [^\\n]+$`));
   });
 
   it('never repeat the administrator’s token in a message', () => {

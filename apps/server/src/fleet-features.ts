@@ -1,45 +1,28 @@
 import path from 'node:path';
-import type { RecordReport } from '@phalanx/protocol';
-import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
 
-import { EventBus } from './bus/event-bus.ts';
-import type { Clock } from './clock.ts';
-import type { Db } from './db/database.ts';
-import type { GroupCommit } from './db/group-commit.ts';
 import { Fleet } from './devices/fleet.ts';
 import { addDeviceRoutes } from './devices/routes.ts';
 import { createDeviceStore } from './devices/store.ts';
+import { EventBus } from './events/event-bus.ts';
 import { EventFeed, type FeedEvent } from './events/event-feed.ts';
-import { addEventRoutes } from './events/routes.ts';
-import { createMetrics, type Metrics } from './health/metrics.ts';
-import { HostGateway } from './hosts/gateway.ts';
-import { createHostEvents } from './hosts/host-events.ts';
-import type { HostLink } from './hosts/host-link.ts';
-import type { Authenticate } from './http/authentication.ts';
+import { addEventRoutes, type OpenStreams } from './events/routes.ts';
+import type { Foundation } from './foundation.ts';
+import { createMetrics, measureRequests, type Metrics } from './health/metrics.ts';
 import { LogIngest } from './logs/ingest.ts';
 import { addLogRoutes } from './logs/routes.ts';
 import { LogStore } from './logs/store.ts';
 import { periodically } from './periodically.ts';
-import type { ExpectedCapture } from './records/expected-captures.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
 import { addRunRoutes } from './runs/routes.ts';
 import { RunLifecycle } from './runs/run-lifecycle.ts';
 import { RunOwners } from './runs/run-owners.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
 
-interface FleetFeaturesOptions {
-  database: Db;
-  commits: GroupCommit;
-  dataDir: string;
-  authenticate: Authenticate;
-  clock: Clock;
-  log: Logger;
+interface FleetSettings {
   heartbeatMs: number;
   /** How often what has expired is looked for. */
   sweepMs: number;
   lostAfterMs: number;
-  takeRecord: (link: HostLink, report: RecordReport) => Promise<ExpectedCapture[]>;
 }
 
 /** Hosts and their devices, runs and their logs, and the events of all that. */
@@ -47,92 +30,99 @@ export interface FleetFeatures {
   readonly fleet: Fleet;
   readonly runs: RunStore;
   readonly activeRuns: ActiveRuns;
-  readonly bus: EventBus<FeedEvent>;
   readonly feed: EventFeed;
-  readonly gateway: HostGateway;
   readonly metrics: Metrics;
-  addRoutes(app: FastifyInstance): void;
-  /** Ends what was opened with a token that is no longer valid. */
-  dropToken(tokenId: string): void;
-  /** Ends connections and streams; call it before the HTTP server is closed. */
-  disconnect(): void;
-  close(): Promise<void>;
 }
 
-async function openRuns(
-  options: FleetFeaturesOptions,
-  feed: EventFeed,
-  parts: { runs: RunStore; activeRuns: ActiveRuns },
-) {
-  const { clock, lostAfterMs } = options;
-  const onChange = (runIds: readonly string[]): void => feed.runsChanged(runIds);
-  const lifecycle = new RunLifecycle({
-    store: parts.runs,
-    activeRuns: parts.activeRuns,
-    clock,
-    lostAfterMs,
-    onChange,
-  });
+async function openLifecycle(
+  { clock, log }: Foundation,
+  { lostAfterMs }: FleetSettings,
+  { runs, activeRuns, feed }: { runs: RunStore; activeRuns: ActiveRuns; feed: EventFeed },
+): Promise<RunLifecycle> {
+  const onChange = feed.runsChanged.bind(feed);
+  const lifecycle = new RunLifecycle({ store: runs, activeRuns, clock, log, lostAfterMs, onChange });
   await lifecycle.load();
   return lifecycle;
 }
 
-/** Throws when the folder of the logs can't be used. */
-export async function openFleetFeatures(options: FleetFeaturesOptions): Promise<FleetFeatures> {
-  const { database, commits, dataDir, authenticate, clock, log, heartbeatMs, takeRecord } = options;
-  const runs = createRunStore(database, commits);
-  const activeRuns = new ActiveRuns();
-  const fleet = new Fleet({ store: createDeviceStore(database), clock, heartbeatMs });
-  await fleet.load();
-  const bus = new EventBus<FeedEvent>();
-  const feed = new EventFeed({ bus, fleet, activeRuns, runs, log });
-  const lifecycle = await openRuns(options, feed, { runs, activeRuns });
-  const metrics = createMetrics({
-    hosts: () => gateway.size,
-    activeRuns: () => activeRuns.size,
-    devices: () => fleet.countByState(),
-  });
-  const logs = new LogStore({ folder: path.join(dataDir, 'logs'), clock, log });
+function openLogs({ app, dataDir, clock, log }: Foundation, { fleet, runs, feed, metrics }: FleetFeatures) {
+  const owners = new RunOwners(runs);
+  const store = new LogStore({ folder: path.join(dataDir, 'logs'), clock, log });
   const ingest = new LogIngest({
-    store: logs,
-    log,
+    ...{ store, log },
+    findStream: (link, runId) => owners.findStream(link, runId),
     onStored: (batch) => {
       metrics.logEntries.inc(batch.count);
       feed.logsStored(batch);
     },
   });
-  const events = createHostEvents({ fleet, lifecycle, owners: new RunOwners(runs), ingest, log, takeRecord });
-  const gateway = new HostGateway({ authenticate, events, clock, log, heartbeatMs });
+  addLogRoutes(app, { fleet, store, clock });
+  app.addHook('onClose', async () => {
+    ingest.flush();
+    store.close();
+  });
+  return { store, ingest };
+}
 
-  let streams: ReturnType<typeof addEventRoutes> | undefined;
-  const endSweep = periodically(log, options.sweepMs, async () => {
-    logs.expire();
+interface Hearers {
+  fleet: Fleet;
+  lifecycle: RunLifecycle;
+  ingest: LogIngest;
+}
+
+function listenToHosts({ hosts }: Foundation, { fleet, lifecycle, ingest }: Hearers): void {
+  // Runs first: a device that is ready must not seem free while a run of it is still unheard of.
+  hosts.on('hello', (link, { runs }) => lifecycle.reconcile(link, runs));
+  hosts.on('hello', (link, { devices }) => fleet.report(link, devices));
+  hosts.on('devices', (link, reports) => fleet.report(link, reports));
+  hosts.on('heartbeat', (link, ready) => fleet.confirm(link, ready));
+  hosts.on('runs', (link, reports) => lifecycle.report(link, reports));
+  hosts.on('logs', (link, runId, batch) => ingest.take(link, runId, batch));
+  hosts.on('closed', (link) => {
+    fleet.disconnect(link);
+    lifecycle.disconnect(link);
+  });
+}
+
+function openEvents({ app, authenticator }: Foundation, bus: EventBus<FeedEvent>): OpenStreams {
+  const streams = addEventRoutes(app, bus);
+  authenticator.onForget((tokenId) => streams.endOfToken(tokenId));
+  app.addHook('preClose', async () => streams.endAll());
+  return streams;
+}
+
+/** Throws when the folder of the logs can't be used. */
+export async function openFleetFeatures(
+  foundation: Foundation,
+  settings: FleetSettings,
+): Promise<FleetFeatures> {
+  const { app, database, commits, hosts, clock, log } = foundation;
+  const runs = createRunStore(database, commits);
+  const activeRuns = new ActiveRuns();
+  const fleet = new Fleet({ store: createDeviceStore(database), clock, heartbeatMs: settings.heartbeatMs });
+  await fleet.load();
+  const bus = new EventBus<FeedEvent>();
+  const feed = new EventFeed({ bus, fleet, activeRuns });
+  const lifecycle = await openLifecycle(foundation, settings, { runs, activeRuns, feed });
+  const metrics = createMetrics({
+    hosts: () => hosts.size,
+    activeRuns: () => activeRuns.size,
+    devices: () => fleet.countByState(),
+  });
+  const features = { fleet, runs, activeRuns, feed, metrics };
+  const logs = openLogs(foundation, features);
+  listenToHosts(foundation, { fleet, lifecycle, ingest: logs.ingest });
+  const streams = openEvents(foundation, bus);
+  measureRequests(app, metrics);
+  addDeviceRoutes(app, { fleet, activeRuns });
+  addRunRoutes(app, runs);
+  const endSweep = periodically(log, settings.sweepMs, async () => {
+    logs.store.expire();
     fleet.sweep();
-    gateway.dropExpired();
-    streams?.endExpired(clock.now());
+    hosts.dropExpired();
+    streams.endExpired(clock.now());
     await lifecycle.sweep();
   });
-
-  return {
-    ...{ fleet, runs, activeRuns, bus, feed, gateway, metrics },
-    addRoutes(app) {
-      addDeviceRoutes(app, { fleet, activeRuns });
-      streams = addEventRoutes(app, bus);
-      addLogRoutes(app, { fleet, store: logs, clock });
-      addRunRoutes(app, runs);
-    },
-    dropToken(tokenId) {
-      gateway.dropToken(tokenId);
-      streams?.endOfToken(tokenId);
-    },
-    disconnect() {
-      streams?.endAll();
-      gateway.close();
-    },
-    async close() {
-      await endSweep();
-      ingest.flush();
-      logs.close();
-    },
-  };
+  app.addHook('onClose', endSweep);
+  return features;
 }

@@ -1,3 +1,3 @@
 export { startServer, type ServerApp, type ServerOverrides } from './app.ts';
 export { systemClock, type Clock } from './clock.ts';
-export { parseServerConfig, serverSettings, SettingError, type ServerConfig } from './config.ts';
+export { parseServerConfig, serverSettings, type ServerConfig } from './config.ts';

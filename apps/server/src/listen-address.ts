@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 
-import { SettingError, type ServerConfig } from './config.ts';
+import { SettingError } from '@phalanx/settings';
+
+import type { ServerConfig } from './config.ts';
 
 const problems: Record<string, string> = {
   EADDRINUSE: 'is taken by another program: stop it, or choose another address',

@@ -1,55 +1,35 @@
 import path from 'node:path';
-import type { RecordReport } from '@phalanx/protocol';
-import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
 
 import { CaptureCleaner } from './captures/capture-cleaner.ts';
-import type { CaptureKey } from './captures/capture-store.ts';
+import type { CaptureKey, CaptureStore } from './captures/capture-store.ts';
 import { CaptureUploads, type Expectation } from './captures/capture-uploads.ts';
 import { FolderCaptures } from './captures/folder-captures.ts';
 import { addCaptureRoutes } from './captures/routes.ts';
 import { SignedUrls } from './captures/signed-urls.ts';
 import { openSigningKey } from './captures/signing-key.ts';
-import type { Clock } from './clock.ts';
-import type { Db } from './db/database.ts';
-import type { Fleet } from './devices/fleet.ts';
-import type { RecordFigures } from './health/metrics.ts';
-import type { HostLink } from './hosts/host-link.ts';
+import type { FleetFeatures } from './fleet-features.ts';
+import type { Foundation } from './foundation.ts';
 import { periodically } from './periodically.ts';
 import { createAutomationAccess } from './records/access-store.ts';
 import { createBrowseStore } from './records/browse-store.ts';
-import type { ExpectedCapture } from './records/expected-captures.ts';
-import { RecordChanges, type RecordNews } from './records/record-changes.ts';
-import { RecordIntake, type OriginRun } from './records/record-intake.ts';
+import { RecordChanges } from './records/record-changes.ts';
+import { RecordIntake } from './records/record-intake.ts';
 import { createReadRecord } from './records/record-reader.ts';
 import { RecordRetention } from './records/retention.ts';
 import { addRecordRoutes } from './records/routes.ts';
 import { createRecordStore, type RecordStore } from './records/store.ts';
 
-interface RecordFeaturesOptions {
-  database: Db;
-  dataDir: string;
+interface RecordOptions {
   /** Public base of capture URLs, without a slash at its end. */
   fileUrl: () => string;
   /** Records that are not `debug` that an automation keeps. */
   recordsKept: number;
-  findRun: (runId: string) => Promise<OriginRun | undefined>;
-  fleet: Fleet;
-  clock: Clock;
-  log: Logger;
-  figures: RecordFigures;
-  isFollowed: () => boolean;
-  publish: (news: RecordNews) => void;
+  fleetFeatures: FleetFeatures;
 }
 
-/** Out-of-steps records with their captures. */
 export interface RecordFeatures {
-  /** Takes in a record of a host. Returns the captures that have still to come; none: the host may forget it. */
-  take(link: HostLink, report: RecordReport): Promise<ExpectedCapture[]>;
   /** Call it after a project is gone. */
   projectDeleted(projectId: string): Promise<void>;
-  addRoutes(app: FastifyInstance): Promise<void>;
-  close(): Promise<void>;
 }
 
 const debugPerTag = 200;
@@ -64,16 +44,9 @@ async function expectationOf(store: RecordStore, userId: string, key: CaptureKey
   return state === 'none' ? 'unknown' : state;
 }
 
-/** Throws when the folder of the captures or the key of their URLs can't be used. */
-export async function openRecordFeatures(options: RecordFeaturesOptions): Promise<RecordFeatures> {
-  const { database, dataDir, clock, log, figures, fleet, findRun } = options;
-  const store = createRecordStore(database);
-  const access = createAutomationAccess(database);
-  const captures = await FolderCaptures.open(path.resolve(dataDir, 'captures'));
-  const urls = new SignedUrls({ key: await openSigningKey(dataDir), clock, base: options.fileUrl });
-  const read = createReadRecord({ store, access, captureUrl: (key) => urls.urlOf(key) });
+/** Returns what deletes the captures of records that are gone. */
+function openCleaning({ app, log }: Foundation, captures: CaptureStore, store: RecordStore) {
   const cleaner = new CaptureCleaner({ captures, ...store });
-
   let cleaned = Promise.resolve();
   const clean = (): Promise<void> => {
     cleaned = cleaned
@@ -81,19 +54,55 @@ export async function openRecordFeatures(options: RecordFeaturesOptions): Promis
       .catch((error: unknown) => log.error({ err: error }, 'captures could not be deleted yet'));
     return cleaned;
   };
+  // What a crash left undone.
+  void clean();
+  const endCleaning = periodically(log, minuteMs, async () => {
+    await clean();
+    await cleaner.cleanNextPart();
+  });
+  app.addHook('onClose', async () => {
+    await endCleaning();
+    await cleaned;
+  });
+  return clean;
+}
+
+function openRetention({ app, log }: Foundation, retention: RecordRetention): void {
+  const swept = retention.sweep().catch((error: unknown) => {
+    log.error({ err: error }, 'old records could not be deleted');
+  });
+  const endRetention = periodically(log, hourMs, () => retention.sweep());
+  app.addHook('onClose', () => swept);
+  app.addHook('onClose', endRetention);
+}
+
+/** Out-of-steps records with their captures. Throws when the folder of the captures or the key of their URLs can't be used. */
+export async function openRecordFeatures(
+  foundation: Foundation,
+  { fileUrl, recordsKept, fleetFeatures }: RecordOptions,
+): Promise<RecordFeatures> {
+  const { app, hosts, database, dataDir, clock, log } = foundation;
+  const { fleet, runs, feed, metrics } = fleetFeatures;
+  const figures = metrics.records;
+  const store = createRecordStore(database);
+  const access = createAutomationAccess(database);
+  const captures = await FolderCaptures.open(path.resolve(dataDir, 'captures'));
+  const urls = new SignedUrls({ key: await openSigningKey(dataDir), clock, base: fileUrl });
+  const read = createReadRecord({ store, access, captureUrl: (key) => urls.urlOf(key) });
+  const clean = openCleaning(foundation, captures, store);
   const onDeleted = (count: number): void => {
     figures.deleted.inc(count);
     void clean();
   };
-  const changes = new RecordChanges({
-    ...{ store, access, read, log, onDeleted },
-    isFollowed: options.isFollowed,
-    publish: options.publish,
-    onStored: (type) => figures.stored.inc({ type }),
-  });
-  const limits = { debugPerTag, others: options.recordsKept };
+  const changes = new RecordChanges({ access, read, log, feed, figures, onDeleted });
+  const limits = { debugPerTag, others: recordsKept };
   const retention = new RecordRetention({ store, clock, limits, onDeleted });
-  const intake = new RecordIntake({ store, access, findRun, fleet, clock, log, limits, changes });
+  openRetention(foundation, retention);
+  const intake = new RecordIntake({
+    ...{ store, access, fleet, clock, log, limits, changes },
+    findRun: runs.find,
+  });
+  hosts.on('record', (link, report) => intake.take(link, report));
   const uploads = new CaptureUploads({
     captures,
     expectationOf: (userId, key) => expectationOf(store, userId, key),
@@ -107,29 +116,8 @@ export async function openRecordFeatures(options: RecordFeaturesOptions): Promis
       figures.captureBytes.inc(sizeBytes);
     },
   });
-
-  // What a crash left undone.
-  void clean();
-  const swept = retention.sweep().catch((error: unknown) => {
-    log.error({ err: error }, 'old records could not be deleted');
-  });
-  const endRetention = periodically(log, hourMs, () => retention.sweep());
-  const endCleaning = periodically(log, minuteMs, async () => {
-    await clean();
-    await cleaner.cleanNextPart();
-  });
-
-  return {
-    take: (link, report) => intake.take(link, report),
-    projectDeleted: (projectId) => retention.deleteProject(projectId),
-    addRoutes: async (app) => {
-      const browser = createBrowseStore(database);
-      addRecordRoutes(app, { store, browser, access, changes, read, clock, limits });
-      await addCaptureRoutes(app, { captures, uploads, urls });
-    },
-    close: async () => {
-      await Promise.all([endRetention(), endCleaning(), swept]);
-      await cleaned;
-    },
-  };
+  const browser = createBrowseStore(database);
+  addRecordRoutes(app, { store, browser, access, changes, read, clock, limits });
+  await addCaptureRoutes(app, { captures, uploads, urls });
+  return { projectDeleted: (projectId) => retention.deleteProject(projectId) };
 }

@@ -32,6 +32,8 @@ export const maxLogMessageLength = 64 * 1024;
 
 /** WebSocket close codes of the server (4000–4999 are private to an application, RFC 6455 section 7.4.2). */
 export const closeCodes = {
+  /** RFC 6455: the service can't take what the host says just now. */
+  tryAgainLater: 1013,
   /** The same host has connected again. */
   replaced: 4000,
   /** A message that does not fit this file, or a `hello` of another protocol version. */

@@ -2,14 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Environment } from '@phalanx/settings';
 import type { Command } from 'commander';
 
 import { ApiClient } from '../api-client.ts';
 import { environment } from '../config.ts';
 import { printIntroduction, printNextSteps } from '../demo/print-steps.ts';
 import { runSamples } from '../demo/run-sample.ts';
+import { CommandError, exitCodes } from '../exit-codes.ts';
 import { startService } from '../service.ts';
-import { mergeSettings, StartError, type Settings } from '../settings.ts';
+import { mergeSettings } from '../settings.ts';
 import { untilSignal } from '../until-signal.ts';
 
 const usualAddress = '127.0.0.1:8080';
@@ -26,7 +28,7 @@ async function freeAddress(): Promise<string> {
   return usualAddress;
 }
 
-async function demoSettings(dataDir: string): Promise<Settings> {
+async function demoSettings(dataDir: string): Promise<Environment> {
   const listen = environment['PHALANX_LISTEN'] ?? (await freeAddress());
   const settings = mergeSettings(environment, { PHALANX_DATA_DIR: dataDir, PHALANX_LISTEN: listen });
   // The demo shows its own phone, whatever is attached; its output is for people, not for a log.
@@ -61,7 +63,7 @@ export function addDemoCommand(program: Command): void {
 }
 
 async function present(url: string, token: string | undefined): Promise<void> {
-  if (token === undefined) throw new StartError('The demo could not make a token.');
+  if (token === undefined) throw new CommandError(exitCodes.failed, 'The demo could not make a token.');
   const api = new ApiClient(url, token);
   printIntroduction(url);
   const device = await runSamples(api);

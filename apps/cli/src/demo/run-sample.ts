@@ -14,7 +14,7 @@ import {
 } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
-import { StartError } from '../settings.ts';
+import { CommandError, exitCodes } from '../exit-codes.ts';
 import { printDevice, printLaunch, printLog, printRecord, printRunEnd } from './print-steps.ts';
 
 const phoneTimeoutMs = 60_000;
@@ -30,12 +30,16 @@ async function waitForDevice(api: ApiClient): Promise<Device> {
     if (device !== undefined) seen = `it is ${device.state}: ${device.reason}`;
     await sleep(pollMs);
   }
-  throw new StartError(`The simulated phone did not get ready within ${phoneTimeoutMs / 1000} s; ${seen}.`);
+  throw new CommandError(
+    exitCodes.failed,
+    `The simulated phone did not get ready within ${phoneTimeoutMs / 1000} s; ${seen}.`,
+  );
 }
 
 async function findRun(api: ApiClient, launchId: string): Promise<Run> {
   const run = (await api.call(runRoutes.list, { query: { automation_id: launchId } })).runs[0];
-  if (run === undefined) throw new StartError('The sample was started, but its run is not listed.');
+  if (run === undefined)
+    throw new CommandError(exitCodes.failed, 'The sample was started, but its run is not listed.');
   return run;
 }
 

@@ -1,5 +1,5 @@
+import type { Address } from '@phalanx/settings';
 import type { AdbServerClient } from '@yume-chan/adb';
-import type { Address } from './address.ts';
 import { openTcpSocket, toByteStreams } from './tcp-socket.ts';
 
 const connectTimeoutMs = 5000;

@@ -1,9 +1,9 @@
+import { type Address, formatAddress } from '@phalanx/settings';
 import { AdbServerClient } from '@yume-chan/adb';
 import type { Logger } from 'pino';
 import { pause } from '../time/time-limit.ts';
 import { connectorTo } from './adb-server-connector.ts';
 import { AdbServerDevice } from './adb-server-device.ts';
-import { type Address, formatAddress } from './address.ts';
 import { type ListedDevice, parseDeviceList } from './device-list.ts';
 import type { LinkListener, LinkSource } from './link.ts';
 import { readDeviceList } from './read-device-list.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
+import type { Address } from '@phalanx/settings';
 import { Adb } from '@yume-chan/adb';
-import type { Address } from './address.ts';
 import { authenticate } from './authenticate.ts';
 import type { HostKey } from './host-key.ts';
 import type { AdbConnection, LinkStatus, TrackedLink } from './link.ts';

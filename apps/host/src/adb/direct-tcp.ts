@@ -1,6 +1,6 @@
+import { formatAddress } from '@phalanx/settings';
 import { createBackoff } from '../time/backoff.ts';
 import { anyAborted, pause } from '../time/time-limit.ts';
-import { formatAddress } from './address.ts';
 import { type DirectConnectionOptions, openDirectConnection } from './direct-connection.ts';
 import { type LinkListener, type LinkSource, TrackedLink } from './link.ts';
 

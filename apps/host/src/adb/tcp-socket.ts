@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
+import { type Address, formatAddress } from '@phalanx/settings';
 import { MaybeConsumable, PushReadableStream, tryClose } from '@yume-chan/stream-extra';
 import type { AdbServerClient } from '@yume-chan/adb';
 import { withTimeLimit } from '../time/time-limit.ts';
-import { type Address, formatAddress } from './address.ts';
 
 /** Opens a socket without Nagle's delay (15 to 20 ms a request otherwise) and with TCP keep-alive, for phones that vanish silently. */
 export async function openTcpSocket(

@@ -1,5 +1,5 @@
+import type { Address } from '@phalanx/settings';
 import type { Logger } from 'pino';
-import type { Address } from '../adb/address.ts';
 import { watchAdbServer } from '../adb/adb-server.ts';
 import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';

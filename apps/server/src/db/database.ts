@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { SettingError } from '@phalanx/settings';
 import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 
-import { SettingError } from '../config.ts';
 import { migrations } from './migrations/index.ts';
 
 /** Each store names its own tables with `db.withTables<...>()`. */

@@ -1,14 +1,12 @@
-import type { ServiceEvent } from '@phalanx/protocol';
-import type { Logger } from 'pino';
+import type { OutOfStepsRecord, ServiceEvent } from '@phalanx/protocol';
 
-import type { EventBus } from '../bus/event-bus.ts';
+import type { EventBus } from './event-bus.ts';
 import { deviceView } from '../devices/device-view.ts';
 import type { Fleet } from '../devices/fleet.ts';
 import { entrySeparator, type LogBatch } from '../logs/log-batch.ts';
-import type { RecordNews } from '../records/record-changes.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import { runView } from '../runs/run-view.ts';
-import type { RunHistory } from '../runs/run-history.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
 
 /** An event on its way to those who follow: ready to be written, with what they filter by. */
 export interface FeedEvent {
@@ -23,12 +21,17 @@ export interface FeedEvent {
   readonly lastId: string;
 }
 
+/** A record that is new or has changed, and who may see it. */
+interface RecordNews {
+  record: OutOfStepsRecord;
+  deviceId: string;
+  userIds: readonly string[];
+}
+
 interface Sources {
   bus: EventBus<FeedEvent>;
   fleet: Fleet;
   activeRuns: ActiveRuns;
-  runs: RunHistory;
-  log: Logger;
 }
 
 /** Makes events of what changes, when somebody follows. */
@@ -40,15 +43,22 @@ export class EventFeed {
     sources.fleet.onChange((device) => this.#device(device.id));
   }
 
-  runsChanged(runIds: readonly string[]): void {
-    if (!this.#sources.bus.hasListeners) return;
-    this.#publishRuns(runIds).catch((error: unknown) => {
-      this.#sources.log.error({ err: error }, 'run events could not be sent');
-    });
+  /** False when an event would reach nobody, so that making it can be saved. */
+  get isFollowed(): boolean {
+    return this.#sources.bus.hasListeners;
+  }
+
+  /** A run that begins or ends also changes whether its device is busy. */
+  runsChanged(rows: readonly StoredRun[]): void {
+    if (!this.isFollowed) return;
+    for (const row of rows) {
+      this.#run(row);
+      this.#device(row.device_id);
+    }
   }
 
   logsStored({ stream, entries, lastId }: LogBatch): void {
-    if (!this.#sources.bus.hasListeners) return;
+    if (!this.isFollowed) return;
     this.#sources.bus.publish({
       type: 'log',
       userId: stream.ownerId,
@@ -70,7 +80,7 @@ export class EventFeed {
 
   #device(deviceId: string): void {
     const { bus, fleet, activeRuns } = this.#sources;
-    const device = bus.hasListeners ? fleet.find(deviceId) : undefined;
+    const device = this.isFollowed ? fleet.find(deviceId) : undefined;
     if (device === undefined) return;
     bus.publish({
       type: 'device',
@@ -82,20 +92,14 @@ export class EventFeed {
     });
   }
 
-  /** A run that begins or ends also changes whether its device is busy. */
-  async #publishRuns(runIds: readonly string[]): Promise<void> {
-    for (const runId of runIds) {
-      const row = await this.#sources.runs.find(runId);
-      if (row === undefined) continue;
-      this.#sources.bus.publish({
-        type: 'run',
-        userId: row.user_id,
-        deviceId: row.device_id,
-        automationId: row.automation_id,
-        data: JSON.stringify({ run: runView(row) }),
-        lastId: '',
-      });
-      this.#device(row.device_id);
-    }
+  #run(row: StoredRun): void {
+    this.#sources.bus.publish({
+      type: 'run',
+      userId: row.user_id,
+      deviceId: row.device_id,
+      automationId: row.automation_id,
+      data: JSON.stringify({ run: runView(row) }),
+      lastId: '',
+    });
   }
 }

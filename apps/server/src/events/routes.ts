@@ -1,9 +1,9 @@
 import { eventRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import type { EventBus } from '../bus/event-bus.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRawRoute } from '../http/route.ts';
+import type { EventBus } from './event-bus.ts';
 import type { FeedEvent } from './event-feed.ts';
 import { EventStream } from './event-stream.ts';
 

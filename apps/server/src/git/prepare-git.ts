@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { SettingError } from '@phalanx/settings';
 
-import { SettingError } from '../config.ts';
 import { maxPushBytes, privateRefs, pruneExpiry, type GitProgram } from './git-program.ts';
 import { runGit } from './run-git.ts';
 

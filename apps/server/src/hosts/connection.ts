@@ -15,29 +15,13 @@ import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
 import { parseFrame, parseHostMessage, parseLogEntries, ProtocolError } from './frames.ts';
 import type { HostLink } from './host-link.ts';
+import type { HostListeners } from './host-listeners.ts';
 import { ScreenshotRequests } from './screenshot-requests.ts';
-
-export type Hello = Extract<HostMessage, { type: 'hello' }>;
-
-/** What the features do with what a host says. Each is awaited before the next message of the same host is read. */
-export interface HostEvents {
-  hello(link: HostLink, hello: Hello): Promise<void>;
-  devices(link: HostLink, reports: Extract<HostMessage, { type: 'devices' }>['devices']): Promise<void>;
-  heartbeat(link: HostLink, ready: readonly string[]): void;
-  runs(link: HostLink, reports: Extract<HostMessage, { type: 'runs' }>['runs']): Promise<void>;
-  logs(
-    link: HostLink,
-    runId: string,
-    batch: { firstSeq: number; entries: ReturnType<typeof parseLogEntries> },
-  ): Promise<void>;
-  record(link: HostLink, report: Extract<HostMessage, { type: 'record' }>['record']): Promise<void>;
-  closed(link: HostLink): void;
-}
 
 interface ConnectionOptions {
   socket: WebSocket;
   principal: Principal;
-  events: HostEvents;
+  listeners: HostListeners;
   clock: Clock;
   log: Logger;
   heartbeatMs: number;
@@ -50,8 +34,6 @@ const helloTimeoutMs = 10_000;
 const maxQueued = 64;
 /** Messages that a host has not read; two launches of the largest size fit. */
 const maxUnreadBytes = 4 * maxFrameBytes;
-/** RFC 6455: try again later. */
-const tryAgainLater = 1013;
 
 /** `ws` gives single buffers unless it is asked for something else. */
 const asBuffer = (data: RawData): Buffer => (Buffer.isBuffer(data) ? data : Buffer.alloc(0));
@@ -92,7 +74,7 @@ export class HostConnection implements HostLink {
     if (!this.#isOpen) return;
     const { socket } = this.#options;
     socket.send(JSON.stringify(message));
-    if (socket.bufferedAmount > maxUnreadBytes) this.drop(tryAgainLater, 'the host does not read');
+    if (socket.bufferedAmount > maxUnreadBytes) this.drop(closeCodes.tryAgainLater, 'the host does not read');
   }
 
   requestScreenshot(serial: string): Promise<Buffer> {
@@ -138,25 +120,25 @@ export class HostConnection implements HostLink {
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
     if (header.type === 'screenshot') return this.#screenshots.answer(header.request_id, payload);
     const batch = { firstSeq: header.first_seq, entries: parseLogEntries(payload) };
-    return this.#options.events.logs(this, header.run_id, batch);
+    return this.#options.listeners.tell('logs', this, header.run_id, batch);
   }
 
   async #handleMessage(message: HostMessage): Promise<void> {
-    const { events } = this.#options;
+    const { listeners, clock } = this.#options;
     if (message.type === 'hello') return this.#welcome(message);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
-    if (message.type === 'devices') return events.devices(this, message.devices);
-    if (message.type === 'runs') return events.runs(this, message.runs);
-    if (message.type === 'record') return events.record(this, message.record);
+    if (message.type === 'devices') return listeners.tell('devices', this, message.devices);
+    if (message.type === 'runs') return listeners.tell('runs', this, message.runs);
+    if (message.type === 'record') return listeners.tell('record', this, message.record);
     if (message.type === 'request_failed')
       return this.#screenshots.refuse(message.request_id, message.message);
     this.#silence.refresh();
-    this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: this.#options.clock.now() });
-    return events.heartbeat(this, message.ready);
+    this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: clock.now() });
+    return listeners.tell('heartbeat', this, message.ready);
   }
 
-  async #welcome(hello: Hello): Promise<void> {
-    const { events, heartbeatMs, clock } = this.#options;
+  async #welcome(hello: Extract<HostMessage, { type: 'hello' }>): Promise<void> {
+    const { listeners, heartbeatMs, clock } = this.#options;
     if (this.hostId !== '') throw new ProtocolError('hello was said twice');
     requireVersion(hello.protocol_version);
     this.hostId = hello.host_id;
@@ -164,7 +146,7 @@ export class HostConnection implements HostLink {
     clearTimeout(this.#silence);
     this.#silence = this.#watchSilence(toleratedSilence * heartbeatMs);
     this.send({ type: 'welcome', server_time: clock.now(), heartbeat_ms: heartbeatMs });
-    await events.hello(this, hello);
+    await listeners.tell('hello', this, hello);
   }
 
   #watchSilence(timeoutMs: number): NodeJS.Timeout {
@@ -193,7 +175,7 @@ export class HostConnection implements HostLink {
     clearTimeout(this.#silence);
     this.#queue.length = 0;
     this.#screenshots.close();
-    if (this.hostId !== '') this.#options.events.closed(this);
+    if (this.hostId !== '') void this.#options.listeners.tell('closed', this);
   }
 }
 

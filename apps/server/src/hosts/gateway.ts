@@ -8,11 +8,12 @@ import type { Clock } from '../clock.ts';
 import { ApiError, errorBody } from '../http/api-error.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
-import { HostConnection, type HostEvents } from './connection.ts';
+import { HostConnection } from './connection.ts';
+import type { HostLink } from './host-link.ts';
+import { HostListeners } from './host-listeners.ts';
 
 interface GatewayOptions {
   authenticate: Authenticate;
-  events: HostEvents;
   clock: Clock;
   log: Logger;
   heartbeatMs: number;
@@ -30,10 +31,13 @@ export class HostGateway {
     clientTracking: false,
   });
   readonly #connections = new Set<HostConnection>();
+  readonly #listeners = new HostListeners();
+  readonly on = this.#listeners.on.bind(this.#listeners);
   #isClosed = false;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#listeners.on('hello', (link) => this.#dropEarlier(link));
   }
 
   get size(): number {
@@ -71,8 +75,10 @@ export class HostGateway {
     try {
       const principal = await this.#admit(request);
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const events = this.#ownEvents();
-        const connection = new HostConnection({ ...this.#options, events, socket: webSocket, principal });
+        const connection = new HostConnection({
+          ...{ ...this.#options, listeners: this.#listeners },
+          ...{ socket: webSocket, principal },
+        });
         this.#connections.add(connection);
         webSocket.once('close', () => this.#connections.delete(connection));
       });
@@ -110,17 +116,10 @@ export class HostGateway {
   }
 
   /** A host that connects again replaces its earlier connection. */
-  #ownEvents(): HostEvents {
-    const { events } = this.#options;
-    return {
-      ...events,
-      hello: async (link, hello) => {
-        for (const other of this.#connections) {
-          const isSameHost = other.hostId === link.hostId && other.userId === link.userId;
-          if (other !== link && isSameHost) other.drop(closeCodes.replaced, 'the host has connected again');
-        }
-        await events.hello(link, hello);
-      },
-    };
+  #dropEarlier(link: HostLink): void {
+    for (const other of this.#connections) {
+      const isSameHost = other.hostId === link.hostId && other.userId === link.userId;
+      if (other !== link && isSameHost) other.drop(closeCodes.replaced, 'the host has connected again');
+    }
   }
 }

@@ -93,8 +93,7 @@ export class DirectLaunches {
   /** A launch that is stored is never sent again; without an answer, the server stopped in the middle of it. */
   async #repeat(launch: StoredLaunch): Promise<LaunchAnswer> {
     if (launch.answer !== null) return readAnswer(launch.answer);
-    const runIds = (await this.#dispatcher.runs.listOfLaunch(launch.id)).map((run) => run.id);
-    return this.#remember(launch.id, answerOf(await awaitOutcome(this.#dispatcher, launch.id, runIds)));
+    return this.#remember(launch.id, answerOf(await awaitOutcome(this.#dispatcher, launch.id)));
   }
 
   async #remember(id: string, answer: LaunchAnswer): Promise<LaunchAnswer> {

@@ -4,10 +4,11 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import type { OnlineDevice } from '../devices/online-devices.ts';
 import type { HostLink } from '../hosts/host-link.ts';
-import type { ActiveRuns } from '../runs/active-runs.ts';
-import type { RunHistory } from '../runs/run-history.ts';
+import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
+import type { RunStops } from '../runs/run-stops.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
 import type { Bundle } from './bundle.ts';
-import type { LaunchStore } from './store.ts';
+import type { BegunRun, LaunchStore } from './store.ts';
 
 export interface Dispatch {
   userId: string;
@@ -27,21 +28,17 @@ export interface Dispatch {
 
 export interface Dispatcher {
   launches: LaunchStore;
-  runs: RunHistory;
   /** Told of the runs that a launch begins. */
-  onCreated: (runIds: readonly string[]) => void;
+  onCreated: (rows: readonly StoredRun[]) => void;
   activeRuns: ActiveRuns;
+  stops: RunStops;
   clock: Clock;
   /** How long devices have to acknowledge. */
   ackTimeoutMs: number;
-  /** The connection that has the device now. */
-  linkOf: (deviceId: string) => HostLink | null;
 }
 
-interface PlannedRun {
-  runId: string;
-  device: OnlineDevice['device'];
-  link: HostLink;
+interface PlannedRun extends OnlineDevice {
+  row: StoredRun;
 }
 
 /** What became of a launch: which devices have begun, and why the others have not. */
@@ -52,56 +49,56 @@ export interface LaunchOutcome {
 
 /** Stores a launch, sends it to the hosts of its devices, once to each, and waits for every device's answer. */
 export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promise<LaunchOutcome> {
-  const createdAt = dispatcher.clock.now();
-  const planned = launch.devices.map(({ device, link }) => ({ runId: uuidv7(), device, link }));
-  await dispatcher.launches.insert(
-    {
-      id: launch.id,
-      user_id: launch.userId,
-      launch_id: launch.launchId,
-      fingerprint: launch.fingerprint,
-      created_at: createdAt,
-    },
-    planned.map((run) => newRun(launch, run)),
+  const { launches, activeRuns, clock, onCreated } = dispatcher;
+  const createdAt = clock.now();
+  const planned = launch.devices.map((on) => ({ ...on, row: newRun(launch, on, createdAt) }));
+  const rows = planned.map(({ row }) => row);
+  const { id, userId, launchId, fingerprint } = launch;
+  await launches.insert(
+    { id, user_id: userId, launch_id: launchId, fingerprint, created_at: createdAt },
+    rows,
   );
   // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
-  for (const run of planned) dispatcher.activeRuns.add(activeRun(launch, run, createdAt));
+  for (const { row, link } of planned) activeRuns.add(activeRunOf(row, link.connectionId));
   sendToHosts(launch, planned);
-  dispatcher.onCreated(planned.map(({ runId }) => runId));
-  return awaitOutcome(
-    dispatcher,
-    launch.id,
-    planned.map(({ runId }) => runId),
-  );
+  onCreated(rows);
+  const begun = await awaitStart(dispatcher, rows);
+  return outcomeOf(rows.map((row) => begun.get(row.id) ?? row));
 }
 
-/** What becomes of a launch whose runs are stored: waits for every device's answer, or for the time limit. */
-export async function awaitOutcome(
-  dispatcher: Dispatcher,
-  launch: string,
-  runIds: readonly string[],
-): Promise<LaunchOutcome> {
-  const { activeRuns, ackTimeoutMs } = dispatcher;
-  const silent = new Set(await activeRuns.waitFor(runIds, (run) => run?.status !== 'starting', ackTimeoutMs));
-  if (silent.size > 0) await callOff(dispatcher, [...silent]);
-  const outcome: LaunchOutcome = { started: [], missing: [] };
-  for (const run of await dispatcher.runs.listOfLaunch(launch)) {
-    if (run.started_at !== null && !silent.has(run.id)) outcome.started.push(run.device_id);
-    else outcome.missing.push({ deviceId: run.device_id, reason: run.error_message ?? 'no answer' });
-  }
-  return outcome;
+/** What became of a launch that an earlier process of the service has sent: waits as `dispatch` does. */
+export async function awaitOutcome(dispatcher: Dispatcher, launch: string): Promise<LaunchOutcome> {
+  const { launches, activeRuns } = dispatcher;
+  const isOpen = ({ id }: BegunRun): boolean => activeRuns.find(id)?.status === 'starting';
+  const open = (await launches.listRuns(launch)).filter(isOpen);
+  const begun = await awaitStart(dispatcher, open);
+  const isSilent = ({ id }: BegunRun): boolean => !begun.has(id) && open.some((run) => run.id === id);
+  const rows = await launches.listRuns(launch);
+  return outcomeOf(rows.map((row) => (isSilent(row) ? { ...row, started_at: null } : row)));
 }
 
-/** A run that is not acknowledged in time must not begin later, behind the back of a caller who was told so. */
-async function callOff({ activeRuns, runs, linkOf }: Dispatcher, silent: readonly string[]): Promise<void> {
-  const starting = silent.map((runId) => activeRuns.find(runId)).filter((run) => run !== undefined);
-  // Before anything waits: a host that comes back meanwhile must hear of it.
-  for (const run of starting) run.stopRequested = true;
-  for (const [link, ofLink] of Map.groupBy(starting, (run) => linkOf(run.deviceId))) {
-    link?.send({ type: 'stop', run_ids: ofLink.map((run) => run.runId) });
-  }
-  await runs.requestStop(silent);
+/** Waits until each run has started or ended, or for the time limit; what is silent until then is called off. */
+async function awaitStart(
+  { activeRuns, stops, ackTimeoutMs }: Dispatcher,
+  runs: readonly BegunRun[],
+): Promise<Map<string, StoredRun>> {
+  const runIds = runs.map(({ id }) => id);
+  const begun = await activeRuns.waitFor(runIds, ({ status }) => status !== 'starting', ackTimeoutMs);
+  const silent = runIds.filter((id) => !begun.has(id)).map((id) => activeRuns.find(id));
+  // Must not begin later, behind the back of a caller who was told that it had not.
+  await stops.request(silent.filter((run) => run !== undefined));
+  return begun;
 }
+
+function outcomeOf(runs: readonly BegunRun[]): LaunchOutcome {
+  const [started, missing] = [runs.filter(hasStarted), runs.filter((run) => !hasStarted(run))];
+  return {
+    started: started.map((run) => run.device_id),
+    missing: missing.map((run) => ({ deviceId: run.device_id, reason: run.error_message ?? 'no answer' })),
+  };
+}
+
+const hasStarted = (run: BegunRun): boolean => run.started_at !== null;
 
 function sendToHosts(launch: Dispatch, planned: readonly PlannedRun[]): void {
   for (const [link, runs] of Map.groupBy(planned, (run) => run.link)) {
@@ -111,7 +108,7 @@ function sendToHosts(launch: Dispatch, planned: readonly PlannedRun[]): void {
       bundle: bundleFor(link, launch.bundle),
       automation_parameters: launch.automationParameters,
       job_variables: launch.jobVariables,
-      runs: runs.map(({ runId, device }) => ({ run_id: runId, device_id: device.id, serial: device.serial })),
+      runs: runs.map(({ row, device }) => ({ run_id: row.id, device_id: device.id, serial: device.serial })),
     });
   }
 }
@@ -123,25 +120,21 @@ function bundleFor({ bundles }: HostLink, { hash, code, sourceMap }: Bundle): La
   return { hash, content: { code, source_map: sourceMap } };
 }
 
-const newRun = (launch: Dispatch, { runId, device, link }: PlannedRun) => ({
-  id: runId,
+const newRun = (launch: Dispatch, { device, link }: OnlineDevice, createdAt: number): StoredRun => ({
+  id: uuidv7(),
+  launch: launch.id,
+  user_id: launch.userId,
   device_id: device.id,
   host_id: link.hostId,
   automation_id: launch.automationId,
+  launch_id: launch.launchId,
+  status: 'starting',
+  stop_requested: 0,
+  error_code: null,
+  error_message: null,
   commit: launch.version?.commit ?? null,
   dirty: launch.version === null ? null : Number(launch.version.isDirty),
-});
-
-const activeRun = (launch: Dispatch, { runId, device, link }: PlannedRun, createdAt: number) => ({
-  runId,
-  userId: launch.userId,
-  deviceId: device.id,
-  hostId: link.hostId,
-  automationId: launch.automationId,
-  launchId: launch.launchId,
-  createdAt,
-  status: 'starting' as const,
-  startedAt: null,
-  stopRequested: false,
-  connectionId: link.connectionId,
+  created_at: createdAt,
+  started_at: null,
+  ended_at: null,
 });

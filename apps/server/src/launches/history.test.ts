@@ -26,7 +26,12 @@ async function insertLaunch(id: string, ageDays: number): Promise<void> {
     fingerprint: '',
     created_at: Date.now() - ageDays * dayMs,
   };
-  const run = { id: `run-${id}`, device_id: 'd', host_id: 'h', automation_id: id, commit: null, dirty: null };
+  const run = {
+    ...{ id: `run-${id}`, launch: id, user_id: 'u', device_id: 'd', host_id: 'h' },
+    ...{ automation_id: id, launch_id: id, status: 'starting' as const, stop_requested: 0 },
+    ...{ error_code: null, error_message: null, commit: null, dirty: null },
+    ...{ created_at: launch.created_at, started_at: null, ended_at: null },
+  };
   await launches().insert(launch, [run]);
 }
 

@@ -1,7 +1,9 @@
+import { activeRunStatuses } from '@phalanx/protocol';
 import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
 
 interface LaunchRow {
   id: string;
@@ -14,29 +16,21 @@ interface LaunchRow {
   created_at: number;
 }
 
-interface NewRunRow {
-  id: string;
-  launch: string;
-  user_id: string;
-  device_id: string;
-  host_id: string;
-  automation_id: string;
-  launch_id: string | null;
-  status: string;
-  commit: string | null;
-  dirty: number | null;
-  created_at: number;
-}
-
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
   launch: LaunchRow;
-  run: NewRunRow & { ended_at: number | null };
+  run: StoredRun;
 };
 
 export type StoredLaunch = LaunchRow;
 export type NewLaunch = Omit<LaunchRow, 'answer'>;
-export type NewRun = Omit<NewRunRow, 'launch' | 'user_id' | 'launch_id' | 'status' | 'created_at'>;
+/** What became of a run. */
+export type BegunRun = Pick<StoredRun, 'id' | 'device_id' | 'started_at' | 'error_message'>;
+
+/** What the runs of a launch do not have in common. */
+const ownFields = ({ id, device_id, host_id, automation_id, commit, dirty }: StoredRun) => ({
+  ...{ id, device_id, host_id, automation_id, commit, dirty },
+});
 
 export type LaunchStore = ReturnType<typeof createLaunchStore>;
 
@@ -52,10 +46,18 @@ export function createLaunchStore(database: Db, commits: GroupCommit) {
         .where('launch_id', '=', launchId)
         .executeTakeFirst(),
 
-    /** The launch with all its runs, or nothing. */
-    async insert(launch: NewLaunch, runs: readonly NewRun[]): Promise<void> {
+    /** A launch may have ten thousand, so no more than that of each. */
+    listRuns: (launch: string): Promise<BegunRun[]> =>
+      db
+        .selectFrom('run')
+        .select(['id', 'device_id', 'started_at', 'error_message'])
+        .where('launch', '=', launch)
+        .execute(),
+
+    /** The launch with all its new runs, or nothing. */
+    async insert(launch: NewLaunch, runs: readonly StoredRun[]): Promise<void> {
       const { id, user_id: userId, launch_id: launchId, created_at: createdAt } = launch;
-      const json = JSON.stringify(runs);
+      const json = JSON.stringify(runs.map(ownFields));
       await commits.write(async (transaction) => {
         await transaction
           .withTables<Tables>()
@@ -83,7 +85,11 @@ export function createLaunchStore(database: Db, commits: GroupCommit) {
         .selectFrom('run')
         .select('run.launch')
         // Literals: the index of the active runs serves no bound values.
-        .where('status', 'in', [sql.lit('starting'), sql.lit('running')]);
+        .where(
+          'status',
+          'in',
+          activeRunStatuses.map((status) => sql.lit(status)),
+        );
       const old = await db
         .selectFrom('launch')
         .select('id')

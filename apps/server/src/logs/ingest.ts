@@ -1,37 +1,51 @@
+import { closeCodes, type WireLogEntries } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { HostLink } from '../hosts/host-link.ts';
-import type { LogBatch } from './log-batch.ts';
+import type { LogBatch, LogStream } from './log-batch.ts';
 import type { IncomingEntries, LogStore } from './store.ts';
 
 /** Entries of many hosts share a transaction; this is how long the first of them waits for the others. */
 const flushAfterMs = 4;
 /** Or until so many wait: what waits for long is moved again and again by the garbage collector. */
 const flushAtEntries = 5000;
-/** RFC 6455: try again later. */
-const tryAgainLater = 1013;
 
 interface Pending {
   link: HostLink;
   incoming: IncomingEntries;
 }
 
+interface Options {
+  store: LogStore;
+  log: Logger;
+  /** Where the entries of a run belong; undefined unless the host may send them. */
+  findStream: (link: HostLink, runId: string) => Promise<LogStream | undefined>;
+  onStored: (batch: LogBatch) => void;
+}
+
 /** Stores what hosts send, and acknowledges it when it is stored. */
 export class LogIngest {
-  readonly #store: LogStore;
-  readonly #log: Logger;
-  readonly #onStored: (batch: LogBatch) => void;
+  readonly #options: Options;
   #pending: Pending[] = [];
   #pendingEntries = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: { store: LogStore; log: Logger; onStored: (batch: LogBatch) => void }) {
-    this.#store = options.store;
-    this.#log = options.log;
-    this.#onStored = options.onStored;
+  constructor(options: Options) {
+    this.#options = options;
   }
 
-  add(link: HostLink, incoming: IncomingEntries): void {
+  async take(
+    link: HostLink,
+    runId: string,
+    { firstSeq, entries }: { firstSeq: number; entries: WireLogEntries },
+  ): Promise<void> {
+    const stream = await this.#options.findStream(link, runId);
+    if (stream !== undefined) this.#add(link, { stream, firstSeq, entries });
+    // Nobody may read them, and the host need not keep them.
+    else link.send({ type: 'logs_stored', run_id: runId, seq: firstSeq + entries.length - 1 });
+  }
+
+  #add(link: HostLink, incoming: IncomingEntries): void {
     // Its host sends them again, with those before them, which may not be stored.
     if (!link.isOpen) return;
     this.#pending.push({ link, incoming });
@@ -48,9 +62,9 @@ export class LogIngest {
     this.#pendingEntries = 0;
     if (pending.length === 0) return;
     try {
-      const stored = this.#store.append(pending.map(({ incoming }) => incoming));
+      const stored = this.#options.store.append(pending.map(({ incoming }) => incoming));
       acknowledge(pending);
-      for (const batch of stored) this.#onStored(batch);
+      for (const batch of stored) this.#options.onStored(batch);
     } catch (error) {
       this.#refuse(pending, error);
     }
@@ -58,9 +72,9 @@ export class LogIngest {
 
   /** Nothing was acknowledged: the hosts keep their entries and send them again when they are back. */
   #refuse(pending: readonly Pending[], error: unknown): void {
-    this.#log.error({ err: error }, 'log entries could not be stored; hosts will send them again');
+    this.#options.log.error({ err: error }, 'log entries could not be stored; hosts will send them again');
     for (const link of new Set(pending.map((one) => one.link))) {
-      link.drop(tryAgainLater, 'log entries could not be stored');
+      link.drop(closeCodes.tryAgainLater, 'log entries could not be stored');
     }
   }
 }

@@ -59,11 +59,14 @@ export class RecordIntake {
     this.#options = options;
   }
 
-  /**
-   * Stores a record, or finds that it is stored. Returns the captures that have still to come; none when the host may
-   * forget the record, because it is complete, or because it can never be taken.
-   */
-  async take(link: HostLink, report: RecordReport): Promise<ExpectedCapture[]> {
+  /** Stores a record, or finds that it is stored, and tells the host which captures have still to come. */
+  async take(link: HostLink, report: RecordReport): Promise<void> {
+    const missing = await this.#take(link, report);
+    link.send({ type: 'record_stored', record_id: report.record_id, missing });
+  }
+
+  /** No captures when the host may forget the record, because it is complete, or because it can never be taken. */
+  async #take(link: HostLink, report: RecordReport): Promise<ExpectedCapture[]> {
     const id = report.record_id.toLowerCase();
     const runId = report.run_id.toLowerCase();
     const run = await this.#options.findRun(runId);
@@ -82,7 +85,7 @@ export class RecordIntake {
     if (origin === undefined) return this.#refuse(link, report.record_id, 'its project is gone');
     const { record, screens } = newRecord(report, origin);
     const { deleted } = await store.insert(record, screens, { limits, nowMs: clock.now() });
-    changes.stored(record);
+    changes.stored(record, screens);
     changes.deleted(deleted);
     // The limit may have cost the record itself, when it comes late.
     const isKept = deleted === 0 || (await store.find(record.id)) !== undefined;

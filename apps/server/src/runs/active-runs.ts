@@ -1,5 +1,5 @@
 import type { HostLink } from '../hosts/host-link.ts';
-import type { StoredRun } from './store.ts';
+import type { StoredRun } from './stored-run.ts';
 
 /** A run that has not ended. */
 export interface ActiveRun {
@@ -22,7 +22,7 @@ export interface ActiveRun {
 export class ActiveRuns {
   readonly #byId = new Map<string, ActiveRun>();
   readonly #byDevice = new Map<string, Set<ActiveRun>>();
-  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #listeners = new Map<string, Set<(row: StoredRun) => void>>();
 
   get size(): number {
     return this.#byId.size;
@@ -59,33 +59,36 @@ export class ActiveRuns {
     if (onDevice?.size === 0) this.#byDevice.delete(run.deviceId);
   }
 
-  /** Wakes those who wait for this run. */
-  notify(runId: string): void {
-    for (const listener of this.#listeners.get(runId) ?? []) listener();
+  /** Tells those who wait for a run what is stored of it now. */
+  notify(row: StoredRun): void {
+    for (const listener of this.#listeners.get(row.id) ?? []) listener(row);
   }
 
-  /** Resolves when `isDone` holds for each of the runs, or after the time limit, with those that are not done. */
+  /**
+   * Resolves when `isDone` has held for each of the runs, or after the time limit, with what is stored of those for
+   * which it has. Only changes from now on count.
+   */
   async waitFor(
     runIds: readonly string[],
-    isDone: (run: ActiveRun | undefined) => boolean,
+    isDone: (row: StoredRun) => boolean,
     timeoutMs: number,
-  ): Promise<string[]> {
-    const waiting = new Set(runIds.filter((id) => !isDone(this.find(id))));
-    if (waiting.size === 0) return [];
+  ): Promise<Map<string, StoredRun>> {
+    const done = new Map<string, StoredRun>();
+    if (runIds.length === 0) return done;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, timeoutMs);
-    const check = (id: string): void => {
-      if (isDone(this.find(id))) waiting.delete(id);
-      if (waiting.size === 0) resolve();
+    const take = (row: StoredRun): void => {
+      if (isDone(row)) done.set(row.id, row);
+      if (done.size === runIds.length) resolve();
     };
-    const cancel = [...waiting].map((id) => this.#listen(id, () => check(id)));
+    const cancel = runIds.map((id) => this.#listen(id, take));
     await promise;
     clearTimeout(timer);
     for (const end of cancel) end();
-    return [...waiting];
+    return done;
   }
 
-  #listen(runId: string, listener: () => void): () => void {
+  #listen(runId: string, listener: (row: StoredRun) => void): () => void {
     const listeners = this.#listeners.get(runId) ?? new Set();
     this.#listeners.set(runId, listeners.add(listener));
     return () => {

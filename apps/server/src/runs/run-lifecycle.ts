@@ -1,20 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isEnded, type RunReport } from '@phalanx/protocol';
+import { closeCodes, isEnded, type RunReport } from '@phalanx/protocol';
+import type { Logger } from 'pino';
 
 import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
-import { RunChanges } from './run-changes.ts';
-import type { RunChange, RunStore, StoredRun } from './store.ts';
+import type { RunChange, RunStore } from './store.ts';
+import type { StoredRun } from './stored-run.ts';
 
 interface Options {
   store: RunStore;
   activeRuns: ActiveRuns;
   clock: Clock;
+  log: Logger;
   /** How long a host may be away before its runs are lost. */
   lostAfterMs: number;
-  /** Told which runs have changed, after it is stored. */
-  onChange: (runIds: readonly string[]) => void;
+  /** Told of runs that have changed, after it is stored. */
+  onChange: (rows: readonly StoredRun[]) => void;
 }
 
 /** Runs that are looked up at once. */
@@ -29,11 +31,8 @@ export class RunLifecycle {
   /** Since when a host is away, by `userId hostId`. Hosts of runs that were found at the start count from then. */
   readonly #awaySince = new Map<string, number>();
 
-  readonly #changes: RunChanges;
-
   constructor(options: Options) {
     this.#options = options;
-    this.#changes = new RunChanges(options.store, (changes) => this.#wasStored(changes));
   }
 
   /** Takes up the runs that had not ended when the server stopped. */
@@ -48,7 +47,7 @@ export class RunLifecycle {
   async reconcile(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     this.#awaySince.delete(hostKey(link));
     const reported = new Set(reports.map((report) => report.run_id));
-    await this.report(link, reports);
+    await this.#takeInAll(link, reports);
     // A later connection of the same host knows better what it holds.
     if (!link.isOpen) return;
     const gone = this.#options.activeRuns
@@ -60,8 +59,16 @@ export class RunLifecycle {
     this.#repeatStops(link);
   }
 
+  /** Not waited for: what the host says next is not held up by the disk. */
+  report(link: HostLink, reports: readonly RunReport[]): void {
+    this.#takeInAll(link, reports).catch((error: unknown) => {
+      this.#options.log.error({ err: error }, 'run reports could not be stored; the host will repeat them');
+      link.drop(closeCodes.tryAgainLater, 'run reports could not be stored');
+    });
+  }
+
   /** Stores what a host says of its runs, and tells it which of them it may forget. */
-  async report(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+  async #takeInAll(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     for (let first = 0; first < reports.length; first += reportsPerStep) {
       // The database answers without a turn of the event loop, and a host may report many old runs.
       if (first > 0) await nextTurn();
@@ -71,17 +78,17 @@ export class RunLifecycle {
 
   async #takeIn(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     const ended = await this.#readEnded(reports);
-    const changes: RunChange[] = [];
+    const changes = new Map<string, RunChange>();
     const toForget: string[] = [];
     const toStop: string[] = [];
     for (const report of reports) {
       const verdict = this.#judge(link, report, ended.get(report.run_id));
-      if (verdict === 'store') changes.push(changeOf(report, this.#options.clock.now()));
+      if (verdict === 'store') addChange(changes, changeOf(report, this.#options.clock.now()));
       if (verdict === 'stop' || this.#shouldHaveStopped(report)) toStop.push(report.run_id);
       else if (isEnded(report.status)) toForget.push(report.run_id);
     }
     if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
-    await this.#changes.add(changes);
+    await this.#store([...changes.values()]);
     if (toForget.length > 0) link.send({ type: 'runs_stored', run_ids: toForget });
   }
 
@@ -146,25 +153,32 @@ export class RunLifecycle {
   }
 
   async #end(changes: readonly Omit<RunChange, 'endedAt'>[]): Promise<void> {
-    await this.#changes.add(changes.map((change) => ({ ...change, endedAt: this.#options.clock.now() })));
+    await this.#store(changes.map((change) => ({ ...change, endedAt: this.#options.clock.now() })));
   }
 
-  #wasStored(changes: readonly RunChange[]): void {
-    for (const change of changes) this.#applyToMemory(change);
-    this.#options.onChange(changes.map((change) => change.runId));
+  async #store(changes: readonly RunChange[]): Promise<void> {
+    const rows = await this.#options.store.apply(changes);
+    for (const row of rows) this.#applyToMemory(row);
+    if (rows.length > 0) this.#options.onChange(rows);
   }
 
-  #applyToMemory({ runId, status, startedAt }: RunChange): void {
+  #applyToMemory(row: StoredRun): void {
     const { activeRuns } = this.#options;
-    const run = activeRuns.find(runId);
-    if (run !== undefined && (status === 'starting' || status === 'running')) {
-      run.status = status;
-      run.startedAt = startedAt;
+    const run = activeRuns.find(row.id);
+    if (run !== undefined && (row.status === 'starting' || row.status === 'running')) {
+      run.status = row.status;
+      run.startedAt = row.started_at;
     } else {
-      activeRuns.remove(runId);
+      activeRuns.remove(row.id);
     }
-    activeRuns.notify(runId);
+    activeRuns.notify(row);
   }
+}
+
+/** Of several changes of a run in one report the last one counts, or its first end. */
+function addChange(changes: Map<string, RunChange>, change: RunChange): void {
+  const earlier = changes.get(change.runId);
+  if (earlier === undefined || !isEnded(earlier.status)) changes.set(change.runId, change);
 }
 
 const hostKey = ({ userId, hostId }: { userId: string; hostId: string }): string => `${userId} ${hostId}`;

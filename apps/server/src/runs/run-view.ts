@@ -1,6 +1,6 @@
 import type { Run } from '@phalanx/protocol';
 
-import type { StoredRun } from './store.ts';
+import type { StoredRun } from './stored-run.ts';
 
 /** A run as the API shows it. */
 export function runView(row: StoredRun): Run {

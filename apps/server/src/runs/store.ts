@@ -1,34 +1,14 @@
-import type { RunError, RunStatus } from '@phalanx/protocol';
+import { activeRunStatuses, type RunError, type RunStatus } from '@phalanx/protocol';
 import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
-
-interface RunRow {
-  id: string;
-  launch: string;
-  user_id: string;
-  device_id: string;
-  host_id: string;
-  automation_id: string;
-  launch_id: string | null;
-  status: RunStatus;
-  stop_requested: number;
-  error_code: string | null;
-  error_message: string | null;
-  commit: string | null;
-  dirty: number | null;
-  created_at: number;
-  started_at: number | null;
-  ended_at: number | null;
-}
+import type { StoredRun } from './stored-run.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
-  run: RunRow;
+  run: StoredRun;
 };
-
-export type StoredRun = RunRow;
 
 /** What a run's host said of it. */
 export interface RunChange {
@@ -84,17 +64,11 @@ export function createRunStore(database: Db, commits: GroupCommit) {
         .selectFrom('run')
         .selectAll()
         // Literals: the index of the active runs serves no bound values.
-        .where('status', 'in', [sql.lit<RunStatus>('starting'), sql.lit<RunStatus>('running')])
-        .execute(),
-
-    /** What became of each run; a launch may have ten thousand, so no more than that. */
-    listOfLaunch: (
-      launch: string,
-    ): Promise<Pick<StoredRun, 'id' | 'device_id' | 'started_at' | 'error_message'>[]> =>
-      db
-        .selectFrom('run')
-        .select(['id', 'device_id', 'started_at', 'error_message'])
-        .where('launch', '=', launch)
+        .where(
+          'status',
+          'in',
+          activeRunStatuses.map((status) => sql.lit(status)),
+        )
         .execute(),
 
     list(filter: RunFilter): Promise<StoredRun[]> {
@@ -110,19 +84,20 @@ export function createRunStore(database: Db, commits: GroupCommit) {
       return query.orderBy('id', 'desc').limit(filter.limit).execute();
     },
 
-    /** All of them are stored, or none. One change a run. */
-    async apply(changes: readonly RunChange[]): Promise<void> {
+    /** Stores all of them, or none; one change a run. Returns the runs that have changed, as they are now. */
+    async apply(changes: readonly RunChange[]): Promise<StoredRun[]> {
+      if (changes.length === 0) return [];
       const json = JSON.stringify(changes.map(changeRow));
       // The last word about a run is its end; only a lost one may turn out to live.
-      await commits.write((transaction) =>
-        sql`UPDATE run SET status = change.value->>'status', error_code = change.value->>'error_code',
+      const { rows } = await commits.write((transaction) =>
+        sql<StoredRun>`UPDATE run SET status = change.value->>'status', error_code = change.value->>'error_code',
             error_message = change.value->>'error_message', started_at = change.value->>'started_at',
             ended_at = change.value->>'ended_at'
           FROM json_each(${json}) AS change
-          WHERE run.id = change.value->>'id' AND run.status IN ('starting', 'running', 'lost')`.execute(
-          transaction,
-        ),
+          WHERE run.id = change.value->>'id' AND run.status IN ('starting', 'running', 'lost')
+          RETURNING *`.execute(transaction),
       );
+      return rows;
     },
 
     async requestStop(runIds: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { formatAddress, type Address } from '../../adb/address.ts';
+import { formatAddress, type Address } from '@phalanx/settings';
 import { openTcpSocket } from '../../adb/tcp-socket.ts';
 import { pause } from '../../time/time-limit.ts';
 

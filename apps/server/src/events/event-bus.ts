@@ -4,7 +4,6 @@ type Listener<Event> = (event: Event) => void;
 export class EventBus<Event> {
   readonly #listeners = new Set<Listener<Event>>();
 
-  /** False when an event would reach nobody, so that making it can be saved. */
   get hasListeners(): boolean {
     return this.#listeners.size > 0;
   }

@@ -1,9 +1,0 @@
-/** Where a TCP socket goes. */
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-export function formatAddress({ host, port }: Address): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}

@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+
+import type { Authenticator } from './access/authenticator.ts';
+import type { Clock } from './clock.ts';
+import type { Db } from './db/database.ts';
+import type { GroupCommit } from './db/group-commit.ts';
+import type { HostGateway } from './hosts/gateway.ts';
+
+/**
+ * What every feature stands on. It adds its routes to `app` and ends with it, by its hooks: `preClose` runs before the
+ * connections of callers end, `onClose` after it, the last one first.
+ */
+export interface Foundation {
+  readonly app: FastifyInstance;
+  readonly hosts: HostGateway;
+  readonly authenticator: Authenticator;
+  readonly database: Db;
+  readonly commits: GroupCommit;
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}

@@ -1,0 +1,46 @@
+import { isEnded } from '@phalanx/protocol';
+
+import { ApiError } from '../http/api-error.ts';
+import type { HostLink } from '../hosts/host-link.ts';
+import type { ActiveRun, ActiveRuns } from './active-runs.ts';
+import type { RunStore } from './store.ts';
+
+interface Options {
+  store: RunStore;
+  activeRuns: ActiveRuns;
+  /** The connection that has the device now. */
+  linkOf: (deviceId: string) => HostLink | null;
+  /** How long hosts have to confirm the end. */
+  timeoutMs: number;
+}
+
+/** Asks hosts to end runs. A host that is away, or is cut off in between, is told again when it is back. */
+export class RunStops {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async request(runs: readonly ActiveRun[]): Promise<void> {
+    // Before anything waits: a host that comes back meanwhile must hear of it.
+    for (const run of runs) run.stopRequested = true;
+    for (const [link, onLink] of Map.groupBy(runs, (run) => this.#options.linkOf(run.deviceId))) {
+      link?.send({ type: 'stop', run_ids: onLink.map((run) => run.runId) });
+    }
+    await this.#options.store.requestStop(runs.map((run) => run.runId));
+  }
+
+  /** Resolves when the runs have ended. Throws `stop_not_confirmed` after the time limit. */
+  async stop(runs: readonly ActiveRun[]): Promise<void> {
+    if (runs.length === 0) return;
+    const { activeRuns, timeoutMs } = this.#options;
+    const runIds = runs.map((run) => run.runId);
+    const ends = activeRuns.waitFor(runIds, ({ status }) => isEnded(status), timeoutMs);
+    await this.request(runs);
+    const ended = await ends;
+    const unconfirmed = runIds.filter((id) => !ended.has(id));
+    if (unconfirmed.length === 0) return;
+    throw ApiError.of('stop_not_confirmed', { seconds: timeoutMs / 1000, runs: unconfirmed.join(', ') });
+  }
+}

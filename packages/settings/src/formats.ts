@@ -1,0 +1,107 @@
+import { resolve } from 'node:path';
+
+import { type Address, formatAddress } from './address.ts';
+import type { SettingFormat } from './setting.ts';
+import { SettingError } from './setting-error.ts';
+
+export function wholeNumber(limits: { min: number; max: number; unit?: string }): SettingFormat<number> {
+  const range = `${limits.min} to ${limits.max}${limits.unit === undefined ? '' : ` ${limits.unit}`}`;
+  return {
+    allowed: range,
+    parse(text, name) {
+      const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= limits.min && value <= limits.max
+        ? value
+        : refuse(name, text, `a whole number from ${range}`);
+    },
+  };
+}
+
+/** In milliseconds; people write seconds. */
+export function seconds(limits: { min: number; max: number }): SettingFormat<number> {
+  const { parse, ...rest } = wholeNumber({ ...limits, unit: 'seconds' });
+  return { ...rest, parse: (text, name) => 1000 * parse(text, name) };
+}
+
+export const trueOrFalse: SettingFormat<boolean> = {
+  allowed: 'true or false',
+  parse: (text, name) => oneOf(['true', 'false']).parse(text, name) === 'true',
+};
+
+export function oneOf<const Word extends string>(words: readonly Word[]): SettingFormat<Word> {
+  return {
+    allowed: words.join(', '),
+    parse: (text, name) =>
+      words.find((word) => word === text) ?? refuse(name, text, `one of ${words.join(', ')}`),
+  };
+}
+
+/** Plain text; the limit is that of the messages that carry it. */
+export const shortText = (maxLength: number): SettingFormat<string> => ({
+  parse(text, name) {
+    if (text.length <= maxLength) return text;
+    throw new SettingError(`${name} is longer than ${maxLength} characters.`);
+  },
+});
+
+/** Goes into HTTP headers. No message shows it. */
+export const secret = (limits: { min: number; max: number }): SettingFormat<string> => ({
+  parse(text, name) {
+    if (/^[\x21-\x7e]+$/.test(text) && text.length >= limits.min && text.length <= limits.max) return text;
+    throw new SettingError(
+      `${name} is not a token: give ${limits.min} to ${limits.max} printable ASCII characters without spaces.`,
+    );
+  },
+});
+
+export const httpUrl: SettingFormat<URL> = {
+  parse(text, name) {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isPlain = !/[?#]/.test(text) && url?.username === '' && url.password === '';
+    if (url !== undefined && isPlain && /^https?:$/.test(url.protocol)) return url;
+    return refuse(name, text, 'an address such as http://192.168.1.10:8080 or https://phones.example.com');
+  },
+};
+
+/** Port 0 is for those who listen: any free one. */
+export const address: SettingFormat<Address> = {
+  parse(text, name) {
+    const parts = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]/@]+)):(\d{1,5})$/.exec(text);
+    const host = parts?.[1] ?? parts?.[2];
+    const port = Number(parts?.[3]);
+    if (host !== undefined && port <= 65_535) return Object.freeze({ host, port });
+    return refuse(name, text, 'host:port, such as 192.168.1.20:5555 or [::1]:8080');
+  },
+};
+
+/** Of something to connect to. */
+export const peerAddress: SettingFormat<Address> = {
+  parse(text, name) {
+    const peer = address.parse(text, name);
+    return peer.port > 0 ? peer : refuse(name, text, 'host:port with a port from 1 to 65535');
+  },
+};
+
+export const addressList: SettingFormat<readonly Address[]> = {
+  parse(text, name) {
+    const items = text.split(',').map((item) => item.trim());
+    const addresses = items.filter((item) => item !== '').map((item) => peerAddress.parse(item, name));
+    return Object.freeze([...new Map(addresses.map((item) => [formatAddress(item), item])).values()]);
+  },
+};
+
+export const folder: SettingFormat<string> = { parse: (text) => resolve(text) };
+
+/** `word` stands for none; usually empty. */
+export const unless = <Value>(
+  word: string,
+  { allowed, parse }: SettingFormat<Value>,
+): SettingFormat<Value | undefined> => ({
+  ...(allowed !== undefined && { allowed }),
+  parse: (text, name) => (text === word ? undefined : parse(text, name)),
+});
+
+function refuse(name: string, text: string, wanted: string): never {
+  const shown = JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+  throw new SettingError(`${name} is ${shown}: give ${wanted}.`);
+}

@@ -1,0 +1,12 @@
+export { type Address, formatAddress } from './address.ts';
+export * from './formats.ts';
+export { dataDir, logLevel } from './shared-settings.ts';
+export {
+  describeSetting,
+  type Environment,
+  parseSettings,
+  type Setting,
+  setting,
+  shownDefault,
+} from './setting.ts';
+export { SettingError } from './setting-error.ts';
