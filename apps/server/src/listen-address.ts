@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { SettingError } from '@phalanx/settings';
 
 import type { ServerConfig } from './config.ts';
+import { errorCodeOf } from './error-code.ts';
 
 const problems: Record<string, string> = {
   EADDRINUSE: 'is taken by another program: stop it, or choose another address',
@@ -13,8 +14,7 @@ const problems: Record<string, string> = {
 
 /** What keeps the server from listening, in words that say what to do; other errors as they are. */
 export function explainListenError(error: unknown, { host, port }: ServerConfig['listen']): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const problem = typeof code === 'string' ? problems[code] : undefined;
+  const problem = problems[errorCodeOf(error)];
   if (problem === undefined) return error;
   return new SettingError(`PHALANX_LISTEN ${host}:${port} ${problem}`, { cause: error });
 }

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 import { ApiError } from '../http/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
@@ -39,7 +41,7 @@ export interface Authenticator {
 }
 
 export function createAuthenticator(store: AccessStore, clock: Clock): Authenticator {
-  const cache = new Map<string, Principal>();
+  const cache = new LRUCache<string, Principal>({ max: cacheSize });
   const lastUses = new Map<string, number>();
   const forgetListeners: ((tokenId: string) => void)[] = [];
   let revocations = 0;
@@ -51,13 +53,6 @@ export function createAuthenticator(store: AccessStore, clock: Clock): Authentic
     await store.noteUse(uses);
   };
   const timer = setInterval(() => void flush().catch(() => undefined), lastUseFlushMs).unref();
-
-  const remember = (hash: string, known: Principal): void => {
-    cache.delete(hash);
-    cache.set(hash, known);
-    const oldest = cache.size > cacheSize ? cache.keys().next().value : undefined;
-    if (oldest !== undefined) cache.delete(oldest);
-  };
 
   const lookUp = async (secret: string, hash: string): Promise<Principal> => {
     const cached = cache.get(hash);
@@ -80,7 +75,7 @@ export function createAuthenticator(store: AccessStore, clock: Clock): Authentic
       const now = clock.now();
       if (known.expiresAt !== null && known.expiresAt <= now) throw refuse('The token has expired.');
       // What was read before a revocation must not come back into the cache after it.
-      if (revocations === revocationsBefore) remember(hash, known);
+      if (revocations === revocationsBefore) cache.set(hash, known);
       lastUses.set(known.tokenId, now);
       return known;
     },

@@ -1,5 +1,6 @@
 import type { CaptureKind } from '@phalanx/protocol';
 
+import { errorCodeOf } from '../error-code.ts';
 import { ApiError } from '../http/api-error.ts';
 import {
   CaptureStoreFullError,
@@ -86,7 +87,7 @@ export class CaptureUploads {
 
 function asApiError(error: unknown): unknown {
   if (error instanceof CaptureStoreFullError) return ApiError.of('storage_full', {}, { cause: error });
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCodeOf(error);
   const isCutOff = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   if (isCutOff) return ApiError.of('invalid_request', { problem: 'The body was cut off' }, { cause: error });
   return error;

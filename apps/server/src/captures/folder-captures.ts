@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { validate } from 'uuid';
 
+import { errorCodeOf } from '../error-code.ts';
+import { syncFolder } from '../sync-folder.ts';
 import {
   CaptureStoreFullError,
   type CaptureKey,
@@ -10,22 +13,9 @@ import {
   type StoredCapture,
 } from './capture-store.ts';
 
-const recordId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const isId = (text: string): boolean => validate(text) && text === text.toLowerCase();
 /** Quota, disk and largest file. */
 const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';
-
-/** What was written to a folder's list of names outlives a loss of power. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 /** Returns how many bytes there were. The file is closed in any case. */
 async function writeAll(handle: FileHandle, body: AsyncIterable<Uint8Array>): Promise<number> {
@@ -81,7 +71,7 @@ export class FolderCaptures implements CaptureStore {
         throw error;
       });
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
+      if (errorCodeOf(error) === 'ENOENT') return undefined;
       throw error;
     }
   }
@@ -93,9 +83,9 @@ export class FolderCaptures implements CaptureStore {
   async listRecords(part: number): Promise<string[]> {
     const shard = path.join(this.#folder, part.toString(16).padStart(2, '0'));
     try {
-      return (await readdir(shard)).filter((name) => recordId.test(name));
+      return (await readdir(shard)).filter((name) => isId(name));
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return [];
+      if (errorCodeOf(error) === 'ENOENT') return [];
       throw error;
     }
   }
@@ -116,12 +106,12 @@ export class FolderCaptures implements CaptureStore {
 
   /** The only place where a path is made of an ID. */
   #folderOf(id: string): string {
-    if (!recordId.test(id)) throw new Error('the ID of a record is not a UUID in lower case');
+    if (!isId(id)) throw new Error('the ID of a record is not a UUID in lower case');
     return path.join(this.#folder, id.slice(-2), id);
   }
 
   #fileOf({ recordId: id, screenId, kind }: CaptureKey): string {
-    if (!recordId.test(screenId)) throw new Error('the ID of a screen is not a UUID in lower case');
+    if (!isId(screenId)) throw new Error('the ID of a screen is not a UUID in lower case');
     return path.join(this.#folderOf(id), `${screenId}.${kind}`);
   }
 }
@@ -139,6 +129,6 @@ async function describe(handle: FileHandle): Promise<StoredCapture> {
 }
 
 function asFull(error: unknown): unknown {
-  if (!fullCodes.has(codeOf(error))) return error;
+  if (!fullCodes.has(errorCodeOf(error))) return error;
   return new CaptureStoreFullError('there is no room for a capture', { cause: error });
 }

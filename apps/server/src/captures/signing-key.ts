@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { link, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
+import { errorCodeOf } from '../error-code.ts';
+
 const keyBytes = 32;
 
 /** Whole or not at all: two starts at one moment agree on one key. */
@@ -16,7 +18,7 @@ async function createKey(file: string): Promise<void> {
     await handle.close();
   }
   await link(draft, file).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (errorCodeOf(error) !== 'EEXIST') throw error;
   });
   await rm(draft);
 }
@@ -25,7 +27,7 @@ async function findKey(file: string): Promise<Buffer | undefined> {
   try {
     return await readFile(file);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 
+import { errorCodeOf } from '../error-code.ts';
 import { migrations } from './migrations/index.ts';
 
 /** Each store names its own tables with `db.withTables<...>()`. */
@@ -16,7 +17,7 @@ function openSqlite(file: string): Database.Database {
     return sqlite;
   } catch (error) {
     sqlite.close();
-    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY')) throw error;
+    if (errorCodeOf(error) !== 'SQLITE_BUSY') throw error;
     throw new SettingError(
       `The data folder ${path.dirname(path.resolve(file))} is in use by another server: stop that one, or set PHALANX_DATA_DIR to another folder`,
       { cause: error },

@@ -6,7 +6,7 @@ import { BatchProcessEnded, KeptOpen, type Reading } from './batch-process.ts';
 import type { GitProgram } from './git-program.ts';
 import { runGit } from './run-git.ts';
 import { removeStaleLock } from './stale-files.ts';
-import { syncFolder } from './sync-folder.ts';
+import { syncFolder } from '../sync-folder.ts';
 import { formatTree, parseTree, type Tree } from './tree.ts';
 import { TreeCache } from './tree-cache.ts';
 
@@ -97,12 +97,7 @@ export class GitRepository {
     return tree;
   }
 
-  /** Stores the content of a file outside of the repository. */
-  writeBlobOf(file: string): Promise<string> {
-    return this.#blobWriter.request(`${file}\n`, readId);
-  }
-
-  /** The same for a large one: by a process of its own, so that nobody waits behind it. */
+  /** Stores the content of a large file outside of the repository, by a process of its own: nobody waits behind it. */
   async writeLargeBlobOf(file: string): Promise<string> {
     const args = ['hash-object', '-w', '--no-filters', file];
     const { stdout } = await runGit(this.git, args, { gitDir: this.gitDir });

@@ -5,9 +5,10 @@ import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 
 import type { Clock } from '../clock.ts';
-import { ApiError, errorBody } from '../http/api-error.ts';
+import { ApiError } from '../http/api-error.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
+import { refuseSocket } from '../http/refuse-socket.ts';
 import { HostConnection } from './connection.ts';
 import type { HostLink } from './host-link.ts';
 import { HostListeners } from './host-listeners.ts';
@@ -18,8 +19,6 @@ interface GatewayOptions {
   log: Logger;
   heartbeatMs: number;
 }
-
-const statusTexts: Record<number, string> = { 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found' };
 
 /** Takes the WebSockets of hosts. */
 export class HostGateway {
@@ -101,18 +100,7 @@ export class HostGateway {
     if (!(error instanceof ApiError)) this.#options.log.error({ err: error }, 'a host could not be admitted');
     const known =
       error instanceof ApiError ? error : ApiError.of('not_ready', { reason: 'not able to admit hosts' });
-    const body = JSON.stringify(errorBody(known));
-    const head = [
-      `HTTP/1.1 ${known.status} ${statusTexts[known.status] ?? 'Error'}`,
-      'Content-Type: application/json; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${crypto.randomUUID()}`,
-      ...(known.status === 401 ? ['WWW-Authenticate: Bearer'] : []),
-      'Connection: close',
-    ];
-    // The peer may never close its side.
-    socket.once('finish', () => socket.destroy());
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    refuseSocket(socket, known);
   }
 
   /** A host that connects again replaces its earlier connection. */

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 
+import { errorCodeOf } from '../error-code.ts';
 import { ApiError, errorBody } from './api-error.ts';
+import { refuseSocket } from './refuse-socket.ts';
 
 /** As much as the largest body of an endpoint that takes JSON. */
 const mostUnreadBytes = 16 * 1024 * 1024;
@@ -20,8 +22,7 @@ const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
 
 export function asApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const known = frameworkErrors[code]?.(request);
+  const known = frameworkErrors[errorCodeOf(error)]?.(request);
   return known ?? ApiError.of('internal', { request_id: request.id }, { cause: error });
 }
 
@@ -57,14 +58,8 @@ export function refuseMalformedHttp(_error: Error, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify(
-    errorBody(ApiError.of('invalid_request', { problem: 'This is not a well-formed HTTP/1.1 request' })),
-  );
-  // The peer may never close its side.
-  socket.once('finish', () => socket.destroy());
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nx-request-id: ${crypto.randomUUID()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const problem = 'This is not a well-formed HTTP/1.1 request';
+  refuseSocket(socket, ApiError.of('invalid_request', { problem }));
 }
 
 export function answerErrors(app: FastifyInstance): void {

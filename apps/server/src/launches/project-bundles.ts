@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 import type { Compiler } from '../compile/compiler.ts';
 import type { ProjectFiles } from '../compile/project-files.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -9,8 +11,8 @@ const maxKeptLength = 64 * 1024 * 1024;
 /** The bundles of projects, by the exact tree that they were made of. */
 export class ProjectBundles {
   readonly #compiler: Compiler;
-  readonly #kept = new Map<string, Promise<Bundle>>();
-  readonly #lengths = new Map<string, number>();
+  readonly #made = new LRUCache<string, Bundle>({ maxSize: maxKeptLength, sizeCalculation: lengthOf });
+  readonly #making = new Map<string, Promise<Bundle>>();
 
   constructor(compiler: Compiler) {
     this.#compiler = compiler;
@@ -19,17 +21,16 @@ export class ProjectBundles {
   /** Throws `compile_failed` with a line for each mistake. */
   async get(files: ProjectFiles): Promise<Bundle> {
     const key = `${files.projectId} ${files.treeId}`;
-    const known = this.#kept.get(key) ?? this.#make(files);
-    this.#kept.delete(key);
-    this.#kept.set(key, known);
+    const made = this.#made.get(key);
+    if (made !== undefined) return made;
+    const making = this.#making.get(key) ?? this.#make(files);
+    this.#making.set(key, making);
     try {
-      const bundle = await known;
-      this.#lengths.set(key, bundle.code.length + (bundle.sourceMap?.length ?? 0));
-      this.#makeRoom();
+      const bundle = await making;
+      this.#made.set(key, bundle);
       return bundle;
-    } catch (error) {
-      this.#forget(key);
-      throw error;
+    } finally {
+      this.#making.delete(key);
     }
   }
 
@@ -39,18 +40,6 @@ export class ProjectBundles {
     const { errors } = result;
     throw ApiError.of('compile_failed', { summary: errors[0] ?? 'unknown mistake' }, { errors });
   }
-
-  #makeRoom(): void {
-    let total = this.#lengths.values().reduce((sum, length) => sum + length, 0);
-    for (const [key, length] of this.#lengths) {
-      if (total <= maxKeptLength) return;
-      this.#forget(key);
-      total -= length;
-    }
-  }
-
-  #forget(key: string): void {
-    this.#kept.delete(key);
-    this.#lengths.delete(key);
-  }
 }
+
+const lengthOf = ({ code, sourceMap }: Bundle): number => code.length + (sourceMap?.length ?? 0) + 1;

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
+import { timeOfUuidV7 } from '../uuid-v7.ts';
+
 /** The counter fills the 12 bits of `rand_a` and the first 18 of `rand_b` (RFC 9562, section 6.2, method 1). */
 const counterBits = 30;
 const maxCounter = 2 ** counterBits - 1;
@@ -17,7 +19,7 @@ export class LogIds {
 
   /** Goes on after `lastId`, an ID of an earlier process. */
   resumeAfter(lastId: string): void {
-    const timeMs = Number.parseInt(lastId.slice(0, 8) + lastId.slice(9, 13), 16);
+    const timeMs = timeOfUuidV7(lastId);
     if (timeMs < this.#timeMs) return;
     this.#startMillisecond(timeMs + 1);
   }
@@ -48,9 +50,4 @@ export class LogIds {
     const time = hex(this.#timeMs, 12);
     return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(this.#counter >>> 18, 3)}-`;
   }
-}
-
-/** A log ID is a UUIDv7; any other UUID was never one. */
-export function isLogId(id: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.test(id);
 }

@@ -6,7 +6,7 @@ import type { Fleet } from '../devices/fleet.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute } from '../http/route.ts';
-import { isLogId } from './log-ids.ts';
+import { isUuidV7 } from '../uuid-v7.ts';
 import { readLogs } from './read-logs.ts';
 import type { LogStore } from './store.ts';
 
@@ -32,7 +32,7 @@ export function addLogRoutes(app: FastifyInstance, { fleet, store, clock }: LogR
 
 function cursorOf(from: string | undefined): string {
   if (from === undefined) return '';
-  if (isLogId(from)) return from.toLowerCase();
+  if (isUuidV7(from)) return from.toLowerCase();
   throw ApiError.of('invalid_request', { problem: 'Field from must be the id of a log entry (a UUIDv7)' });
 }
 

@@ -4,8 +4,10 @@ import { logWindowMs, type WireLogEntry } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { Clock } from '../clock.ts';
+import { errorCodeOf } from '../error-code.ts';
 import { encodeBatch, type LogBatch, type LogStream } from './log-batch.ts';
-import { isLogId, LogIds } from './log-ids.ts';
+import { isUuidV7 } from '../uuid-v7.ts';
+import { LogIds } from './log-ids.ts';
 import { LogSegment } from './segment-store.ts';
 
 const segmentMs = 60_000;
@@ -90,7 +92,7 @@ export class LogStore {
     const file = path.join(this.#folder, lastIdFile);
     const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
     for (const lastId of [kept, ...this.segments.map((segment) => segment.lastId)]) {
-      if (isLogId(lastId)) this.#ids.resumeAfter(lastId);
+      if (isUuidV7(lastId)) this.#ids.resumeAfter(lastId);
     }
   }
 
@@ -162,7 +164,7 @@ export class LogStore {
     try {
       return new LogSegment(file);
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') throw error;
+      if (errorCodeOf(error) === 'SQLITE_BUSY') throw error;
       this.#log.error({ err: error, file }, 'a log file is damaged and was deleted');
       removeFile(file);
       return null;

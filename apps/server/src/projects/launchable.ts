@@ -1,19 +1,13 @@
-import type { ProjectRole } from '@phalanx/protocol';
-
 import type { ProjectFiles } from '../compile/project-files.ts';
 import type { Principal } from '../http/principal.ts';
 import { editors, type ProjectAccess } from './project-access.ts';
 import { createProjectFiles } from './project-files.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
-import { emptyTree, isDirty, readSavedState } from './saved-state.ts';
+import { isDirty, readSavedState } from './saved-state.ts';
 
 /** A project as it is at one moment; what is written later does not change it. */
 export interface Launchable {
   readonly projectId: string;
-  readonly name: string;
-  readonly role: ProjectRole;
-  /** Git's hash of the saved files, committed or not: the same hash, the same files. */
-  readonly treeId: string;
   /** The newest commit. */
   readonly commit: string | null;
   /** Whether the files differ from those of `commit`. */
@@ -26,14 +20,11 @@ export type GetLaunchable = (projectId: string, principal: Principal) => Promise
 /** Throws `project_not_found` also for those who may only read it: launching takes an editor. */
 export function createGetLaunchable(access: ProjectAccess, repositories: ProjectRepositories): GetLaunchable {
   return async (projectId, principal) => {
-    const { id, name, role } = await access.getProject(principal, projectId, editors);
+    const { id } = await access.getProject(principal, projectId, editors);
     return repositories.read(id, async (repository) => {
       const state = await readSavedState(repository);
       return {
         projectId: id,
-        name,
-        role,
-        treeId: state.files ?? emptyTree,
         commit: state.head ?? null,
         dirty: await isDirty(repository, state),
         files: createProjectFiles(id, state.files, (work) => repositories.read(id, work)),

@@ -8,7 +8,7 @@ import { QueueLock } from '../git/queue-lock.ts';
 import { RepositoryPool } from '../git/repository-pool.ts';
 import { runGit } from '../git/run-git.ts';
 import { removeStaleFiles } from '../git/stale-files.ts';
-import { syncFolder } from '../git/sync-folder.ts';
+import { syncFolder } from '../sync-folder.ts';
 import { ApiError } from '../http/api-error.ts';
 import { publishHead, SavedStateMoved } from './saved-state.ts';
 import { Upkeep } from './upkeep.ts';

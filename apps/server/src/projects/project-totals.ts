@@ -1,4 +1,5 @@
 import { maxProjectBytes, maxProjectFiles } from '@phalanx/protocol';
+import { LRUCache } from 'lru-cache';
 
 import type { GitRepository } from '../git/git-repository.ts';
 import { listSizedFiles } from '../git/sized-files.ts';
@@ -20,7 +21,7 @@ export function findTotalsProblem({ files, bytes }: Totals): string | undefined 
 
 /** How much each project holds; counted once, and from then on by what each write changes. */
 export class ProjectTotals {
-  readonly #byTree = new Map<string, Totals>();
+  readonly #byTree = new LRUCache<string, Totals>({ max: maxRemembered });
 
   /** The totals after `change`; throws `project_full` when that is too much. */
   async requireRoom(repository: GitRepository, treeId: string | undefined, change: Totals): Promise<Totals> {
@@ -33,11 +34,7 @@ export class ProjectTotals {
   }
 
   remember(treeId: string | undefined, totals: Totals): void {
-    if (treeId === undefined) return;
-    this.#byTree.delete(treeId);
-    this.#byTree.set(treeId, totals);
-    const oldest = this.#byTree.size > maxRemembered ? this.#byTree.keys().next().value : undefined;
-    if (oldest !== undefined) this.#byTree.delete(oldest);
+    if (treeId !== undefined) this.#byTree.set(treeId, totals);
   }
 
   async #count(repository: GitRepository, treeId: string | undefined): Promise<Totals> {

@@ -78,11 +78,6 @@ export function createProjectStore(database: Db) {
       return rows.map(withRole);
     },
 
-    async exists(id: string): Promise<boolean> {
-      const row = await db.selectFrom('project').select('id').where('id', '=', id).executeTakeFirst();
-      return row !== undefined;
-    },
-
     async listIds(): Promise<Set<string>> {
       const rows = await db.selectFrom('project').select('id').execute();
       return new Set(rows.map((row) => row.id));

@@ -4,11 +4,11 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Fleet } from '../devices/fleet.ts';
 import type { HostLink } from '../hosts/host-link.ts';
+import { isUuidV7, timeOfUuidV7 } from '../uuid-v7.ts';
 import type { AutomationAccess } from './access-store.ts';
 import { expectedCaptures, type ExpectedCapture } from './expected-captures.ts';
 import { newRecord, type RecordOrigin } from './new-record.ts';
 import type { RecordChanges } from './record-changes.ts';
-import { timeOfUuidV7 } from './record-times.ts';
 import type { RetentionLimits } from './retention-store.ts';
 import type { RecordStore } from './store.ts';
 
@@ -40,8 +40,8 @@ const maxAheadMs = 60_000;
 const maxAgeMs = 7 * 24 * 60 * 60 * 1000;
 
 function timeProblem(id: string, nowMs: number): string | undefined {
+  if (!isUuidV7(id)) return 'its ID is no UUIDv7';
   const time = timeOfUuidV7(id);
-  if (time === undefined) return 'its ID is no UUIDv7';
   if (time > nowMs + maxAheadMs) return 'its ID lies in the future';
   return time < nowMs - maxAgeMs ? 'it is older than 7 days' : undefined;
 }
@@ -109,7 +109,7 @@ export class RecordIntake {
         device_id: run.device_id,
         android_version: device?.android_version ?? '',
       }),
-      added_at: timeOfUuidV7(id) ?? this.#options.clock.now(),
+      added_at: timeOfUuidV7(id),
     };
   }
 

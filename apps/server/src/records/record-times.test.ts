@@ -1,20 +1,6 @@
-import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 
-import { protectionEnd, timeOfUuidV7 } from './record-times.ts';
-
-describe('the time of a record', () => {
-  it('is in its UUIDv7', () => {
-    expect(timeOfUuidV7(uuidv7({ msecs: 1_790_000_000_123 }))).toBe(1_790_000_000_123);
-  });
-
-  it.each([uuidv4(), '', uuidv7().toUpperCase(), `${uuidv7()}0`, uuidv7().replace(/-7/, '-8')])(
-    'is not found in %s',
-    (id) => {
-      expect(timeOfUuidV7(id)).toBeUndefined();
-    },
-  );
-});
+import { protectionEnd } from './record-times.ts';
 
 describe('the protection of a saved record', () => {
   it.each([

@@ -1,11 +1,3 @@
-const uuidV7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
-/** The time in a UUIDv7 (RFC 9562, section 5.7), epoch ms; undefined for any other text. Lower case only. */
-export function timeOfUuidV7(id: string): number | undefined {
-  const match = uuidV7.exec(id);
-  return match === null ? undefined : Number.parseInt(`${match[1]}${match[2]}`, 16);
-}
-
 const protectedMonths = 2;
 
 /**

@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 import type { HostLink } from '../hosts/host-link.ts';
 import type { LogStream } from '../logs/log-batch.ts';
 import type { RunStore } from './store.ts';
@@ -8,7 +10,7 @@ const cacheSize = 20_000;
 /** Tells to which device and automation the log entries of a run belong, and whether the host may send them. */
 export class RunOwners {
   readonly #store: RunStore;
-  readonly #cache = new Map<string, LogStream & { hostId: string }>();
+  readonly #cache = new LRUCache<string, LogStream & { hostId: string }>({ max: cacheSize });
 
   constructor(store: RunStore) {
     this.#store = store;
@@ -31,8 +33,6 @@ export class RunOwners {
       hostId: row.host_id,
     };
     this.#cache.set(runId, stream);
-    const oldest = this.#cache.size > cacheSize ? this.#cache.keys().next().value : undefined;
-    if (oldest !== undefined) this.#cache.delete(oldest);
     return stream;
   }
 }

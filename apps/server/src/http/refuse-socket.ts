@@ -1,0 +1,20 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import { errorBody, type ApiError } from './api-error.ts';
+
+/** Answers on a socket whose request never reached the framework. */
+export function refuseSocket(socket: Duplex, error: ApiError): void {
+  const body = JSON.stringify(errorBody(error));
+  const head = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${crypto.randomUUID()}`,
+    ...(error.status === 401 ? ['WWW-Authenticate: Bearer'] : []),
+    'Connection: close',
+  ];
+  // The peer may never close its side.
+  socket.once('finish', () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
