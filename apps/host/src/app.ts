@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { hostProtocolVersion } from '@phalanx/protocol';
+import { SettingError } from '@phalanx/settings';
 import { type Logger, pino } from 'pino';
 
 import type { HostConfig } from './config.ts';
@@ -76,14 +78,34 @@ interface Parts {
   phones: PhoneWatch;
 }
 
-function openPool(config: HostConfig, log: Logger): Promise<SandboxPool> {
+async function openPool(config: HostConfig, log: Logger): Promise<SandboxPool> {
   return createSandboxPool({
     size: config.warmSandboxes,
     memoryMb: config.runMemoryMb,
     fetchPolicy: { allowPrivateAddresses: config.allowPrivateFetch },
+    confinement: await openRequiredConfinement(config, log),
     log,
   });
 }
+
+/** The operator reads at every start what holds user code, and what does not. */
+async function openRequiredConfinement(
+  { requireConfinement }: HostConfig,
+  log: Logger,
+): Promise<Confinement> {
+  const confinement = await openConfinement();
+  const { holds, description } = confinement;
+  if (!holds && requireConfinement) {
+    throw new SettingError(`PHALANX_REQUIRE_CONFINEMENT is true, but: ${description}`);
+  }
+  if (process.getuid?.() === 0) log.warn(asRoot);
+  if (holds) log.info(description);
+  else log.warn(description);
+  return confinement;
+}
+
+const asRoot =
+  'The host runs as root, which it does not need: give it a user of its own. What runs user code gives up the rights of root.';
 
 /** Wires runs, logs and phones to the server. Returns how to end all that. */
 async function connect({

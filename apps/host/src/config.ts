@@ -80,6 +80,12 @@ const rows = {
     description: 'sandbox processes kept ready for the next runs',
     format: wholeNumber({ min: 0, max: 64 }),
   }),
+  requireConfinement: setting({
+    name: 'PHALANX_REQUIRE_CONFINEMENT',
+    default: 'false',
+    description: 'whether to refuse to start where the operating system can not confine user code',
+    format: trueOrFalse,
+  }),
   logLevel,
 };
 

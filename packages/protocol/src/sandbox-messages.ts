@@ -97,7 +97,6 @@ export type SandboxCommand =
       argumentsJson: string;
       /** CPU time of the whole child from `begin` on, in milliseconds. */
       cpuMs: number;
-      allowPrivateAddresses: boolean;
       logRate: SandboxLogRate;
     }
   | { type: 'begin' }

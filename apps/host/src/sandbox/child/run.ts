@@ -4,7 +4,7 @@ import { maxRunResultBytes, type SandboxCallResult, type SandboxCommand } from '
 import { cpuLimit, type FailedEnd } from '../run/run-end.ts';
 import { createCalls } from './calls.ts';
 import { watchCpu } from './cpu-watch.ts';
-import { createFetches } from './fetch/fetches.ts';
+import { createFetches } from './fetches.ts';
 import type { HostChannel } from './host-channel.ts';
 import type { IsolateEntry } from './isolate-entry.ts';
 import { randomByteString } from './random-byte-string.ts';
@@ -54,9 +54,7 @@ export class Run {
     this.#calls = createCalls(place.channel, (id, result) =>
       this.#enter('result', id, JSON.stringify(result)),
     );
-    this.#fetches = createFetches(job.allowPrivateAddresses, (id, json, body) =>
-      this.#enter('fetched', id, json, body),
-    );
+    this.#fetches = createFetches((id, json, body) => this.#enter('fetched', id, json, body));
     this.#orders = this.#createOrders();
   }
 

@@ -1,7 +1,10 @@
+import type { Socket } from 'node:net';
+import { openConfinement, type Confinement } from '@phalanx/confinement';
 import type { SandboxCommand, SandboxLogRate } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
-import { buildSandboxBundles } from '../process/bundles.ts';
+import { FetchBroker } from '../../fetch/fetch-broker.ts';
+import { buildSandboxBundles, bundleProgram } from '../process/bundles.ts';
 import { runInChild } from '../run/sandbox-run.ts';
 import type { SandboxHooks, SandboxJob, SandboxRun } from '../sandbox-job.ts';
 import { WarmChildren } from './warm-children.ts';
@@ -15,6 +18,8 @@ interface SandboxPoolOptions {
   fetchPolicy: { allowPrivateAddresses: boolean };
   /** How fast one run may log before it is held back. Default: 2,000 lines and 4 MiB a second, burst 20,000 and 16 MiB. */
   logRate?: SandboxLogRate;
+  /** What holds the processes of user code. Default: what this machine offers. */
+  confinement?: Confinement;
   log?: Logger;
 }
 
@@ -33,9 +38,15 @@ const defaultLogRate: SandboxLogRate = {
 
 /** Resolves when the first children are ready. Rejects when children can't be started on this machine. */
 export async function createSandboxPool(options: SandboxPoolOptions): Promise<SandboxPool> {
-  const bundles = await buildSandboxBundles();
   const { size, memoryMb = 256, log } = options;
-  const children = new WarmChildren(bundles, { size, memoryMb, log });
+  const [bundles, program, confinement] = await Promise.all([
+    buildSandboxBundles(),
+    bundleProgram(new URL('../../fetch/broker/main.ts', import.meta.url)),
+    options.confinement ?? openConfinement(),
+  ]);
+  const broker = new FetchBroker({ ...options.fetchPolicy, program, confinement, log });
+  const serveFetches = (socket: Socket): void => broker.serve(socket);
+  const children = new WarmChildren({ bundles, confinement, serveFetches }, { size, memoryMb, log });
   await children.fill();
   const running = new Set<SandboxRun>();
   return {
@@ -50,6 +61,7 @@ export async function createSandboxPool(options: SandboxPoolOptions): Promise<Sa
       for (const run of running) run.stop();
       await Promise.all([...running].map(({ ended }) => ended));
       await children.close();
+      await broker.close();
     },
   };
 }
@@ -61,7 +73,6 @@ function commandOf(job: SandboxJob, options: SandboxPoolOptions): Extract<Sandbo
     sourceMap: job.bundle.sourceMap,
     argumentsJson: JSON.stringify(job.arguments),
     cpuMs: job.limits.cpuMs,
-    allowPrivateAddresses: options.fetchPolicy.allowPrivateAddresses,
     logRate: options.logRate ?? defaultLogRate,
   };
 }

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 
-import type { SandboxBundles } from '../process/bundles.ts';
-import { spawnSandboxChild, type SandboxChild } from '../process/sandbox-child.ts';
+import { spawnSandboxChild, type ChildGround, type SandboxChild } from '../process/sandbox-child.ts';
 
 const firstRetryMs = 100;
 const maxRetryMs = 10_000;
@@ -14,7 +13,7 @@ export interface WarmChildrenOptions {
 
 /** Idle children, kept at their number; knows every child that lives, so that all can be ended. */
 export class WarmChildren {
-  readonly #bundles: SandboxBundles;
+  readonly #ground: ChildGround;
   readonly #options: WarmChildrenOptions;
   readonly #idle = new Set<SandboxChild>();
   #starting = 0;
@@ -23,8 +22,8 @@ export class WarmChildren {
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(bundles: SandboxBundles, options: WarmChildrenOptions) {
-    this.#bundles = bundles;
+  constructor(ground: ChildGround, options: WarmChildrenOptions) {
+    this.#ground = ground;
     this.#options = options;
   }
 
@@ -53,7 +52,7 @@ export class WarmChildren {
   }
 
   #spawn(memoryMb: number): SandboxChild {
-    const child = spawnSandboxChild(this.#bundles, memoryMb);
+    const child = spawnSandboxChild(this.#ground, memoryMb);
     this.#living.add(child);
     void child.exited.then((exit) => {
       this.#living.delete(child);

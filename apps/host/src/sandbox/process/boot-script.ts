@@ -1,5 +1,5 @@
 /**
- * The first code of a child, passed by `--eval`: reads the boot frame from stdin, so that the child's own program
+ * The first code of a process, passed by `--eval`: reads the boot frame from stdin, so that its own program
  * needs no file to be readable, then starts it. Plain CommonJS, run by Node as it is.
  */
 export const bootScript = `'use strict';
@@ -16,8 +16,8 @@ const read = (size) => {
 };
 const boot = JSON.parse(read(read(4).readUInt32BE()).toString());
 const program = { exports: {} };
-compileFunction(boot.program, ['require', 'module', 'exports'], { filename: 'sandbox-child.js' })(require, program, program.exports);
-program.exports.main(boot, require(boot.isolatedVmPath)).catch((error) => {
+compileFunction(boot.program, ['require', 'module', 'exports'], { filename: 'program.js' })(require, program, program.exports);
+Promise.try(() => program.exports.main(boot, require)).catch((error) => {
   console.error(error);
   process.exit(70);
 });

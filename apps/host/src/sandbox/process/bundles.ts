@@ -20,11 +20,7 @@ export interface SandboxBundles {
 export async function buildSandboxBundles(): Promise<SandboxBundles> {
   const isolatedVmPath = packageFolder('isolated-vm', import.meta.filename);
   const [program, prelude] = await Promise.all([
-    bundle({
-      entryPoints: [fileURLToPath(new URL('../child/main.ts', import.meta.url))],
-      format: 'cjs',
-      platform: 'node',
-    }),
+    bundleProgram(new URL('../child/main.ts', import.meta.url)),
     bundle({
       entryPoints: [fileURLToPath(import.meta.resolve('@phalanx/automation/prelude'))],
       format: 'iife',
@@ -40,6 +36,10 @@ export async function buildSandboxBundles(): Promise<SandboxBundles> {
     readablePaths: [isolatedVmPath, packageFolder('node-gyp-build', isolatedVmPath)],
   };
 }
+
+/** One CommonJS text of a program and all that it imports, so that its process needs no file of ours. */
+export const bundleProgram = (entry: URL): Promise<string> =>
+  bundle({ entryPoints: [fileURLToPath(entry)], format: 'cjs', platform: 'node' });
 
 function packageFolder(name: string, from: string): string {
   return dirname(createRequire(join(from, 'package.json')).resolve(`${name}/package.json`));

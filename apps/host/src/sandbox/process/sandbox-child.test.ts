@@ -1,9 +1,11 @@
+import { openConfinement } from '@phalanx/confinement';
 import { describe, expect, it } from 'vitest';
 
 import { runInChild } from '../run/sandbox-run.ts';
 import type { SandboxBundles } from './bundles.ts';
 import { spawnSandboxChild } from './sandbox-child.ts';
 
+const confinement = await openConfinement();
 const logRate = { linesPerSecond: 2000, burstLines: 2000, bytesPerSecond: 1e6, burstBytes: 1e6 };
 
 /** A child whose program is not ours: what one that was taken over may do. */
@@ -18,7 +20,7 @@ function runProgram(main: string, durationMs = 5000) {
     readablePaths: [],
   };
   const calls: string[] = [];
-  const child = spawnSandboxChild(bundles, 64);
+  const child = spawnSandboxChild({ bundles, confinement, serveFetches: (socket) => socket.destroy() }, 64);
   const run = runInChild(child, {
     job: {
       runId: 'r',
@@ -37,7 +39,6 @@ function runProgram(main: string, durationMs = 5000) {
       sourceMap: null,
       argumentsJson: '{}',
       cpuMs: 1,
-      allowPrivateAddresses: false,
       logRate,
     },
     log: undefined,

@@ -1,7 +1,9 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
+import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 
+import { nodeFiles, type Confinement, type Policy } from '@phalanx/confinement';
 import {
   maxSandboxReportBytes,
   SandboxReport,
@@ -17,6 +19,7 @@ import { createFrameReader, encodeFrame } from './frames.ts';
 const reports = Compile(SandboxReport);
 /** What a dying child says of itself (V8's fatal errors) is kept for the host's own log. */
 const maxStderrLength = 4000;
+const megabyte = 1024 * 1024;
 
 /** How a child's process ended. */
 export interface ChildExit {
@@ -38,16 +41,29 @@ export interface SandboxChild {
   onReports: (batch: SandboxReport[]) => Promise<void>;
 }
 
+/** What every child is started with. */
+export interface ChildGround {
+  bundles: SandboxBundles;
+  confinement: Confinement;
+  /** Takes the other end of the socket through which a child fetches. */
+  serveFetches: (socket: Socket) => void;
+}
+
 /** Starts a process that makes an isolate ready and then waits for a job. Never throws: `exited` tells of failures. */
-export function spawnSandboxChild(bundles: SandboxBundles, memoryMb: number): SandboxChild {
+export function spawnSandboxChild(ground: ChildGround, memoryMb: number): SandboxChild {
+  const { bundles, confinement } = ground;
   try {
-    const process_ = spawn(process.execPath, childArguments(bundles, memoryMb), {
+    const start = { program: process.execPath, args: childArguments(bundles, memoryMb) };
+    const { program, args } = confinement.wrap(start, childPolicy(bundles));
+    const process_ = spawn(program, args, {
       // Ctrl-C in a terminal reaches the whole group of the host, which first has to end its runs in order.
       detached: true,
       env: {},
       cwd: '/',
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
+    const fetches = process_.stdio[3];
+    if (fetches instanceof Socket) ground.serveFetches(fetches);
     return attach(process_, { ...bundles, memoryMb });
   } catch (error) {
     // Some errors of the system (a busy binary, no file descriptors left) come at once.
@@ -98,10 +114,29 @@ function childArguments({ readablePaths }: SandboxBundles, memoryMb: number): st
     // This flag, and not isolated-vm's own option, sets the limit of the isolate's heap.
     `--max-old-space-size=${memoryMb}`,
     '--no-node-snapshot',
+    withoutOpenSslFile,
     '--disable-warning=SecurityWarning',
     '--eval',
     bootScript,
   ];
+}
+
+/** V8's heap, the isolate's and their code stay far below; what goes on beyond that ends the process. */
+const maxDataBytes = 2.25 * 1024 * megabyte;
+
+/** OpenSSL gives up when it may not read its settings; nothing here needs any. */
+export const withoutOpenSslFile = '--openssl-config=/dev/null';
+
+function childPolicy({ readablePaths }: SandboxBundles): Policy {
+  const node = nodeFiles();
+  return {
+    ...node,
+    readable: [...node.readable, ...readablePaths],
+    keptDescriptors: [3],
+    maxDataBytes,
+    maxFileBytes: 0,
+    maxOpenFiles: 256,
+  };
 }
 
 /** Automations wait for phones most of the time; when they compute, the host's own work goes first. */

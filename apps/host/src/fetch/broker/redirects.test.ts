@@ -26,8 +26,8 @@ afterAll(async () => {
 
 /** The first hop is let through, as a public server would be; from then on the policy holds. */
 function firstHopAllowed(): SendExchange {
-  const sends = [createExchanger(true)];
-  const strict = createExchanger(false);
+  const sends = [createExchanger(true).send];
+  const strict = createExchanger(false).send;
   return (exchange) => (sends.pop() ?? strict)(exchange);
 }
 

@@ -18,12 +18,18 @@ export interface Exchange {
 /** Makes a request and gives the response as soon as its head is there. */
 export type SendExchange = (exchange: Exchange) => Promise<IncomingMessage>;
 
-export function createExchanger(allowPrivateAddresses: boolean): SendExchange {
+export interface Exchanger {
+  send: SendExchange;
+  /** Ends the connections that are kept open. */
+  close(): void;
+}
+
+export function createExchanger(allowPrivateAddresses: boolean): Exchanger {
   const settings = { keepAlive: true, ...(allowPrivateAddresses ? {} : { lookup: guardedLookup }) };
   const plain = { request: httpRequest, agent: new HttpAgent(settings) };
   const secure = { request: httpsRequest, agent: new HttpsAgent(settings) };
 
-  return async ({ url, method, headers, body, signal }) => {
+  const send: SendExchange = async ({ url, method, headers, body, signal }) => {
     if (!allowPrivateAddresses) refuseLiteral(url);
     const { request, agent } = url.protocol === 'https:' ? secure : plain;
     const withoutAuth = new URL(url);
@@ -38,5 +44,12 @@ export function createExchanger(allowPrivateAddresses: boolean): SendExchange {
       outgoing.on('error', reject);
       outgoing.end(body);
     });
+  };
+  return {
+    send,
+    close() {
+      plain.agent.destroy();
+      secure.agent.destroy();
+    },
   };
 }

@@ -1,0 +1,17 @@
+import { Socket } from 'node:net';
+
+import { serveFetches } from './serve-fetches.ts';
+
+export interface BrokerBoot {
+  allowPrivateAddresses: boolean;
+}
+
+/** The program of the broker: makes the requests of each socket that the host hands over, until the host is gone. */
+export function main({ allowPrivateAddresses }: BrokerBoot): void {
+  process.on('message', (_, handle) => {
+    if (!(handle instanceof Socket)) return;
+    handle.on('error', () => handle.destroy());
+    void serveFetches(handle, allowPrivateAddresses);
+  });
+  process.on('disconnect', () => process.exit());
+}

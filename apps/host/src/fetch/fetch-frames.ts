@@ -1,0 +1,59 @@
+/**
+ * What a sandbox process and the broker say to each other over their socket: frames of a head (JSON) and bytes, each
+ * behind its length (4 bytes, big-endian).
+ */
+import type { FetchOrder } from '@phalanx/automation';
+
+/** From the sandbox process. The bytes of `fetch` are the request's body. */
+export type FetchRequest = { type: 'fetch'; order: FetchOrder } | { type: 'abort'; id: number };
+
+/** From the broker: the response's body in pieces, then its head, or why there is none. */
+export type FetchReply =
+  { type: 'body'; id: number } | { type: 'answered' | 'failed'; id: number; json: string };
+
+export interface Frame {
+  head: string;
+  bytes: Buffer;
+}
+
+const lengthsBytes = 8;
+const maxHeadBytes = 1024 * 1024;
+
+export function encodeFetchFrame(
+  message: FetchRequest | FetchReply,
+  bytes: Buffer = Buffer.alloc(0),
+): Buffer {
+  const head = Buffer.from(JSON.stringify(message));
+  const lengths = Buffer.allocUnsafe(lengthsBytes);
+  lengths.writeUInt32BE(head.length, 0);
+  lengths.writeUInt32BE(bytes.length, 4);
+  return Buffer.concat([lengths, head, bytes]);
+}
+
+/** Gives the frames of a stream as they are complete. Throws at a frame that is larger than one may be. */
+export async function* readFetchFrames(
+  stream: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<Frame, void> {
+  let chunks: Buffer[] = [];
+  let held = 0;
+  let wanted = lengthsBytes;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    held += chunk.length;
+    while (held >= wanted) {
+      const whole = chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
+      const headLength = whole.readUInt32BE(0);
+      const end = lengthsBytes + headLength + whole.readUInt32BE(4);
+      if (headLength > maxHeadBytes || end > maxBytes) throw new Error('a frame of fetch is too large');
+      chunks = [whole];
+      wanted = end;
+      if (held < end) break;
+      const head = whole.toString('utf8', lengthsBytes, lengthsBytes + headLength);
+      yield { head, bytes: whole.subarray(lengthsBytes + headLength, end) };
+      chunks = [whole.subarray(end)];
+      held -= end;
+      wanted = lengthsBytes;
+    }
+  }
+}

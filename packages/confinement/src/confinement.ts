@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { nodeFiles } from './node-files.ts';
+import { launcherOptions, type Policy } from './policy.ts';
+
+/** A program and its arguments, as `spawn` takes them. */
+export interface Start {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+
+/** How programs are started that work with what users wrote. */
+export interface Confinement {
+  /** Whether the kernel holds confined programs to their policy. */
+  readonly holds: boolean;
+  /** One sentence for the operator: what protects this machine, or what is missing and what to do. */
+  readonly description: string;
+  /** What to start instead of `start`, so that it runs under `policy`. Where nothing holds it is `start` itself. */
+  wrap(start: Start, policy: Policy): Start;
+}
+
+export interface ConfinementOptions {
+  /** For tests: where the launcher is looked for. Default: the one of this package for this architecture. */
+  launcher?: string;
+}
+
+const run = promisify(execFile);
+const tryOutMs = 10_000;
+
+/** What the kernel must refuse a confined Node, by name; it prints what was not refused. */
+const forbidden = `
+const reached = [];
+const attempt = (name, act) => { try { act(); reached.push(name); } catch {} };
+attempt('files', () => require('node:fs').readdirSync('/'));
+attempt('other processes', () => process.kill(process.ppid, 0));
+attempt('new processes', () => require('node:child_process').execFileSync(process.execPath, ['--version']));
+const socket = require('node:net').connect({ host: '127.0.0.1', port: 9 });
+socket.on('connect', () => reached.push('sockets'));
+socket.on('error', ({ code }) => {
+  if (code !== 'EPERM' && code !== 'EACCES') reached.push('sockets');
+  console.log(reached.join(', '));
+});
+`;
+
+/**
+ * Finds out, by trying it, how programs can be confined on this machine. Never throws: a machine that can't confine
+ * says so in `description`.
+ */
+export async function openConfinement(options: ConfinementOptions = {}): Promise<Confinement> {
+  const launcher = options.launcher ?? launcherFor(process.platform, process.arch);
+  if (launcher === undefined) {
+    return unconfined(`there is no launcher for ${process.platform} on ${process.arch}`);
+  }
+  try {
+    const { stdout } = await run(launcher, ['--probe'], { timeout: tryOutMs });
+    const abi = Number(/landlock=(\d)/.exec(stdout)?.[1] ?? 0);
+    if (abi === 0) return unconfined('this kernel has no Landlock (Linux 5.13 or newer has it)');
+    const wrap = wrapWith(launcher);
+    const reached = await tryOut(wrap);
+    if (reached !== '') return unconfined(`a confined program still reached: ${reached}`);
+    return { holds: true, description: describe(abi), wrap };
+  } catch (error) {
+    return unconfined(firstLine(error));
+  }
+}
+
+/** The launcher comes built: one static program for each architecture. */
+function launcherFor(platform: string, architecture: string): string | undefined {
+  if (platform !== 'linux' || !['x64', 'arm64'].includes(architecture)) return undefined;
+  return fileURLToPath(new URL(`../native/confine-linux-${architecture}`, import.meta.url));
+}
+
+const wrapWith =
+  (launcher: string): Confinement['wrap'] =>
+  ({ program, args }, policy) => ({
+    program: launcher,
+    args: [...launcherOptions(policy), '--', program, ...args],
+  });
+
+async function tryOut(wrap: Confinement['wrap']): Promise<string> {
+  const { program, args } = wrap({ program: process.execPath, args: ['--eval', forbidden] }, nodeFiles());
+  const { stdout } = await run(program, args, { env: { OPENSSL_CONF: '/dev/null' }, timeout: tryOutMs });
+  return stdout.trim();
+}
+
+function describe(abi: number): string {
+  const signals = abi >= 6 ? '' : ' (signals by seccomp alone: Linux 6.12 or newer has both)';
+  return `User code is confined by Landlock ${abi} and seccomp${signals}: no files, no network, no other processes.`;
+}
+
+const unconfined = (reason: string): Confinement => ({
+  holds: false,
+  description: `User code is NOT confined by the operating system: ${reason}. Its isolate and Node's permission model stand alone; run only code that you trust, or give Phalanx a machine or container of its own.`,
+  wrap: (start) => start,
+});
+
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n').slice(0, 2).join(' ').slice(0, 300);

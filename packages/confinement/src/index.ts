@@ -1,0 +1,3 @@
+export { openConfinement, type Confinement, type ConfinementOptions, type Start } from './confinement.ts';
+export { nodeFiles } from './node-files.ts';
+export type { Policy } from './policy.ts';
