@@ -75,7 +75,7 @@ describe('a server that is killed', () => {
           '/api/v2/devices/launchDirectAutomation',
           startBody(deviceId, launchId),
         );
-        expect(again.body).toEqual({ success: true, message: 'Started on 1 device.' });
+        expect(again.body).toMatchObject({ success: true, devices: [{ outcome: 'started' }] });
         const { body: runs } = await api('GET', `/api/v2/runs?automation_id=${launchId}`);
         expect(runs['runs']).toMatchObject([{ status: 'running' }]);
       }

@@ -24,6 +24,7 @@ import { openLaunchFeatures } from './launch-features.ts';
 import { explainListenError, urlOf } from './listen-address.ts';
 import { openProjectFeatures } from './project-features.ts';
 import { openRecordFeatures } from './record-features.ts';
+import { addRunRoutes } from './runs/routes.ts';
 
 /** What a test may set otherwise; the defaults are the product's. */
 export interface ServerOverrides {
@@ -102,6 +103,7 @@ async function openFeatures(
   const fleetFeatures = await openFleetFeatures(foundation, { heartbeatMs, sweepMs, lostAfterMs });
   addHealthRoutes(app, { metrics: fleetFeatures.metrics, obstacle: watchObstacles(app, access) });
   const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures });
+  addRunRoutes(app, { store: fleetFeatures.runs, recordsOf: records.recordsOfRun });
   const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
   app.addHook('onClose', () => compiler.close());
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);

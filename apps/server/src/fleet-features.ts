@@ -13,7 +13,6 @@ import { addLogRoutes } from './logs/routes.ts';
 import { LogStore } from './logs/store.ts';
 import { periodically } from './periodically.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
-import { addRunRoutes } from './runs/routes.ts';
 import { RunLifecycle } from './runs/run-lifecycle.ts';
 import { RunOwners } from './runs/run-owners.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
@@ -115,7 +114,6 @@ export async function openFleetFeatures(
   const streams = openEvents(foundation, bus);
   measureRequests(app, metrics);
   addDeviceRoutes(app, { fleet, activeRuns });
-  addRunRoutes(app, runs);
   const endSweep = periodically(log, settings.sweepMs, async () => {
     logs.store.expire();
     fleet.sweep();

@@ -1,6 +1,7 @@
 import { stop as stopBundler } from 'esbuild';
 
 import type { Compiler } from './compile/compiler.ts';
+import { nameOf } from './devices/online-devices.ts';
 import type { FleetFeatures } from './fleet-features.ts';
 import type { Foundation } from './foundation.ts';
 import { DirectLaunches } from './launches/direct-launches.ts';
@@ -44,7 +45,14 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
   const linkOf = (deviceId: string) => fleet.find(deviceId)?.link ?? null;
   const stops = new RunStops({ store: runs, activeRuns, linkOf, timeoutMs: ackTimeoutMs });
   const onCreated = feed.runsChanged.bind(feed);
-  const dispatcher = { launches, activeRuns, stops, clock, ackTimeoutMs, onCreated };
+  const nameOfDevice = (deviceId: string): string => {
+    const device = fleet.find(deviceId);
+    return device === undefined ? deviceId : nameOf(device);
+  };
+  const dispatcher = {
+    ...{ launches, activeRuns, stops, clock, ackTimeoutMs, onCreated },
+    nameOf: nameOfDevice,
+  };
   const parameters = new ParameterChecker();
   const bundles = new ProjectBundles(compiler);
   addLaunchRoutes(app, {
@@ -52,6 +60,7 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
     projectLaunches: new ProjectLaunches({ dispatcher, fleet, getLaunchable, bundles, parameters }),
     getLaunchable,
     stopper: { fleet, activeRuns, stops },
+    findRun: (runId) => runs.find(runId),
   });
   keepHistoryShort(foundation, launches, historyDays);
   app.addHook('onClose', () => parameters.close());

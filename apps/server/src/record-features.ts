@@ -15,6 +15,7 @@ import { createBrowseStore } from './records/browse-store.ts';
 import { RecordChanges } from './records/record-changes.ts';
 import { RecordIntake } from './records/record-intake.ts';
 import { createReadRecord } from './records/record-reader.ts';
+import { createRecordsOfRun, type RecordsOfRun } from './records/records-of-run.ts';
 import { RecordRetention } from './records/retention.ts';
 import { addRecordRoutes } from './records/routes.ts';
 import { createRecordStore, type RecordStore } from './records/store.ts';
@@ -30,6 +31,7 @@ interface RecordOptions {
 export interface RecordFeatures {
   /** Call it after a project is gone. */
   projectDeleted(projectId: string): Promise<void>;
+  readonly recordsOfRun: RecordsOfRun;
 }
 
 const debugPerTag = 200;
@@ -119,5 +121,8 @@ export async function openRecordFeatures(
   const browser = createBrowseStore(database);
   addRecordRoutes(app, { store, browser, access, changes, read, clock, limits });
   await addCaptureRoutes(app, { captures, uploads, urls });
-  return { projectDeleted: (projectId) => retention.deleteProject(projectId) };
+  return {
+    projectDeleted: (projectId) => retention.deleteProject(projectId),
+    recordsOfRun: createRecordsOfRun({ store, access, read }),
+  };
 }

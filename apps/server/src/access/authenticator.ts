@@ -26,6 +26,7 @@ function principalOf(token: StoredToken, user: StoredUser): Principal {
     userName: user.name,
     role: user.role,
     tokenId: token.id,
+    tokenName: token.name,
     scopes: new Set(token.scopes),
     projectIds: token.projectIds === null ? null : new Set(token.projectIds),
     expiresAt: token.expiresAt,

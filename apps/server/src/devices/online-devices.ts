@@ -1,4 +1,7 @@
+import type { DeviceOutcome } from '@phalanx/protocol';
+
 import { ApiError } from '../http/api-error.ts';
+import { boundedList } from '../http/bounded-list.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { Fleet, FleetDevice } from './fleet.ts';
 
@@ -7,11 +10,20 @@ export interface OnlineDevice {
   link: HostLink;
 }
 
-function whyNot(fleet: Fleet, device: FleetDevice): string | undefined {
-  const { state, reason } = fleet.availability(device);
-  if (state !== 'ready') return `${device.id} (${state}: ${reason})`;
-  return device.link?.isOpen === true ? undefined : `${device.id} (offline)`;
+/** Why a device can't be used: a stable word, and what follows its name in a sentence. */
+interface Obstacle {
+  code: string;
+  reason: string;
 }
+
+function whyNot(fleet: Fleet, device: FleetDevice): Obstacle | undefined {
+  const { state, reason } = fleet.availability(device);
+  if (state !== 'ready') return { code: state, reason: `${state}: ${reason}` };
+  return device.link?.isOpen === true ? undefined : { code: 'offline', reason: 'offline' };
+}
+
+/** People know a phone by its serial number. */
+export const nameOf = ({ id, serial }: Pick<FleetDevice, 'id' | 'serial'>): string => `${id} ${serial}`;
 
 /**
  * The same for a stop: a phone that has stopped answering is no reason to leave its runs going, as long as its host can
@@ -38,16 +50,34 @@ function getDevices(
   fleet: Fleet,
   userId: string,
   deviceIds: readonly string[],
-  obstacle: (device: FleetDevice) => string | undefined,
+  whyNotThis: (device: FleetDevice) => Obstacle | undefined,
 ): OnlineDevice[] {
-  const unavailable: string[] = [];
+  const obstacles = new Map<string, Obstacle & { name: string }>();
   const online: OnlineDevice[] = [];
-  for (const id of new Set(deviceIds)) {
+  const wanted = [...new Set(deviceIds)];
+  for (const id of wanted) {
     const device = fleet.findOwn(id, userId);
-    const problem = device === undefined ? `${id} (not found)` : obstacle(device);
-    if (problem !== undefined) unavailable.push(problem);
+    const obstacle = device === undefined ? notFound : whyNotThis(device);
+    if (obstacle !== undefined)
+      obstacles.set(id, { ...obstacle, name: device === undefined ? id : nameOf(device) });
     else if (device !== undefined && device.link !== null) online.push({ device, link: device.link });
   }
-  if (unavailable.length === 0) return online;
-  throw ApiError.of('devices_unavailable', { devices: unavailable.join('; ') });
+  if (obstacles.size === 0) return online;
+  const named = [...obstacles.values()].map(({ name, reason }) => `${name} (${reason})`);
+  throw ApiError.of(
+    'devices_unavailable',
+    { devices: boundedList(named) },
+    {
+      devices: wanted.map((id) => refusalOf(id, obstacles.get(id))),
+    },
+  );
+}
+
+const notFound: Obstacle = { code: 'device_not_found', reason: 'not found' };
+
+function refusalOf(deviceId: string, obstacle: (Obstacle & { name: string }) | undefined): DeviceOutcome {
+  const reason =
+    obstacle === undefined ? 'Other devices are not available.' : `${obstacle.name}: ${obstacle.reason}`;
+  const code = obstacle?.code ?? 'devices_unavailable';
+  return { device_id: deviceId, outcome: 'refused', code, reason, run_id: null };
 }

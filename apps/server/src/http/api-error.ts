@@ -1,8 +1,16 @@
-import { errorMessage, errorTable, type ErrorCode, type ErrorDetails } from '@phalanx/protocol';
+import {
+  errorMessage,
+  errorTable,
+  type DeviceOutcome,
+  type ErrorCode,
+  type ErrorDetails,
+} from '@phalanx/protocol';
 
 interface ApiErrorOptions {
   /** Compiler lines, shown to the caller. */
   errors?: readonly string[];
+  /** What it means for each device. */
+  devices?: readonly DeviceOutcome[];
   /** Goes to the service's log only. */
   cause?: unknown;
 }
@@ -12,6 +20,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly errors: readonly string[] | undefined;
+  readonly devices: readonly DeviceOutcome[] | undefined;
 
   private constructor(code: ErrorCode, message: string, options: ApiErrorOptions) {
     super(message, { cause: options.cause });
@@ -19,6 +28,16 @@ export class ApiError extends Error {
     this.code = code;
     this.status = errorTable[code].status;
     this.errors = options.errors;
+    this.devices = options.devices;
+  }
+
+  /** The same failure, with what it means for each device. */
+  withDevices(devices: readonly DeviceOutcome[]): ApiError {
+    return new ApiError(this.code, this.message, {
+      ...(this.errors !== undefined && { errors: this.errors }),
+      cause: this.cause,
+      devices,
+    });
   }
 
   static of<Code extends ErrorCode>(
@@ -37,5 +56,6 @@ export function errorBody(error: ApiError): Record<string, unknown> {
     code: error.code,
     message: error.message,
     ...(error.errors === undefined ? {} : { errors: error.errors }),
+    ...(error.devices === undefined ? {} : { devices: error.devices }),
   };
 }

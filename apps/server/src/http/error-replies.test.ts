@@ -25,12 +25,13 @@ const [launchPath, stopAllPath, logsPath] = [
 /** The shape of every refusal, and nothing of the service's inside in it. */
 function expectRefusal(reply: ApiReply, status: number, code?: string): void {
   expect(reply.status, reply.text).toBe(status);
-  const { errors, ...body } = reply.body;
+  const { errors, devices, ...body } = reply.body;
   expect(Object.keys(body).sort()).toEqual(['code', 'message', 'success']);
   expect(body['success']).toBe(false);
   expect(Object.keys(errorTable)).toContain(body['code']);
   if (code !== undefined) expect(body['code']).toBe(code);
   if (errors !== undefined) expect(code).toBe('compile_failed');
+  for (const row of Array.isArray(devices) ? devices : []) expect(row).toMatchObject({ outcome: 'refused' });
   expect(body['message']).toMatch(/^\S.{8,}\.$/s);
   expect(body['message']).not.toMatch(
     /\{\w+\}|undefined|\[object|sqlite|FST_|node_modules|\.ts:\d|TypeError|\s at /i,

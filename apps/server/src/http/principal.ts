@@ -6,6 +6,7 @@ export interface Principal {
   readonly userName: string;
   readonly role: 'admin' | 'user';
   readonly tokenId: string;
+  readonly tokenName: string;
   readonly scopes: ReadonlySet<Scope>;
   /** The only projects the token may touch; `null` for all of its user. */
   readonly projectIds: ReadonlySet<string> | null;

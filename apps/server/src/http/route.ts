@@ -25,7 +25,12 @@ const everyError = [400, 401, 403, 405, 413, 415, 429, 500];
 
 function errorResponses(contract: RouteContract): Record<number, TSchema> {
   const usual = contract.scope === null ? [400, 405, 500] : everyError;
-  return Object.fromEntries([...usual, ...(contract.errors ?? [])].map((status) => [status, ErrorBody]));
+  return Object.fromEntries(
+    [...usual, ...(contract.errors ?? [])].map((status) => [
+      status,
+      contract.errorBodies?.[status] ?? ErrorBody,
+    ]),
+  );
 }
 
 /** A response that is not JSON is described for the OpenAPI document and left alone by the serializer. */

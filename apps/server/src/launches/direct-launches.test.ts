@@ -34,10 +34,12 @@ const stopAll = (id: string): Promise<ApiReply> =>
   server.api('POST', stopAllPath, { body: { device_id: id } });
 
 describe('a start', () => {
-  it('is answered when the host has acknowledged it, with exactly two fields', async () => {
+  it('is answered when the host has acknowledged it, with a row for the device', async () => {
     const reply = await server.start(deviceId);
     expect(reply.status).toBe(200);
-    expect(reply.body).toEqual({ success: true, message: 'Started on 1 device.' });
+    const run_id = host.messages('launch').at(-1)?.runs[0]?.run_id;
+    const row = { device_id: deviceId, outcome: 'started', code: null, reason: null, run_id };
+    expect(reply.body).toEqual({ success: true, message: 'Started on 1 device.', devices: [row] });
   });
 
   it.each([
@@ -92,7 +94,7 @@ describe('a start', () => {
     const launchId = crypto.randomUUID();
     const reply = await server.start(deviceId, launchId, { code });
     expect(reply.status, reply.text).toBe(400);
-    expect(reply.body).toEqual({
+    expect(reply.body).toMatchObject({
       success: false,
       code: 'compile_failed',
       message: expect.any(String),
@@ -115,8 +117,11 @@ describe('a start', () => {
     const reply = await server.start(deviceId);
     expect(reply.body).toMatchObject({ success: false, code: 'launch_not_acknowledged' });
     expect(reply.body['message']).toContain(
-      `Not started: ${deviceId} (the host has no memory left). Started: none.`,
+      `Not started: ${deviceId} serial-1 (the host has no memory left). Started: none.`,
     );
+    const row = { device_id: deviceId, outcome: 'refused', run_id: expect.any(String) };
+    const reason = `${deviceId} serial-1: the host has no memory left`;
+    expect(reply.body['devices']).toEqual([{ ...row, code: expect.any(String), reason }]);
   });
 
   it.each([
@@ -144,9 +149,13 @@ describe('a start', () => {
     const reply = await server.start(deviceId, launchId);
     expect(reply.status).toBe(400);
     expect(reply.body['message']).toBe(
-      `Not every device confirmed the start within 0.15 s. Not started: ${deviceId} (no answer). Started: none.`,
+      `Not every device confirmed the start within 0.15 s. Not started: ${deviceId} serial-1 (no answer). Started: none.`,
     );
     const runId = launchesOf(launchId)[0]?.runs[0]?.run_id ?? '';
+    const silent = { device_id: deviceId, outcome: 'not_acknowledged', code: 'launch_not_acknowledged' };
+    const reason = `${deviceId} serial-1: no answer within 0.15 s; what comes later is stopped.`;
+    expect(reply.body['devices']).toEqual([{ ...silent, reason, run_id: runId }]);
+    expect((await server.start(deviceId, launchId)).text).toBe(reply.text);
     expect((await stopped).run_ids).toEqual([runId]);
     host.launchHabit = 'ack';
     expect((await server.start(deviceId, launchId)).text).toBe(reply.text);
@@ -183,9 +192,8 @@ describe('a launch ID', () => {
   it('starts one run and gives one answer, for a hundred requests at once and for every later one', async () => {
     const launchId = crypto.randomUUID();
     const replies = await Promise.all(Array.from({ length: 100 }, () => server.start(deviceId, launchId)));
-    expect(new Set(replies.map(({ status, text }) => `${status} ${text}`))).toEqual(
-      new Set(['200 {"success":true,"message":"Started on 1 device."}']),
-    );
+    expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(replies[0]?.body).toMatchObject({ success: true, devices: [{ outcome: 'started' }] });
     expect((await server.start(deviceId, launchId)).text).toBe(replies[0]?.text);
     expect(launchesOf(launchId)).toHaveLength(1);
     const { body } = await server.api('GET', `/api/v2/runs?automation_id=${launchId}`);
@@ -280,7 +288,16 @@ describe('a device that is not online', () => {
     expect(reply.body).toEqual({
       success: false,
       code: 'devices_unavailable',
-      message: `Some devices offline or not found: ${deviceId} (unauthorized: Confirm the dialog on the phone).`,
+      message: `Some devices offline or not found: ${deviceId} serial-1 (unauthorized: Confirm the dialog on the phone).`,
+      devices: [
+        {
+          device_id: deviceId,
+          outcome: 'refused',
+          code: 'unauthorized',
+          reason: `${deviceId} serial-1: unauthorized: Confirm the dialog on the phone`,
+          run_id: null,
+        },
+      ],
     });
     expect(host.messages('launch')).toHaveLength(0);
   });
@@ -290,7 +307,7 @@ describe('a device that is not online', () => {
     await host.heartbeat(['serial-2']);
     const reply = await server.start(deviceId);
     expect(reply.status).toBe(400);
-    expect(reply.body['message']).toContain(`${deviceId} (unresponsive: `);
+    expect(reply.body['message']).toContain(`${deviceId} serial-1 (unresponsive: `);
     expect((await server.start(otherDeviceId)).status).toBe(200);
     const { body } = await server.api('GET', `/api/v2/devices/${deviceId}`);
     expect(body['device']).toMatchObject({ state: 'unresponsive' });
@@ -303,7 +320,8 @@ describe('a stop', () => {
   it('is answered when the run has ended', async () => {
     const { launchId, runId } = await server.startRun(host, deviceId);
     const reply = await server.stop(deviceId, launchId);
-    expect(reply.body).toEqual({ success: true, message: 'Stopped.' });
+    const row = { device_id: deviceId, outcome: 'stopped', code: null, reason: null, run_id: runId };
+    expect(reply.body).toEqual({ success: true, message: 'Stopped.', devices: [row] });
     expect(await server.run(runId)).toMatchObject({ status: 'stopped', ended_at: expect.any(Number) });
   });
 
@@ -323,6 +341,7 @@ describe('a stop', () => {
     expect(reply.body).toEqual({
       success: true,
       message: 'Nothing to stop: it does not run on this device.',
+      devices: [{ device_id: deviceId, outcome: 'nothing_to_stop', code: null, reason: null, run_id: null }],
     });
   });
 
@@ -338,7 +357,13 @@ describe('a stop', () => {
     host.stopHabit = 'silent';
     const reply = await server.stop(deviceId, launchId);
     expect(reply.status).toBe(400);
-    expect(reply.body).toMatchObject({ success: false, code: 'stop_not_confirmed' });
+    const row = {
+      device_id: deviceId,
+      outcome: 'not_acknowledged',
+      code: 'stop_not_confirmed',
+      run_id: runId,
+    };
+    expect(reply.body).toMatchObject({ success: false, code: 'stop_not_confirmed', devices: [row] });
     expect(reply.body['message']).toContain(runId);
     await server.restart();
     host.url = server.url;
@@ -362,14 +387,14 @@ describe('a stop of everything on a device', () => {
     const kept = await server.startRun(host, otherDeviceId);
     const runs = [await server.startRun(host, deviceId), await server.startRun(host, deviceId)];
     const reply = await stopAll(deviceId);
-    expect(reply.body).toEqual({ success: true, message: 'Stopped 2 automations.' });
+    expect(reply.body).toMatchObject({ success: true, message: 'Stopped 2 automations.' });
     for (const { runId } of runs) expect(await server.run(runId)).toMatchObject({ status: 'stopped' });
     expect(await server.run(kept.runId)).toMatchObject({ status: 'running' });
     await stopAll(otherDeviceId);
   });
 
   it('is a success where nothing runs', async () => {
-    expect((await stopAll(deviceId)).body).toEqual({
+    expect((await stopAll(deviceId)).body).toMatchObject({
       success: true,
       message: 'Nothing to stop: no automation runs on this device.',
     });

@@ -8,11 +8,14 @@ import { getOnlineDevices } from '../devices/online-devices.ts';
 import type { Fleet } from '../devices/fleet.ts';
 import { ApiError } from '../http/api-error.ts';
 import { bundleOf } from './bundle.ts';
-import { awaitOutcome, dispatch, type Dispatcher } from './dispatch.ts';
+import type { LaunchReply } from './device-outcomes.ts';
+import { awaitOutcome, dispatch, type Dispatch, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
 import { answerOf, deliver, readAnswer, type LaunchAnswer } from './launch-answer.ts';
 import type { StoredLaunch } from './store.ts';
 
 export type DirectRequest = Static<typeof LaunchDirectBody>;
+
+type Launcher = Dispatch['launcher'];
 
 interface UnderWay {
   fingerprint: string;
@@ -47,13 +50,13 @@ export class DirectLaunches {
     this.#fleet = fleet;
   }
 
-  /** The message of the success. Throws what the error table has for launches. */
-  async start(userId: string, request: DirectRequest): Promise<string> {
+  /** Throws what the error table has for launches. */
+  async start(launcher: Launcher, request: DirectRequest): Promise<LaunchReply> {
     const fingerprint = fingerprintOf(request);
-    const key = `${userId} ${request.launch_id}`;
+    const key = `${launcher.userId} ${request.launch_id}`;
     const known = this.#underWay.get(key);
     if (known !== undefined) requireSame(request, fingerprint, known.fingerprint);
-    const answer = known?.answer ?? this.#answer(userId, request, fingerprint);
+    const answer = known?.answer ?? this.#answer(launcher, request, fingerprint);
     if (known === undefined) {
       this.#underWay.set(key, { fingerprint, answer });
       const forget = () => this.#underWay.delete(key);
@@ -62,14 +65,15 @@ export class DirectLaunches {
     return deliver(await answer, this.#dispatcher.ackTimeoutMs);
   }
 
-  async #answer(userId: string, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
-    const earlier = await this.#dispatcher.launches.find(userId, request.launch_id);
-    if (earlier === undefined) return this.#launch(userId, request, fingerprint);
+  async #answer(launcher: Launcher, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
+    const earlier = await this.#dispatcher.launches.find(launcher.userId, request.launch_id);
+    if (earlier === undefined) return this.#launch(launcher, request, fingerprint);
     requireSame(request, fingerprint, earlier.fingerprint);
     return this.#repeat(earlier);
   }
 
-  async #launch(userId: string, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
+  async #launch(launcher: Launcher, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
+    const { userId } = launcher;
     getOnlineDevices(this.#fleet, userId, [request.device_id]);
     const bundle = bundleOf(await compileDirectCode(request.code));
     // Compiling takes its time: the device may have gone meanwhile.
@@ -77,26 +81,27 @@ export class DirectLaunches {
     const id = uuidv7();
     const outcome = await dispatch(this.#dispatcher, {
       id,
-      userId,
+      launcher,
       launchId: request.launch_id,
       fingerprint,
       automationId: request.launch_id,
       bundle,
-      version: null,
+      project: null,
       automationParameters: request.automationParameters ?? {},
       jobVariables: request.jobVariables ?? {},
       devices,
     });
-    return this.#remember(id, answerOf(outcome));
+    return this.#remember(id, outcome);
   }
 
   /** A launch that is stored is never sent again; without an answer, the server stopped in the middle of it. */
   async #repeat(launch: StoredLaunch): Promise<LaunchAnswer> {
     if (launch.answer !== null) return readAnswer(launch.answer);
-    return this.#remember(launch.id, answerOf(await awaitOutcome(this.#dispatcher, launch.id)));
+    return this.#remember(launch.id, await awaitOutcome(this.#dispatcher, launch.id));
   }
 
-  async #remember(id: string, answer: LaunchAnswer): Promise<LaunchAnswer> {
+  async #remember(id: string, outcome: LaunchOutcome): Promise<LaunchAnswer> {
+    const answer = answerOf(outcome, this.#dispatcher);
     await this.#dispatcher.launches.saveAnswer(id, JSON.stringify(answer));
     return answer;
   }

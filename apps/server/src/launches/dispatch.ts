@@ -4,14 +4,17 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import type { OnlineDevice } from '../devices/online-devices.ts';
 import type { HostLink } from '../hosts/host-link.ts';
+import type { Principal } from '../http/principal.ts';
+import type { Launchable } from '../projects/launchable.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
 import type { RunStops } from '../runs/run-stops.ts';
+import { keptParameters } from '../runs/run-view.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { Bundle } from './bundle.ts';
-import type { BegunRun, LaunchStore } from './store.ts';
+import type { BegunRun, LaunchStore, NewLaunch } from './store.ts';
 
 export interface Dispatch {
-  userId: string;
+  launcher: Pick<Principal, 'userId' | 'tokenName'>;
   /** The service's own ID of the launch. */
   id: string;
   /** The caller's, when there is one. */
@@ -19,8 +22,8 @@ export interface Dispatch {
   fingerprint: string;
   automationId: string;
   bundle: Bundle;
-  /** Of the project: the newest commit, and whether there were changes since. */
-  version: { commit: string | null; isDirty: boolean } | null;
+  /** Null for direct code. */
+  project: Launchable | null;
   automationParameters: Record<string, unknown>;
   jobVariables: Record<string, unknown>;
   devices: readonly OnlineDevice[];
@@ -35,17 +38,16 @@ export interface Dispatcher {
   clock: Clock;
   /** How long devices have to acknowledge. */
   ackTimeoutMs: number;
+  /** The device's ID with its serial number. */
+  nameOf: (deviceId: string) => string;
 }
 
 interface PlannedRun extends OnlineDevice {
   row: StoredRun;
 }
 
-/** What became of a launch: which devices have begun, and why the others have not. */
-export interface LaunchOutcome {
-  started: string[];
-  missing: { deviceId: string; reason: string }[];
-}
+/** What became of the runs of a launch; one without a start has not begun. */
+export type LaunchOutcome = readonly BegunRun[];
 
 /** Stores a launch, sends it to the hosts of its devices, once to each, and waits for every device's answer. */
 export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promise<LaunchOutcome> {
@@ -53,17 +55,13 @@ export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promis
   const createdAt = clock.now();
   const planned = launch.devices.map((on) => ({ ...on, row: newRun(launch, on, createdAt) }));
   const rows = planned.map(({ row }) => row);
-  const { id, userId, launchId, fingerprint } = launch;
-  await launches.insert(
-    { id, user_id: userId, launch_id: launchId, fingerprint, created_at: createdAt },
-    rows,
-  );
+  await launches.insert(newLaunch(launch, createdAt), rows);
   // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
   for (const { row, link } of planned) activeRuns.add(activeRunOf(row, link.connectionId));
   sendToHosts(launch, planned);
   onCreated(rows);
   const begun = await awaitStart(dispatcher, rows);
-  return outcomeOf(rows.map((row) => begun.get(row.id) ?? row));
+  return rows.map((row) => begun.get(row.id) ?? row);
 }
 
 /** What became of a launch that an earlier process of the service has sent: waits as `dispatch` does. */
@@ -74,7 +72,7 @@ export async function awaitOutcome(dispatcher: Dispatcher, launch: string): Prom
   const begun = await awaitStart(dispatcher, open);
   const isSilent = ({ id }: BegunRun): boolean => !begun.has(id) && open.some((run) => run.id === id);
   const rows = await launches.listRuns(launch);
-  return outcomeOf(rows.map((row) => (isSilent(row) ? { ...row, started_at: null } : row)));
+  return rows.map((row) => (isSilent(row) ? { ...row, started_at: null } : row));
 }
 
 /** Waits until each run has started or ended, or for the time limit; what is silent until then is called off. */
@@ -89,16 +87,6 @@ async function awaitStart(
   await stops.request(silent.filter((run) => run !== undefined));
   return begun;
 }
-
-function outcomeOf(runs: readonly BegunRun[]): LaunchOutcome {
-  const [started, missing] = [runs.filter(hasStarted), runs.filter((run) => !hasStarted(run))];
-  return {
-    started: started.map((run) => run.device_id),
-    missing: missing.map((run) => ({ deviceId: run.device_id, reason: run.error_message ?? 'no answer' })),
-  };
-}
-
-const hasStarted = (run: BegunRun): boolean => run.started_at !== null;
 
 function sendToHosts(launch: Dispatch, planned: readonly PlannedRun[]): void {
   for (const [link, runs] of Map.groupBy(planned, (run) => run.link)) {
@@ -120,10 +108,25 @@ function bundleFor({ bundles }: HostLink, { hash, code, sourceMap }: Bundle): La
   return { hash, content: { code, source_map: sourceMap } };
 }
 
+const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
+  id: launch.id,
+  user_id: launch.launcher.userId,
+  launch_id: launch.launchId,
+  fingerprint: launch.fingerprint,
+  token_name: launch.launcher.tokenName,
+  project_name: launch.project?.name ?? null,
+  tree: launch.project?.files.treeId ?? null,
+  parameters: keptParameters({
+    automation_parameters: launch.automationParameters,
+    job_variables: launch.jobVariables,
+  }),
+  created_at: createdAt,
+});
+
 const newRun = (launch: Dispatch, { device, link }: OnlineDevice, createdAt: number): StoredRun => ({
   id: uuidv7(),
   launch: launch.id,
-  user_id: launch.userId,
+  user_id: launch.launcher.userId,
   device_id: device.id,
   host_id: link.hostId,
   automation_id: launch.automationId,
@@ -132,8 +135,10 @@ const newRun = (launch: Dispatch, { device, link }: OnlineDevice, createdAt: num
   stop_requested: 0,
   error_code: null,
   error_message: null,
-  commit: launch.version?.commit ?? null,
-  dirty: launch.version === null ? null : Number(launch.version.isDirty),
+  error_stack: null,
+  outcome: null,
+  commit: launch.project?.commit ?? null,
+  dirty: launch.project === null ? null : Number(launch.project.dirty),
   created_at: createdAt,
   started_at: null,
   ended_at: null,

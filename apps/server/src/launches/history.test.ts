@@ -24,19 +24,28 @@ async function insertLaunch(id: string, ageDays: number): Promise<void> {
     user_id: 'u',
     launch_id: id,
     fingerprint: '',
+    ...{ token_name: 'test', project_name: null, tree: null, parameters: '{}' },
     created_at: Date.now() - ageDays * dayMs,
   };
   const run = {
     ...{ id: `run-${id}`, launch: id, user_id: 'u', device_id: 'd', host_id: 'h' },
     ...{ automation_id: id, launch_id: id, status: 'starting' as const, stop_requested: 0 },
-    ...{ error_code: null, error_message: null, commit: null, dirty: null },
+    ...{ error_code: null, error_message: null, error_stack: null, outcome: null },
+    ...{ commit: null, dirty: null },
     ...{ created_at: launch.created_at, started_at: null, ended_at: null },
   };
   await launches().insert(launch, [run]);
 }
 
 const end = (id: string) =>
-  runHistory().apply([{ runId: `run-${id}`, status: 'completed', error: null, startedAt: 1, endedAt: 2 }]);
+  runHistory().apply([
+    {
+      runId: `run-${id}`,
+      status: 'completed',
+      error: null,
+      ...{ outcome: null, result: '1', startedAt: 1, endedAt: 2 },
+    },
+  ]);
 
 describe('the history', () => {
   beforeAll(async () => {

@@ -1,25 +1,57 @@
-import type { ErrorCode } from '@phalanx/protocol';
+import type { DeviceOutcome } from '@phalanx/protocol';
 
 import { ApiError } from '../http/api-error.ts';
+import { boundedList } from '../http/bounded-list.ts';
 import type { LaunchOutcome } from './dispatch.ts';
+import type { LaunchReply } from './device-outcomes.ts';
+import type { BegunRun } from './store.ts';
 
 /** The reply to a launch, as it is stored, so that the same request gets it again. */
-export type LaunchAnswer = { message: string } | { refusal: Record<'missing' | 'started', string> };
+export type LaunchAnswer = ({ message: string } | { refusal: Record<'missing' | 'started', string> }) & {
+  /** Missing in answers of the first release. */
+  devices?: DeviceOutcome[];
+};
 
-const ackSeconds = (timeoutMs: number): number => timeoutMs / 1000;
+/** What a reply says beside the outcome itself. */
+interface AnswerContext {
+  ackTimeoutMs: number;
+  /** The device's ID with its serial number. */
+  nameOf: (deviceId: string) => string;
+}
+
 const count = (devices: number): string => `${devices} device${devices === 1 ? '' : 's'}`;
+const hasStarted = (run: BegunRun): boolean => run.started_at !== null;
 
-export function answerOf({ started, missing }: LaunchOutcome): LaunchAnswer {
-  if (missing.length === 0) return { message: `Started on ${count(started.length)}.` };
+export function answerOf(runs: LaunchOutcome, context: AnswerContext): LaunchAnswer {
+  const devices = runs.map((run) => rowOf(run, context));
+  const [started, missing] = [runs.filter(hasStarted), runs.filter((run) => !hasStarted(run))];
+  if (missing.length === 0) return { message: `Started on ${count(started.length)}.`, devices };
+  const namesOfStarted = started.map((run) => context.nameOf(run.device_id));
   return {
     refusal: {
-      missing: missing.map(({ deviceId, reason }) => `${deviceId} (${reason})`).join('; '),
-      started: started.length === 0 ? 'none' : started.join(', '),
+      missing: boundedList(
+        missing.map((run) => `${context.nameOf(run.device_id)} (${run.error_message ?? 'no answer'})`),
+      ),
+      started: started.length === 0 ? 'none' : boundedList(namesOfStarted, ', '),
     },
+    devices,
   };
 }
 
-const refusalCode: ErrorCode & 'launch_not_acknowledged' = 'launch_not_acknowledged';
+function rowOf(run: BegunRun, { ackTimeoutMs, nameOf }: AnswerContext): DeviceOutcome {
+  const row = { device_id: run.device_id, run_id: run.id };
+  if (hasStarted(run)) return { ...row, outcome: 'started', code: null, reason: null };
+  const name = nameOf(run.device_id);
+  if (run.error_code !== null)
+    return {
+      ...row,
+      outcome: 'refused',
+      code: run.error_code,
+      reason: `${name}: ${run.error_message ?? ''}`,
+    };
+  const reason = `${name}: no answer within ${ackTimeoutMs / 1000} s; what comes later is stopped.`;
+  return { ...row, outcome: 'not_acknowledged', code: 'launch_not_acknowledged', reason };
+}
 
 /** `json` is what was stored of an answer. */
 export function readAnswer(json: string): LaunchAnswer {
@@ -28,8 +60,10 @@ export function readAnswer(json: string): LaunchAnswer {
   return JSON.parse(json) as LaunchAnswer;
 }
 
-/** The message of a success; a refusal is thrown. */
-export function deliver(answer: LaunchAnswer, ackTimeoutMs: number): string {
-  if ('message' in answer) return answer.message;
-  throw ApiError.of(refusalCode, { seconds: ackSeconds(ackTimeoutMs), ...answer.refusal });
+/** The reply of a success; a refusal is thrown. */
+export function deliver(answer: LaunchAnswer, ackTimeoutMs: number): LaunchReply {
+  const { devices = [] } = answer;
+  if ('message' in answer) return { success: true, message: answer.message, devices };
+  const details = { seconds: ackTimeoutMs / 1000, ...answer.refusal };
+  throw ApiError.of('launch_not_acknowledged', details, { devices });
 }

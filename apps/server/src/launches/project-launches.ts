@@ -1,12 +1,14 @@
-import type { LaunchBody } from '@phalanx/protocol';
+import type { DeviceOutcome, LaunchBody } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Fleet } from '../devices/fleet.ts';
-import { getOnlineDevices, type OnlineDevice } from '../devices/online-devices.ts';
+import { getOnlineDevices, nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import { ApiError } from '../http/api-error.ts';
+import { boundedList } from '../http/bounded-list.ts';
 import type { Principal } from '../http/principal.ts';
 import type { GetLaunchable, Launchable } from '../projects/launchable.ts';
+import type { LaunchReply } from './device-outcomes.ts';
 import { dispatch, type Dispatcher } from './dispatch.ts';
 import { answerOf, deliver } from './launch-answer.ts';
 import type { ParameterChecker } from './parameters/parameter-checker.ts';
@@ -34,8 +36,8 @@ export class ProjectLaunches {
     this.#options = options;
   }
 
-  /** The message of the success. Throws what the error table has for launches. */
-  async start(principal: Principal, request: ProjectRequest): Promise<string> {
+  /** Throws what the error table has for launches. */
+  async start(principal: Principal, request: ProjectRequest): Promise<LaunchReply> {
     const project = await this.#options.getLaunchable(request.automationId, principal);
     this.#getFreeDevices(principal, project, request.device_ids);
     const automationParameters = await this.#checkParameters(project, request.automationParameters ?? {});
@@ -47,17 +49,18 @@ export class ProjectLaunches {
     try {
       const outcome = await dispatch(this.#options.dispatcher, {
         id: uuidv7(),
-        userId: principal.userId,
+        launcher: principal,
         launchId: null,
         fingerprint: '',
         automationId: project.projectId,
         bundle,
-        version: { commit: project.commit, isDirty: project.dirty },
+        project,
         automationParameters,
         jobVariables: request.jobVariables ?? {},
         devices,
       });
-      return deliver(answerOf(outcome), this.#options.dispatcher.ackTimeoutMs);
+      const { dispatcher } = this.#options;
+      return deliver(answerOf(outcome, dispatcher), dispatcher.ackTimeoutMs);
     } finally {
       for (const claim of claims) this.#claims.delete(claim);
     }
@@ -65,9 +68,11 @@ export class ProjectLaunches {
 
   #getFreeDevices(principal: Principal, project: Launchable, deviceIds: readonly string[]): OnlineDevice[] {
     const devices = getOnlineDevices(this.#options.fleet, principal.userId, deviceIds);
-    const busy = devices.filter(({ device }) => this.#isRunning(device.id, project.projectId));
+    const isBusy = ({ device }: OnlineDevice): boolean => this.#isRunning(device.id, project.projectId);
+    const busy = devices.filter(isBusy).map(({ device }) => nameOf(device));
     if (busy.length === 0) return devices;
-    throw ApiError.of('already_running', { devices: busy.map(({ device }) => device.id).join(', ') });
+    const rows = devices.map((on) => alreadyRunning(on, isBusy(on)));
+    throw ApiError.of('already_running', { devices: boundedList(busy, ', ') }, { devices: rows });
   }
 
   #isRunning(deviceId: string, projectId: string): boolean {
@@ -84,6 +89,13 @@ export class ProjectLaunches {
     const schema = await files.read(parametersSchemaPath);
     return schema === undefined ? parameters : this.#options.parameters.check(schema, parameters);
   }
+}
+
+function alreadyRunning({ device }: OnlineDevice, isBusy: boolean): DeviceOutcome {
+  const reason = isBusy
+    ? `${nameOf(device)}: the automation already runs there.`
+    : 'The automation already runs on other devices.';
+  return { device_id: device.id, outcome: 'refused', code: 'already_running', reason, run_id: null };
 }
 
 const claimOf = (deviceId: string, projectId: string): string => `${deviceId} ${projectId}`;

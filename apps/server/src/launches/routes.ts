@@ -1,10 +1,13 @@
-import { launchRoutes } from '@phalanx/protocol';
+import { isEnded, launchRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { GetLaunchable } from '../projects/launchable.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
+import { requireVisible } from '../runs/visible-run.ts';
+import { refusingEach } from './device-outcomes.ts';
 import type { DirectLaunches } from './direct-launches.ts';
 import type { ProjectLaunches } from './project-launches.ts';
 import { stopOnDevices, type Stopper } from './stop-on-devices.ts';
@@ -14,43 +17,63 @@ interface LaunchRoutesOptions {
   projectLaunches: ProjectLaunches;
   getLaunchable: GetLaunchable;
   stopper: Stopper;
+  findRun: (runId: string) => Promise<StoredRun | undefined>;
 }
 
-/** `POST /devices/launchAutomation` · `POST /devices/launchDirectAutomation` · `POST /devices/stopAllAutomations` */
+/**
+ * `POST /devices/launchAutomation` · `POST /devices/launchDirectAutomation` · `POST /devices/stopAllAutomations` ·
+ * `POST /runs/:id/stop`
+ */
 export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptions): void {
-  const { directLaunches, projectLaunches, getLaunchable, stopper } = options;
+  const { directLaunches, projectLaunches, getLaunchable, stopper, findRun } = options;
 
-  addRoute(app, launchRoutes.launch, async ({ principal, body }) => {
-    if (body.command === 'start') {
-      return { success: true, message: await projectLaunches.start(principal, body) };
-    }
-    const { projectId } = await getLaunchable(body.automationId, principal);
-    const isMeant = (run: { automationId: string }): boolean => run.automationId === projectId;
-    const stopped = await stopOnDevices(stopper, principal.userId, body.device_ids, isMeant);
-    const message =
-      stopped === 0
-        ? 'Nothing to stop: the automation does not run on these devices.'
-        : `Stopped on ${stopped} device${stopped === 1 ? '' : 's'}.`;
-    return { success: true, message };
-  });
+  addRoute(app, launchRoutes.launch, ({ principal, body }) =>
+    refusingEach(body.device_ids, async () => {
+      if (body.command === 'start') return projectLaunches.start(principal, body);
+      const { projectId } = await getLaunchable(body.automationId, principal);
+      const isMeant = (run: { automationId: string }): boolean => run.automationId === projectId;
+      const { count, devices } = await stopOnDevices(stopper, principal.userId, body.device_ids, isMeant);
+      const message =
+        count === 0
+          ? 'Nothing to stop: the automation does not run on these devices.'
+          : `Stopped on ${count} device${count === 1 ? '' : 's'}.`;
+      return { success: true, message, devices };
+    }),
+  );
 
   addRoute(app, launchRoutes.launchDirect, async ({ principal, body }) => {
     refuseLimitedToken(principal);
-    if (body.command === 'start') {
-      return { success: true, message: await directLaunches.start(principal.userId, body) };
-    }
-    const isMeant = (run: { launchId: string | null }): boolean => run.launchId === body.launch_id;
-    const stopped = await stopOnDevices(stopper, principal.userId, [body.device_id], isMeant);
-    const message = stopped === 0 ? 'Nothing to stop: it does not run on this device.' : 'Stopped.';
-    return { success: true, message };
+    return refusingEach([body.device_id], async () => {
+      if (body.command === 'start') return directLaunches.start(principal, body);
+      const isMeant = (run: { launchId: string | null }): boolean => run.launchId === body.launch_id;
+      const { count, devices } = await stopOnDevices(stopper, principal.userId, [body.device_id], isMeant);
+      const message = count === 0 ? 'Nothing to stop: it does not run on this device.' : 'Stopped.';
+      return { success: true, message, devices };
+    });
   });
 
   addRoute(app, launchRoutes.stopAll, async ({ principal, body }) => {
     refuseLimitedToken(principal);
-    const stopped = await stopOnDevices(stopper, principal.userId, [body.device_id], () => true);
-    if (stopped === 0)
-      return { success: true, message: 'Nothing to stop: no automation runs on this device.' };
-    return { success: true, message: `Stopped ${stopped} automation${stopped === 1 ? '' : 's'}.` };
+    const { count, devices } = await stopOnDevices(stopper, principal.userId, [body.device_id], () => true);
+    const message =
+      count === 0
+        ? 'Nothing to stop: no automation runs on this device.'
+        : `Stopped ${count} automation${count === 1 ? '' : 's'}.`;
+    return { success: true, message, devices };
+  });
+
+  addRoute(app, launchRoutes.stopRun, async ({ principal, params }) => {
+    const run = requireVisible(await findRun(params.id.toLowerCase()), principal, params.id);
+    const row = { device_id: run.device_id, code: null, reason: null, run_id: run.id };
+    if (isEnded(run.status))
+      return {
+        success: true,
+        message: 'Nothing to stop: the run has ended.',
+        devices: [{ ...row, outcome: 'nothing_to_stop' as const }],
+      };
+    const isMeant = ({ runId }: { runId: string }): boolean => runId === run.id;
+    await stopOnDevices(stopper, principal.userId, [run.device_id], isMeant);
+    return { success: true, message: 'Stopped.', devices: [{ ...row, outcome: 'stopped' as const }] };
   });
 }
 

@@ -13,6 +13,14 @@ interface LaunchRow {
   fingerprint: string;
   /** JSON of the `LaunchAnswer`, once there is one. */
   answer: string | null;
+  /** Of the token that the launch was asked for with, which may be gone by now. */
+  token_name: string | null;
+  /** As it was called then; null for direct code. */
+  project_name: string | null;
+  /** Git's hash of the project's saved files. */
+  tree: string | null;
+  /** JSON of what the launch gave to the code. */
+  parameters: string | null;
   created_at: number;
 }
 
@@ -25,7 +33,7 @@ type Tables = {
 export type StoredLaunch = LaunchRow;
 export type NewLaunch = Omit<LaunchRow, 'answer'>;
 /** What became of a run. */
-export type BegunRun = Pick<StoredRun, 'id' | 'device_id' | 'started_at' | 'error_message'>;
+export type BegunRun = Pick<StoredRun, 'id' | 'device_id' | 'started_at' | 'error_code' | 'error_message'>;
 
 /** What the runs of a launch do not have in common. */
 const ownFields = ({ id, device_id, host_id, automation_id, commit, dirty }: StoredRun) => ({
@@ -50,7 +58,7 @@ export function createLaunchStore(database: Db, commits: GroupCommit) {
     listRuns: (launch: string): Promise<BegunRun[]> =>
       db
         .selectFrom('run')
-        .select(['id', 'device_id', 'started_at', 'error_message'])
+        .select(['id', 'device_id', 'started_at', 'error_code', 'error_message'])
         .where('launch', '=', launch)
         .execute(),
 

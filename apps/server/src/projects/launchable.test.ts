@@ -31,6 +31,7 @@ const principal = (userId: string): Principal => ({
   userName: userId,
   role: 'user',
   tokenId: 'token',
+  tokenName: 'test',
   scopes: new Set(['launch']),
   projectIds: null,
   expiresAt: null,

@@ -8,6 +8,7 @@ import { isDirty, readSavedState } from './saved-state.ts';
 /** A project as it is at one moment; what is written later does not change it. */
 export interface Launchable {
   readonly projectId: string;
+  readonly name: string;
   /** The newest commit. */
   readonly commit: string | null;
   /** Whether the files differ from those of `commit`. */
@@ -20,11 +21,12 @@ export type GetLaunchable = (projectId: string, principal: Principal) => Promise
 /** Throws `project_not_found` also for those who may only read it: launching takes an editor. */
 export function createGetLaunchable(access: ProjectAccess, repositories: ProjectRepositories): GetLaunchable {
   return async (projectId, principal) => {
-    const { id } = await access.getProject(principal, projectId, editors);
+    const { id, name } = await access.getProject(principal, projectId, editors);
     return repositories.read(id, async (repository) => {
       const state = await readSavedState(repository);
       return {
         projectId: id,
+        name,
         commit: state.head ?? null,
         dirty: await isDirty(repository, state),
         files: createProjectFiles(id, state.files, (work) => repositories.read(id, work)),

@@ -75,6 +75,7 @@ function randomRecord(random: (below: number) => number): StoredRecord {
     has_gap: 0,
     missing_captures: 0,
     added_at: addedAt,
+    error: null,
   };
 }
 

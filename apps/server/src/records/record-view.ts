@@ -1,4 +1,4 @@
-import { OutOfStepsRecord, type CaptureKind, type RecordScreen } from '@phalanx/protocol';
+import { OutOfStepsRecord, RunError, type CaptureKind, type RecordScreen } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -15,6 +15,13 @@ function readDeviceInfo(json: string): DeviceInfo {
   const info: unknown = JSON.parse(json);
   if (!deviceInfo.Check(info)) throw new Error('a stored record has no readable device');
   return info;
+}
+
+const runError = Compile(RunError);
+
+function readError(json: string | null): OutOfStepsRecord['error'] {
+  const error: unknown = json === null ? null : JSON.parse(json);
+  return runError.Check(error) ? error : null;
 }
 
 function screenView(screen: StoredScreen, url: CaptureUrl): Static<typeof RecordScreen> {
@@ -58,5 +65,6 @@ export function recordView(
     saved: record.saved === 1,
     tag: record.tag,
     partial: isPartial,
+    error: readError(record.error),
   };
 }

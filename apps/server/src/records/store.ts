@@ -38,6 +38,16 @@ export function createRecordStore(database: Db) {
   return {
     find: (id: string): Promise<StoredRecord | undefined> => find(database, id),
 
+    /** The newest of them. */
+    listOfRun: (runId: string, limit: number): Promise<StoredRecord[]> =>
+      db
+        .selectFrom('record')
+        .selectAll()
+        .where('run_id', '=', runId)
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+
     listScreens: (recordId: string): Promise<StoredScreen[]> =>
       db
         .selectFrom('record_screen')

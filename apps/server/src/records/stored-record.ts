@@ -23,6 +23,8 @@ export interface StoredRecord {
   has_gap: number;
   missing_captures: number;
   added_at: number;
+  /** JSON of the `RunError` that its host made the record of; null when there is none. */
+  error: string | null;
 }
 
 export type CaptureState = 'none' | 'expected' | 'stored';

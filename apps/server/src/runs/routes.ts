@@ -1,15 +1,22 @@
-import { runRoutes, type TimeInput } from '@phalanx/protocol';
+import { type RunDetail, runRoutes, type TimeInput } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import { ApiError } from '../http/api-error.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRoute } from '../http/route.ts';
 import { parseTime } from '../http/time-input.ts';
-import { runView } from './run-view.ts';
+import { detailView, runView } from './run-view.ts';
+import { requireVisible } from './visible-run.ts';
+import type { StoredRun } from './stored-run.ts';
 import type { RunStore } from './store.ts';
 
+interface RunRoutesOptions {
+  store: RunStore;
+  /** The records that a run has left, as its launcher may see them. */
+  recordsOf: (run: StoredRun) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
+}
+
 /** `GET /runs` · `GET /runs/:id` */
-export function addRunRoutes(app: FastifyInstance, store: RunStore): void {
+export function addRunRoutes(app: FastifyInstance, { store, recordsOf }: RunRoutesOptions): void {
   addRoute(app, runRoutes.list, async ({ principal, query }) => {
     const limit = pageLimit(query);
     const rows = await store.list({
@@ -17,6 +24,7 @@ export function addRunRoutes(app: FastifyInstance, store: RunStore): void {
       automationIds: principal.projectIds,
       deviceId: query.device_id,
       automationId: query.automation_id,
+      launchId: query.launch_id,
       status: query.status,
       createdAfter: timeOf(query.created_after, 'Query parameter created_after'),
       createdBefore: timeOf(query.created_before, 'Query parameter created_before'),
@@ -28,10 +36,8 @@ export function addRunRoutes(app: FastifyInstance, store: RunStore): void {
   });
 
   addRoute(app, runRoutes.get, async ({ principal, params }) => {
-    const row = await store.find(params.id.toLowerCase());
-    if (row?.user_id !== principal.userId || principal.projectIds?.has(row.automation_id) === false)
-      throw ApiError.of('run_not_found', { run_id: params.id });
-    return { success: true, run: runView(row) };
+    const row = requireVisible(await store.findDetail(params.id.toLowerCase()), principal, params.id);
+    return { success: true, run: { ...detailView(row), ...(await recordsOf(row)) } };
   });
 }
 

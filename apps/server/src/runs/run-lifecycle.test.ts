@@ -239,6 +239,7 @@ describe('the list of runs', () => {
           launch_id: launchId,
           device_id: second.deviceId,
           status: 'running',
+          outcome: null,
           error: null,
           commit: null,
           dirty: null,

@@ -191,14 +191,20 @@ const changeOf = (report: RunReport, nowMs: number): RunChange => ({
   runId: report.run_id,
   status: report.status,
   error: report.error,
+  outcome: report.outcome ?? null,
+  result: isEnded(report.status) ? (report.result ?? null) : null,
   startedAt: startOf(report, nowMs),
   endedAt: isEnded(report.status) ? (report.ended_at ?? nowMs) : null,
 });
+
+/** The host has said nothing more of it. */
+const silence = { outcome: null, result: null };
 
 const notStarted = (run: ActiveRun): Omit<RunChange, 'endedAt'> => ({
   runId: run.runId,
   status: 'failed',
   error: { code: 'not_started', message: notStartedMessage },
+  ...silence,
   startedAt: null,
 });
 
@@ -206,5 +212,6 @@ const lost = (run: ActiveRun, message: string): Omit<RunChange, 'endedAt'> => ({
   runId: run.runId,
   status: 'lost',
   error: { code: 'lost', message },
+  ...silence,
   startedAt: run.startedAt,
 });

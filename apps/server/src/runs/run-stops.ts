@@ -1,6 +1,5 @@
 import { isEnded } from '@phalanx/protocol';
 
-import { ApiError } from '../http/api-error.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
 import type { RunStore } from './store.ts';
@@ -31,16 +30,18 @@ export class RunStops {
     await this.#options.store.requestStop(runs.map((run) => run.runId));
   }
 
-  /** Resolves when the runs have ended. Throws `stop_not_confirmed` after the time limit. */
-  async stop(runs: readonly ActiveRun[]): Promise<void> {
-    if (runs.length === 0) return;
+  get timeoutMs(): number {
+    return this.#options.timeoutMs;
+  }
+
+  /** Resolves when the runs have ended, or after the time limit, with those of which that is not known. */
+  async stop(runs: readonly ActiveRun[]): Promise<ActiveRun[]> {
+    if (runs.length === 0) return [];
     const { activeRuns, timeoutMs } = this.#options;
     const runIds = runs.map((run) => run.runId);
     const ends = activeRuns.waitFor(runIds, ({ status }) => isEnded(status), timeoutMs);
     await this.request(runs);
     const ended = await ends;
-    const unconfirmed = runIds.filter((id) => !ended.has(id));
-    if (unconfirmed.length === 0) return;
-    throw ApiError.of('stop_not_confirmed', { seconds: timeoutMs / 1000, runs: unconfirmed.join(', ') });
+    return runs.filter(({ runId }) => !ended.has(runId));
   }
 }

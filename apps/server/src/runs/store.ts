@@ -1,13 +1,20 @@
-import { activeRunStatuses, type RunError, type RunStatus } from '@phalanx/protocol';
+import { activeRunStatuses, type RunError, type RunOutcome, type RunStatus } from '@phalanx/protocol';
 import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
-import type { StoredRun } from './stored-run.ts';
+import type { StoredRun, StoredRunDetail } from './stored-run.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
   run: StoredRun;
+  run_result: { run_id: string; json: string };
+  launch: Pick<StoredRunDetail, 'project_name' | 'tree' | 'parameters' | 'token_name'> & {
+    id: string;
+    user_id: string;
+    launch_id: string | null;
+  };
+  user: { id: string; name: string };
 };
 
 /** What a run's host said of it. */
@@ -15,6 +22,9 @@ export interface RunChange {
   runId: string;
   status: RunStatus;
   error: RunError | null;
+  outcome: RunOutcome | null;
+  /** JSON text. */
+  result: string | null;
   startedAt: number | null;
   endedAt: number | null;
 }
@@ -25,6 +35,7 @@ export interface RunFilter {
   automationIds: ReadonlySet<string> | null;
   deviceId: string | undefined;
   automationId: string | undefined;
+  launchId: string | undefined;
   status: RunStatus | undefined;
   /** Epoch ms, both exclusive. */
   createdAfter: number | undefined;
@@ -34,11 +45,13 @@ export interface RunFilter {
   limit: number;
 }
 
-const changeRow = ({ runId, status, error, startedAt, endedAt }: RunChange) => ({
+const changeRow = ({ runId, status, outcome, error, startedAt, endedAt }: RunChange) => ({
   id: runId,
   status,
+  outcome,
   error_code: error?.code ?? null,
   error_message: error?.message ?? null,
+  error_stack: error?.stack ?? null,
   started_at: startedAt,
   ended_at: endedAt,
 });
@@ -48,9 +61,24 @@ export type RunStore = ReturnType<typeof createRunStore>;
 /** The history of runs. IDs are UUIDv7, so their order is that of creation. */
 export function createRunStore(database: Db, commits: GroupCommit) {
   const db = database.withTables<Tables>();
+  /** By the unique index of launches: a caller's launch ID is one launch. */
+  const launchOf = (userId: string, launchId: string) =>
+    db.selectFrom('launch').select('id').where('user_id', '=', userId).where('launch_id', '=', launchId);
   return {
     find: (id: string): Promise<StoredRun | undefined> =>
       db.selectFrom('run').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    findDetail: (id: string): Promise<StoredRunDetail | undefined> =>
+      db
+        .selectFrom('run')
+        .innerJoin('launch', 'launch.id', 'run.launch')
+        .leftJoin('user', 'user.id', 'run.user_id')
+        .leftJoin('run_result', 'run_result.run_id', 'run.id')
+        .selectAll('run')
+        .select(['launch.project_name', 'launch.tree', 'launch.parameters', 'launch.token_name'])
+        .select(['user.name as user_name', 'run_result.json as result'])
+        .where('run.id', '=', id)
+        .executeTakeFirst(),
 
     listByIds: (ids: readonly string[]): Promise<StoredRun[]> =>
       db
@@ -77,6 +105,8 @@ export function createRunStore(database: Db, commits: GroupCommit) {
         query = query.where('automation_id', 'in', [...filter.automationIds]);
       if (filter.deviceId !== undefined) query = query.where('device_id', '=', filter.deviceId);
       if (filter.automationId !== undefined) query = query.where('automation_id', '=', filter.automationId);
+      if (filter.launchId !== undefined)
+        query = query.where('launch', '=', launchOf(filter.userId, filter.launchId));
       if (filter.status !== undefined) query = query.where('status', '=', filter.status);
       if (filter.createdAfter !== undefined) query = query.where('created_at', '>', filter.createdAfter);
       if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
@@ -89,15 +119,22 @@ export function createRunStore(database: Db, commits: GroupCommit) {
       if (changes.length === 0) return [];
       const json = JSON.stringify(changes.map(changeRow));
       // The last word about a run is its end; only a lost one may turn out to live.
-      const { rows } = await commits.write((transaction) =>
-        sql<StoredRun>`UPDATE run SET status = change.value->>'status', error_code = change.value->>'error_code',
-            error_message = change.value->>'error_message', started_at = change.value->>'started_at',
-            ended_at = change.value->>'ended_at'
+      return commits.write(async (transaction) => {
+        const { rows } = await sql<StoredRun>`UPDATE run SET status = change.value->>'status',
+            outcome = change.value->>'outcome', error_code = change.value->>'error_code',
+            error_message = change.value->>'error_message', error_stack = change.value->>'error_stack',
+            started_at = change.value->>'started_at', ended_at = change.value->>'ended_at'
           FROM json_each(${json}) AS change
           WHERE run.id = change.value->>'id' AND run.status IN ('starting', 'running', 'lost')
-          RETURNING *`.execute(transaction),
-      );
-      return rows;
+          RETURNING *`.execute(transaction);
+        const changed = new Set(rows.map(({ id }) => id));
+        const results = changes.flatMap(({ runId, result }) =>
+          result !== null && changed.has(runId) ? { run_id: runId, json: result } : [],
+        );
+        if (results.length > 0)
+          await transaction.withTables<Tables>().replaceInto('run_result').values(results).execute();
+        return rows;
+      });
     },
 
     async requestStop(runIds: readonly string[]): Promise<void> {

@@ -1,4 +1,4 @@
-import type { RunStatus } from '@phalanx/protocol';
+import type { RunOutcome, RunStatus } from '@phalanx/protocol';
 
 /** A run as it is stored. */
 export interface StoredRun {
@@ -16,10 +16,25 @@ export interface StoredRun {
   stop_requested: number;
   error_code: string | null;
   error_message: string | null;
+  error_stack: string | null;
+  /** Where it says more than the status. */
+  outcome: RunOutcome | null;
   /** Of a project: the newest commit, and whether there were changes since. */
   commit: string | null;
   dirty: number | null;
   created_at: number;
   started_at: number | null;
   ended_at: number | null;
+}
+
+/** A run with what is stored beside it. */
+export interface StoredRunDetail extends StoredRun {
+  project_name: string | null;
+  tree: string | null;
+  /** JSON of `{automation_parameters, job_variables}`. */
+  parameters: string | null;
+  user_name: string | null;
+  token_name: string | null;
+  /** JSON. */
+  result: string | null;
 }

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { launchRoutes, LogEntry, logRoutes, Run } from '@phalanx/protocol';
+import { launchRoutes, LogEntry, logRoutes, RunDetail } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -15,7 +15,7 @@ import { TestHost, type TestHostOptions } from './test-host.ts';
 export const adminToken = 'administrator-token-of-the-tests-0123456789';
 
 const launchPath = launchRoutes.launchDirect.path;
-const runSchema = Compile(Run);
+const runSchema = Compile(RunDetail);
 const logSchema = Compile(Type.Array(LogEntry));
 
 interface TestServerOptions extends Omit<ServerOverrides, 'clock'> {
@@ -127,7 +127,7 @@ export class TestServer {
     return this.start(deviceId, launchId, { command: 'stop' });
   }
 
-  async run(runId: string): Promise<Run> {
+  async run(runId: string): Promise<RunDetail> {
     const { body, text } = await this.api('GET', `/api/v2/runs/${runId}`);
     if (!runSchema.Check(body['run'])) throw new Error(text);
     return body['run'];

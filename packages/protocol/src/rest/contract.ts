@@ -26,6 +26,8 @@ export interface RouteContract {
   responses: Record<number, TSchema | string>;
   /** The failures that are this endpoint's own, beside those that every endpoint has. */
   errors?: readonly number[];
+  /** Of failures whose body has more than every failure has. */
+  errorBodies?: Record<number, TSchema>;
 }
 
 /** The body of every reply that is not a success. */

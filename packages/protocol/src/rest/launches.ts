@@ -1,13 +1,34 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import { Id, Uuid } from '../ids.ts';
-import { JsonObject, SuccessMessage, type RouteContract } from './contract.ts';
+import { ErrorBody, JsonObject, success, type RouteContract } from './contract.ts';
 
 const command = Type.Union([Type.Literal('start'), Type.Literal('stop')]);
 const inputs = {
   automationParameters: Type.Optional(JsonObject),
   jobVariables: Type.Optional(JsonObject),
 };
+
+const nullable = <T extends ReturnType<typeof Type.String>>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** What a launch or a stop came to on one device. */
+export const DeviceOutcome = Type.Object({
+  device_id: Type.String(),
+  outcome: Type.Enum(['started', 'stopped', 'nothing_to_stop', 'refused', 'not_acknowledged'] as const, {
+    description: '`not_acknowledged`: the device did not confirm in time',
+  }),
+  code: nullable(Type.String({ description: 'A stable word for programs; null when all went well' })),
+  reason: nullable(Type.String({ description: 'A sentence for people; null when all went well' })),
+  run_id: nullable(
+    Type.String({ description: 'The run that was started or stopped; of several, the newest' }),
+  ),
+});
+export type DeviceOutcome = Static<typeof DeviceOutcome>;
+
+const devices = Type.Array(DeviceOutcome, { description: 'A row for each device' });
+const reply = Type.Object({ success, message: Type.String(), devices });
+/** Without `devices` when the body did not say which. */
+const refusal = Type.Object({ ...ErrorBody.properties, devices: Type.Optional(devices) });
 
 export const LaunchDirectBody = Type.Object({
   device_id: Id,
@@ -36,7 +57,8 @@ export const launchRoutes = {
       'All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not.',
     scope: 'launch',
     body: LaunchBody,
-    responses: { 200: SuccessMessage },
+    responses: { 200: reply },
+    errorBodies: { 400: refusal },
     errors: [404],
   },
   launchDirect: {
@@ -50,7 +72,8 @@ export const launchRoutes = {
     scope: 'launch',
     body: LaunchDirectBody,
     bodyLimitBytes: 16 * 1024 * 1024,
-    responses: { 200: SuccessMessage },
+    responses: { 200: reply },
+    errorBodies: { 400: refusal },
   },
   stopAll: {
     method: 'POST',
@@ -60,6 +83,20 @@ export const launchRoutes = {
     summary: 'Stop every automation that runs on a device',
     scope: 'launch',
     body: Type.Object({ device_id: Id }),
-    responses: { 200: SuccessMessage },
+    responses: { 200: reply },
+    errorBodies: { 400: refusal },
+  },
+  stopRun: {
+    method: 'POST',
+    path: '/api/v2/runs/:id/stop',
+    operationId: 'stopRun',
+    tag: 'Runs',
+    summary: 'Stop one run',
+    description: 'Answered when the run has ended; stopping one that has ended is a success.',
+    scope: 'launch',
+    params: Type.Object({ id: Id }),
+    responses: { 200: reply },
+    errorBodies: { 400: refusal },
+    errors: [404],
   },
 } as const satisfies Record<string, RouteContract>;

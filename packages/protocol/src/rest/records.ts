@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { Id, Uuid } from '../ids.ts';
 import { CaptureKind, maxCaptureBytes, RecordStatus, RecordType, Tag } from '../records.ts';
+import { RunError } from '../runs.ts';
 import { success, type RouteContract } from './contract.ts';
 
 export const RecordScreen = Type.Object({
@@ -40,6 +41,9 @@ export const OutOfStepsRecord = Type.Object({
   saved: Type.Boolean(),
   tag: Type.String(),
   partial: Type.Boolean(),
+  error: Type.Union([RunError, Type.Null()], {
+    description: 'What ended the run, of a `crash` or a `timeout` that its host has recorded',
+  }),
 });
 export type OutOfStepsRecord = Static<typeof OutOfStepsRecord>;
 

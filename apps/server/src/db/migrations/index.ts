@@ -6,6 +6,7 @@ import { runTables } from './003-runs.ts';
 import { projectTables } from './004-projects.ts';
 import { recordTables } from './005-records.ts';
 import { nameTables } from './006-names.ts';
+import { runDetails } from './007-run-details.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -15,4 +16,5 @@ export const migrations: Record<string, Migration> = {
   '004-projects': projectTables,
   '005-records': recordTables,
   '006-names': nameTables,
+  '007-run-details': runDetails,
 };

@@ -1,0 +1,38 @@
+import type { RunDetail } from '@phalanx/protocol';
+
+import type { AutomationAccess } from './access-store.ts';
+import { kindOf } from './cells.ts';
+import type { ReadRecord } from './record-reader.ts';
+import type { RecordStore } from './store.ts';
+
+/** What a run has left, for its launcher. */
+export type RecordsOfRun = (run: {
+  id: string;
+  user_id: string;
+}) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
+
+interface Options {
+  store: RecordStore;
+  access: AutomationAccess;
+  read: ReadRecord;
+}
+
+const mostRecords = 100;
+const nothing = { records: [], last_screen: null };
+
+/** A launcher who may no longer review the project's records is told of none. */
+export function createRecordsOfRun({ store, access, read }: Options): RecordsOfRun {
+  return async ({ id, user_id: userId }) => {
+    const records = await store.listOfRun(id, mostRecords);
+    const [newest] = records;
+    if (newest === undefined) return nothing;
+    const { owner_id: ownerId, automation_id: automationId } = newest;
+    const role = await access.findRole(userId, { ownerId, automationId });
+    if (role !== 'owner' && role !== 'shared_editor') return nothing;
+    const screen = (await read(newest)).screens.at(-1);
+    return {
+      records: records.map((record) => ({ record_id: record.id, type: kindOf(record.cell).type })),
+      last_screen: screen === undefined ? null : { record_id: newest.id, screen },
+    };
+  };
+}
