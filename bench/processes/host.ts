@@ -4,9 +4,9 @@ import { startSimulatedPhone } from '@phalanx/simulated-phone';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 
-import { compileDirectCode } from '../../apps/server/src/compile/direct-code.ts';
 import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/index.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
+import { bundleSample } from '../harness/bundle-sample.ts';
 
 const log = pino({ level: 'error' });
 const memoryMb = 128;
@@ -16,7 +16,7 @@ async function firstLine(
   sandboxes: SandboxPool,
   sourceCode: string,
 ): Promise<{ loadMs: number; lineMs: number }> {
-  const bundle = await compileDirectCode(sourceCode);
+  const bundle = await bundleSample(sourceCode);
   const line = Promise.withResolvers<readonly SandboxLogEntry[]>();
   const askedAt = performance.now();
   const run = sandboxes.start(

@@ -1,11 +1,11 @@
 import type { ServerMessage } from '@phalanx/protocol';
 
-import { compileDirectCode } from '../../apps/server/src/compile/direct-code.ts';
 import { bundleOf } from '../../apps/server/src/launches/bundle.ts';
+import { bundleSample } from '../harness/bundle-sample.ts';
 
 /** The text of a launch on so many devices of one host, as the server sends it. */
 export async function launchMessage(sourceCode: string, devices: number): Promise<string> {
-  const { hash, code, sourceMap } = bundleOf(await compileDirectCode(sourceCode));
+  const { hash, code, sourceMap } = bundleOf(await bundleSample(sourceCode));
   const message: ServerMessage = {
     type: 'launch',
     automation_id: crypto.randomUUID(),

@@ -1,5 +1,3 @@
-import { stop as stopBundler } from 'esbuild';
-
 import type { Compiler } from './compile/compiler.ts';
 import { nameOf } from './devices/online-devices.ts';
 import type { FleetFeatures } from './fleet-features.ts';
@@ -56,7 +54,7 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
   const parameters = new ParameterChecker();
   const bundles = new ProjectBundles(compiler);
   addLaunchRoutes(app, {
-    directLaunches: new DirectLaunches(dispatcher, fleet),
+    directLaunches: new DirectLaunches(dispatcher, fleet, compiler),
     projectLaunches: new ProjectLaunches({ dispatcher, fleet, getLaunchable, bundles, parameters }),
     getLaunchable,
     stopper: { fleet, activeRuns, stops },
@@ -64,5 +62,4 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
   });
   keepHistoryShort(foundation, launches, historyDays);
   app.addHook('onClose', () => parameters.close());
-  app.addHook('onClose', () => stopBundler());
 }

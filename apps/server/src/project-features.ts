@@ -5,6 +5,7 @@ import { addFileRoutes } from './files/routes.ts';
 import type { Foundation } from './foundation.ts';
 import { prepareGit } from './git/prepare-git.ts';
 import { addGitRoutes } from './git-http/routes.ts';
+import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
 import { createGetLaunchable, type GetLaunchable } from './projects/launchable.ts';
 import { createProjectAccess } from './projects/project-access.ts';
 import type { ProjectDesk } from './projects/project-desk.ts';
@@ -33,7 +34,9 @@ export async function openProjectFeatures(
   const ids = await store.listIds();
   await repositories.sweep((id) => ids.has(id));
   const access = createProjectAccess(store);
-  const desk = { repositories, compiler, totals: new ProjectTotals() };
+  const parameters = new ParameterChecker();
+  app.addHook('onClose', () => parameters.close());
+  const desk = { repositories, compiler, parameters, totals: new ProjectTotals() };
   addProjectRoutes(app, { store, access, repositories, clock, onDeleted });
   await addFileRoutes(app, { access, desk });
   addCommitRoutes(app, { access, desk, clock });

@@ -45,6 +45,10 @@ export const errorTable = {
     status: 400,
     message: '{path} would be compiled to {compiled}, as {other} is already: delete {other} first.',
   },
+  compiled_path_taken: {
+    status: 400,
+    message: '{path} would be compiled to {compiled}, which is a file of yours: delete or rename it first.',
+  },
   project_full: { status: 400, message: 'The project would have {problem}: delete files first.' },
   file_not_text: {
     status: 400,

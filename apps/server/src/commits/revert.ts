@@ -1,12 +1,12 @@
 import type { Commit } from '@phalanx/protocol';
 
+import { requireCompiled } from '../compile/require-compiled.ts';
 import { privateRefs } from '../git/git-program.ts';
 import { noObject, type GitRepository } from '../git/git-repository.ts';
 import { listFiles } from '../git/tree-walk.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../http/api-error.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
-import { compileRefusal } from '../projects/compile-refusal.ts';
 import { findCompiledTree, keepCompiled } from '../projects/compiled-trees.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
@@ -62,9 +62,8 @@ async function compiledOf(
   const known = await findCompiledTree(repository, files);
   if (known !== undefined) return known;
   const projectFiles = createProjectFiles(projectId, files, (work) => repositories.read(projectId, work));
-  const result = await compiler.compileProject(projectFiles, { complete: false });
-  if (result.ok) return storeCompiled(repository, state.compiled, result.outputs);
-  throw compileRefusal(result.errors);
+  const { outputs } = requireCompiled(await compiler.compileProject(projectFiles));
+  return storeCompiled(repository, state.compiled, outputs);
 }
 
 /** A commit that is on no branch, so that nothing is lost by a revert. */

@@ -153,23 +153,26 @@ test('the source map leads to the lines that the user wrote', async () => {
 });
 
 test.for<[contents: Record<string, string>, line: string]>([
-  [{ 'a.ts': '' }, 'error: the project has no main.ts (or main.js) to start with'],
+  [{ 'a.ts': '' }, 'main.ts(1,1): error TS6053: The project has no main.ts (or main.js) to start with'],
   [
     { 'main.ts': '\nimport "./a";' },
-    'main.ts(2,8): error: Cannot import "./a": there is no such file in the project',
+    'main.ts(2,8): error TS2307: Cannot import "./a": there is no such file in the project',
   ],
   [
     { 'main.ts': 'import "lodash";' },
-    'main.ts(1,8): error: Cannot import "lodash": packages do not exist here',
+    'main.ts(1,8): error TS2307: Cannot import "lodash": packages do not exist here',
   ],
-  [{ 'main.ts': 'import "../a";' }, 'main.ts(1,8): error: Cannot import "../a": it leads out of the project'],
+  [
+    { 'main.ts': 'import "../a";' },
+    'main.ts(1,8): error TS2307: Cannot import "../a": it leads out of the project',
+  ],
   [{ 'main.ts': 'import "/etc/passwd";' }, 'Cannot import "/etc/passwd": packages do not exist here'],
   [
     { 'main.ts': 'import "./a.css";', 'a.css': '' },
     'Cannot import "./a.css": only code and JSON can be imported',
   ],
-  [{ 'main.ts': '"😀"; let a = ;' }, 'main.ts(1,15): error: Unexpected ";"'],
-  [{ 'main.ts': 'import d from "./d.json"; d;', 'd.json': '{' }, 'd.json(1,2): error:'],
+  [{ 'main.ts': '"😀"; let a = ;' }, 'main.ts(1,15): error TS1005: Unexpected ";"'],
+  [{ 'main.ts': 'import d from "./d.json"; d;', 'd.json': '{' }, 'd.json(1,2): error TS1005:'],
 ])('what cannot be bundled is said with its place: %s', async ([contents, line]) => {
   expect((await linesOf(compiler.bundleProject(filesOf('tests', contents)))).join('\n')).toContain(line);
 });

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-import { readMemoryUse } from './memory-use.ts';
 import { isFromProcess, type FromProcess, type ToProcess } from './process/messages.ts';
 import type { ProjectMirror } from './project-mirror.ts';
 
@@ -130,7 +130,7 @@ export class CompileProcess {
 
   #receive(message: unknown): void {
     if (!isFromProcess(message)) return this.kill('crashed');
-    if (message.kind === 'ready') this.#processIds = message.processIds;
+    if (message.kind === 'processes') this.#processIds = message.processIds;
     else this.#listener?.(message);
   }
 
@@ -143,5 +143,22 @@ export class CompileProcess {
     this.#isEnding = true;
     this.mirrors.clear();
     this.#rejectWork?.(new CompileProcessEnded(this.#endReason, this.#printed));
+  }
+}
+
+const pageBytes = 4096;
+
+/** Resident memory of processes together. Where there is no /proc it counts as nothing: there is no limit then. */
+async function readMemoryUse(processIds: readonly number[]): Promise<number> {
+  const sizes = await Promise.all(processIds.map(readResidentBytes));
+  return sizes.reduce((sum, sizeBytes) => sum + sizeBytes, 0);
+}
+
+async function readResidentBytes(processId: number): Promise<number> {
+  try {
+    const fields = (await readFile(`/proc/${processId}/statm`, 'utf8')).split(' ');
+    return Number(fields[1] ?? 0) * pageBytes;
+  } catch {
+    return 0;
   }
 }

@@ -1,11 +1,10 @@
-import { askBundle } from './ask-bundle.ts';
-import { askCheck, type FileChange } from './ask-check.ts';
+import { askBundle, askCheck, type FileChange } from './ask-process.ts';
 import { CompileProcessEnded, type CompileProcess, type EndReason } from './compile-process.ts';
 import { errorLine } from './error-lines.ts';
 import type { BundleResult } from './process/bundle.ts';
+import { requireKnownChecker } from './process/language-libraries.ts';
 import { ProcessPool } from './process-pool.ts';
-import type { ProjectFiles } from './project-files.ts';
-import { SourcesTooLarge } from './project-mirror.ts';
+import { SourcesTooLarge, type ProjectFiles } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
 
 interface CompilerOptions {
@@ -30,26 +29,30 @@ interface Failure {
 
 export interface Compiler {
   /**
-   * Checks `path` with `content` as it would be in the project, and emits it. Nothing is written.
-   * Only mistakes in that file count: what it breaks in others is found when those are written, or at launch.
+   * Checks `path` with `content` as it would be in the project, and emits it if it is a source. Nothing is written.
+   * Only mistakes in a source refuse it; `warnings` are those in other files, and what it breaks in files that import it.
    */
   compileFile(
     files: ProjectFiles,
     change: FileChange,
-  ): Promise<{ ok: true; compiledPath: string; js: string } | Failure>;
-  /** Checks all TypeScript sources, and emits them. With `complete` an import of a file that is not there is a mistake. */
-  compileProject(
-    files: ProjectFiles,
-    options: { complete: boolean; emit?: boolean },
-  ): Promise<{ ok: true; outputs: Map<string, string> } | Failure>;
+  ): Promise<{ ok: true; js: string | undefined; warnings: string[] } | Failure>;
+  /** Checks all TypeScript sources, and emits them. */
+  compileProject(files: ProjectFiles): Promise<{ ok: true; outputs: Map<string, string> } | Failure>;
   /** One script for the sandbox, which starts with `main.ts` (or `main.js`), and its source map (version 3, JSON). Types are not checked. */
   bundleProject(files: ProjectFiles): Promise<BundleResult>;
+  /** The same for code that stands alone; the work of one `owner` waits for no other's. */
+  bundleDirectCode(owner: string, code: string): Promise<BundleResult>;
   /** Resident bytes of all compile processes. */
   memoryUse(): Promise<number>;
   close(): Promise<void>;
 }
 
+/** The checker's number for types that it can't work out. */
+const tooComplex = 2589;
+
+/** Throws a `SettingError` when the checker is not the one that is needed. */
 export function createCompiler(options: CompilerOptions): Compiler {
+  requireKnownChecker();
   const {
     log,
     agentTypes,
@@ -68,42 +71,57 @@ export function createCompiler(options: CompilerOptions): Compiler {
 
   /** Runs at a process; what makes the compiler give up becomes an error line at `path`. */
   async function run<Result>(
-    { projectId }: ProjectFiles,
+    projectId: string,
     limit: { path: string; timeoutMs: number },
     task: (process: CompileProcess) => Promise<Result>,
   ): Promise<Result | Failure> {
     try {
       return await pool.run({ projectId, timeoutMs: limit.timeoutMs, task });
     } catch (error) {
-      if (error instanceof SourcesTooLarge)
-        return { ok: false, errors: [errorLine(limit.path, undefined, error.message)] };
-      if (!(error instanceof CompileProcessEnded)) throw error;
-      const text = endText(error.reason, { timeoutMs: limit.timeoutMs, maxMemoryMb });
-      return { ok: false, errors: [errorLine(limit.path, { line: 1, column: 1 }, text)] };
+      const text = reasonOf(error, { timeoutMs: limit.timeoutMs, maxMemoryMb });
+      if (text === undefined) throw error;
+      return { ok: false, errors: [errorLine(limit.path, undefined, tooComplex, text)] };
     }
   }
 
   const wholeProject = { path: 'main.ts', timeoutMs: timeoutMs * 3 };
   return {
     compileFile: (files, change) =>
-      run(files, { path: change.path, timeoutMs }, async (process) => {
-        const compiledPath = findCompiledPath(change.path);
-        if (compiledPath === undefined) throw new Error(`${change.path} is not a source to compile`);
-        const task = { files, change, maxWarmProjects, isComplete: false, isEmitted: true };
-        const { errors, outputs } = await askCheck(process, task);
-        const js = outputs[0]?.[1];
-        return js === undefined ? { ok: false, errors } : { ok: true, compiledPath, js };
+      run(files.projectId, { path: change.path, timeoutMs }, async (process) => {
+        const { errors, outputs, warnings } = await askCheck(process, { files, change, maxWarmProjects });
+        if (findCompiledPath(change.path) === undefined)
+          return { ok: true, js: undefined, warnings: [...errors, ...warnings] };
+        return errors.length > 0 ? { ok: false, errors } : { ok: true, js: outputs[0]?.[1], warnings };
       }),
-    compileProject: (files, { complete, emit = true }) =>
-      run(files, wholeProject, async (process) => {
-        const task = { files, maxWarmProjects, isComplete: complete, isEmitted: emit };
-        const { errors, outputs } = await askCheck(process, task);
+    compileProject: (files) =>
+      run(files.projectId, wholeProject, async (process) => {
+        const { errors, outputs } = await askCheck(process, { files, maxWarmProjects });
         return errors.length > 0 ? { ok: false, errors } : { ok: true, outputs: new Map(outputs) };
       }),
-    bundleProject: (files) => run(files, wholeProject, (process) => askBundle(process, files)),
+    bundleProject: (files) =>
+      run(files.projectId, wholeProject, (process) => askBundle(process, files, 'project')),
+    bundleDirectCode: (owner, code) =>
+      run(owner, { path: directPath, timeoutMs }, (process) =>
+        askBundle(process, filesOfDirectCode(owner, code), 'direct code'),
+      ),
     memoryUse: () => pool.memoryUse(),
     close: () => pool.close(),
   };
+}
+
+const directPath = 'main.ts';
+
+const filesOfDirectCode = (projectId: string, code: string): ProjectFiles => ({
+  projectId,
+  treeId: '',
+  list: async () => new Map([[directPath, '']]),
+  read: async () => code,
+});
+
+/** Undefined for what is no fault of the code. */
+function reasonOf(error: unknown, limits: { timeoutMs: number; maxMemoryMb: number }): string | undefined {
+  if (error instanceof SourcesTooLarge) return error.message;
+  return error instanceof CompileProcessEnded ? endText(error.reason, limits) : undefined;
 }
 
 function endText(

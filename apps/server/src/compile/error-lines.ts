@@ -32,16 +32,23 @@ function lastStart(starts: readonly number[], offset: number): number {
   return low;
 }
 
-/** `main.ts(3,7): error TS2322: …`; without a code where the mistake is not the checker's. */
-export function errorLine(path: string, place: Place | undefined, text: string, code?: number): string {
-  const where = place === undefined ? '' : `(${place.line},${place.column})`;
-  const what = code === undefined ? 'error' : `error TS${code}`;
-  const line = `${path}${where}: ${what}: ${text}`;
-  return line.length <= maxLineLength ? line : `${line.slice(0, maxLineLength)}…`;
+const start: Place = { line: 1, column: 1 };
+const breaks = /\s*[\n\r\u2028\u2029]\s*/g;
+
+/**
+ * `main.ts(3,7): error TS2322: …`, always one line. What the checker has no number for takes the one of its nearest
+ * kin, and what has no place stands at the start of its file.
+ */
+export function errorLine(path: string, place: Place | undefined, code: number, text: string): string {
+  const { line, column } = place ?? start;
+  const whole = `${path}(${line},${column}): error TS${code}: ${text.trim().replaceAll(breaks, ' ')}`;
+  return whole.length <= maxLineLength ? whole : `${whole.slice(0, maxLineLength).toWellFormed()}…`;
 }
 
-/** The first lines, and how many more there are. */
+/** The first lines; the last of them stands where the rest begins, and says how many that are. */
 export function limitLines(lines: readonly string[]): string[] {
-  if (lines.length <= maxLines) return [...lines];
-  return [...lines.slice(0, maxLines), `error: ${lines.length - maxLines} more errors are not shown`];
+  const next = lines[maxLines];
+  if (next === undefined) return [...lines];
+  const place = /^.*?\): error TS\d+: /s.exec(next)?.[0] ?? '';
+  return [...lines.slice(0, maxLines), `${place}${lines.length - maxLines} more errors are not shown.`];
 }

@@ -49,9 +49,8 @@ test('after any edits a warm project gives the lines of a fresh one', { timeout:
         const { [path]: _, ...others } = files;
         if (isWritten) files = content === undefined ? others : { ...others, [path]: content };
       }
-      const options = { complete: true, emit: false };
-      const warm = await linesOf(compiler.compileProject(filesOf(warmId, files), options));
-      const fresh = await linesOf(compiler.compileProject(filesOf(`fresh-${nextProject++}`, files), options));
+      const warm = await linesOf(compiler.compileProject(filesOf(warmId, files)));
+      const fresh = await linesOf(compiler.compileProject(filesOf(`fresh-${nextProject++}`, files)));
       expect(warm).toEqual(fresh);
     }),
     { numRuns: 25 },

@@ -1,9 +1,19 @@
 import { randomBytes } from 'node:crypto';
 
 import type { ToProcess } from './process/messages.ts';
-import type { ProjectFiles } from './project-files.ts';
 import { readProjectSettings, settingsPath, type SettingsResult } from './project-settings.ts';
 import { isTypeScript } from './source-paths.ts';
+
+/** The files of a project as one immutable state, such as a git tree. */
+export interface ProjectFiles {
+  readonly projectId: string;
+  /** Another one whenever any file differs. */
+  readonly treeId: string;
+  /** All files: path to a word that is another one whenever the content differs, such as the blob's hash. */
+  list(): Promise<ReadonlyMap<string, string>>;
+  /** Undefined when there is no such file. */
+  read(path: string): Promise<string | undefined>;
+}
 
 /** All sources of a project together; beyond it no checker could hold them. In UTF-16 units. */
 const maxSourcesLength = 128 * 1024 * 1024;

@@ -39,11 +39,15 @@ const accepted: [name: string, text: string | undefined, options: object][] = [
 ];
 
 const refused: [name: string, text: string, line: string][] = [
-  ['extends', '{\n  "extends": "../base.json"\n}', 'tsconfig.json(2,3): error: "extends" cannot be used'],
+  [
+    'extends',
+    '{\n  "extends": "../base.json"\n}',
+    'tsconfig.json(2,3): error TS5102: "extends" cannot be used',
+  ],
   [
     'references',
     '{"references":[{"path":"../b"}]}',
-    'tsconfig.json(1,2): error: "references" cannot be used',
+    'tsconfig.json(1,2): error TS5102: "references" cannot be used',
   ],
   ['plugins', '{"compilerOptions":{"plugins":[{"name":"x"}]}}', '"plugins" cannot be used'],
   ['types', '{"compilerOptions":{"types":["node"]}}', '"types" cannot be used'],
@@ -57,12 +61,12 @@ const refused: [name: string, text: string, line: string][] = [
   [
     'a folder above',
     '{"compilerOptions":{"rootDir":"src/../.."}}',
-    'tsconfig.json(1,31): error: "src/../.." leads out of the project',
+    'tsconfig.json(1,31): error TS5090: "src/../.." leads out of the project',
   ],
   [
     'a file above',
     '{"files":["a.ts","../b.ts"]}',
-    'tsconfig.json(1,18): error: "../b.ts" leads out of the project',
+    'tsconfig.json(1,18): error TS5090: "../b.ts" leads out of the project',
   ],
   ['a place of the machine', '{"include":["/etc"]}', '"/etc" leads out of the project'],
   [

@@ -8,6 +8,16 @@ import { createPlaceFinder, errorLine, limitLines } from './error-lines.ts';
 export const settingsPath = 'tsconfig.json';
 const maxLength = 256 * 1024;
 
+/** The checker's numbers for mistakes of this kind. */
+const codes = {
+  syntax: 1005,
+  unknownOption: 5023,
+  wrongType: 5024,
+  unreadable: 5083,
+  outside: 5090,
+  refused: 5102,
+};
+
 type OptionValue = boolean | string | string[];
 
 /** What a project's `tsconfig.json` says, as far as it counts here: compiler options by name. */
@@ -19,30 +29,34 @@ export type SettingsResult = { ok: true; settings: ProjectSettings } | { ok: fal
 
 interface Reading {
   options: Record<string, OptionValue>;
-  complain: (node: Node, text: string) => void;
+  complain: (node: Node, code: number, text: string) => void;
 }
 
 /** Reads a `tsconfig.json`; comments and trailing commas are allowed. Undefined means that there is none. */
 export function readProjectSettings(text: string | undefined): SettingsResult {
   if (text === undefined) return { ok: true, settings: { options: {} } };
-  if (text.length > maxLength) return failed([errorLine(settingsPath, undefined, 'larger than 256 KB')]);
+  if (text.length > maxLength)
+    return failed([errorLine(settingsPath, undefined, codes.unreadable, 'larger than 256 KB')]);
   const findPlace = createPlaceFinder(text);
   const errors: string[] = [];
-  const complainAt = (offset: number, message: string): void => {
-    errors.push(errorLine(settingsPath, findPlace(offset), message));
+  const complainAt = (offset: number, code: number, message: string): void => {
+    errors.push(errorLine(settingsPath, findPlace(offset), code, message));
   };
   const options: Record<string, OptionValue> = {};
   const root = parse(text, complainAt);
   if (root !== undefined && errors.length === 0)
-    readRoot(root, { options, complain: (node, message) => complainAt(node.offset, message) });
+    readRoot(root, { options, complain: (node, code, message) => complainAt(node.offset, code, message) });
   return errors.length === 0 ? { ok: true, settings: { options } } : failed(errors);
 }
 
 const failed = (errors: string[]): SettingsResult => ({ ok: false, errors: limitLines(errors) });
 
-function parse(text: string, complainAt: (offset: number, message: string) => void): Node | undefined {
+function parse(
+  text: string,
+  complainAt: (offset: number, code: number, message: string) => void,
+): Node | undefined {
   if (nesting(text) > 50) {
-    complainAt(0, 'nested too deeply');
+    complainAt(0, codes.unreadable, 'nested too deeply');
     return undefined;
   }
   const mistakes: ParseError[] = [];
@@ -50,7 +64,8 @@ function parse(text: string, complainAt: (offset: number, message: string) => vo
     allowTrailingComma: true,
     allowEmptyContent: true,
   });
-  for (const { offset, error } of mistakes) complainAt(offset, `not JSON: ${printParseErrorCode(error)}`);
+  for (const { offset, error } of mistakes)
+    complainAt(offset, codes.syntax, `not JSON: ${printParseErrorCode(error)}`);
   return root;
 }
 
@@ -66,7 +81,7 @@ function nesting(text: string): number {
 }
 
 function readRoot(root: Node, reading: Reading): void {
-  if (root.type !== 'object') return reading.complain(root, 'must be an object');
+  if (root.type !== 'object') return reading.complain(root, codes.wrongType, 'must be an object');
   for (const { name, key, value } of listProperties(root)) {
     const reason = refused.get(name);
     if (name === 'compilerOptions') readOptions(value, reading);
@@ -76,7 +91,8 @@ function readRoot(root: Node, reading: Reading): void {
 }
 
 function readOptions(node: Node, reading: Reading): void {
-  if (node.type !== 'object') return reading.complain(node, '"compilerOptions" must be an object');
+  if (node.type !== 'object')
+    return reading.complain(node, codes.wrongType, '"compilerOptions" must be an object');
   for (const { name, key, value } of listProperties(node)) {
     const reason = refused.get(name);
     if (reason !== undefined) refuse(key, value, reason, reading);
@@ -90,19 +106,19 @@ function readOption(name: string, { key, value }: { key: Node; value: Node }, re
   else if (name === 'lib') readLibraries(value, reading);
   else if (name === 'jsx') readJsx(value, reading);
   else if (unused.has(name)) refuseOutsidePaths(value, reading);
-  else reading.complain(key, `unknown compiler option "${name}"`);
+  else reading.complain(key, codes.unknownOption, `unknown compiler option "${name}"`);
 }
 
 function readSwitch(name: string, node: Node, { options, complain }: Reading): void {
   const value: unknown = node.value;
   if (typeof value === 'boolean') options[name] = value;
-  else complain(node, `"${name}" must be true or false`);
+  else complain(node, codes.wrongType, `"${name}" must be true or false`);
 }
 
 function readName(name: string, node: Node, { options, complain }: Reading): void {
   const value: unknown = node.value;
   if (typeof value === 'string' && /^[\w$]+(?:\.[\w$]+)*$/.test(value)) options[name] = value;
-  else complain(node, `"${name}" must be the name of a function`);
+  else complain(node, codes.wrongType, `"${name}" must be the name of a function`);
 }
 
 function readJsx(node: Node, { options, complain }: Reading): void {
@@ -111,30 +127,36 @@ function readJsx(node: Node, { options, complain }: Reading): void {
   else
     complain(
       node,
+      codes.wrongType,
       '"jsx" can only be "react": packages do not exist here; name your own function in "jsxFactory"',
     );
 }
 
 function readLibraries(node: Node, { options, complain }: Reading): void {
-  if (node.type !== 'array') return complain(node, '"lib" must be a list of libraries');
+  if (node.type !== 'array') return complain(node, codes.wrongType, '"lib" must be a list of libraries');
   const libraries: string[] = [];
   for (const child of node.children ?? []) {
     const value: unknown = child.value;
     if (typeof value === 'string' && isLanguageLibrary(value)) libraries.push(value.toLowerCase());
-    else complain(child, `"lib" can only name libraries of the language, such as "es2023" or "esnext"`);
+    else
+      complain(
+        child,
+        codes.wrongType,
+        `"lib" can only name libraries of the language, such as "es2023" or "esnext"`,
+      );
   }
   options['lib'] = libraries;
 }
 
 function refuse(key: Node, value: Node, reason: string, { complain }: Reading): void {
   const isEmpty = value.type === 'null' || value.value === false || value.children?.length === 0;
-  if (!isEmpty) complain(key, `"${String(key.value)}" cannot be used: ${reason}`);
+  if (!isEmpty) complain(key, codes.refused, `"${String(key.value)}" cannot be used: ${reason}`);
 }
 
 function refuseOutsidePaths(node: Node, reading: Reading): void {
   const value: unknown = node.value;
   if (typeof value === 'string' && leadsOutside(value))
-    reading.complain(node, `"${value}" leads out of the project`);
+    reading.complain(node, codes.outside, `"${value}" leads out of the project`);
   for (const child of node.type === 'array' ? (node.children ?? []) : []) refuseOutsidePaths(child, reading);
 }
 

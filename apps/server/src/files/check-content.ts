@@ -1,4 +1,5 @@
 import { readProjectSettings, settingsPath } from '../compile/project-settings.ts';
+import { summaryOf } from '../compile/require-compiled.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { NewContent } from './new-content.ts';
 
@@ -16,11 +17,7 @@ async function requireSettings(content: NewContent): Promise<void> {
   const read = readProjectSettings(await content.readText());
   if (read.ok) return;
   const { errors } = read;
-  throw ApiError.of(
-    'invalid_tsconfig',
-    { summary: (errors[0] ?? 'unknown mistake').replace(/\.$/, '') },
-    { errors },
-  );
+  throw ApiError.of('invalid_tsconfig', { summary: summaryOf(errors) }, { errors });
 }
 
 async function requireAttributes(content: NewContent): Promise<void> {

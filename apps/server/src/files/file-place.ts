@@ -52,8 +52,10 @@ async function requireCompiledPlace(
   state: SavedState,
   { path, compiled }: { path: string; compiled: string },
 ): Promise<void> {
-  if ((await findAt(repository, state.files, compiled)).kind === 'folder')
+  const { kind } = await findAt(repository, state.files, compiled);
+  if (kind === 'folder')
     throw refusePath(path, `would be compiled to "${shown(compiled)}", which is a folder`);
+  if (kind === 'file') throw ApiError.of('compiled_path_taken', { path, compiled });
   const other = await findSourceOf(repository, state, compiled);
   if (other !== undefined && other !== path) throw ApiError.of('source_conflict', { path, compiled, other });
 }

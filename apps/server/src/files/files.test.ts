@@ -27,6 +27,7 @@ describe('writing a file', () => {
       path: 'flows/login.ts',
       compiledPath: 'flows/login.js',
       compiled: true,
+      warnings: [],
     });
     expect(await project.content('flows/login.ts')).toBe('export const steps: number = 3;\n');
     expect(await project.content('flows/login.js')).toMatch(/^export const steps = 3;\n/);
@@ -46,7 +47,8 @@ describe('writing a file', () => {
     'saves %s as it is',
     async (path) => {
       const reply = await project.write(path, '{}');
-      expect(reply.body).toEqual({ success: true, path, compiledPath: path, compiled: false });
+      const body = { success: true, path, compiledPath: path, compiled: false, warnings: [] };
+      expect(reply.body).toEqual(body);
     },
   );
 
@@ -61,6 +63,38 @@ describe('writing a file', () => {
     ]);
     expect(await project.content('main.ts')).toBe('const a: number = 1;\n');
     expect(await project.content('main.js')).toBe(compiled);
+  });
+
+  it.each([
+    ['plain.js', 'let a = ;', /^plain\.js\(1,9\): error TS1005: Unexpected ";"$/],
+    ['types.d.ts', 'interface A {', /^types\.d\.ts\(1,14\): error TS1005: '}' expected\.$/],
+    ['data.json', '{"a": }', /^data\.json\(1,7\): error TS1005: Unexpected "}"/],
+    ['parameters.schema.json', '{', /^parameters\.schema\.json\(1,2\): error TS1005: /],
+    ['parameters.schema.json', '{"type": "nonsense"}', /^parameters\.schema\.json\(1,1\): error TS5024: /],
+    ['parameters.schema.json', '{"$ref": "#"}', /^parameters\.schema\.json\(1,1\): error TS5024: .*circle/],
+  ])('saves %s with the mistake in %s, and warns of it', async (path, content, line) => {
+    const reply = await project.write(path, content);
+    expect([reply.status, reply.body['warnings']]).toEqual([200, [expect.stringMatching(line)]]);
+    expect(await project.content(path)).toBe(content);
+  });
+
+  it('warns of what it breaks in files that use it, near and far', async () => {
+    await project.put('a.ts', 'export const a = 1;\nexport class Base { go() {} }\n');
+    await project.put('b.ts', "import { Base } from './a';\nexport class Page extends Base {}\n");
+    await project.put(
+      'main.ts',
+      "import { a } from './a';\nimport { Page } from './b';\nnew Page().go();\na;\n",
+    );
+    const reply = await project.write('a.ts', 'export class Base {}\n');
+    expect([reply.status, reply.body['warnings']]).toEqual([
+      200,
+      [
+        "main.ts(1,10): error TS2305: Module './a' has no exported member 'a'.".replace("'./a'", `'"./a"'`),
+        "main.ts(3,12): error TS2339: Property 'go' does not exist on type 'Page'.",
+      ],
+    ]);
+    const mended = await project.write('a.ts', 'export const a = 1;\nexport class Base { go() {} }\n');
+    expect(mended.body['warnings']).toEqual([]);
   });
 
   it('sees the types of the other files of the project', async () => {
@@ -132,11 +166,17 @@ describe('a path that is taken', () => {
     expect([reply.status, reply.body['code']]).toEqual([400, 'invalid_path']);
   });
 
-  it('gives way to a compiled file when it was plain JavaScript', async () => {
-    await project.put('old.js', 'var mine = 1;\n');
-    await project.put('old.ts', 'const compiled: number = 1;\n');
-    expect(await project.content('old.js')).toContain('const compiled = 1;');
-    expect(Object.keys(await project.changes())).not.toContain('old.js');
+  it('is not given to a compiled file while it has JavaScript of the user’s own', async () => {
+    await project.put('own.js', 'var mine = 1;\n');
+    const reply = await project.write('own.ts', 'const compiled: number = 1;\n');
+    expect([reply.status, reply.body['code'], reply.body['message']]).toEqual([
+      400,
+      'compiled_path_taken',
+      'own.ts would be compiled to own.js, which is a file of yours: delete or rename it first.',
+    ]);
+    expect(await project.content('own.js')).toBe('var mine = 1;\n');
+    await project.remove('own.js');
+    await project.put('own.ts', 'const compiled: number = 1;\n');
   });
 
   it('can be a file where a folder was, when its files are gone', async () => {

@@ -36,7 +36,7 @@ describe('a file of the largest size', { timeout: 120_000 }, () => {
     const reply = await project.write('large.txt', text);
     expect([reply.status, reply.body]).toEqual([
       200,
-      { success: true, path: 'large.txt', compiledPath: 'large.txt', compiled: false },
+      { success: true, path: 'large.txt', compiledPath: 'large.txt', compiled: false, warnings: [] },
     ]);
     expect(sha((await project.content('large.txt')) ?? '')).toBe(sha(text));
     const { body } = await api('GET', `/api/v2/automation/files/${project.id}`);

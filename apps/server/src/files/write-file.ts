@@ -1,9 +1,11 @@
+import { errorLine } from '../compile/error-lines.ts';
+import { requireCompiled } from '../compile/require-compiled.ts';
 import { findCompiledPath, isDeclaration } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { fileMode } from '../git/tree.ts';
 import { withEntry } from '../git/tree-edit.ts';
 import { findAt, listDifferences } from '../git/tree-walk.ts';
-import { compileRefusal } from '../projects/compile-refusal.ts';
+import { parametersSchemaPath } from '../launches/parameters/parameter-checker.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { readSavedState, swapSavedState, type SavedState } from '../projects/saved-state.ts';
@@ -20,6 +22,14 @@ export interface FileWrite {
 interface Written {
   compiledPath: string;
   compiled: boolean;
+  /** What the file breaks elsewhere, and what is wrong with one that is saved all the same. */
+  warnings: string[];
+}
+
+interface Compiled {
+  /** Undefined for what is not compiled. */
+  js: string | undefined;
+  warnings: string[];
 }
 
 /** Saves a file, and what it is compiled to, as one change. Durable when it resolves. */
@@ -32,30 +42,48 @@ export async function writeFile(desk: ProjectDesk, write: FileWrite): Promise<Wr
     await requirePlace(repository, state, path);
     return state;
   });
-  let js = await compile(desk, write, seen);
+  let { js, warnings } = await compile(desk, write, seen);
   const id = await desk.repositories.read(projectId, (repository) => content.store(repository));
   desk.repositories.noteWrite(projectId, Math.floor(content.sizeBytes / 2 ** 20));
   return desk.repositories.write(projectId, async (repository) => {
     const state = await readSavedState(repository);
     await requirePlace(repository, state, path);
     if (js !== undefined && (await mayCompileOtherwise(repository, seen, state)))
-      js = await compile(desk, write, state);
+      ({ js, warnings } = await compile(desk, write, state));
     await save(desk, repository, { ...write, id, js, state });
-    return { compiledPath: findCompiledPath(path) ?? path, compiled: js !== undefined };
+    return { compiledPath: findCompiledPath(path) ?? path, compiled: js !== undefined, warnings };
   });
 }
 
-/** The compiled text; undefined for what is not compiled. Throws `compile_failed`. */
-async function compile(
-  { compiler, repositories }: ProjectDesk,
-  { projectId, path, content }: FileWrite,
-  state: SavedState,
-): Promise<string | undefined> {
-  if (findCompiledPath(path) === undefined) return undefined;
-  const files = createProjectFiles(projectId, state.files, (work) => repositories.read(projectId, work));
-  const result = await compiler.compileFile(files, { path, content: await content.readText() });
-  if (result.ok) return result.js;
-  throw compileRefusal(result.errors);
+/** Of files that are not compiled, larger ones are data: nobody waits for a look at them. */
+const maxReviewedBytes = 1024 * 1024;
+
+/** Throws `compile_failed` for a source with a mistake. */
+async function compile(desk: ProjectDesk, write: FileWrite, state: SavedState): Promise<Compiled> {
+  const { projectId, path, content } = write;
+  const isCompiled = findCompiledPath(path) !== undefined;
+  if (!isCompiled && (!isSeenByCompiler(path) || content.sizeBytes > maxReviewedBytes))
+    return { js: undefined, warnings: [] };
+  const files = createProjectFiles(projectId, state.files, (work) => desk.repositories.read(projectId, work));
+  const text = await content.readText();
+  const result = await desk.compiler.compileFile(files, { path, content: text });
+  if (isCompiled) return requireCompiled(result);
+  const warnings = result.ok ? result.warnings : result.errors;
+  return { js: undefined, warnings: [...warnings, ...(await reviewSchema(desk, path, text, warnings))] };
+}
+
+/** The checker has no number for a schema; this is the one of settings that can't be used. */
+const unusable = 5024;
+
+async function reviewSchema(
+  { parameters }: ProjectDesk,
+  path: string,
+  text: string,
+  warnings: readonly string[],
+): Promise<string[]> {
+  if (path !== parametersSchemaPath || warnings.length > 0) return [];
+  const problem = await parameters.findSchemaProblem(text);
+  return problem === undefined ? [] : [errorLine(path, undefined, unusable, problem)];
 }
 
 const isSeenByCompiler = (path: string): boolean =>
@@ -77,16 +105,14 @@ async function save(
 ): Promise<void> {
   const before = await findFile(repository, state.files, path);
   const compiledPath = js === undefined ? undefined : findCompiledPath(path);
-  const replaced = compiledPath && (await findFile(repository, state.files, compiledPath));
   const next = await totals.requireRoom(repository, state.files, {
-    files: (before === undefined ? 1 : 0) - (replaced ? 1 : 0),
-    bytes: content.sizeBytes - (before?.sizeBytes ?? 0) - (replaced ? replaced.sizeBytes : 0),
+    files: before === undefined ? 1 : 0,
+    bytes: content.sizeBytes - (before?.sizeBytes ?? 0),
   });
   const entry = { mode: before?.mode ?? fileMode, id };
-  let files = await withEntry(repository, state.files, path, entry);
+  const files = await withEntry(repository, state.files, path, entry);
   let { compiled } = state;
   if (compiledPath !== undefined && js !== undefined) {
-    if (replaced) files = await withEntry(repository, files, compiledPath, undefined);
     const output = { mode: fileMode, id: await repository.writeBlob(js) };
     compiled = await withEntry(repository, compiled, compiledPath, output);
   }

@@ -104,7 +104,7 @@ async function compile(
 ): Promise<ReadonlyMap<string, string>> {
   if (!hasSources((await listFiles(repository, files)).keys())) return new Map();
   const projectFiles = createProjectFiles(projectId, files, (work) => work(repository));
-  const result = await compiler.compileProject(projectFiles, { complete: false });
+  const result = await compiler.compileProject(projectFiles);
   if (result.ok) return result.outputs;
   throw new PushRefused(
     'The project does not compile, so main stays as it is:',

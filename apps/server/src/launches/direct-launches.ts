@@ -3,7 +3,8 @@ import type { LaunchDirectBody } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
-import { compileDirectCode } from '../compile/direct-code.ts';
+import type { Compiler } from '../compile/compiler.ts';
+import { requireCompiled } from '../compile/require-compiled.ts';
 import { getOnlineDevices } from '../devices/online-devices.ts';
 import type { Fleet } from '../devices/fleet.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -25,14 +26,18 @@ interface UnderWay {
 const fingerprintOf = (request: DirectRequest): string =>
   hash(
     'sha256',
-    JSON.stringify([
-      request.device_id,
-      request.code,
-      request.automationParameters ?? {},
-      request.jobVariables ?? {},
-    ]),
+    JSON.stringify(
+      [request.device_id, request.code, request.automationParameters ?? {}, request.jobVariables ?? {}],
+      inOrder,
+    ),
     'hex',
   );
+
+/** For `JSON.stringify`: the order of an object's keys says nothing. */
+const inOrder = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value;
 
 function requireSame(request: DirectRequest, fingerprint: string, known: string): void {
   if (fingerprint !== known) throw ApiError.of('launch_id_conflict', { launch_id: request.launch_id });
@@ -42,12 +47,14 @@ function requireSame(request: DirectRequest, fingerprint: string, known: string)
 export class DirectLaunches {
   readonly #dispatcher: Dispatcher;
   readonly #fleet: Fleet;
+  readonly #compiler: Compiler;
   /** The launches that have no stored answer yet, by user and launch ID. */
   readonly #underWay = new Map<string, UnderWay>();
 
-  constructor(dispatcher: Dispatcher, fleet: Fleet) {
+  constructor(dispatcher: Dispatcher, fleet: Fleet, compiler: Compiler) {
     this.#dispatcher = dispatcher;
     this.#fleet = fleet;
+    this.#compiler = compiler;
   }
 
   /** Throws what the error table has for launches. */
@@ -75,7 +82,7 @@ export class DirectLaunches {
   async #launch(launcher: Launcher, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
     const { userId } = launcher;
     getOnlineDevices(this.#fleet, userId, [request.device_id]);
-    const bundle = bundleOf(await compileDirectCode(request.code));
+    const bundle = bundleOf(requireCompiled(await this.#compiler.bundleDirectCode(userId, request.code)));
     // Compiling takes its time: the device may have gone meanwhile.
     const devices = getOnlineDevices(this.#fleet, userId, [request.device_id]);
     const id = uuidv7();

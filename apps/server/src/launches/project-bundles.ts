@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 import type { Compiler } from '../compile/compiler.ts';
-import type { ProjectFiles } from '../compile/project-files.ts';
-import { ApiError } from '../http/api-error.ts';
+import type { ProjectFiles } from '../compile/project-mirror.ts';
+import { requireCompiled } from '../compile/require-compiled.ts';
 import { bundleOf, type Bundle } from './bundle.ts';
 
 /** In UTF-16 units; the bundles that were not launched for longest make room. */
@@ -35,10 +35,7 @@ export class ProjectBundles {
   }
 
   async #make(files: ProjectFiles): Promise<Bundle> {
-    const result = await this.#compiler.bundleProject(files);
-    if (result.ok) return bundleOf(result);
-    const { errors } = result;
-    throw ApiError.of('compile_failed', { summary: errors[0] ?? 'unknown mistake' }, { errors });
+    return bundleOf(requireCompiled(await this.#compiler.bundleProject(files)));
   }
 }
 

@@ -11,12 +11,10 @@ import type { GetLaunchable, Launchable } from '../projects/launchable.ts';
 import type { LaunchReply } from './device-outcomes.ts';
 import { dispatch, type Dispatcher } from './dispatch.ts';
 import { answerOf, deliver } from './launch-answer.ts';
-import type { ParameterChecker } from './parameters/parameter-checker.ts';
+import { parametersSchemaPath, type ParameterChecker } from './parameters/parameter-checker.ts';
 import type { ProjectBundles } from './project-bundles.ts';
 
 export type ProjectRequest = Static<typeof LaunchBody>;
-
-const parametersSchemaPath = 'parameters.schema.json';
 
 interface Options {
   dispatcher: Dispatcher;

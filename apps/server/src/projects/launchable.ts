@@ -1,4 +1,4 @@
-import type { ProjectFiles } from '../compile/project-files.ts';
+import type { ProjectFiles } from '../compile/project-mirror.ts';
 import type { Principal } from '../http/principal.ts';
 import { editors, type ProjectAccess } from './project-access.ts';
 import { createProjectFiles } from './project-files.ts';

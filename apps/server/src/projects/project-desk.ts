@@ -1,4 +1,5 @@
 import type { Compiler } from '../compile/compiler.ts';
+import type { ParameterChecker } from '../launches/parameters/parameter-checker.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
 import type { ProjectTotals } from './project-totals.ts';
 
@@ -6,5 +7,6 @@ import type { ProjectTotals } from './project-totals.ts';
 export interface ProjectDesk {
   readonly repositories: ProjectRepositories;
   readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject'>;
+  readonly parameters: Pick<ParameterChecker, 'findSchemaProblem'>;
   readonly totals: ProjectTotals;
 }

@@ -1,4 +1,4 @@
-import type { ProjectFiles } from '../compile/project-files.ts';
+import type { ProjectFiles } from '../compile/project-mirror.ts';
 import { findAt, listFiles } from '../git/tree-walk.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { emptyTree } from './saved-state.ts';

@@ -37,7 +37,7 @@ export const fileRoutes = {
     tag: 'Files',
     summary: 'Create or update a file; TypeScript is compiled',
     description:
-      '`.ts`, `.tsx`, `.mts` and `.cts` files are checked and compiled to the `.js`, `.mjs` or `.cjs` beside them; when that fails, nothing is changed. A compiled file takes the place of a file of yours with the same path. `content` holds at most 52,428,800 bytes of UTF-8.',
+      '`.ts`, `.tsx`, `.mts` and `.cts` files are checked and compiled to the `.js`, `.mjs` or `.cjs` beside them; when that fails, nothing is changed. `content` holds at most 52,428,800 bytes of UTF-8.',
     scope: 'edit',
     params,
     body: Type.Object({ path, content: Type.String() }),
@@ -49,6 +49,10 @@ export const fileRoutes = {
         path: Type.String(),
         compiledPath: Type.String({ description: 'The same as `path` when nothing was compiled' }),
         compiled: Type.Boolean(),
+        warnings: Type.Array(Type.String(), {
+          description:
+            'Lines such as `main.ts(3,7): error TS2305: …` for what was saved all the same: mistakes that this change brings into other files, and mistakes in a `.js`, `.d.ts` or `.json` file',
+        }),
       }),
     },
     errors: [404],

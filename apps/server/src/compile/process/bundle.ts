@@ -1,13 +1,22 @@
 import { build, type OnResolveArgs, type OnResolveResult, type Plugin } from 'esbuild';
 
+import { errorLine } from '../error-lines.ts';
 import { findImportedPath, findModule, isRelative } from '../import-resolution.ts';
 import type { ProjectSettings } from '../project-settings.ts';
-import { bundlerErrorLine, isBuildFailure, projectNamespace } from './bundler-errors.ts';
-import { emitOptions, emitTarget, loaderOf } from './emit.ts';
+import {
+  bundlerErrorLine,
+  codes,
+  commonOptions,
+  isBuildFailure,
+  loaderOf,
+  projectNamespace,
+} from './emit.ts';
+import type { BundleKind } from './messages.ts';
 
 export type BundleResult = { ok: true; code: string; sourceMap: string } | { ok: false; errors: string[] };
 
-interface BundleSource {
+export interface BundleSource {
+  of: BundleKind;
   paths: ReadonlySet<string>;
   settings: ProjectSettings;
   read: (path: string) => Promise<string | null>;
@@ -18,33 +27,35 @@ const entryPaths = ['main.ts', 'main.tsx', 'main.mts', 'main.cts', 'main.js', 'm
 const wrapperCode = (entry: string): string => `import ${JSON.stringify(`./${entry}`)};`;
 const importable = /\.(?:[mc]?[jt]s|[jt]sx|json)$/;
 
+/** An import that is never used would be dropped as a type's; in direct code it is a mistake all the same. */
+const directSettings: ProjectSettings = { options: { verbatimModuleSyntax: true } };
+
 /** One script of all that the entry file imports. */
 export async function bundle(source: BundleSource): Promise<BundleResult> {
   const entry = entryPaths.find((path) => source.paths.has(path));
-  if (entry === undefined) return failed(['error: the project has no main.ts (or main.js) to start with']);
+  if (entry === undefined)
+    return failed([
+      errorLine('main.ts', undefined, codes.noFile, 'The project has no main.ts (or main.js) to start with'),
+    ]);
   try {
     const { outputFiles } = await build({
+      ...commonOptions(source.of === 'project' ? source.settings : directSettings),
       entryPoints: ['wrapper'],
       outfile: 'main.js',
-      plugins: [projectModules(entry, source)],
+      plugins: [modules(entry, source)],
       bundle: true,
       write: false,
       format: 'esm',
-      target: emitTarget,
       platform: 'neutral',
       treeShaking: false,
       sourcemap: 'external',
-      sourcesContent: false,
       define: { 'import.meta': '{}' },
       // A module is strict code; the script that it becomes has to say so.
       banner: { js: '"use strict";' },
-      logLevel: 'silent',
-      charset: 'utf8',
-      tsconfigRaw: emitOptions(source.settings),
     });
     const text = (ending: string): string =>
       outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
-    return { ok: true, code: text('.js'), sourceMap: withProjectPaths(text('.js.map')) };
+    return { ok: true, code: withoutRequire(text('.js')), sourceMap: withProjectPaths(text('.js.map')) };
   } catch (error) {
     if (!isBuildFailure(error) || error.errors.length === 0) throw error;
     return failed(error.errors.map((message) => bundlerErrorLine(message, entry)));
@@ -53,20 +64,24 @@ export async function bundle(source: BundleSource): Promise<BundleResult> {
 
 const failed = (errors: string[]): BundleResult => ({ ok: false, errors });
 
-const projectModules = (entry: string, { paths, read }: BundleSource): Plugin => ({
-  name: 'project-modules',
+const modules = (entry: string, source: BundleSource): Plugin => ({
+  name: 'modules',
   setup(bundler) {
-    bundler.onResolve({ filter: /.*/ }, (found) =>
-      found.kind === 'entry-point'
-        ? { path: 'wrapper', namespace: 'wrapper' }
-        : resolveImport(found, (path) => paths.has(path)),
-    );
+    bundler.onResolve({ filter: /.*/ }, (found) => {
+      if (found.kind === 'entry-point') return { path: 'wrapper', namespace: 'wrapper' };
+      if (found.namespace === 'wrapper') return { path: entry, namespace: projectNamespace };
+      return source.of === 'project'
+        ? resolveImport(found, (path) => source.paths.has(path))
+        : problem(
+            `Cannot import ${JSON.stringify(found.path)}: direct code stands alone, it can import nothing`,
+          );
+    });
     bundler.onLoad({ filter: /.*/, namespace: 'wrapper' }, () => ({
       contents: wrapperCode(entry),
       loader: 'js',
     }));
     bundler.onLoad({ filter: /.*/, namespace: projectNamespace }, async ({ path }) => {
-      const contents = await read(path);
+      const contents = await source.read(path);
       return contents === null
         ? { errors: [{ text: 'the file is gone' }] }
         : { contents: asModule(path, contents), loader: loaderOf(path) };
@@ -79,7 +94,7 @@ const asModule = (path: string, contents: string): string =>
   /\.m?tsx?$/.test(path) ? `${contents}\nexport {};` : contents;
 
 function resolveImport(
-  { path, importer, namespace }: OnResolveArgs,
+  { path, importer }: OnResolveArgs,
   exists: (path: string) => boolean,
 ): OnResolveResult {
   const quoted = JSON.stringify(path);
@@ -87,15 +102,19 @@ function resolveImport(
     return problem(
       `Cannot import ${quoted}: packages do not exist here, only files of the project can be imported, by relative paths`,
     );
-  const target = findImportedPath(namespace === 'wrapper' ? '' : importer, path);
+  const target = findImportedPath(importer, path);
   if (target === undefined) return problem(`Cannot import ${quoted}: it leads out of the project`);
-  const file = namespace === 'wrapper' ? target : findModule(target, exists);
+  const file = findModule(target, exists);
   if (file === undefined) return problem(`Cannot import ${quoted}: there is no such file in the project`);
   if (!importable.test(file)) return problem(`Cannot import ${quoted}: only code and JSON can be imported`);
   return { path: file, namespace: projectNamespace };
 }
 
-const problem = (text: string): OnResolveResult => ({ errors: [{ text }] });
+const problem = (text: string): OnResolveResult => ({ errors: [{ text, detail: codes.noModule }] });
+
+/** What the bundler puts in the place of `require`, which there is none of here; the lines below stay where they are. */
+const withoutRequire = (code: string): string =>
+  code.replace(/^var __require = \/\* @__PURE__ \*\/[^]*?^\}\);$/m, (shim) => shim.replace(/[^\n]/g, ''));
 
 function withProjectPaths(sourceMap: string): string {
   const map: unknown = JSON.parse(sourceMap);

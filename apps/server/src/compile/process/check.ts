@@ -1,50 +1,116 @@
-import { findCompiledPath } from '../source-paths.ts';
+import { createPlaceFinder, errorLine, type Place } from '../error-lines.ts';
+import { settingsPath } from '../project-settings.ts';
+import { findCompiledPath, isTypeScript } from '../source-paths.ts';
 import type { Checker, CheckerMessage } from './checker.ts';
-import { diagnosticLines } from './diagnostic-lines.ts';
-import { emit, type EmitResult } from './emit.ts';
+import { emit, listPlainMistakes, type EmitResult } from './emit.ts';
+import { createFollowUpTest } from './follow-ups.ts';
+import { listUsers, type Sources } from './import-graph.ts';
 import { inPlainWords } from './plain-words.ts';
 import type { CheckedMessage, CheckMessage } from './messages.ts';
 
 /** A type that is exported again without the word `type`, which the emitter cannot know from one file alone. */
 const typeReexport = 1205;
+/** How long the files that use a changed one are looked at. */
+const usersTimeMs = 250;
 
 /** Checks and emits; emitting goes on in its own process while the checker blocks this one. */
 export async function check(checker: Checker, message: CheckMessage): Promise<CheckedMessage> {
-  const { root, path, settings, isEmitted } = message;
+  const { root, path } = message;
+  if (path !== undefined && !isTypeScript(path)) {
+    const errors = await listPlainMistakes(path, checker.getSources(root).findText(path) ?? '');
+    return answer({ errors, ...judgeUsers(checker, message) });
+  }
   const paths =
     path === undefined
       ? checker.listFiles(root).filter((file) => findCompiledPath(file) !== undefined)
       : [path];
   const emitting =
-    isEmitted && path !== undefined ? emitFiles(checker, message, new Map([[path, []]])) : undefined;
+    path === undefined || findCompiledPath(path) === undefined
+      ? undefined
+      : emitFiles(checker, message, new Map([[path, []]]));
   emitting?.catch(() => {
     // Awaited below; the checker may throw before.
   });
-  const { messages, wanted } = checker.check(root, settings.options, path);
-  const reexports = needsWords(message) ? messages.filter(({ code }) => code === typeReexport) : [];
-  const errors = diagnosticLines(
-    messages.filter((found) => !reexports.includes(found)).flatMap((found) => judge(checker, message, found)),
-    (file) => checker.findText(root, file),
-  );
-  if (errors.length > 0 || wanted.length > 0 || !isEmitted) return answer({ errors, wanted });
+  const { errors, wanted, reexports } = judge(checker, message, path);
+  if (errors.length > 0 || wanted.length > 0) return answer({ errors, wanted });
   const again = emitting === undefined || reexports.length > 0;
-  return answerEmitted(
+  const emitted = answerEmitted(
     again ? await emitFiles(checker, message, groupByPath(paths, reexports)) : await emitting,
   );
+  return { ...emitted, ...judgeUsers(checker, message) };
+}
+
+interface Judgement {
+  errors: string[];
+  wanted: string[];
+  reexports: CheckerMessage[];
+}
+
+/** What is wrong with one file, or with all of them, in lines. */
+function judge(checker: Checker, message: CheckMessage, path: string | undefined): Judgement {
+  const { root, settings } = message;
+  const sources = checker.getSources(root);
+  const { messages, wanted } = checker.check(root, settings.options, path);
+  const reexports = needsWords(message) ? messages.filter(({ code }) => code === typeReexport) : [];
+  const mistakes = messages
+    .filter((found) => !reexports.includes(found))
+    .flatMap((found) => inPlainWords(found, sources) ?? []);
+  return { errors: diagnosticLines(withoutFollowUps(mistakes, sources), sources), wanted, reexports };
 }
 
 /** Unless the project asked to hear of it. */
 const needsWords = ({ settings: { options } }: CheckMessage): boolean =>
   options['isolatedModules'] !== true && options['verbatimModuleSyntax'] !== true;
 
-function judge(
-  checker: Checker,
-  { root, isComplete }: CheckMessage,
-  found: CheckerMessage,
-): CheckerMessage[] {
-  const text = found.path === undefined ? '' : (checker.findText(root, found.path) ?? '');
-  const judged = inPlainWords(found, { text, isComplete, exists: (file) => checker.hasFile(root, file) });
-  return judged === undefined ? [] : [judged];
+function withoutFollowUps(mistakes: readonly CheckerMessage[], sources: Sources): CheckerMessage[] {
+  const tests = new Map<string, (message: CheckerMessage) => boolean>();
+  return mistakes.filter((mistake) => {
+    if (mistake.path === undefined) return true;
+    const test = tests.get(mistake.path) ?? createFollowUpTest(sources, mistake.path);
+    tests.set(mistake.path, test);
+    return !test(mistake);
+  });
+}
+
+/** Mistakes in the files that use the one that was checked; in as many as there is time for. */
+function judgeUsers(checker: Checker, message: CheckMessage): Pick<CheckedMessage, 'warnings' | 'wanted'> {
+  const { root, path } = message;
+  const found = { warnings: [] as string[], wanted: [] as string[] };
+  if (path === undefined) return found;
+  const until = performance.now() + usersTimeMs;
+  for (const user of listUsers(checker.getSources(root), checker.listFiles(root), path)) {
+    if (performance.now() > until) break;
+    const { errors, wanted } = judge(checker, message, user);
+    found.warnings.push(...errors);
+    found.wanted.push(...wanted);
+  }
+  return found;
+}
+
+/** The lines for what does not parse. */
+export function syntaxLines(checker: Checker, path: string, text: string): string[] {
+  return diagnosticLines(checker.checkSyntax(path, text), { has: () => true, findText: () => text });
+}
+
+function diagnosticLines(messages: readonly CheckerMessage[], { findText }: Sources): string[] {
+  const finders = new Map<string, (offset: number) => Place>();
+  const placeOf = (path: string, offset: number): Place => {
+    const finder = finders.get(path) ?? createPlaceFinder(findText(path) ?? '');
+    finders.set(path, finder);
+    return finder(offset);
+  };
+  const lines = messages
+    .toSorted(byPlace)
+    .map(({ path, start, code, text }) =>
+      errorLine(path ?? settingsPath, path === undefined ? undefined : placeOf(path, start), code, text),
+    );
+  return [...new Set(lines)];
+}
+
+function byPlace(one: CheckerMessage, other: CheckerMessage): number {
+  const paths = [one.path ?? '', other.path ?? ''] as const;
+  if (paths[0] !== paths[1]) return paths[0] < paths[1] ? -1 : 1;
+  return one.start - other.start || one.code - other.code;
 }
 
 type Reexports = Map<string, CheckerMessage[]>;
@@ -60,7 +126,7 @@ async function emitFiles(
 ): Promise<[path: string, result: EmitResult][]> {
   return Promise.all(
     [...files].map(async ([path, reexports]): Promise<[string, EmitResult]> => {
-      const text = withTypeWords(checker.findText(root, path) ?? '', reexports);
+      const text = withTypeWords(checker.getSources(root).findText(path) ?? '', reexports);
       return [findCompiledPath(path) ?? path, await emit(path, text, settings)];
     }),
   );
@@ -85,5 +151,6 @@ const answer = (parts: Partial<CheckedMessage>): CheckedMessage => ({
   errors: [],
   outputs: [],
   wanted: [],
+  warnings: [],
   ...parts,
 });

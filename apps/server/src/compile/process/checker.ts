@@ -11,6 +11,7 @@ import {
 
 import { defaultOptions, fixedOptions } from '../checking-options.ts';
 import { isTypeScript } from '../source-paths.ts';
+import type { Sources } from './import-graph.ts';
 import { createLibraryReader, findLibraryFolder } from './language-libraries.ts';
 import { VirtualFiles, type FileContent } from './virtual-files.ts';
 
@@ -21,7 +22,6 @@ export interface CheckerMessage {
   start: number;
   end: number;
   code: number;
-  /** The lines of a longer explanation are indented. */
   text: string;
 }
 
@@ -72,12 +72,9 @@ export class Checker {
     }
   }
 
-  hasFile(root: string, path: string): boolean {
-    return this.#files.getProject(root).has(path);
-  }
-
-  findText(root: string, path: string): string | undefined {
-    return this.#files.getProject(root).get(path) ?? undefined;
+  getSources(root: string): Sources {
+    const files = this.#files.getProject(root);
+    return { has: (path) => files.has(path), findText: (path) => files.get(path) ?? undefined };
   }
 
   /** Paths of all files of a project that it knows. */
@@ -92,9 +89,7 @@ export class Checker {
   check(root: string, options: object, path?: string): { messages: CheckerMessage[]; wanted: string[] } {
     const project = this.#warm(root);
     this.#files.takeWanted();
-    this.#writeRoots(root, project);
-    this.#writeConfig(project, options);
-    const program = this.#update(project);
+    const program = this.#open(root, project, options);
     const file = path === undefined ? undefined : `${root}/${path}`;
     const found = listDiagnostics(program, file).filter(
       ({ fileName = project.config }) =>
@@ -106,6 +101,17 @@ export class Checker {
       messages: found.map((diagnostic) => this.#message(root, diagnostic)),
       wanted: wanted.map((name) => name.slice(root.length + 1)),
     };
+  }
+
+  /** What does not even parse in a text that belongs to no project. */
+  checkSyntax(path: string, content: string): CheckerMessage[] {
+    const root = `/s${this.#secret}`;
+    this.change(root, { set: [[path, content]], removed: [] });
+    const program = this.#open(root, this.#warm(root), {});
+    const found = program.getSyntacticDiagnostics(`${root}/${path}`);
+    const messages = found.map((diagnostic) => this.#message(root, diagnostic));
+    this.forget(root);
+    return messages;
   }
 
   /** Lets a project cool down; its memory is free after the next check. */
@@ -195,6 +201,12 @@ export class Checker {
     return pending;
   }
 
+  #open(root: string, project: WarmProject, options: object): Program {
+    this.#writeRoots(root, project);
+    this.#writeConfig(project, options);
+    return this.#update(project);
+  }
+
   #update(project: WarmProject): Program {
     const before = this.#snapshot;
     const snapshot = this.#api.updateSnapshot({
@@ -218,7 +230,7 @@ export class Checker {
       start: pos,
       end,
       code,
-      text: this.#withoutPlaces(root, explain(diagnostic, 0)),
+      text: this.#withoutPlaces(root, explain(diagnostic)),
     };
   }
 
@@ -239,10 +251,9 @@ function rootLine(path: string): string {
   return `/// <reference path=${path.includes('"') ? `'${path}'` : `"${path}"`} />`;
 }
 
-const explain = ({ text, messageChain }: Diagnostic, depth: number): string =>
-  [`${'  '.repeat(depth)}${text}`, ...(messageChain ?? []).map((inner) => explain(inner, depth + 1))].join(
-    '\n',
-  );
+/** With the reasons behind it, in one line. */
+const explain = ({ text, messageChain }: Diagnostic): string =>
+  [text, ...(messageChain ?? []).map(explain)].join(' ');
 
 /** Types are not worth looking at in a file that does not even parse. */
 function listDiagnostics(program: Program, file: string | undefined): readonly Diagnostic[] {

@@ -1,15 +1,48 @@
 import { posix } from 'node:path';
 
-import { build, transform, type Loader, type Plugin, type TsconfigRaw } from 'esbuild';
+import {
+  build,
+  transform,
+  type BuildFailure,
+  type Loader,
+  type Message,
+  type Plugin,
+  type TsconfigRaw,
+} from 'esbuild';
 
+import { errorLine } from '../error-lines.ts';
 import { isRelative } from '../import-resolution.ts';
 import type { ProjectSettings } from '../project-settings.ts';
-import { bundlerErrorLine, isBuildFailure } from './bundler-errors.ts';
+
+/** The checker's numbers for what the bundler says without one. */
+export const codes = { syntax: 1005, noModule: 2307, noFile: 6053 };
+
+/** Its own namespace stands before the names of the user's files. */
+export const projectNamespace = 'project';
+
+export const isBuildFailure = (error: unknown): error is BuildFailure =>
+  error instanceof Error && 'errors' in error && Array.isArray(error.errors);
+
+/**
+ * Columns, which esbuild counts in bytes, become UTF-16 units. `fallbackPath` is for what has no place, `knownPath` for
+ * a file that esbuild does not know by its path in the project.
+ */
+export function bundlerErrorLine(
+  { location, text, detail }: Message,
+  fallbackPath: string,
+  knownPath?: string,
+): string {
+  const code = typeof detail === 'number' ? detail : codes.syntax;
+  if (location === null) return errorLine(fallbackPath, undefined, code, text);
+  const before = Buffer.from(location.lineText).subarray(0, location.column).toString();
+  const path = knownPath ?? location.file.replace(`${projectNamespace}:`, '');
+  return errorLine(path, { line: location.line, column: before.length + 1 }, code, text);
+}
 
 export type EmitResult = { ok: true; js: string } | { ok: false; errors: string[] };
 
 /** What the sandbox's V8 runs as it is; newer syntax, such as decorators, is rewritten. */
-export const emitTarget = 'es2024';
+const emitTarget = 'es2024';
 
 const sourceEnding = /(\.[mc]?)tsx?$/;
 /** Imports that name a source by its ending have to name what it is compiled to. */
@@ -23,7 +56,7 @@ export function loaderOf(path: string): Loader {
 }
 
 /** How the options of the project change the code. */
-export function emitOptions({ options }: ProjectSettings): TsconfigRaw {
+function emitOptions({ options }: ProjectSettings): TsconfigRaw {
   const { experimentalDecorators, useDefineForClassFields, verbatimModuleSyntax } = options;
   const { jsxFactory, jsxFragmentFactory } = options;
   return {
@@ -50,13 +83,26 @@ export async function emit(path: string, content: string, settings: ProjectSetti
   }
 }
 
+/** Syntax mistakes in JavaScript and JSON; other files have none. */
+export async function listPlainMistakes(path: string, content: string): Promise<string[]> {
+  if (!/\.(?:[mc]?js|jsx|json)$/.test(path)) return [];
+  try {
+    await transform(content, { loader: loaderOf(path), logLevel: 'silent' });
+    return [];
+  } catch (error) {
+    if (!isBuildFailure(error) || error.errors.length === 0) throw error;
+    return error.errors.map((message) => bundlerErrorLine(message, path, path));
+  }
+}
+
 interface Source {
   name: string;
   content: string;
   loader: Loader;
 }
 
-const commonOptions = (settings: ProjectSettings) =>
+/** What holds for whatever is emitted. */
+export const commonOptions = (settings: ProjectSettings) =>
   ({
     target: emitTarget,
     sourcemap: 'inline',

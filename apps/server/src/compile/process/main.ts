@@ -8,19 +8,25 @@ import { transform } from 'esbuild';
 
 import { limitLines } from '../error-lines.ts';
 import { bundle } from './bundle.ts';
-import { check } from './check.ts';
+import { check, syntaxLines } from './check.ts';
 import { Checker } from './checker.ts';
 import { isToProcess, type BundleMessage, type FromProcess, type ToProcess } from './messages.ts';
 
-const processIds: number[] = [process.pid];
+const children: ChildProcess[] = [];
 subscribe('child_process', (message) => {
   if (typeof message !== 'object' || message === null || !('process' in message)) return;
   const { process: child } = message;
   if (!(child instanceof ChildProcess)) return;
   // Without the emitter, as without the checker, there is nothing left to do.
   child.once('exit', () => process.exit(1));
-  child.once('spawn', () => processIds.push(Number(child.pid)));
+  children.push(child);
 });
+
+/** At once after a start: the checker may block this thread from now on. */
+function tellProcesses(): void {
+  const started = children.flatMap(({ pid }) => pid ?? []);
+  send({ kind: 'processes', processIds: [process.pid, ...started] });
+}
 
 const watchdog = new Worker(new URL('watchdog.ts', import.meta.url));
 watchdog.unref();
@@ -29,34 +35,48 @@ const reads = new Map<string, (content: string | null) => void>();
 process.on('disconnect', () => process.exit(0));
 process.once('message', (start) => {
   if (!isToProcess(start) || start.kind !== 'start') throw new Error('The first message has to be "start"');
-  void serve(new Checker(start.agentTypes));
+  let checker: Checker | undefined;
+  // Bundling needs none, and it takes ten times the memory of everything else.
+  const getChecker = (): Checker => {
+    if (checker !== undefined) return checker;
+    checker = new Checker(start.agentTypes);
+    tellProcesses();
+    return checker;
+  };
+  void serve(getChecker);
 });
 
-/** Ready when the emitter runs too. */
-async function serve(checker: Checker): Promise<void> {
+async function serve(getChecker: () => Checker): Promise<void> {
   process.on('message', (message) => {
     if (!isToProcess(message)) throw new Error('A message of unknown shape');
-    void receive(checker, message);
+    void receive(getChecker, message);
   });
+  // The emitter starts with the first work for it; let that be now.
   await transform('');
-  send({ kind: 'ready', processIds });
+  tellProcesses();
 }
 
-async function receive(checker: Checker, message: ToProcess): Promise<void> {
-  if (message.kind === 'files') checker.change(message.root, message);
-  else if (message.kind === 'forget') checker.forget(message.root);
+async function receive(getChecker: () => Checker, message: ToProcess): Promise<void> {
+  if (message.kind === 'files') getChecker().change(message.root, message);
+  else if (message.kind === 'forget') getChecker().forget(message.root);
   else if (message.kind === 'content') takeContent(message.path, message.content);
   else if (message.kind === 'check') {
-    const checked = await check(checker, message);
-    send({ ...checked, errors: limitLines(checked.errors) });
-  } else if (message.kind === 'bundle') send(await bundleProject(message));
+    const { errors, warnings, ...checked } = await check(getChecker(), message);
+    send({ ...checked, errors: limitLines(errors), warnings: limitLines(warnings) });
+  } else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
 }
 
-async function bundleProject({ paths, settings }: BundleMessage): Promise<FromProcess> {
-  const result = await bundle({ paths: new Set(paths), settings, read });
-  return result.ok
-    ? { kind: 'bundled', errors: [], code: result.code, sourceMap: result.sourceMap }
-    : { kind: 'bundled', errors: limitLines(result.errors), code: '', sourceMap: '' };
+async function bundleModules(
+  getChecker: () => Checker,
+  { of, paths, settings }: BundleMessage,
+): Promise<FromProcess> {
+  const result = await bundle({ of, paths: new Set(paths), settings, read });
+  if (result.ok) return { kind: 'bundled', errors: [], code: result.code, sourceMap: result.sourceMap };
+  // The files of projects were checked when they were written; the bundler stops at the first mistake of syntax.
+  const [path = ''] = paths;
+  const lines = of === 'project' ? [] : syntaxLines(getChecker(), path, (await read(path)) ?? '');
+  const errors = limitLines(lines.length > 0 ? lines : result.errors);
+  return { kind: 'bundled', errors, code: '', sourceMap: '' };
 }
 
 async function read(path: string): Promise<string | null> {

@@ -16,18 +16,20 @@ const FilesMessage = Type.Object({
   removed: Type.Array(Type.String()),
 });
 
-/** Checks one file, or the whole project without `path`, and emits what it checked. */
+/** Checks one file, or all sources without `path`, and emits what it checked. */
 const CheckMessage = Type.Object({
   kind: Type.Literal('check'),
   root: Type.String(),
   settings: Settings,
   path: Type.Optional(Type.String()),
-  isComplete: Type.Boolean(),
-  isEmitted: Type.Boolean(),
 });
+
+const BundleKind = Type.Enum(['project', 'direct code']);
+export type BundleKind = Static<typeof BundleKind>;
 
 const BundleMessage = Type.Object({
   kind: Type.Literal('bundle'),
+  of: BundleKind,
   paths: Type.Array(Type.String()),
   settings: Settings,
 });
@@ -55,7 +57,11 @@ export type ToProcess = Static<typeof ToProcess>;
 export type CheckMessage = Static<typeof CheckMessage>;
 export type BundleMessage = Static<typeof BundleMessage>;
 
-const ReadyMessage = Type.Object({ kind: Type.Literal('ready'), processIds: Type.Array(Type.Integer()) });
+/** It has started another one: these are all that its memory limit is for. */
+const ProcessesMessage = Type.Object({
+  kind: Type.Literal('processes'),
+  processIds: Type.Array(Type.Integer()),
+});
 
 /** With `wanted` the check has to be asked again after those files were sent. */
 const CheckedMessage = Type.Object({
@@ -63,6 +69,8 @@ const CheckedMessage = Type.Object({
   errors: Type.Array(Type.String()),
   outputs: Type.Array(Type.Tuple([Type.String(), Type.String()])),
   wanted: Type.Array(Type.String()),
+  /** Mistakes in other files, which use the one that was checked. */
+  warnings: Type.Array(Type.String()),
 });
 
 const BundledMessage = Type.Object({
@@ -74,7 +82,7 @@ const BundledMessage = Type.Object({
 
 const ReadMessage = Type.Object({ kind: Type.Literal('read'), path: Type.String() });
 
-const FromProcess = Type.Union([ReadyMessage, CheckedMessage, BundledMessage, ReadMessage]);
+const FromProcess = Type.Union([ProcessesMessage, CheckedMessage, BundledMessage, ReadMessage]);
 /** What a compile process tells the server. */
 export type FromProcess = Static<typeof FromProcess>;
 export type CheckedMessage = Static<typeof CheckedMessage>;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { createCompiler, type Compiler } from '../compiler.ts';
 import { readAgentTypes } from '../declarations.ts';
-import type { ProjectFiles } from '../project-files.ts';
+import type { ProjectFiles } from '../project-mirror.ts';
 
 const hash = (text: string): string => createHash('sha1').update(text).digest('hex');
 

@@ -47,6 +47,29 @@ test.each(['{', 'null', '[]x', '{"type": "nonsense"}', '{"$ref": "https://exampl
   },
 );
 
+test('true allows everything, false nothing', async () => {
+  expect(await checker.check('true', { any: 1 })).toEqual({ any: 1 });
+  await expect(checker.check('false', {})).rejects.toMatchObject({ code: 'invalid_parameters' });
+});
+
+test('a tree may refer to itself; a circle of nothing but references is said to be one', async () => {
+  const tree = JSON.stringify({ properties: { left: { $ref: '#' }, n: { type: 'integer' } } });
+  expect(await checker.check(tree, { left: { n: 1 } })).toEqual({ left: { n: 1 } });
+  await expect(checker.check(tree, { left: { n: 'x' } })).rejects.toMatchObject({
+    code: 'invalid_parameters',
+  });
+  for (const circle of ['{"$ref": "#"}', '{"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}'])
+    await expect(checker.check(circle, {})).rejects.toMatchObject({
+      code: 'invalid_parameter_schema',
+      message: expect.stringContaining('circle'),
+    });
+});
+
+test('a schema can be looked at without parameters', async () => {
+  expect(await checker.findSchemaProblem(schema)).toBeUndefined();
+  expect(await checker.findSchemaProblem('{"type": "nonsense"}')).toContain('type');
+});
+
 test('a schema that takes for ever is given up, and costs the next launch nothing', async () => {
   const slow = JSON.stringify({ properties: { name: { type: 'string', pattern: '^(a+)+$' } } });
   const forever = checker.check(slow, { name: `${'a'.repeat(40)}!` });

@@ -4,6 +4,9 @@ import { Worker } from 'node:worker_threads';
 import { ApiError } from '../../http/api-error.ts';
 import type { ParameterAnswer, ParameterQuestion } from './parameter-messages.ts';
 
+/** In the project. */
+export const parametersSchemaPath = 'parameters.schema.json';
+
 const timeoutMs = 3000;
 const memoryMb = 64;
 /** A schema that takes its time must not keep the others waiting. */
@@ -42,6 +45,12 @@ export class ParameterChecker {
     }
     if ('reasons' in answer) throw ApiError.of('invalid_parameters', { reasons: answer.reasons.join('; ') });
     return answer.parameters;
+  }
+
+  /** Why `schema` can't be used. */
+  async findSchemaProblem(schema: string): Promise<string | undefined> {
+    const answer = await this.#answer({ schema, parameters: null });
+    return 'schemaProblem' in answer ? answer.schemaProblem : undefined;
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,8 @@
 export interface ParameterQuestion {
   /** Text of `parameters.schema.json`. */
   schema: string;
-  parameters: Record<string, unknown>;
+  /** Null: only the schema is to be looked at. */
+  parameters: Record<string, unknown> | null;
 }
 
 /** The parameters with the schema's defaults filled in; or what is wrong with them, or with the schema. */

@@ -20,14 +20,20 @@ function reason({ instancePath, message, params }: ErrorObject): string {
   return `${place} ${message ?? 'is not valid'}${named}`;
 }
 
+const isSchema = (parsed: unknown): parsed is object | boolean =>
+  typeof parsed === 'boolean' || (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed));
+
 function answer({ schema, parameters }: ParameterQuestion): ParameterAnswer {
   try {
     const parsed: unknown = JSON.parse(schema);
-    if (typeof parsed !== 'object' || parsed === null) return { schemaProblem: 'it must be a JSON object' };
+    if (!isSchema(parsed)) return { schemaProblem: 'it must be a JSON object, true or false' };
     const check = ajv().compile(parsed);
-    if (check(parameters)) return { parameters };
+    // A circle of references shows when something is checked.
+    if (check(parameters ?? {}) || parameters === null) return { parameters: parameters ?? {} };
     return { reasons: (check.errors ?? []).slice(0, maxReasons).map(reason) };
   } catch (error) {
+    if (error instanceof RangeError)
+      return { schemaProblem: 'its references or its rules go round in a circle, or are nested too deeply' };
     return { schemaProblem: error instanceof Error ? error.message : 'it is not valid' };
   }
 }

@@ -1,7 +1,8 @@
 import type { CompileProcess } from './compile-process.ts';
-import type { CheckedMessage } from './process/messages.ts';
-import type { ProjectFiles } from './project-files.ts';
-import { ProjectMirror } from './project-mirror.ts';
+import type { BundleKind, CheckedMessage, CheckMessage } from './process/messages.ts';
+import type { BundleResult } from './process/bundle.ts';
+import { ProjectMirror, type ProjectFiles } from './project-mirror.ts';
+import { readProjectSettings, settingsPath } from './project-settings.ts';
 
 export interface FileChange {
   path: string;
@@ -12,8 +13,6 @@ interface Check {
   files: ProjectFiles;
   /** Without one the whole project is checked. */
   change?: FileChange;
-  isComplete: boolean;
-  isEmitted: boolean;
   maxWarmProjects: number;
 }
 
@@ -40,13 +39,12 @@ export async function askCheck(process: CompileProcess, check: Check): Promise<C
 async function askMirror(
   process: CompileProcess,
   mirror: ProjectMirror,
-  { files, change, isComplete, isEmitted }: Check,
+  { files, change }: Check,
 ): Promise<CheckedMessage> {
   const read = await mirror.update(files, change);
-  if (!read.ok) return { kind: 'checked', errors: read.errors, outputs: [], wanted: [] };
+  if (!read.ok) return { kind: 'checked', errors: read.errors, outputs: [], wanted: [], warnings: [] };
   const path = change === undefined ? {} : { path: change.path };
-  const { root } = mirror;
-  const message = { kind: 'check', root, settings: read.settings, isComplete, isEmitted, ...path } as const;
+  const message: CheckMessage = { kind: 'check', root: mirror.root, settings: read.settings, ...path };
   for (;;) {
     const checked = await process.ask(message, (reply) => (reply.kind === 'checked' ? reply : undefined));
     if (checked.wanted.length === 0) return checked;
@@ -67,3 +65,29 @@ async function makeRoom(process: CompileProcess, maxWarmProjects: number): Promi
 
 const totalLength = (mirrors: Iterable<ProjectMirror>): number =>
   [...mirrors].reduce((sum, { sourcesLength }) => sum + sourcesLength, 0);
+
+/** Has a process bundle; it asks for the files that are imported. */
+export async function askBundle(
+  process: CompileProcess,
+  files: ProjectFiles,
+  of: BundleKind,
+): Promise<BundleResult> {
+  const listed = await files.list();
+  const read = readProjectSettings(listed.has(settingsPath) ? await files.read(settingsPath) : undefined);
+  if (!read.ok) return read;
+  const failures: unknown[] = [];
+  const supply = async (path: string): Promise<void> => {
+    const content = await files.read(path).catch((error: unknown) => {
+      failures.push(error);
+    });
+    await process.send({ kind: 'content', path, content: content ?? null });
+  };
+  const paths = [...listed.keys()];
+  const bundled = await process.ask({ kind: 'bundle', of, paths, settings: read.settings }, (reply) => {
+    if (reply.kind === 'read') void supply(reply.path);
+    return reply.kind === 'bundled' ? reply : undefined;
+  });
+  if (failures.length > 0) throw failures[0];
+  const { errors, code, sourceMap } = bundled;
+  return errors.length > 0 ? { ok: false, errors } : { ok: true, code, sourceMap };
+}

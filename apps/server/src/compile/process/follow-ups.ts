@@ -1,0 +1,79 @@
+import type { CheckerMessage } from './checker.ts';
+import { listIncomplete, type Sources } from './import-graph.ts';
+import { splitStatements, type Statement } from './statements.ts';
+
+const word = /(?<![.\w$])[A-Za-z_$][\w$]*|(['"`])\.\.?(?:\/[^'"`\n]*)?\1/g;
+/** Names that a statement declares: variables, functions, types, and parameters with a type or of an arrow. */
+const declared =
+  /\b(?:const|let|var|function|class|interface|type|enum|namespace)\s+([\w$]+)|([\w$]+)\s*\??:(?!:)|([\w$]+)\s*=>|\(([\w$,\s]+)\)\s*=>/g;
+const pattern = /\b(?:const|let|var)\s*([{[][^=]*[}\]])\s*(?::[^=]*)?(?:=|of\b)/;
+const imported = /^\s*(?:import|export)\b([^'"`]*)\bfrom\b/;
+/** What a class that extends something has of it. */
+const inherited = ['this', 'super', 'override'];
+
+const wordsOf = (text: string): string[] => Array.from(text.matchAll(word), ([found]) => found);
+
+interface Parts {
+  statement: Statement;
+  declares: readonly string[];
+  uses: readonly string[];
+}
+
+function partsOf(statement: Statement): Parts {
+  const { text } = statement;
+  const named = Array.from(text.matchAll(declared), (match) => wordsOf(match.slice(1).join(' ')));
+  const lists = [pattern.exec(text)?.[1], imported.exec(text)?.[1]].map((list) => wordsOf(list ?? ''));
+  const heirlooms = /\bclass\b[^]*\bextends\b/.test(text) ? inherited : [];
+  const declares = [...named, ...lists].flat();
+  return {
+    statement,
+    declares: [...declares, ...heirlooms],
+    uses: wordsOf(text).filter((name) => !declares.includes(name)),
+  };
+}
+
+/** What stands in the arguments of a call: a function that is not known yet may assert what they are. */
+function argumentsOf(text: string, callee: string): string[] {
+  const name = callee.replaceAll('$', '\\$');
+  const at = text.search(new RegExp(`(?<![.\\w$])${name}(?![\\w$])[\\w$.]*(?:<[^(]*>)?\\(`));
+  return at === -1 ? [] : wordsOf(text.slice(at + callee.length));
+}
+
+/** A condition may say of all that it names what it is. */
+const condition = /^\s*(?:else\s+)?(?:if|while|switch)\b|\?|&&|\|\|/;
+
+function narrowedBy({ statement: { text }, uses }: Parts, causes: readonly string[]): readonly string[] {
+  if (condition.test(text)) return uses;
+  return causes.filter((cause) => /^[\w$]/.test(cause)).flatMap((cause) => argumentsOf(text, cause));
+}
+
+/** All words that depend on files that are not there yet. */
+function listDoubtful(parts: readonly Parts[], specifiers: readonly string[]): Set<string> {
+  const own = new Set(parts.flatMap(({ declares }) => declares));
+  const doubtful = new Set(specifiers.flatMap((path) => [`'${path}'`, `"${path}"`, `\`${path}\``]));
+  for (let before = -1; before !== doubtful.size;) {
+    before = doubtful.size;
+    for (const part of parts) {
+      const causes = part.uses.filter((name) => doubtful.has(name));
+      if (causes.length === 0) continue;
+      const reached = [...part.declares, ...narrowedBy(part, causes).filter((name) => own.has(name))];
+      for (const name of reached) doubtful.add(name);
+    }
+  }
+  return doubtful;
+}
+
+/**
+ * Tells mistakes of `path` that may be none once the files that it imports have arrived: those in statements that use,
+ * directly or through other names, what comes of such a file.
+ */
+export function createFollowUpTest(sources: Sources, path: string): (message: CheckerMessage) => boolean {
+  const specifiers = listIncomplete(sources, path);
+  if (specifiers.length === 0) return () => false;
+  const parts = splitStatements(sources.findText(path) ?? '').map(partsOf);
+  const doubtful = listDoubtful(parts, specifiers);
+  return ({ start }) => {
+    const part = parts.find(({ statement }) => start >= statement.start && start < statement.end);
+    return part !== undefined && part.uses.some((name) => doubtful.has(name));
+  };
+}

@@ -1,0 +1,10 @@
+import { bundle } from '../../apps/server/src/compile/process/bundle.ts';
+
+/** Direct code as the sandbox takes it. */
+export async function bundleSample(sourceCode: string): Promise<{ code: string; sourceMap: string }> {
+  const paths = new Set(['main.ts']);
+  const read = () => Promise.resolve(sourceCode);
+  const result = await bundle({ of: 'direct code', paths, settings: { options: {} }, read });
+  if (result.ok) return result;
+  throw new Error(result.errors.join('\n'));
+}
