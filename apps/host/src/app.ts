@@ -1,9 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { hostProtocolVersion } from '@phalanx/protocol';
-import { SettingError } from '@phalanx/settings';
+import { dataDir as dataDirSetting, explainFolder, prepareFolder, SettingError } from '@phalanx/settings';
 import { type Logger, pino } from 'pino';
 
 import type { HostConfig } from './config.ts';
@@ -44,15 +43,17 @@ export interface HostApp {
 const farewellMs = 3000;
 
 /**
- * Rejects when another host uses the data folder or when sandboxes can't be started on this machine.
+ * Rejects with a `SettingError` when the data folder can't be used, and when sandboxes can't be started on this machine.
  * Resolves when phones are being looked for and the first connection to the server is under way.
  */
 export async function startHost(config: HostConfig, overrides: HostOverrides = {}): Promise<HostApp> {
   const { log = pino({ name: 'phalanx-host', level: config.logLevel }) } = overrides;
   const dir = join(config.dataDir, 'host');
-  await mkdir(dir, { recursive: true });
   const opened = new AsyncDisposableStack();
   try {
+    // By itself, so that its own fault is told.
+    await prepareFolder(config.dataDir);
+    await prepareFolder(dir);
     opened.defer(await lockFolder(dir));
     const hostId = await loadHostId(dir);
     const pool = await openPool(config, log);
@@ -64,7 +65,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     return { hostId, close: () => opened.disposeAsync() };
   } catch (error) {
     await opened.disposeAsync();
-    throw error;
+    throw explainFolder(error, { setting: dataDirSetting.name, folder: dir });
   }
 }
 

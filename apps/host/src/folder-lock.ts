@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { SettingError } from '@phalanx/settings';
 
 /**
  * Keeps a second host from using the same folder: two would take each other's runs for those of a host that died.
@@ -16,11 +17,9 @@ export async function lockFolder(dir: string): Promise<() => Promise<void>> {
     server.listen({ path });
     await once(server, 'listening');
   } catch (cause) {
-    throw new Error(
+    throw new SettingError(
       `The folder ${dir} is in use by another host program. Stop that one, or set PHALANX_DATA_DIR.`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
   server.unref();

@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import type { FastifyInstance } from 'fastify';
+import { dataDir as dataDirSetting, explainFolder, prepareFolder } from '@phalanx/settings';
 import { pino, type Logger } from 'pino';
 
 import { createAuthenticator } from './access/authenticator.ts';
@@ -10,9 +9,12 @@ import { createAccessStore, type AccessStore } from './access/store.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { readAgentTypes } from './compile/declarations.ts';
 import { createCompiler } from './compile/compiler.ts';
+import { requireTypeScript } from './compile/typescript-version.ts';
 import type { ServerConfig } from './config.ts';
-import { openDatabase } from './db/database.ts';
+import { openDatabase, probeDatabase, type Db } from './db/database.ts';
 import { GroupCommit } from './db/group-commit.ts';
+import { describeFaults, FaultMonitor } from './faults/fault-monitor.ts';
+import { probeOfFolder } from './faults/probe-folder.ts';
 import { openFleetFeatures } from './fleet-features.ts';
 import type { Foundation } from './foundation.ts';
 import { addHealthRoutes } from './health/routes.ts';
@@ -53,38 +55,43 @@ interface Access {
 }
 
 const version = '0.1.0';
+const databaseFile = 'phalanx.db';
 
 const defaults = { heartbeatMs: 5000, ackTimeoutMs: 10_000, sweepMs: 5000 };
 
-async function databaseWorks(access: AccessStore): Promise<boolean> {
-  try {
-    await access.findAdministrator();
-    return true;
-  } catch {
-    return false;
-  }
+async function watchFaults(database: Db, dataDir: string, log: Logger): Promise<FaultMonitor> {
+  const faults = new FaultMonitor({ log });
+  faults.addProbe('disk', await probeOfFolder(dataDir, databaseFile));
+  faults.addProbe('database', () => probeDatabase(database));
+  return faults;
 }
 
 async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Foundation & Access> {
   const { heartbeatMs } = { ...defaults, ...overrides };
   const clock = overrides.clock ?? systemClock;
   const log = overrides.log ?? pino({ level: config.logLevel });
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  const database = await openDatabase(path.join(config.dataDir, 'phalanx.db'));
+  const { dataDir } = config;
+  await prepareFolder(dataDir);
+  const database = await openDatabase(path.join(dataDir, databaseFile));
+  const faults = await watchFaults(database, dataDir, log);
   const access = createAccessStore(database);
   const firstToken = await ensureAdministrator(access, clock, config.adminToken);
-  const authenticator = createAuthenticator(access, clock);
+  const authenticator = createAuthenticator({
+    ...{ store: access, clock },
+    onError: (error) => faults.report(error, 'the last uses of tokens could not be stored'),
+  });
   const { authenticate } = authenticator;
-  const app = createHttpKernel({ log, authenticate });
+  const app = createHttpKernel({ log, authenticate, noteFault: (error) => faults.note(error) });
+  app.addHook('preClose', async () => faults.close());
   app.addHook('onClose', () => database.destroy());
   app.addHook('onClose', () => authenticator.close());
-  const hosts = new HostGateway({ authenticate, clock, log, heartbeatMs });
+  const hosts = new HostGateway({ authenticate, clock, log, faults, heartbeatMs });
   authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
   app.addHook('preClose', async () => hosts.close());
   hosts.attach(app.server);
   const commits = new GroupCommit(database);
-  const { dataDir } = config;
-  return { ...{ app, hosts, authenticator, database, commits, dataDir, clock, log }, access, firstToken };
+  const common = { app, hosts, authenticator, database, commits, dataDir, clock, log, faults };
+  return { ...common, access, firstToken };
 }
 
 async function openFeatures(
@@ -101,7 +108,7 @@ async function openFeatures(
   const methods = watchMethods(app);
   addAccessRoutes(app, { store: access, authenticator, clock });
   const fleetFeatures = await openFleetFeatures(foundation, { heartbeatMs, sweepMs, lostAfterMs });
-  addHealthRoutes(app, { metrics: fleetFeatures.metrics, obstacle: watchObstacles(app, access) });
+  addHealthRoutes(app, { metrics: fleetFeatures.metrics, obstacle: watchObstacles(foundation) });
   const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures });
   addRunRoutes(app, { store: fleetFeatures.runs, recordsOf: records.recordsOfRun });
   const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
@@ -114,19 +121,29 @@ async function openFeatures(
 }
 
 /** What keeps the service from taking requests, as the end of "The service is …". */
-function watchObstacles(app: FastifyInstance, access: AccessStore): () => Promise<string | undefined> {
+function watchObstacles({ app, faults }: Foundation): () => Promise<string | undefined> {
   let isStopping = false;
   app.addHook('preClose', async () => {
     isStopping = true;
   });
   return async () => {
     if (isStopping) return 'stopping';
-    return (await databaseWorks(access)) ? undefined : 'not able to reach its database';
+    await faults.check();
+    return describeFaults(faults.active);
   };
 }
 
-/** Starts the service. Throws when the data folder is in use or the address is taken. */
+/** Starts the service. Throws a `SettingError` when its data folder, its address or a program can't be used. */
 export async function startServer(config: ServerConfig, overrides: ServerOverrides = {}): Promise<ServerApp> {
+  try {
+    requireTypeScript();
+    return await start(config, overrides);
+  } catch (error) {
+    throw explainFolder(error, { setting: dataDirSetting.name, folder: config.dataDir });
+  }
+}
+
+async function start(config: ServerConfig, overrides: ServerOverrides): Promise<ServerApp> {
   const foundation = await lay(config, overrides);
   const { app, access, clock, firstToken } = foundation;
   const close = async (): Promise<void> => {

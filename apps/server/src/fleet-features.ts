@@ -1,5 +1,6 @@
 import path from 'node:path';
 
+import { probeOfPart } from './faults/probe-folder.ts';
 import { Fleet } from './devices/fleet.ts';
 import { addDeviceRoutes } from './devices/routes.ts';
 import { createDeviceStore } from './devices/store.ts';
@@ -34,21 +35,26 @@ export interface FleetFeatures {
 }
 
 async function openLifecycle(
-  { clock, log }: Foundation,
+  { clock }: Foundation,
   { lostAfterMs }: FleetSettings,
   { runs, activeRuns, feed }: { runs: RunStore; activeRuns: ActiveRuns; feed: EventFeed },
 ): Promise<RunLifecycle> {
   const onChange = feed.runsChanged.bind(feed);
-  const lifecycle = new RunLifecycle({ store: runs, activeRuns, clock, log, lostAfterMs, onChange });
+  const lifecycle = new RunLifecycle({ store: runs, activeRuns, clock, lostAfterMs, onChange });
   await lifecycle.load();
   return lifecycle;
 }
 
-function openLogs({ app, dataDir, clock, log }: Foundation, { fleet, runs, feed, metrics }: FleetFeatures) {
+function openLogs(
+  { app, dataDir, clock, log, faults }: Foundation,
+  { fleet, runs, feed, metrics }: FleetFeatures,
+) {
   const owners = new RunOwners(runs);
-  const store = new LogStore({ folder: path.join(dataDir, 'logs'), clock, log });
+  const folder = path.join(dataDir, 'logs');
+  const store = new LogStore({ folder, clock, log });
+  faults.addProbe('disk', probeOfPart(folder));
   const ingest = new LogIngest({
-    ...{ store, log },
+    ...{ store, log, faults },
     findStream: (link, runId) => owners.findStream(link, runId),
     onStored: (batch) => {
       metrics.logEntries.inc(batch.count);
@@ -80,6 +86,7 @@ function listenToHosts({ hosts }: Foundation, { fleet, lifecycle, ingest }: Hear
   hosts.on('closed', (link) => {
     fleet.disconnect(link);
     lifecycle.disconnect(link);
+    ingest.forget(link);
   });
 }
 
@@ -95,7 +102,7 @@ export async function openFleetFeatures(
   foundation: Foundation,
   settings: FleetSettings,
 ): Promise<FleetFeatures> {
-  const { app, database, commits, hosts, clock, log } = foundation;
+  const { app, database, commits, hosts, clock, faults } = foundation;
   const runs = createRunStore(database, commits);
   const activeRuns = new ActiveRuns();
   const fleet = new Fleet({ store: createDeviceStore(database), clock, heartbeatMs: settings.heartbeatMs });
@@ -107,6 +114,7 @@ export async function openFleetFeatures(
     hosts: () => hosts.size,
     activeRuns: () => activeRuns.size,
     devices: () => fleet.countByState(),
+    faults: () => faults.active,
   });
   const features = { fleet, runs, activeRuns, feed, metrics };
   const logs = openLogs(foundation, features);
@@ -114,11 +122,11 @@ export async function openFleetFeatures(
   const streams = openEvents(foundation, bus);
   measureRequests(app, metrics);
   addDeviceRoutes(app, { fleet, activeRuns });
-  const endSweep = periodically(log, settings.sweepMs, async () => {
-    logs.store.expire();
+  const endSweep = periodically(faults, settings.sweepMs, async () => {
     fleet.sweep();
     hosts.dropExpired();
     streams.endExpired(clock.now());
+    logs.store.expire();
     await lifecycle.sweep();
   });
   app.addHook('onClose', endSweep);

@@ -5,6 +5,7 @@ import type { Authenticator } from './access/authenticator.ts';
 import type { Clock } from './clock.ts';
 import type { Db } from './db/database.ts';
 import type { GroupCommit } from './db/group-commit.ts';
+import type { FaultMonitor } from './faults/fault-monitor.ts';
 import type { HostGateway } from './hosts/gateway.ts';
 
 /**
@@ -20,4 +21,5 @@ export interface Foundation {
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly faults: FaultMonitor;
 }

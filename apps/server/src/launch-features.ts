@@ -24,14 +24,18 @@ interface LaunchOptions {
 
 const hourMs = 60 * 60 * 1000;
 
-function keepHistoryShort({ app, clock, log }: Foundation, launches: LaunchStore, historyDays: number): void {
+function keepHistoryShort(
+  { app, clock, faults }: Foundation,
+  launches: LaunchStore,
+  historyDays: number,
+): void {
   const deleteOld = (): Promise<void> => deleteOldLaunches(launches, clock, historyDays);
   // At once too: a server that is restarted every day must not keep its history for ever.
   const deletedAtStart = deleteOld().catch((error: unknown) => {
-    log.error({ err: error }, 'old launches could not be deleted');
+    faults.report(error, 'old launches could not be deleted');
   });
   app.addHook('onClose', () => deletedAtStart);
-  app.addHook('onClose', periodically(log, hourMs, deleteOld));
+  app.addHook('onClose', periodically(faults, hourMs, deleteOld));
 }
 
 /** Starting and stopping automations. */

@@ -1,8 +1,8 @@
-import type { Logger } from 'pino';
+import type { FaultMonitor } from './faults/fault-monitor.ts';
 
 /** Does `work` every `intervalMs`, never twice at a time. Returns the function that ends it, after the last one. */
 export function periodically(
-  log: Logger,
+  faults: FaultMonitor,
   intervalMs: number,
   work: () => Promise<void> | void,
 ): () => Promise<void> {
@@ -11,7 +11,7 @@ export function periodically(
     try {
       await work();
     } catch (error) {
-      log.error({ err: error }, 'periodic work failed');
+      faults.report(error, 'periodic work failed');
     }
     current = undefined;
   };

@@ -1,9 +1,10 @@
 import path from 'node:path';
 
 import { addCommitRoutes } from './commits/routes.ts';
+import { probeOfPart } from './faults/probe-folder.ts';
 import { addFileRoutes } from './files/routes.ts';
 import type { Foundation } from './foundation.ts';
-import { prepareGit } from './git/prepare-git.ts';
+import { prepareGit, probeGit } from './git/prepare-git.ts';
 import { addGitRoutes } from './git-http/routes.ts';
 import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
 import { createGetLaunchable, type GetLaunchable } from './projects/launchable.ts';
@@ -24,15 +25,18 @@ interface ProjectOptions {
 
 /** Projects with everything that belongs to them: files, commits, git clients. Throws a `SettingError` without a git that will do. */
 export async function openProjectFeatures(
-  { app, database, dataDir, authenticator, clock, log }: Foundation,
+  { app, database, dataDir, authenticator, clock, log, faults }: Foundation,
   { searchPath, compiler, onDeleted }: ProjectOptions,
 ): Promise<GetLaunchable> {
   const git = await prepareGit(path.resolve(dataDir, 'git'), searchPath);
+  faults.addProbe('git', () => probeGit(git));
   const store = createProjectStore(database);
-  const repositories = new ProjectRepositories({ git, folder: path.resolve(dataDir, 'projects'), log });
+  const folder = path.resolve(dataDir, 'projects');
+  const repositories = new ProjectRepositories({ git, folder, log });
   app.addHook('onClose', () => repositories.close());
   const ids = await store.listIds();
   await repositories.sweep((id) => ids.has(id));
+  faults.addProbe('disk', probeOfPart(folder));
   const access = createProjectAccess(store);
   const parameters = new ParameterChecker();
   app.addHook('onClose', () => parameters.close());

@@ -7,6 +7,7 @@ import { FolderCaptures } from './captures/folder-captures.ts';
 import { addCaptureRoutes } from './captures/routes.ts';
 import { SignedUrls } from './captures/signed-urls.ts';
 import { openSigningKey } from './captures/signing-key.ts';
+import { probeOfPart } from './faults/probe-folder.ts';
 import type { FleetFeatures } from './fleet-features.ts';
 import type { Foundation } from './foundation.ts';
 import { periodically } from './periodically.ts';
@@ -47,18 +48,18 @@ async function expectationOf(store: RecordStore, userId: string, key: CaptureKey
 }
 
 /** Returns what deletes the captures of records that are gone. */
-function openCleaning({ app, log }: Foundation, captures: CaptureStore, store: RecordStore) {
+function openCleaning({ app, faults }: Foundation, captures: CaptureStore, store: RecordStore) {
   const cleaner = new CaptureCleaner({ captures, ...store });
   let cleaned = Promise.resolve();
   const clean = (): Promise<void> => {
     cleaned = cleaned
       .then(() => cleaner.clean())
-      .catch((error: unknown) => log.error({ err: error }, 'captures could not be deleted yet'));
+      .catch((error: unknown) => faults.report(error, 'captures could not be deleted yet'));
     return cleaned;
   };
   // What a crash left undone.
   void clean();
-  const endCleaning = periodically(log, minuteMs, async () => {
+  const endCleaning = periodically(faults, minuteMs, async () => {
     await clean();
     await cleaner.cleanNextPart();
   });
@@ -69,11 +70,11 @@ function openCleaning({ app, log }: Foundation, captures: CaptureStore, store: R
   return clean;
 }
 
-function openRetention({ app, log }: Foundation, retention: RecordRetention): void {
+function openRetention({ app, faults }: Foundation, retention: RecordRetention): void {
   const swept = retention.sweep().catch((error: unknown) => {
-    log.error({ err: error }, 'old records could not be deleted');
+    faults.report(error, 'old records could not be deleted');
   });
-  const endRetention = periodically(log, hourMs, () => retention.sweep());
+  const endRetention = periodically(faults, hourMs, () => retention.sweep());
   app.addHook('onClose', () => swept);
   app.addHook('onClose', endRetention);
 }
@@ -83,12 +84,14 @@ export async function openRecordFeatures(
   foundation: Foundation,
   { fileUrl, recordsKept, fleetFeatures }: RecordOptions,
 ): Promise<RecordFeatures> {
-  const { app, hosts, database, dataDir, clock, log } = foundation;
+  const { app, hosts, database, dataDir, clock, log, faults } = foundation;
   const { fleet, runs, feed, metrics } = fleetFeatures;
   const figures = metrics.records;
   const store = createRecordStore(database);
   const access = createAutomationAccess(database);
-  const captures = await FolderCaptures.open(path.resolve(dataDir, 'captures'));
+  const folder = path.resolve(dataDir, 'captures');
+  const captures = await FolderCaptures.open(folder);
+  faults.addProbe('disk', probeOfPart(folder));
   const urls = new SignedUrls({ key: await openSigningKey(dataDir), clock, base: fileUrl });
   const read = createReadRecord({ store, access, captureUrl: (key) => urls.urlOf(key) });
   const clean = openCleaning(foundation, captures, store);

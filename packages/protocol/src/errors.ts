@@ -141,7 +141,22 @@ export const errorTable = {
   storage_full: {
     status: 507,
     message:
-      'The service has no room left for captures. Send it again later; its operator has to make room on its disk.',
+      'The service has no room left on its disk, so nothing was stored. Send it again later; its operator has to make room.',
+  },
+  storage_unavailable: {
+    status: 503,
+    message:
+      'The service cannot use its data folder: {reason}. Send it again later; its operator finds more in the log.',
+  },
+  database_unavailable: {
+    status: 503,
+    message:
+      'The database of the service does not answer: {reason}. Send it again later; its operator finds more in the log.',
+  },
+  git_unavailable: {
+    status: 503,
+    message:
+      'The service cannot run git, which keeps the projects: {reason}. Send it again later; its operator finds more in the log.',
   },
   not_ready: { status: 503, message: 'The service is {reason}. Ask again in a moment.' },
 } as const satisfies Record<string, { status: number; message: string }>;

@@ -1,4 +1,5 @@
 export { type Address, formatAddress } from './address.ts';
+export { explainFolder } from './folder-problem.ts';
 export * from './formats.ts';
 export { dataDir, logLevel } from './shared-settings.ts';
 export {
@@ -10,3 +11,4 @@ export {
   shownDefault,
 } from './setting.ts';
 export { SettingError } from './setting-error.ts';
+export { prepareFolder, tryWrite } from './writable-folder.ts';

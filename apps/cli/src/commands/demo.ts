@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Environment } from '@phalanx/settings';
+import { type Environment, explainFolder } from '@phalanx/settings';
 import type { Command } from 'commander';
 
 import { ApiClient } from '../api-client.ts';
@@ -47,7 +47,7 @@ export function addDemoCommand(program: Command): void {
     .description('show the main job on a simulated phone')
     .action(async () => {
       const stopped = untilSignal();
-      const dataDir = await mkdtemp(path.join(tmpdir(), 'phalanx-demo-'));
+      const dataDir = await temporaryFolder();
       try {
         const service = await startService(await demoSettings(dataDir), 1);
         try {
@@ -60,6 +60,14 @@ export function addDemoCommand(program: Command): void {
         await rm(dataDir, { recursive: true, force: true });
       }
     });
+}
+
+async function temporaryFolder(): Promise<string> {
+  try {
+    return await mkdtemp(path.join(tmpdir(), 'phalanx-demo-'));
+  } catch (error) {
+    throw explainFolder(error, { setting: 'TMPDIR', folder: tmpdir() });
+  }
 }
 
 async function present(url: string, token: string | undefined): Promise<void> {

@@ -41,7 +41,14 @@ export interface Authenticator {
   close(): Promise<void>;
 }
 
-export function createAuthenticator(store: AccessStore, clock: Clock): Authenticator {
+interface AuthenticatorOptions {
+  store: AccessStore;
+  clock: Clock;
+  /** Told when the times of last use could not be stored. */
+  onError: (error: unknown) => void;
+}
+
+export function createAuthenticator({ store, clock, onError }: AuthenticatorOptions): Authenticator {
   const cache = new LRUCache<string, Principal>({ max: cacheSize });
   const lastUses = new Map<string, number>();
   const forgetListeners: ((tokenId: string) => void)[] = [];
@@ -50,10 +57,10 @@ export function createAuthenticator(store: AccessStore, clock: Clock): Authentic
   const flush = async (): Promise<void> => {
     if (lastUses.size === 0) return;
     const uses = new Map(lastUses);
-    lastUses.clear();
     await store.noteUse(uses);
+    for (const [tokenId, at] of uses) if (lastUses.get(tokenId) === at) lastUses.delete(tokenId);
   };
-  const timer = setInterval(() => void flush().catch(() => undefined), lastUseFlushMs).unref();
+  const timer = setInterval(() => void flush().catch(onError), lastUseFlushMs).unref();
 
   const lookUp = async (secret: string, hash: string): Promise<Principal> => {
     const cached = cache.get(hash);
@@ -89,7 +96,7 @@ export function createAuthenticator(store: AccessStore, clock: Clock): Authentic
     onForget: (listener) => void forgetListeners.push(listener),
     async close() {
       clearInterval(timer);
-      await flush();
+      await flush().catch(onError);
     },
   };
 }

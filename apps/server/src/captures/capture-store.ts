@@ -28,7 +28,7 @@ export interface StoredCapture {
 
 /** Where captures are kept: a folder, or later S3. */
 export interface CaptureStore {
-  /** Takes in a body to its end. Throws what the body throws, and `CaptureStoreFullError`; then nothing is left of it. */
+  /** Takes in a body to its end. Throws what the body throws, and what the disk says; then nothing is left of it. */
   receive(body: AsyncIterable<Uint8Array>): Promise<ReceivedCapture>;
   find(key: CaptureKey): Promise<StoredCapture | undefined>;
   /** Deletes all captures of a record. Nothing there is a success. */
@@ -39,8 +39,3 @@ export interface CaptureStore {
 
 /** Records are spread over so many parts, by the random end of their IDs. */
 export const partCount = 256;
-
-/** There is no room for a capture. */
-export class CaptureStoreFullError extends Error {
-  override readonly name = 'CaptureStoreFullError';
-}

@@ -2,12 +2,7 @@ import type { CaptureKind } from '@phalanx/protocol';
 
 import { errorCodeOf } from '../error-code.ts';
 import { ApiError } from '../http/api-error.ts';
-import {
-  CaptureStoreFullError,
-  type CaptureKey,
-  type CaptureStore,
-  type ReceivedCapture,
-} from './capture-store.ts';
+import type { CaptureKey, CaptureStore, ReceivedCapture } from './capture-store.ts';
 import { checkedBody } from './checked-body.ts';
 
 /** What the records know of a capture. */
@@ -64,9 +59,7 @@ export class CaptureUploads {
       if (expectation === 'stored') return;
       throw notExpected(key);
     }
-    await received.keep(key).catch((error: unknown) => {
-      throw asApiError(error);
-    });
+    await received.keep(key);
     if (await noteStored(key)) return onStored(key.kind, received.sizeBytes);
     // The record was deleted meanwhile, and its captures perhaps before this one came.
     await captures.deleteRecord(key.recordId);
@@ -86,7 +79,6 @@ export class CaptureUploads {
 }
 
 function asApiError(error: unknown): unknown {
-  if (error instanceof CaptureStoreFullError) return ApiError.of('storage_full', {}, { cause: error });
   const code = errorCodeOf(error);
   const isCutOff = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   if (isCutOff) return ApiError.of('invalid_request', { problem: 'The body was cut off' }, { cause: error });

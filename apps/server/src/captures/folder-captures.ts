@@ -4,18 +4,11 @@ import path from 'node:path';
 import { validate } from 'uuid';
 
 import { errorCodeOf } from '../error-code.ts';
+import { folderMissing, PartFailed } from '../faults/fault.ts';
 import { syncFolder } from '../sync-folder.ts';
-import {
-  CaptureStoreFullError,
-  type CaptureKey,
-  type CaptureStore,
-  type ReceivedCapture,
-  type StoredCapture,
-} from './capture-store.ts';
+import type { CaptureKey, CaptureStore, ReceivedCapture, StoredCapture } from './capture-store.ts';
 
 const isId = (text: string): boolean => validate(text) && text === text.toLowerCase();
-/** Quota, disk and largest file. */
-const fullCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /** Returns how many bytes there were. The file is closed in any case. */
 async function writeAll(handle: FileHandle, body: AsyncIterable<Uint8Array>): Promise<number> {
@@ -59,7 +52,7 @@ export class FolderCaptures implements CaptureStore {
       return { sizeBytes, discard, keep: (key) => this.#keep(file, key) };
     } catch (error) {
       await discard();
-      throw asFull(error);
+      throw asFault(error);
     }
   }
 
@@ -100,7 +93,7 @@ export class FolderCaptures implements CaptureStore {
       if (firstNew !== undefined && firstNew !== folder) await syncFolder(this.#folder);
     } catch (error) {
       await rm(file, { force: true });
-      throw asFull(error);
+      throw asFault(error);
     }
   }
 
@@ -128,7 +121,7 @@ async function describe(handle: FileHandle): Promise<StoredCapture> {
   };
 }
 
-function asFull(error: unknown): unknown {
-  if (!fullCodes.has(errorCodeOf(error))) return error;
-  return new CaptureStoreFullError('there is no room for a capture', { cause: error });
+/** Our own folder was there at the start. */
+function asFault(error: unknown): unknown {
+  return errorCodeOf(error) === 'ENOENT' ? new PartFailed(folderMissing, { cause: error }) : error;
 }

@@ -1,6 +1,7 @@
 import type { ListedCommit } from '@phalanx/protocol';
 
 import type { GitRepository } from '../git/git-repository.ts';
+import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../http/api-error.ts';
 import { readSavedState } from '../projects/saved-state.ts';
@@ -52,25 +53,9 @@ async function startOf(
   const { head } = await readSavedState(repository);
   if (cursor === undefined) return { start: head, skip: 0 };
   const [, start = '', skip = ''] = cursorForm.exec(cursor) ?? [];
-  if (start === '' || !(await isInHistory(repository, start, head)))
+  if (start === '' || !(await isAncestor(repository, { older: start, newer: head })))
     throw ApiError.of('invalid_request', {
       problem: 'Query parameter cursor is not one that this list gave: start without it',
     });
   return { start, skip: Number(skip) };
-}
-
-/** Whether `commit` is `head` or one that came before it. */
-export async function isInHistory(
-  repository: GitRepository,
-  commit: string,
-  head: string | undefined,
-): Promise<boolean> {
-  if (head === undefined || (await repository.findInfo(commit))?.type !== 'commit') return false;
-  if (commit === head) return true;
-  return runGit(repository.git, ['merge-base', '--is-ancestor', commit, head], {
-    gitDir: repository.gitDir,
-  }).then(
-    () => true,
-    () => false,
-  );
 }

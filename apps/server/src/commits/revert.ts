@@ -4,6 +4,7 @@ import { requireCompiled } from '../compile/require-compiled.ts';
 import { privateRefs } from '../git/git-program.ts';
 import { noObject, type GitRepository } from '../git/git-repository.ts';
 import { listFiles } from '../git/tree-walk.ts';
+import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../http/api-error.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
@@ -18,7 +19,6 @@ import {
   type SavedState,
 } from '../projects/saved-state.ts';
 import { createCommit, type CommitContent } from './create-commit.ts';
-import { isInHistory } from './list-commits.ts';
 
 interface RevertRequest extends Pick<CommitContent, 'author' | 'time'> {
   projectId: string;
@@ -48,7 +48,7 @@ export function revertTo(
 async function isKnown(repository: GitRepository, hash: string, state: SavedState): Promise<boolean> {
   if (!/^[0-9a-f]{40}$/.test(hash)) return false;
   if ((await repository.findRef(replacedRef(hash))) !== undefined) return true;
-  return isInHistory(repository, hash, state.head);
+  return isAncestor(repository, { older: hash, newer: state.head });
 }
 
 async function compiledOf(

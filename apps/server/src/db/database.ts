@@ -1,11 +1,10 @@
-import path from 'node:path';
 import { SettingError } from '@phalanx/settings';
 import Database from 'better-sqlite3';
-import { Kysely, SqliteDialect } from 'kysely';
+import { CompiledQuery, Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 
-import { errorCodeOf } from '../error-code.ts';
 import { migrations } from './migrations/index.ts';
+import { StrictSqliteDialect } from './sqlite-dialect.ts';
 
 /** Each store names its own tables with `db.withTables<...>()`. */
 export type Db = Kysely<object>;
@@ -17,11 +16,7 @@ function openSqlite(file: string): Database.Database {
     return sqlite;
   } catch (error) {
     sqlite.close();
-    if (errorCodeOf(error) !== 'SQLITE_BUSY') throw error;
-    throw new SettingError(
-      `The data folder ${path.dirname(path.resolve(file))} is in use by another server: stop that one, or set PHALANX_DATA_DIR to another folder`,
-      { cause: error },
-    );
+    throw error;
   }
 }
 
@@ -34,15 +29,29 @@ function configure(sqlite: Database.Database): void {
   sqlite.pragma('foreign_keys = ON');
 }
 
+const newerRelease = (cause: Error): SettingError =>
+  new SettingError(
+    'The database was written by a newer release of Phalanx: install that one, or restore the backup of before.',
+    { cause },
+  );
+
 async function migrate(db: Db): Promise<void> {
   const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
   const { error } = await new Migrator({ db, provider }).migrateToLatest();
-  if (error !== undefined) throw new Error('the tables could not be brought up to date', { cause: error });
+  if (error === undefined) return;
+  // Kysely's words for a migration that was made and that it does not know.
+  if (error instanceof Error && error.message.startsWith('corrupted migrations')) throw newerRelease(error);
+  throw new Error('the tables could not be brought up to date', { cause: error });
 }
 
 /** Opens the database of a data folder and brings its tables up to date. Throws when another process has it. */
 export async function openDatabase(file: string): Promise<Db> {
-  const db = new Kysely<object>({ dialect: new SqliteDialect({ database: openSqlite(file) }) });
+  const db = new Kysely<object>({ dialect: new StrictSqliteDialect(openSqlite(file)) });
   await migrate(db);
   return db;
+}
+
+/** Writes something that is always the same. Throws when the database can't be written. */
+export async function probeDatabase(db: Db): Promise<void> {
+  await db.executeQuery(CompiledQuery.raw('PRAGMA user_version = 0'));
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely';
 
+import { findFault } from '../faults/fault.ts';
 import type { Db } from './database.ts';
 
 /** Statements of one write. It may be executed twice: a group in which another write fails is done again. */
@@ -47,7 +48,8 @@ export class GroupCommit {
         for (const { write } of group) results.push(await write(transaction));
       });
     } catch (error) {
-      if (group.length === 1) group[0]?.reject(error);
+      // What the disk refuses it refuses to each of them.
+      if (group.length === 1 || findFault(error) !== undefined) for (const { reject } of group) reject(error);
       // One of them fails; alone, it costs only itself.
       else for (const waiting of group) await this.#commit([waiting]);
       return;

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 
 import type { GitRepository } from '../git/git-repository.ts';
+import { requireStarted } from '../git/git-trouble.ts';
 import { findAt } from '../git/tree-walk.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
@@ -68,11 +69,12 @@ async function* streamText(
   id: string,
 ): AsyncGenerator<string> {
   const { git } = repositories;
-  const child = spawn('git', ['cat-file', 'blob', id], {
+  const process = spawn('git', ['cat-file', 'blob', id], {
     env: { ...git.environment, GIT_DIR: repositories.gitDirOf(projectId) },
     cwd: git.stagingFolder,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  const child = await requireStarted(git, process);
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', resolve);
     child.once('error', () => resolve(null));

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { requireStarted } from '../git/git-trouble.ts';
 import { maxPushBytes, type GitProgram } from '../git/git-program.ts';
 
 export type GitService = 'upload-pack' | 'receive-pack';
@@ -38,15 +39,23 @@ export class GitExchange {
   readonly #idleTimer: NodeJS.Timeout;
   #stderr = '';
 
-  constructor({ git, gitDir, service, protocol }: ExchangeOptions, ...flags: string[]) {
-    this.#maxBytes = maxRequestBytes[service];
-    this.#child = spawn('git', [service, '--stateless-rpc', ...flags, gitDir], {
+  static async start(
+    { git, gitDir, service, protocol }: ExchangeOptions,
+    ...flags: string[]
+  ): Promise<GitExchange> {
+    const child = spawn('git', [service, '--stateless-rpc', ...flags, gitDir], {
       env: { ...git.environment, ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }) },
       cwd: git.stagingFolder,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
       // It starts others, which have to end with it.
       detached: true,
     });
+    return new GitExchange(await requireStarted(git, child), maxRequestBytes[service]);
+  }
+
+  private constructor(child: ChildProcess, maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#child = child;
     const [input, output, errors, fromHooks, toHooks] = this.#child.stdio;
     if (!(input instanceof Writable) || !(output instanceof Readable) || !(errors instanceof Readable))
       throw new Error('git has no streams');

@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { GitRepository, noObject } from '../git/git-repository.ts';
-import { runGit } from '../git/run-git.ts';
+import { isAncestor } from '../git/is-ancestor.ts';
 import { listFiles } from '../git/tree-walk.ts';
 import { hasSources } from '../projects/compile-tree.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
@@ -83,18 +83,11 @@ async function checkMain(
 ): Promise<NewMain> {
   const { before, after: commit } = main;
   if ((await repository.findInfo(commit))?.type !== 'commit') refuse('main can only be a commit.');
-  if (before !== noObject && !(await isAncestor(repository, quarantine, main)))
+  const isNew = before === noObject;
+  if (!isNew && !(await isAncestor(repository, { older: before, newer: commit }, quarantine)))
     refuse('main can only move forward: fetch it, put your commits on top of it, and push without force.');
   const files = await findTreeOf(repository, commit);
   return { before, commit, files, outputs: await compile(desk, repository, { projectId, files }) };
-}
-
-function isAncestor(repository: GitRepository, quarantine: Quarantine, main: PushedRef): Promise<boolean> {
-  const args = ['merge-base', '--is-ancestor', main.before, main.after];
-  return runGit(repository.git, args, { gitDir: repository.gitDir, environment: quarantine }).then(
-    () => true,
-    () => false,
-  );
 }
 
 async function compile(

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 
 import { ApiError } from '../http/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
-import { asApiError } from '../http/error-replies.ts';
+import { asApiError, logFailure } from '../http/error-replies.ts';
 import type { ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { admitGitCaller } from './git-caller.ts';
@@ -86,11 +86,11 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     return projectId;
   }
 
-  function open(exchange: Exchange, ...flags: string[]): { git: GitExchange; leave: () => void } {
+  async function open(exchange: Exchange, ...flags: string[]) {
     const { repositories } = options.desk;
     const gitDir = repositories.gitDirOf(exchange.projectId);
     const protocol = protocolOf(exchange.request);
-    const git = new GitExchange(
+    const git = await GitExchange.start(
       { git: repositories.git, gitDir, service: exchange.service, protocol },
       ...flags,
     );
@@ -177,7 +177,7 @@ const gitTexts: Partial<Record<ErrorCode, string>> = {
 
 function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = asApiError(error, request);
-  if (known.status >= 500) request.log.error({ reqId: request.id, err: known.cause }, 'git request failed');
+  logFailure(error, known, request);
   if (known.code === 'unauthorized')
     void reply.header('www-authenticate', 'Basic realm="Phalanx", charset="UTF-8"');
   const text = gitTexts[known.code] ?? known.message;

@@ -2,6 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 
 import { ByteQueue } from './byte-queue.ts';
 import type { GitProgram } from './git-program.ts';
+import { findSystemError, notStarted } from './git-trouble.ts';
 
 /** How a reply is read: yields what it needs next, a line or a number of bytes, and returns what they mean. */
 export type Reading<Reply> = Generator<'line' | number, Reply, Buffer>;
@@ -36,6 +37,7 @@ export class BatchProcess {
   readonly #exit: Promise<void>;
   #hasEnded = false;
   #stderr = '';
+  #startFailure: Error | undefined;
   #stallTimer: NodeJS.Timeout | undefined;
 
   constructor(git: GitProgram, { args, gitDir, environment }: BatchCommand) {
@@ -50,7 +52,12 @@ export class BatchProcess {
       this.#child.once('error', () => resolve());
     });
     void this.#exit.then(() => this.#end());
-    this.#child.on('error', (error) => (this.#stderr += String(error)));
+    this.#child.on('error', (error) => {
+      if (this.#child.pid === undefined) this.#startFailure = notStarted(git, error);
+      else this.#stderr += String(error);
+    });
+    // Without a process there may be no streams either.
+    if (this.#child.pid === undefined) return;
     // A write to a process that has gone: its end is what counts.
     this.#child.stdin.on('error', () => undefined);
     this.#child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
@@ -75,6 +82,7 @@ export class BatchProcess {
       const first = reading.next();
       if (first.done === true) return;
       this.#pending.push({ reading, wanted: first.value, reject });
+      if (this.#child.pid === undefined) return;
       this.#child.stdin.write(input);
       this.#watchStall();
     });
@@ -82,7 +90,7 @@ export class BatchProcess {
 
   /** Lets it finish what it was asked, and waits for its end. */
   async close(): Promise<void> {
-    this.#child.stdin.end();
+    if (this.#child.pid !== undefined) this.#child.stdin.end();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), 5000);
     await this.#exit;
     clearTimeout(timer);
@@ -131,7 +139,8 @@ export class BatchProcess {
   }
 
   #ended(): BatchProcessEnded {
-    return new BatchProcessEnded(`git ${this.#name} has ended: ${this.#stderr.trim()}`);
+    const cause = this.#startFailure ?? findSystemError(this.#stderr);
+    return new BatchProcessEnded(`git ${this.#name} has ended: ${this.#stderr.trim()}`, { cause });
   }
 }
 

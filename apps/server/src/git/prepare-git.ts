@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { SettingError } from '@phalanx/settings';
 
+import { findFault, gitFailed, PartFailed } from '../faults/fault.ts';
 import { maxPushBytes, privateRefs, pruneExpiry, type GitProgram } from './git-program.ts';
 import { runGit } from './run-git.ts';
 
@@ -76,17 +77,30 @@ async function writeHooks(folder: string): Promise<void> {
     await writeFile(path.join(folder, name), script, { mode: 0o700 });
 }
 
+/** Throws `PartFailed` when git does not even tell its version. */
+export async function probeGit(git: GitProgram): Promise<void> {
+  await runGit(git, ['version'], {}).catch((error: unknown) => {
+    throw error instanceof PartFailed ? error : gitFailed(error);
+  });
+}
+
 async function requireVersion(git: GitProgram): Promise<void> {
   const found = await runGit(git, ['version'], {}).then(
     ({ stdout }) => /(\d+)\.(\d+)/.exec(stdout.toString()),
-    () => null,
+    (error: unknown) => {
+      throw unusable(`cannot be used, ${findFault(error)?.reason ?? 'it ends with errors'}`, error);
+    },
   );
   const [least, leastMinor] = leastVersion;
   const [major, minor] = [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
   if (major > least || (major === least && minor >= leastMinor)) return;
-  const problem = found === null ? 'was not found' : `${major}.${minor} is too old`;
-  throw new SettingError(`git ${problem}: projects need git ${least}.${leastMinor} or newer in the PATH`);
+  throw unusable(`${major}.${minor} is too old`);
 }
+
+const unusable = (problem: string, cause?: unknown): SettingError =>
+  new SettingError(`git ${problem}: projects need git ${leastVersion.join('.')} or newer in the PATH.`, {
+    cause,
+  });
 
 /** Writes what git needs to know into `folder`. Throws a `SettingError` when there is no git that will do. */
 export async function prepareGit(folder: string, searchPath: string): Promise<GitProgram> {

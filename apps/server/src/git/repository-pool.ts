@@ -20,7 +20,7 @@ interface PoolOptions {
   maxOpen?: number;
 }
 
-/** Four processes each, of which a reader needs one. */
+/** Up to five processes each, of which a reader needs one. */
 const defaultMaxOpen = 96;
 /** What an open process knows of packs grows old; far shorter than the time after which unused objects go. */
 const maxAgeMs = 30 * 60 * 1000;

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
 import type { GitProgram } from './git-program.ts';
+import { findSystemError, notStarted } from './git-trouble.ts';
 
 interface GitRun {
   gitDir?: string;
@@ -19,17 +20,19 @@ export interface GitOutput {
 }
 
 /** Git ended with a failure; the message has its own words, which are not for callers. */
-class GitFailure extends Error {
+export class GitFailure extends Error {
   override readonly name = 'GitFailure';
   readonly exitCode: number | null;
 
   constructor(args: readonly string[], exitCode: number | null, stderr: string) {
-    super(`git ${args[0] ?? ''} ended with ${exitCode ?? 'a signal'}: ${stderr.slice(0, 2000)}`);
+    super(`git ${args[0] ?? ''} ended with ${exitCode ?? 'a signal'}: ${stderr.slice(0, 2000)}`, {
+      cause: findSystemError(stderr),
+    });
     this.exitCode = exitCode;
   }
 }
 
-/** Runs one git command to its end. Throws `GitFailure` unless it succeeds. */
+/** Runs one git command to its end. Throws `GitFailure` unless it succeeds, and `PartFailed` when git can't be started. */
 export async function runGit(git: GitProgram, args: readonly string[], run: GitRun): Promise<GitOutput> {
   const child = spawn('git', args, {
     env: {
@@ -44,9 +47,11 @@ export async function runGit(git: GitProgram, args: readonly string[], run: GitR
     ...(run.signal === undefined ? {} : { signal: run.signal }),
   });
   const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject);
+    child.once('error', (error) => reject(child.pid === undefined ? notStarted(git, error) : error));
     child.once('close', resolve);
   });
+  // Without a process there may be no streams either.
+  if (child.pid === undefined) await ended;
   // Git may end without reading its input; its exit code tells then.
   child.stdin.on('error', () => undefined);
   child.stdin.end(run.input ?? '');

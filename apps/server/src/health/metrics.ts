@@ -1,12 +1,16 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
 
+import { faultParts, type Fault } from '../faults/fault.ts';
+
 export interface Figures {
   /** Hosts that are connected. */
   hosts: () => number;
   activeRuns: () => number;
   /** Devices by state. */
   devices: () => ReadonlyMap<string, number>;
+  /** What does not work at present. */
+  faults: () => readonly Fault[];
 }
 
 /** What is counted of out-of-steps records. */
@@ -74,13 +78,35 @@ function devicesByState(figures: Figures): Gauge<'state'> {
   });
 }
 
+function faultsByPart(figures: Figures): Gauge<'part'> {
+  return new Gauge({
+    name: 'phalanx_faults',
+    help: 'Whether a part of the service does not work: 1 while it has a fault',
+    labelNames: ['part'],
+    registers: [],
+    collect() {
+      const failed = new Set(figures.faults().map(({ part }) => part));
+      for (const part of faultParts) this.set({ part }, failed.has(part) ? 1 : 0);
+    },
+  });
+}
+
+/** Of Node's own figures, those whose names Prometheus objects to: gauges that are called totals. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
 /** The figures of this process, for Prometheus. */
 export function createMetrics(figures: Figures): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const name of misnamed) registry.removeSingleMetric(name);
   registry.registerMetric(gauge('phalanx_hosts_connected', 'Hosts that are connected', figures.hosts));
   registry.registerMetric(gauge('phalanx_runs_active', 'Runs that have not ended', figures.activeRuns));
   registry.registerMetric(devicesByState(figures));
+  registry.registerMetric(faultsByPart(figures));
   const logEntries = new Counter({
     name: 'phalanx_log_entries_stored_total',
     help: 'Log entries stored',

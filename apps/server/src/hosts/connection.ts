@@ -128,13 +128,18 @@ export class HostConnection implements HostLink {
     if (message.type === 'hello') return this.#welcome(message);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
     if (message.type === 'devices') return listeners.tell('devices', this, message.devices);
-    if (message.type === 'runs') return listeners.tell('runs', this, message.runs);
+    if (message.type === 'runs') return this.#tellRuns(message.runs);
     if (message.type === 'record') return listeners.tell('record', this, message.record);
     if (message.type === 'request_failed')
       return this.#screenshots.refuse(message.request_id, message.message);
     this.#silence.refresh();
     this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: clock.now() });
     return listeners.tell('heartbeat', this, message.ready);
+  }
+
+  /** Not waited for: what the host says next is not held up by the disk. */
+  #tellRuns(reports: Extract<HostMessage, { type: 'runs' }>['runs']): void {
+    this.#options.listeners.tell('runs', this, reports).catch((error: unknown) => this.#fail(error));
   }
 
   async #welcome(hello: Extract<HostMessage, { type: 'hello' }>): Promise<void> {

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
 
 import type { Clock } from '../clock.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../http/api-error.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
@@ -17,6 +18,7 @@ interface GatewayOptions {
   authenticate: Authenticate;
   clock: Clock;
   log: Logger;
+  faults: FaultMonitor;
   heartbeatMs: number;
 }
 
@@ -30,13 +32,18 @@ export class HostGateway {
     clientTracking: false,
   });
   readonly #connections = new Set<HostConnection>();
-  readonly #listeners = new HostListeners();
-  readonly on = this.#listeners.on.bind(this.#listeners);
+  readonly #listeners: HostListeners;
   #isClosed = false;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
+    this.#listeners = new HostListeners(options.faults);
     this.#listeners.on('hello', (link) => this.#dropEarlier(link));
+  }
+
+  /** Registers a feature for what hosts say. */
+  get on(): HostListeners['on'] {
+    return this.#listeners.on.bind(this.#listeners);
   }
 
   get size(): number {
@@ -97,7 +104,7 @@ export class HostGateway {
   }
 
   #refuse(socket: Duplex, error: unknown): void {
-    if (!(error instanceof ApiError)) this.#options.log.error({ err: error }, 'a host could not be admitted');
+    if (!(error instanceof ApiError)) this.#options.faults.report(error, 'a host could not be admitted');
     const known =
       error instanceof ApiError ? error : ApiError.of('not_ready', { reason: 'not able to admit hosts' });
     refuseSocket(socket, known);

@@ -1,6 +1,8 @@
 import type { HostMessage, WireLogEntries } from '@phalanx/protocol';
 
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { HostLink } from './host-link.ts';
+import { PatientWork } from './patient-work.ts';
 
 type Said<Type extends HostMessage['type']> = Extract<HostMessage, { type: Type }>;
 
@@ -33,7 +35,17 @@ export class HostListeners {
     closed: [],
   };
 
-  /** Listeners are told in the order in which they registered; each is awaited before the next. */
+  readonly #works = new WeakMap<HostLink, PatientWork>();
+  readonly #faults: FaultMonitor;
+
+  constructor(faults: FaultMonitor) {
+    this.#faults = faults;
+  }
+
+  /**
+   * Listeners are told in the order in which they registered; each is awaited before the next. What a
+   * fault of the storage prevents is done later; signs of life are not, and so never wait behind it.
+   */
   on<Name extends keyof HostEvents>(name: Name, listener: Listener<Name>): void {
     this.#listeners[name].push(listener);
   }
@@ -43,6 +55,16 @@ export class HostListeners {
     link: HostLink,
     ...said: HostEvents[Name]
   ): Promise<void> {
-    for (const listener of this.#listeners[name]) await listener(link, ...said);
+    const work = this.#workOf(link);
+    for (const listener of this.#listeners[name]) {
+      if (name === 'heartbeat' || name === 'closed') await listener(link, ...said);
+      else await work.do(() => listener(link, ...said));
+    }
+  }
+
+  #workOf(link: HostLink): PatientWork {
+    const work = this.#works.get(link) ?? new PatientWork(this.#faults, link);
+    this.#works.set(link, work);
+    return work;
   }
 }

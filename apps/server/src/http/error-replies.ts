@@ -2,8 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 
 import { errorCodeOf } from '../error-code.ts';
+import { findFault } from '../faults/fault.ts';
 import { ApiError, errorBody } from './api-error.ts';
 import { refuseSocket } from './refuse-socket.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether an error is a known kind of fault of the surroundings; then the operator is told of it. */
+    noteFault: (error: unknown) => boolean;
+  }
+}
 
 /** As much as the largest body of an endpoint that takes JSON. */
 const mostUnreadBytes = 16 * 1024 * 1024;
@@ -22,8 +30,22 @@ const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
 
 export function asApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
-  const known = frameworkErrors[errorCodeOf(error)]?.(request);
+  const known = frameworkErrors[errorCodeOf(error)]?.(request) ?? faultReply(error);
   return known ?? ApiError.of('internal', { request_id: request.id }, { cause: error });
+}
+
+function faultReply(error: unknown): ApiError | undefined {
+  const { code, reason } = findFault(error) ?? {};
+  if (code === undefined || reason === undefined) return undefined;
+  return code === 'storage_full'
+    ? ApiError.of(code, {}, { cause: error })
+    : ApiError.of(code, { reason }, { cause: error });
+}
+
+/** A fault is told once to the operator, however many requests meet it; a mistake of ours each time. */
+export function logFailure(error: unknown, known: ApiError, request: FastifyRequest): void {
+  if (known.status < 500 || known.code === 'not_ready' || request.server.noteFault(error)) return;
+  request.log.error({ reqId: request.id, err: known.cause ?? known, code: known.code }, 'request failed');
 }
 
 /**
@@ -41,8 +63,7 @@ function endUnreadBody({ raw }: FastifyRequest): void {
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = asApiError(error, request);
-  if (known.status >= 500)
-    request.log.error({ reqId: request.id, err: known.cause ?? known, code: known.code }, 'request failed');
+  logFailure(error, known, request);
   endUnreadBody(request);
   if (known.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
   return reply

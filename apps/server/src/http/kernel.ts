@@ -10,7 +10,11 @@ import { compileValidator } from './validation.ts';
 const defaultBodyLimitBytes = 1024 * 1024;
 
 /** An HTTP server with the rules that hold for every endpoint: request IDs, tokens, JSON, one shape for errors. */
-export function createHttpKernel(options: { log: Logger; authenticate: Authenticate }): FastifyInstance {
+export function createHttpKernel(options: {
+  log: Logger;
+  authenticate: Authenticate;
+  noteFault: (error: unknown) => boolean;
+}): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = options.log;
   const app = fastify({
     loggerInstance,
@@ -33,6 +37,7 @@ export function createHttpKernel(options: { log: Logger; authenticate: Authentic
     // Clients that offer HTTP/2 in passing ("Upgrade: h2c") are answered as if they had not.
     http: { shouldUpgradeCallback: ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket' },
   });
+  app.decorate('noteFault', options.noteFault);
   app.setValidatorCompiler(compileValidator);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');

@@ -21,7 +21,7 @@ type Reply<Contract extends RouteContract> = {
     : never;
 }[keyof Contract['responses']];
 
-const everyError = [400, 401, 403, 405, 413, 415, 429, 500];
+const everyError = [400, 401, 403, 405, 413, 415, 429, 500, 503, 507];
 
 function errorResponses(contract: RouteContract): Record<number, TSchema> {
   const usual = contract.scope === null ? [400, 405, 500] : everyError;

@@ -1,6 +1,7 @@
 import { closeCodes, type WireLogEntries } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { LogBatch, LogStream } from './log-batch.ts';
 import type { IncomingEntries, LogStore } from './store.ts';
@@ -18,6 +19,7 @@ interface Pending {
 interface Options {
   store: LogStore;
   log: Logger;
+  faults: FaultMonitor;
   /** Where the entries of a run belong; undefined unless the host may send them. */
   findStream: (link: HostLink, runId: string) => Promise<LogStream | undefined>;
   onStored: (batch: LogBatch) => void;
@@ -29,6 +31,8 @@ export class LogIngest {
   #pending: Pending[] = [];
   #pendingEntries = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** They wait for the storage; how many that can be is limited by what hosts send without an acknowledgement. */
+  #isStalled = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -50,8 +54,14 @@ export class LogIngest {
     if (!link.isOpen) return;
     this.#pending.push({ link, incoming });
     this.#pendingEntries += incoming.entries.length;
+    if (this.#isStalled) return;
     if (this.#pendingEntries >= flushAtEntries) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), flushAfterMs);
+  }
+
+  /** What its connection brought will come again on the next one. */
+  forget(link: HostLink): void {
+    this.#pending = this.#pending.filter((one) => one.link !== link);
   }
 
   flush(): void {
@@ -70,8 +80,17 @@ export class LogIngest {
     }
   }
 
+  async #tryLater(pending: readonly Pending[]): Promise<void> {
+    this.#isStalled = true;
+    this.#pending = [...pending, ...this.#pending];
+    const goesOn = await this.#options.faults.whenStorable();
+    this.#isStalled = false;
+    if (goesOn) this.flush();
+  }
+
   /** Nothing was acknowledged: the hosts keep their entries and send them again when they are back. */
   #refuse(pending: readonly Pending[], error: unknown): void {
+    if (this.#options.faults.note(error)) return void this.#tryLater(pending);
     this.#options.log.error({ err: error }, 'log entries could not be stored; hosts will send them again');
     for (const link of new Set(pending.map((one) => one.link))) {
       link.drop(closeCodes.tryAgainLater, 'log entries could not be stored');

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 
 import type { Clock } from '../clock.ts';
 import { errorCodeOf } from '../error-code.ts';
+import { folderMissing, PartFailed } from '../faults/fault.ts';
 import { encodeBatch, type LogBatch, type LogStream } from './log-batch.ts';
 import { isUuidV7 } from '../uuid-v7.ts';
 import { LogIds } from './log-ids.ts';
@@ -75,23 +76,24 @@ export class LogStore {
     for (const open of this.#segments.filter((one) => this.#isExpired(one, limit))) this.#drop(open);
   }
 
-  /** When all entries have expired, a later process still has to go on after the last ID. */
-  #keepLastId(): void {
-    const lastId =
-      this.#segments
-        .map(({ segment }) => segment.lastId)
-        .sort()
-        .at(-1) ?? '';
-    if (lastId === '') return;
+  /**
+   * When all entries have expired, a later process still has to go on after the last ID. Only then: what is deleted to
+   * make room must not need room.
+   */
+  #keepLastId({ segment: { lastId } }: OpenSegment): void {
+    if (lastId <= this.#readLastId() || this.segments.some((segment) => segment.lastId > lastId)) return;
     const file = path.join(this.#folder, lastIdFile);
     writeFileSync(`${file}.new`, lastId, { flush: true });
     renameSync(`${file}.new`, file);
   }
 
-  #resumeIds(): void {
+  #readLastId(): string {
     const file = path.join(this.#folder, lastIdFile);
-    const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
-    for (const lastId of [kept, ...this.segments.map((segment) => segment.lastId)]) {
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  }
+
+  #resumeIds(): void {
+    for (const lastId of [this.#readLastId(), ...this.segments.map((segment) => segment.lastId)]) {
       if (isUuidV7(lastId)) this.#ids.resumeAfter(lastId);
     }
   }
@@ -141,9 +143,18 @@ export class LogStore {
   }
 
   #files(): string[] {
-    return readdirSync(this.#folder)
+    return this.#names()
       .filter((name) => /^\d+-\d+\.db$/.test(name))
       .sort();
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#folder);
+    } catch (error) {
+      if (errorCodeOf(error) !== 'ENOENT') throw error;
+      throw new PartFailed(folderMissing, { cause: error });
+    }
   }
 
   #openAll(): void {
@@ -181,7 +192,7 @@ export class LogStore {
    * refused if a host sent them again.
    */
   #drop(open: OpenSegment): void {
-    this.#keepLastId();
+    this.#keepLastId(open);
     this.#segments.splice(this.#segments.indexOf(open), 1);
     const dropped = open.segment;
     const stillKnown = new Set(

@@ -2,11 +2,14 @@ import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 
+import { findFault, folderMissing, PartFailed } from '../faults/fault.ts';
+import { BatchProcessEnded } from '../git/batch-process.ts';
 import { pruneExpiry, type GitProgram } from '../git/git-program.ts';
 import type { GitRepository } from '../git/git-repository.ts';
+import { probeGit } from '../git/prepare-git.ts';
 import { QueueLock } from '../git/queue-lock.ts';
 import { RepositoryPool } from '../git/repository-pool.ts';
-import { runGit } from '../git/run-git.ts';
+import { GitFailure, runGit } from '../git/run-git.ts';
 import { removeStaleFiles } from '../git/stale-files.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -103,7 +106,10 @@ export class ProjectRepositories {
 
   async create(id: string): Promise<void> {
     const staged = path.join(this.git.stagingFolder, id);
-    await runGit(this.git, ['init', '--bare', '--quiet', '--template=', staged], {});
+    const args = ['init', '--bare', '--quiet', '--template=', staged];
+    await runGit(this.git, args, {}).catch(async (error: unknown) => {
+      throw await this.#blameGit(error);
+    });
     // The private refs have a folder from the first day, so that it can be synced after each write.
     await mkdir(path.join(staged, 'refs', 'phalanx'), { recursive: true });
     await rename(staged, this.gitDirOf(id));
@@ -172,14 +178,37 @@ export class ProjectRepositories {
     this.#pool.retire(id);
   }
 
-  /** A deletion pulls the repository from under those who read it: to them, the project is not found. */
+  /**
+   * A deletion pulls the repository from under those who read it: to them, the project is not found. Otherwise it is
+   * told apart whether this repository does not work, or the folder of all of them, or git.
+   */
   async #explain(id: string, error: unknown): Promise<unknown> {
-    if (error instanceof ApiError) return error;
-    const isThere = await access(this.gitDirOf(id)).then(
-      () => true,
-      () => false,
-    );
-    return isThere ? error : ApiError.of('project_not_found', { project_id: id }, { cause: error });
+    if (error instanceof ApiError || findFault(error) !== undefined) return error;
+    try {
+      if (await exists(this.gitDirOf(id))) return await this.#blameGit(error);
+      if (await exists(this.#folder))
+        return ApiError.of('project_not_found', { project_id: id }, { cause: error });
+      return new PartFailed(folderMissing, { cause: error });
+    } catch (fault) {
+      return fault;
+    }
+  }
+
+  /** Throws `PartFailed` when it is git as such that fails. */
+  async #blameGit(error: unknown): Promise<unknown> {
+    const isOfGit = error instanceof GitFailure || error instanceof BatchProcessEnded;
+    if (isOfGit && findFault(error) === undefined) await probeGit(this.git);
+    return error;
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await access(file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
   }
 }
 

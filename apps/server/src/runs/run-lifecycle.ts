@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { closeCodes, isEnded, type RunReport } from '@phalanx/protocol';
-import type { Logger } from 'pino';
+import { isEnded, type RunReport } from '@phalanx/protocol';
 
 import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
@@ -12,7 +11,6 @@ interface Options {
   store: RunStore;
   activeRuns: ActiveRuns;
   clock: Clock;
-  log: Logger;
   /** How long a host may be away before its runs are lost. */
   lostAfterMs: number;
   /** Told of runs that have changed, after it is stored. */
@@ -47,7 +45,7 @@ export class RunLifecycle {
   async reconcile(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     this.#awaySince.delete(hostKey(link));
     const reported = new Set(reports.map((report) => report.run_id));
-    await this.#takeInAll(link, reports);
+    await this.report(link, reports);
     // A later connection of the same host knows better what it holds.
     if (!link.isOpen) return;
     const gone = this.#options.activeRuns
@@ -59,16 +57,8 @@ export class RunLifecycle {
     this.#repeatStops(link);
   }
 
-  /** Not waited for: what the host says next is not held up by the disk. */
-  report(link: HostLink, reports: readonly RunReport[]): void {
-    this.#takeInAll(link, reports).catch((error: unknown) => {
-      this.#options.log.error({ err: error }, 'run reports could not be stored; the host will repeat them');
-      link.drop(closeCodes.tryAgainLater, 'run reports could not be stored');
-    });
-  }
-
   /** Stores what a host says of its runs, and tells it which of them it may forget. */
-  async #takeInAll(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+  async report(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     for (let first = 0; first < reports.length; first += reportsPerStep) {
       // The database answers without a turn of the event loop, and a host may report many old runs.
       if (first > 0) await nextTurn();

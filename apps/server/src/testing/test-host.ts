@@ -156,6 +156,10 @@ export class TestHost {
     return this.closeCode;
   }
 
+  get isOpen(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
   pause(): void {
     this.#socket?.pause();
   }

@@ -1,5 +1,5 @@
 import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { launchRoutes, LogEntry, logRoutes, RunDetail } from '@phalanx/protocol';
@@ -20,6 +20,8 @@ const logSchema = Compile(Type.Array(LogEntry));
 
 interface TestServerOptions extends Omit<ServerOverrides, 'clock'> {
   settings?: Record<string, string>;
+  /** A fresh folder unless it is given. */
+  dataDir?: string;
 }
 
 /** The service in this process, on a port of its own and in a fresh folder. */
@@ -35,7 +37,8 @@ export class TestServer {
   }
 
   static async start(options: TestServerOptions = {}): Promise<TestServer> {
-    const server = new TestServer(mkdtempSync(path.join(tmpdir(), 'phalanx-server-')), options);
+    const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'phalanx-server-'));
+    const server = new TestServer(dataDir, options);
     await server.open();
     return server;
   }
@@ -51,7 +54,7 @@ export class TestServer {
   }
 
   async open(): Promise<void> {
-    const { settings, ...overrides } = this.#options;
+    const { settings, dataDir: _given, ...overrides } = this.#options;
     const config = parseServerConfig({
       PHALANX_LISTEN: '127.0.0.1:0',
       PHALANX_DATA_DIR: this.dataDir,
@@ -76,6 +79,12 @@ export class TestServer {
   async dispose(): Promise<void> {
     await this.close();
     await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** Names of the files that hold log entries. */
+  async logFiles(): Promise<string[]> {
+    const names = await readdir(path.join(this.dataDir, 'logs'));
+    return names.filter((name) => name.endsWith('.db'));
   }
 
   async createUser(name: string): Promise<string> {

@@ -1,0 +1,162 @@
+import type { Logger } from 'pino';
+
+import { findFault, type Fault, type FaultPart } from './fault.ts';
+
+/** Does something small with its part, and throws when that fails. */
+export type Probe = (extent: { isThorough: boolean }) => Promise<void>;
+
+interface MonitorOptions {
+  log: Logger;
+  /** How soon what has failed is tried again; the wait grows while a fault comes back at once. */
+  recheckMs?: number;
+}
+
+const advice: Readonly<Record<Fault['code'], string>> = {
+  storage_full: 'Make room on its disk.',
+  storage_unavailable: 'Look at the folder, its owner and its disk.',
+  database_unavailable: 'Look at phalanx.db in the data folder; if it is damaged, restore a backup.',
+  git_unavailable: 'Look at git in the PATH, and at the limits on processes and files.',
+};
+
+/** The names of the parts, and the code of a fault that nobody has foreseen. */
+const parts: Readonly<Record<FaultPart, { name: string; code: Fault['code'] }>> = {
+  disk: { name: 'The data folder', code: 'storage_unavailable' },
+  database: { name: 'The database', code: 'database_unavailable' },
+  git: { name: 'Git', code: 'git_unavailable' },
+};
+
+const longestRecheckMs = 30_000;
+/** A part that fails again within so long was not mended. */
+const relapseMs = 60_000;
+/** What was looked at so lately is not looked at again, however often it is asked. */
+const freshMs = 5000;
+
+/**
+ * Knows which parts of the service do not work at present. Whoever meets a fault notes it; from then on it is tried
+ * again until it works. The operator is told once when a fault begins, and once when it has passed.
+ */
+export class FaultMonitor {
+  readonly #options: Required<MonitorOptions>;
+  readonly #active = new Map<FaultPart, Fault>();
+  readonly #probes: [FaultPart, Probe][] = [];
+  #lookedAt = Promise.withResolvers<void>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  #checking: Promise<void> | undefined;
+  #checkedAt = -Infinity;
+  #mendedAt = -Infinity;
+  #relapses = 0;
+
+  constructor({ recheckMs = 1000, ...options }: MonitorOptions) {
+    this.#options = { ...options, recheckMs };
+  }
+
+  get active(): readonly Fault[] {
+    return [...this.#active.values()];
+  }
+
+  addProbe(part: FaultPart, probe: Probe): void {
+    this.#probes.push([part, probe]);
+  }
+
+  /** True when `error` is a fault of the surroundings, which is then known and logged; false when it is a mistake of ours. */
+  note(error: unknown): boolean {
+    const fault = findFault(error);
+    if (fault === undefined) return false;
+    if (this.#active.size === 0) this.#begin();
+    this.#add(fault, error);
+    this.#schedule();
+    return true;
+  }
+
+  /** For work that nobody waits for: the operator is told of its failure. */
+  report(error: unknown, what: string): void {
+    if (!this.note(error)) this.#options.log.error({ err: error }, what);
+  }
+
+  /** Resolves when nothing is known that keeps the service from storing; with false when it stops. */
+  async whenStorable(): Promise<boolean> {
+    while (this.#isUnstorable && !this.#isClosed) await this.#lookedAt.promise;
+    return !this.#isClosed;
+  }
+
+  /** Looks at every part, unless that was done a moment ago. */
+  async check(): Promise<void> {
+    if (performance.now() - this.#checkedAt >= freshMs) await this.#check();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#lookedAt.resolve();
+  }
+
+  get #isUnstorable(): boolean {
+    return this.#active.has('disk') || this.#active.has('database');
+  }
+
+  #begin(): void {
+    this.#relapses = performance.now() - this.#mendedAt < relapseMs ? this.#relapses + 1 : 0;
+  }
+
+  #add(fault: Fault, error: unknown): void {
+    const known = this.#active.get(fault.part);
+    this.#active.set(fault.part, fault);
+    if (known?.reason === fault.reason) return;
+    const { part, code, reason } = fault;
+    this.#options.log.error(
+      { part, code, err: error },
+      `${parts[part].name} does not work: ${reason}. ${advice[code]}`,
+    );
+  }
+
+  #schedule(): void {
+    if (this.#isClosed || this.#timer !== undefined) return;
+    const waitMs = Math.min(longestRecheckMs, this.#options.recheckMs * 2 ** this.#relapses);
+    this.#timer = setTimeout(() => void this.#check(), waitMs);
+  }
+
+  #check(): Promise<void> {
+    this.#checking ??= this.#probeAll().finally(() => (this.#checking = undefined));
+    return this.#checking;
+  }
+
+  async #probeAll(): Promise<void> {
+    const before = new Set(this.#active.keys());
+    const isThorough = before.size > 0;
+    const failed = new Set<FaultPart>();
+    for (const [part, probe] of this.#probes) {
+      await probe({ isThorough }).catch((error: unknown) => failed.add(this.#found(part, error)));
+    }
+    this.#checkedAt = performance.now();
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    // What was noted meanwhile is looked at the next time.
+    for (const part of before) if (!failed.has(part)) this.#end(part);
+    if (this.#active.size > 0) this.#schedule();
+    else if (isThorough) this.#mendedAt = performance.now();
+    this.#lookedAt.resolve();
+    this.#lookedAt = Promise.withResolvers();
+  }
+
+  /** A probe may fail for the fault of another part: a full disk stops the database too. */
+  #found(probed: FaultPart, error: unknown): FaultPart {
+    const { code } = parts[probed];
+    const fault = findFault(error) ?? { part: probed, code, reason: 'the log has the cause' };
+    if (this.#active.size === 0) this.#begin();
+    this.#add(fault, error);
+    return fault.part;
+  }
+
+  #end(part: FaultPart): void {
+    this.#active.delete(part);
+    this.#options.log.info({ part }, `${parts[part].name} works again`);
+  }
+}
+
+/** As the end of "The service is …"; undefined when there is nothing to tell. */
+export function describeFaults(faults: readonly Fault[]): string | undefined {
+  if (faults.length === 0) return undefined;
+  const told = faults.map(({ part, reason }) => `${parts[part].name.toLowerCase()} does not work, ${reason}`);
+  return `not able to work as it should: ${told.join('; ')}`;
+}

@@ -1,0 +1,36 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+
+import { folderMissing, gitFailed, PartFailed } from '../faults/fault.ts';
+import type { GitProgram } from './git-program.ts';
+
+/** Git's words for what the operating system told it; it is run in the C locale. */
+const systemErrors: readonly [RegExp, string][] = [
+  [/No space left on device/, 'ENOSPC'],
+  [/Disk quota exceeded/, 'EDQUOT'],
+  [/Read-only file system/, 'EROFS'],
+  [/Input\/output error/, 'EIO'],
+  [/Too many open files/, 'EMFILE'],
+];
+
+/** The error of the operating system that git names as its reason to fail. */
+export function findSystemError(stderr: string): NodeJS.ErrnoException | undefined {
+  const code = systemErrors.find(([words]) => words.test(stderr))?.[1];
+  return code === undefined ? undefined : Object.assign(new Error('git says so'), { code });
+}
+
+/** Why git could not be started: its working folder is missing, or it is git itself. */
+export function notStarted(git: GitProgram, error: unknown): PartFailed {
+  return existsSync(git.stagingFolder) ? gitFailed(error) : new PartFailed(folderMissing, { cause: error });
+}
+
+/** The process, once it is known to have begun; otherwise it may have no streams. Throws `PartFailed`. */
+export async function requireStarted<Child extends ChildProcess>(
+  git: GitProgram,
+  child: Child,
+): Promise<Child> {
+  if (child.pid !== undefined) return child;
+  const told: unknown[] = await once(child, 'error');
+  throw notStarted(git, told[0]);
+}
