@@ -35,6 +35,8 @@ export interface HostOverrides {
 
 export interface HostApp {
   readonly hostId: string;
+  /** Resolves when the server has welcomed this host for the first time. */
+  readonly connected: Promise<void>;
   /** Ends all runs, tells the server, and lets go of the phones. */
   close(): Promise<void>;
 }
@@ -60,9 +62,9 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     opened.defer(() => pool.close());
     const phones = watchPhones({ adbServer: config.adbServer, addresses: config.phones, dataDir: dir, log });
     opened.defer(() => phones.close());
-    const close = await connect({ config, overrides, dir, hostId, log, pool, phones });
+    const { close, connected } = await connect({ config, overrides, dir, hostId, log, pool, phones });
     opened.defer(close);
-    return { hostId, close: () => opened.disposeAsync() };
+    return { hostId, connected, close: () => opened.disposeAsync() };
   } catch (error) {
     await opened.disposeAsync();
     throw explainFolder(error, { setting: dataDirSetting.name, folder: dir });
@@ -117,7 +119,7 @@ async function connect({
   log,
   pool,
   phones,
-}: Parts): Promise<() => Promise<void>> {
+}: Parts): Promise<{ close: () => Promise<void>; connected: Promise<void> }> {
   const { serverUrl, token, hostName } = config;
   const { logLimits: limits = {}, recordLimits = {}, refusedRetryMs = 30_000 } = overrides;
   const clock = createServiceClock();
@@ -138,6 +140,7 @@ async function connect({
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else void answerScreenshot(command, { phones, connection, log });
   };
+  const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
   await desk.recover();
   await records.recover();
   connection.start({
@@ -156,7 +159,7 @@ async function connect({
     onCommand,
   });
 
-  return async () => {
+  const close = async (): Promise<void> => {
     await launcher.close();
     if (connection.online) await settledWithin(desk.whenEmpty(), farewellMs);
     devices.close();
@@ -165,6 +168,7 @@ async function connect({
     desk.close();
     await spool.close();
   };
+  return { close, connected };
 }
 
 function runLimits({ runMemoryMb, runCpuSeconds, runTimeLimitSeconds }: HostConfig) {

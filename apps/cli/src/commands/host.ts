@@ -22,7 +22,9 @@ export function addHostCommand(program: Command): void {
       const phones = await startSimulatedPhones(simulatedPhoneCount(settings));
       const config = parseHostConfig({ ...settings, PHALANX_PHONES: withPhones(settings, phones) });
       const host = await startHost(config);
-      console.log(`Phalanx host "${config.hostName}" works for ${config.serverUrl.href}. Ctrl-C ends it.`);
+      const server = config.serverUrl.href;
+      console.log(`Phalanx host "${config.hostName}" asks ${server} to take it. Ctrl-C ends it.`);
+      void host.connected.then(() => console.log(`Connected: "${config.hostName}" works for ${server}.`));
       await untilSignal();
       await host.close();
       await Promise.all(phones.map((phone) => phone.stop()));

@@ -22,13 +22,13 @@ afterEach(async () => {
   expect(service.violations).toEqual([]);
 });
 
-function connect({ token = service.token, path = '' } = {}) {
-  const lines: { level: number; msg: string; reason?: string }[] = [];
+function connect({ token = service.token, path = '', stableMs = 60_000 } = {}) {
+  const lines: { level: number; msg: string; reason?: string; waitMs?: number }[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const commands: ServerCommand[] = [];
   const clock = createServiceClock();
   const serverUrl = new URL(service.url + path);
-  const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs: 20 });
+  const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs: 20, stableMs });
   const hello = (): HostMessage => ({
     type: 'hello',
     protocol_version: hostProtocolVersion,
@@ -73,6 +73,30 @@ describe('the connection to the server', () => {
     }
     await service.until(() => beats(6) >= 1);
     expect(connection.online).toBe(true);
+  });
+
+  it('waits longer each time when it is taken and dropped at once, and tells the reason once', async () => {
+    const { lines } = connect();
+    for (let drop = 1; drop <= 5; drop += 1) {
+      await service.until(() => beats(drop) >= 2);
+      service.closeWith(1013);
+    }
+    await service.until(() => beats(6) >= 1);
+    const waits = lines.flatMap(({ waitMs }) => waitMs ?? []);
+    // Each is twice the one before, less up to a quarter of jitter.
+    for (const [index, waitMs] of waits.entries())
+      expect(waitMs).toBeGreaterThanOrEqual(Math.floor(75 * 2 ** index));
+    expect(lines.filter(({ level }) => level >= 40)).toHaveLength(1);
+  });
+
+  it('waits no longer than at first when the last connection stood for a while', async () => {
+    const { lines } = connect({ stableMs: 1 });
+    for (let drop = 1; drop <= 4; drop += 1) {
+      await service.until(() => beats(drop) >= 2);
+      service.closeWith(1013);
+    }
+    await service.until(() => beats(5) >= 1);
+    for (const waitMs of lines.flatMap((line) => line.waitMs ?? [])) expect(waitMs).toBeLessThanOrEqual(100);
   });
 
   it('comes back after the server was away', async () => {

@@ -29,6 +29,8 @@ export interface ServerConnectionOptions {
   log: Logger;
   /** How long to wait after the server has said no, in milliseconds. Default 30 s. */
   refusedRetryMs?: number;
+  /** How long a connection has to stand before the next trouble counts as a new one, in milliseconds. Default 20 s. */
+  stableMs?: number;
 }
 
 type Listener = () => void;
@@ -42,6 +44,9 @@ export class ServerConnection {
   readonly #offlineListeners = new Set<Listener>();
   #session: Session | undefined;
   #loop: Promise<void> = Promise.resolve();
+  #stableTimer: NodeJS.Timeout | undefined;
+  /** What people were told of the trouble that is not over yet. */
+  #toldTrouble: string | undefined;
 
   constructor(options: ServerConnectionOptions) {
     this.#options = options;
@@ -116,6 +121,7 @@ export class ServerConnection {
       this.#session = new Session(this.#sessionOptions(peer));
       const end = await this.#session.ended;
       this.#session = undefined;
+      clearTimeout(this.#stableTimer);
       if (end.welcomed) for (const listener of this.#offlineListeners) listener();
       if (this.#stopped.signal.aborted) return;
       await pause(this.#waitMsAfter(end), this.#stopped.signal);
@@ -131,7 +137,6 @@ export class ServerConnection {
       hello,
       listReady,
       onWelcome: () => this.#welcomed(),
-      onAlive: () => this.#backoff.reset(),
       // The session has dealt with the other two itself.
       onMessage: (message: ServerMessage) => {
         if (message.type !== 'welcome' && message.type !== 'heartbeat') onCommand(message);
@@ -140,21 +145,43 @@ export class ServerConnection {
   }
 
   #welcomed(): void {
-    this.#options.log.info({ server: this.#options.serverUrl.origin }, 'Connected to the server');
+    if (this.#toldTrouble === undefined) this.#tellConnected();
+    this.#stableTimer = setTimeout(() => this.#standsFirm(), this.#options.stableMs ?? 20_000);
     for (const listener of this.#onlineListeners) listener();
   }
 
+  #tellConnected(): void {
+    this.#options.log.info({ server: this.#options.serverUrl.origin }, 'Connected to the server');
+  }
+
+  /** A server that takes connections and drops them at once is still in trouble. */
+  #standsFirm(): void {
+    this.#backoff.reset();
+    if (this.#toldTrouble === undefined) return;
+    this.#toldTrouble = undefined;
+    this.#tellConnected();
+  }
+
+  /** The same trouble again is no news. */
+  #tellTrouble(level: 'warn' | 'error', details: { reason: string; waitMs: number }, text: string): void {
+    const trouble = `${text} ${details.reason}`;
+    const { log, serverUrl } = this.#options;
+    log[trouble === this.#toldTrouble ? 'debug' : level]({ server: serverUrl.origin, ...details }, text);
+    this.#toldTrouble = trouble;
+  }
+
   #waitMsAfter(end: SessionEnd): number {
-    const { log, serverUrl, refusedRetryMs = 30_000 } = this.#options;
-    const server = serverUrl.origin;
+    const { refusedRetryMs = 30_000 } = this.#options;
     const advice = adviceFor(end);
     if (advice !== undefined) {
-      log.error({ server, reason: end.reason }, `${advice} Trying again in ${refusedRetryMs / 1000} s.`);
+      const text = `${advice} Trying again every ${refusedRetryMs / 1000} s.`;
+      this.#tellTrouble('error', { reason: end.reason, waitMs: refusedRetryMs }, text);
       return refusedRetryMs;
     }
     const waitMs = this.#backoff.nextMs();
     const reason = end.reason || `closed with code ${end.code}`;
-    log.warn({ server, reason, waitMs: Math.round(waitMs) }, 'No connection to the server; trying again');
+    const details = { reason, waitMs: Math.round(waitMs) };
+    this.#tellTrouble('warn', details, 'No connection to the server; trying again');
     return waitMs;
   }
 }

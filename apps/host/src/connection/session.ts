@@ -37,8 +37,6 @@ export interface SessionOptions {
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
   listReady: (sinceMs: number) => string[];
   onWelcome: () => void;
-  /** The first answered heartbeat shows that the connection works both ways. */
-  onAlive: () => void;
   onMessage: (message: ServerMessage) => void;
 }
 
@@ -122,7 +120,7 @@ export class Session {
     if (message === undefined) return;
     this.#unanswered = 0;
     if (message.type === 'welcome') this.#welcome(message);
-    else if (message.type === 'heartbeat') this.#measure(message.sent_at, message.server_time);
+    else if (message.type === 'heartbeat') this.#addClockSample(message.sent_at, message.server_time);
     else this.#options.onMessage(message);
   }
 
@@ -147,11 +145,6 @@ export class Session {
     this.#beat();
     this.#timer = setInterval(() => this.#beat(), message.heartbeat_ms);
     this.#options.onWelcome();
-  }
-
-  #measure(sentAt: number, serverTime: number): void {
-    this.#addClockSample(sentAt, serverTime);
-    this.#options.onAlive();
   }
 
   #addClockSample(sentAt: number, serverTime: number): void {
