@@ -121,6 +121,10 @@ export const errorTable = {
     status: 415,
     message: 'The body must be JSON: send the header "Content-Type: application/json".',
   },
+  unsupported_encoding: {
+    status: 415,
+    message: 'A body with Content-Encoding {encoding} is not taken: send it as it is, without that header.',
+  },
   wrong_capture_type: {
     status: 415,
     message: 'This capture must be sent with the header "Content-Type: {content_type}".',
@@ -128,6 +132,18 @@ export const errorTable = {
   range_not_satisfiable: {
     status: 416,
     message: 'The part that the Range header asks for lies outside of the {size} bytes.',
+  },
+  expectation_failed: {
+    status: 417,
+    message: 'The header Expect may only be 100-continue; it is {expectation}.',
+  },
+  headers_too_large: {
+    status: 431,
+    message: 'The headers of the request are larger than {limit} bytes.',
+  },
+  request_timeout: {
+    status: 408,
+    message: 'The request did not arrive in time: send it again, without pauses.',
   },
   too_many_streams: {
     status: 429,

@@ -11,6 +11,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     principal: Principal;
+    /** Whether a valid token came with it. */
+    hasPrincipal: boolean;
   }
 }
 
@@ -25,10 +27,12 @@ export function requireScope(principal: Principal, scope: Scope): void {
 /** Asks every request for its token before anything of its body is read. */
 export function requireTokens(app: FastifyInstance, authenticate: Authenticate): void {
   app.decorateRequest('principal');
+  app.decorateRequest('hasPrincipal', false);
   app.addHook('onRequest', async (request) => {
     const { scope } = request.routeOptions.config;
     if (request.is404 || scope === null) return;
     request.principal = await authenticate(request.headers.authorization);
+    request.hasPrincipal = true;
     if (scope !== undefined) requireScope(request.principal, scope);
   });
 }

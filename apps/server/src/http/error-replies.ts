@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { errorCodeOf } from '../error-code.ts';
 import { findFault } from '../faults/fault.ts';
 import { ApiError, errorBody } from './api-error.ts';
 import { refuseSocket } from './refuse-socket.ts';
+import { endUnreadBody } from './request-bodies.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -12,9 +14,6 @@ declare module 'fastify' {
     noteFault: (error: unknown) => boolean;
   }
 }
-
-/** As much as the largest body of an endpoint that takes JSON. */
-const mostUnreadBytes = 16 * 1024 * 1024;
 
 const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (request) =>
@@ -30,6 +29,9 @@ const frameworkErrors: Record<string, (request: FastifyRequest) => ApiError> = {
 
 export function asApiError(error: unknown, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
+  // Nobody hears it.
+  if (request.raw.destroyed && !request.raw.complete)
+    return ApiError.of('invalid_request', { problem: 'The body was cut off' }, { cause: error });
   const known = frameworkErrors[errorCodeOf(error)]?.(request) ?? faultReply(error);
   return known ?? ApiError.of('internal', { request_id: request.id }, { cause: error });
 }
@@ -48,23 +50,10 @@ export function logFailure(error: unknown, known: ApiError, request: FastifyRequ
   request.log.error({ reqId: request.id, err: known.cause ?? known, code: known.code }, 'request failed');
 }
 
-/**
- * The rest of a refused body is thrown away, so that the peer comes to read the reply; one that sends on and on is
- * cut off.
- */
-function endUnreadBody({ raw }: FastifyRequest): void {
-  if (raw.complete) return;
-  let passedBytes = 0;
-  raw.on('data', (chunk: Buffer) => {
-    passedBytes += chunk.length;
-    if (passedBytes > mostUnreadBytes) raw.socket.destroy();
-  });
-}
-
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = asApiError(error, request);
   logFailure(error, known, request);
-  endUnreadBody(request);
+  endUnreadBody(request, reply);
   if (known.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
   return reply
     .code(known.status)
@@ -73,14 +62,16 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     .send(JSON.stringify(errorBody(known)));
 }
 
+const parserErrors: Record<string, ApiError> = {
+  HPE_HEADER_OVERFLOW: ApiError.of('headers_too_large', { limit: maxHeaderSize }),
+  ERR_HTTP_REQUEST_TIMEOUT: ApiError.of('request_timeout', {}),
+};
+const malformed = ApiError.of('invalid_request', { problem: 'This is not a well-formed HTTP/1.1 request' });
+
 /** What Node's HTTP parser refuses never becomes a request; the reply is written by hand. */
-export function refuseMalformedHttp(_error: Error, socket: Socket): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const problem = 'This is not a well-formed HTTP/1.1 request';
-  refuseSocket(socket, ApiError.of('invalid_request', { problem }));
+export function refuseMalformedHttp(error: Error, socket: Socket): void {
+  if (socket.writable) refuseSocket(socket, parserErrors[errorCodeOf(error)] ?? malformed);
+  else socket.destroy();
 }
 
 export function answerErrors(app: FastifyInstance): void {

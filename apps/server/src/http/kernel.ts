@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { requireTokens, type Authenticate } from './authentication.ts';
 import { acceptJsonBodies } from './body.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './error-replies.ts';
+import { checkBodiesFirst } from './request-bodies.ts';
 import { compileValidator } from './validation.ts';
 
 const defaultBodyLimitBytes = 1024 * 1024;
@@ -43,6 +44,7 @@ export function createHttpKernel(options: {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     done();
   });
+  checkBodiesFirst(app);
   acceptJsonBodies(app);
   answerErrors(app);
   requireTokens(app, options.authenticate);

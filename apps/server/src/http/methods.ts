@@ -1,4 +1,4 @@
-import type { FastifyInstance, HTTPMethods } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 
 import { ApiError } from './api-error.ts';
 import { sendError } from './error-replies.ts';
@@ -16,6 +16,7 @@ export function watchMethods(app: FastifyInstance): { refuseOthers: () => void }
     if (methods.has('GET')) methods.add('HEAD');
     taken.set(url, methods);
   });
+  refuseUnknown(app, taken);
   return {
     refuseOthers: () => {
       watching = false;
@@ -24,25 +25,43 @@ export function watchMethods(app: FastifyInstance): { refuseOthers: () => void }
   };
 }
 
+const notAllowed = (request: FastifyRequest, reply: FastifyReply, taken: Iterable<string>): ApiError => {
+  const allowed = [...taken].join(', ');
+  void reply.header('allow', allowed);
+  const path = request.url.split('?', 1)[0] ?? '';
+  return ApiError.of('method_not_allowed', { path, method: request.method, allowed });
+};
+
+/** Methods that no route is made for, such as PROPFIND: the path is looked up here. */
+function refuseUnknown(app: FastifyInstance, taken: ReadonlyMap<string, Set<string>>): void {
+  const usual: readonly string[] = allMethods;
+  app.addHook('onRequest', async (request, reply) => {
+    if (!request.is404 || usual.includes(request.method)) return;
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = taken.get(path) ?? [...taken].find(([url]) => patternOf(url).test(path))?.[1];
+    if (methods !== undefined) throw notAllowed(request, reply, methods);
+  });
+}
+
+/** `/runs/:id` takes what stands between two slashes. */
+const patternOf = (url: string): RegExp =>
+  new RegExp(
+    `^${url
+      .replaceAll('.', String.raw`\.`)
+      .replaceAll('*', '.*')
+      .replaceAll(/:\w+/g, '[^/]+')}$`,
+  );
+
 function refuse(app: FastifyInstance, url: string, taken: ReadonlySet<string>): void {
   const others = allMethods.filter((method) => !taken.has(method));
   if (others.length === 0 || url.includes('*')) return;
-  const allowed = [...taken].join(', ');
   app.route({
     url,
     method: others,
     schema: { hide: true },
     config: { scope: null },
     // Before the body is read, so that a wrong method is named even when the body is unreadable too.
-    onRequest: async (request, reply) => {
-      void reply.header('allow', allowed);
-      const path = request.url.split('?', 1)[0] ?? url;
-      return sendError(
-        ApiError.of('method_not_allowed', { path, method: request.method, allowed }),
-        request,
-        reply,
-      );
-    },
+    onRequest: async (request, reply) => sendError(notAllowed(request, reply, taken), request, reply),
     handler: async () => undefined,
   });
 }

@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream';
 
 import { errorBody, type ApiError } from './api-error.ts';
 
+const lingerMs = 1000;
+
 /** Answers on a socket whose request never reached the framework. */
 export function refuseSocket(socket: Duplex, error: ApiError): void {
   const body = JSON.stringify(errorBody(error));
@@ -14,7 +16,9 @@ export function refuseSocket(socket: Duplex, error: ApiError): void {
     ...(error.status === 401 ? ['WWW-Authenticate: Bearer'] : []),
     'Connection: close',
   ];
-  // The peer may never close its side.
-  socket.once('finish', () => socket.destroy());
+  // A peer that is still sending would not read the answer if the socket closed at once, and may never close its side.
+  socket.once('finish', () => setTimeout(() => socket.destroy(), lingerMs).unref());
+  socket.once('end', () => socket.destroy());
+  socket.resume();
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
