@@ -39,7 +39,7 @@ const config: KnipConfig = {
     interface: true,
     type: true,
   },
-  ignoreBinaries: ['adb', 'git'],
+  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git'],
 };
 
 export default config;

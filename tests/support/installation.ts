@@ -31,12 +31,20 @@ export class Installation {
   readonly cable: Cable;
   readonly folder: string;
   readonly #listen: string;
+  readonly #serverFolder: string;
   server: Program;
   host: Program;
 
-  private constructor(parts: { folder: string; listen: string; phones: SimulatedPhone[]; cable: Cable }) {
+  private constructor(parts: {
+    folder: string;
+    serverFolder: string;
+    listen: string;
+    phones: SimulatedPhone[];
+    cable: Cable;
+  }) {
     this.folder = parts.folder;
     this.#listen = parts.listen;
+    this.#serverFolder = parts.serverFolder;
     this.phones = parts.phones;
     this.cable = parts.cable;
     this.api = new ApiClient(`http://${parts.listen}`, adminToken);
@@ -50,13 +58,19 @@ export class Installation {
   }
 
   /** Resolves when every phone is ready. */
-  static async start(phoneCount: number): Promise<Installation> {
+  static async start(phoneCount: number, serverFolder?: string): Promise<Installation> {
     const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-test-'));
     const listen = `127.0.0.1:${await freePort()}`;
     const serials = Array.from({ length: phoneCount }, (_, index) => `TEST${index + 1}`);
     const phones = await Promise.all(serials.map((serial) => startSimulatedPhone({ serial })));
     const cable = await Cable.to(`http://${listen}`);
-    const installation = new Installation({ folder, listen, phones, cable });
+    const installation = new Installation({
+      folder,
+      listen,
+      phones,
+      cable,
+      serverFolder: serverFolder ?? path.join(folder, 'server'),
+    });
     await installation.server.printed(/Phalanx server is at/);
     await installation.readyDevices();
     return installation;
@@ -76,6 +90,14 @@ export class Installation {
 
   restartHost(): void {
     this.host = this.#spawnHost();
+  }
+
+  get url(): string {
+    return `http://${this.#listen}`;
+  }
+
+  async listDevices(): Promise<Device[]> {
+    return (await this.api.call(deviceRoutes.list)).devices;
   }
 
   /** The devices, once all of them are ready or busy. */
@@ -119,7 +141,7 @@ export class Installation {
   #spawnServer(): Program {
     return new Program(['server'], {
       PHALANX_LISTEN: this.#listen,
-      PHALANX_DATA_DIR: path.join(this.folder, 'server'),
+      PHALANX_DATA_DIR: this.#serverFolder,
       PHALANX_ADMIN_TOKEN: adminToken,
       PHALANX_LOG_LEVEL: 'warn',
     });

@@ -40,6 +40,10 @@ export class Program {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   get exitCode(): number | null {
     return this.#child.exitCode;
   }

@@ -114,6 +114,6 @@ describe.skipIf(probe === undefined)('a full disk', () => {
     disk.fill();
     const before = await server.logFiles();
     server.clock.advance(9 * 60_000);
-    await vi.waitUntil(async () => (await server.logFiles()).length < before.length, { timeout: 10_000 });
+    await expect.poll(() => server.logFiles(), { timeout: 10_000 }).toHaveLength(before.length - 1);
   });
 });

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
 
+import { findFault } from '../faults/fault.ts';
 import { noObject, type GitRepository } from '../git/git-repository.ts';
 import { storeCompiled } from '../projects/compile-tree.ts';
 import { keepCompiled } from '../projects/compiled-trees.ts';
@@ -51,10 +52,12 @@ export async function guardPush(options: GateOptions): Promise<void> {
 
 function refusal({ log, projectId }: GateOptions, error: unknown): string {
   if (!(error instanceof PushRefused)) log.error({ err: error, projectId }, 'a push could not be checked');
+  const fault = findFault(error);
+  const reason = fault === undefined ? 'its log has the reason' : `${fault.reason}. Push again later`;
   const lines =
     error instanceof PushRefused
       ? error.lines.flatMap((line) => line.split('\n'))
-      : ['The service could not check this push; its log has the reason.'];
+      : [`The service could not check this push: ${reason}.`];
   // oxlint-disable-next-line no-control-regex
   const shown = lines.map((line) => `-${line.replaceAll(/[\u0000-\u001F\u007F]/g, ' ')}\n`);
   return `${shown.join('')}refused\n`;

@@ -35,7 +35,7 @@ export function checkBodiesFirst(app: FastifyInstance): void {
   });
 }
 
-function refuseBody({ headers, routeOptions: { bodyLimit = 0 } }: FastifyRequest): void {
+function refuseBody({ headers, routeOptions: { bodyLimit } }: FastifyRequest): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
     throw ApiError.of('unsupported_encoding', { encoding: encoding.slice(0, 100) });
