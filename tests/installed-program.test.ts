@@ -74,11 +74,7 @@ describe('a first day', () => {
   test(
     'a project is created, pushed, run and its log is read, in any folder',
     async () => {
-      await phalanx(['project', 'create', 'checkout', '--dir', 'checkout']);
-      await writeFile(
-        at('checkout', 'main.ts'),
-        "console.log('Hello from', (await agent.info.device()).model);\n",
-      );
+      await phalanx(['project', 'create', 'checkout']);
       await phalanx(['project', 'push'], at('checkout'));
       await expect.poll(() => phalanx(['devices']), { timeout: 60_000 }).toMatch(/SIM0001 +ready/);
       await phalanx(['run', '--device', 'SIM0001', '--follow'], at('checkout'));

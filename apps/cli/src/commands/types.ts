@@ -1,6 +1,8 @@
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
 
+import { usageError } from '../exit-codes.ts';
 import { findLinkedFolder } from '../project/link.ts';
 import { writeTypes } from '../types/write-types.ts';
 
@@ -14,13 +16,20 @@ export function addTypesCommand(program: Command): void {
       'after',
       `
 The types go to .phalanx/types, which a push leaves out; a tsconfig.json is written if there is none. The type of
-agent.arguments.automationParameters is made from parameters.schema.json. "project clone" and "project pull" do the same.
+agent.arguments.automationParameters is made from parameters.schema.json. "project create", "clone" and "pull" do the same.
+Alone, "npx tsc" would get another npm package.
 
-Example: phalanx types && npx tsc`,
+Example: phalanx types && npx --package typescript@7 tsc`,
     )
     .action(async (folder: string | undefined) => {
       const root = folder ?? (await findLinkedFolder())?.root ?? '.';
-      const files = await writeTypes(path.resolve(root));
-      console.log(`${files.length} files were written below ${path.resolve(root)}.`);
+      const place = path.resolve(root);
+      const isFolder = await stat(place).then(
+        (found) => found.isDirectory(),
+        () => false,
+      );
+      if (!isFolder) throw usageError(`${place} is no folder: name the one with your code.`);
+      const files = await writeTypes(place);
+      console.log(`${files.length} files were written below ${place}.`);
     });
 }

@@ -1,4 +1,3 @@
-import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { projectRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
@@ -9,10 +8,11 @@ import {
   type Connection,
   type ConnectionFlags,
 } from '../../connection/connection.ts';
-import { usageError } from '../../exit-codes.ts';
 import { getAutomationId } from '../../launch/find-project.ts';
 import { notice } from '../../output/notice.ts';
+import { quoted } from '../../output/quoted.ts';
 import { printable } from '../../output/printable.ts';
+import { folderName, makeEmptyFolder } from '../../project/empty-folder.ts';
 import { writeLink } from '../../project/link.ts';
 import { pull } from '../../project/pull.ts';
 import { writeTypes } from '../../types/write-types.ts';
@@ -70,25 +70,6 @@ async function cloneProject(
 function printGitCommand({ serverUrl }: Connection, clonePath: string, folder: string): void {
   const url = new URL(`${serverUrl}${clonePath}`);
   url.username = 'phalanx';
-  console.log(`git clone ${url.href} '${folder.replaceAll("'", `'\\''`)}'`);
+  console.log(`git clone ${url.href} ${quoted(folder)}`);
   notice('Git asks for a password: give your API token.');
-}
-
-/** A project's name as that of a folder here: anybody may have given it. */
-function folderName(name: string, id: string): string {
-  const plain = name
-    .replaceAll(/[^\p{L}\p{N}._-]+/gu, '-')
-    .replace(/^[.-]+/, '')
-    .slice(0, 80);
-  return plain.replace(/[.-]+$/, '') || id;
-}
-
-async function makeEmptyFolder(root: string): Promise<void> {
-  await mkdir(root, { recursive: true }).catch(() => {
-    throw usageError(`The folder ${root} cannot be made: name another one.`);
-  });
-  if ((await readdir(root)).length === 0) return;
-  throw usageError(
-    `${root} is not empty: name another folder, or link this one with "phalanx project link".`,
-  );
 }

@@ -20,7 +20,7 @@ they run at once; "commit" makes a version of what is saved. Git works on the sa
 how, "git push" makes commits, and what was pushed here and not committed is in no clone.
 
 Example:
-  phalanx project create checkout --dir checkout && cd checkout
+  phalanx project create checkout && cd checkout
   phalanx project push && phalanx project commit -m "First version"
   phalanx run --device SIM0001 --follow`,
     );

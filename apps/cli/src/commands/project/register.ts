@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { projectRoutes, type Project } from '@phalanx/protocol';
 import type { Command } from 'commander';
@@ -8,10 +7,13 @@ import { confirm } from '../../connection/confirm.ts';
 import { usageError } from '../../exit-codes.ts';
 import { listProjects } from '../../launch/find-project.ts';
 import { notice } from '../../output/notice.ts';
+import { quoted } from '../../output/quoted.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseProject } from '../../project/choose-project.ts';
+import { folderName, makeEmptyFolder, makeFolder } from '../../project/empty-folder.ts';
 import { writeLink } from '../../project/link.ts';
+import { writeStarter } from '../../project/write-starter.ts';
 import { writeTypes } from '../../types/write-types.ts';
 
 type JsonFlags = ConnectionFlags & { json?: true };
@@ -20,11 +22,21 @@ type JsonFlags = ConnectionFlags & { json?: true };
 export function addRegisterCommands(project: Command): void {
   const create = project
     .command('create')
-    .description('create a project')
+    .description('create a project, and a folder for it with code that runs')
     .argument('<name>')
-    .option('--dir <folder>', 'link this folder to it, so that "project push" sends what is there')
+    .option('--dir <folder>', 'the folder, also one with code; by default a new one named like the project')
+    .option('--no-folder', 'only on the server')
     .option('--json', "print the API's reply")
-    .addHelpText('after', '\nExample: phalanx project create checkout --dir .')
+    .addHelpText(
+      'after',
+      `
+The folder gets main.ts, parameters.schema.json, types for your editor (.phalanx/types, tsconfig.json), .gitignore and
+AGENTS.md, which tells coding agents how to work on it. What is there already stays as it is.
+
+Examples:
+  phalanx project create checkout && cd checkout && phalanx project push
+  phalanx project create checkout --dir .`,
+    )
     .action(createProject);
   const list = project
     .command('list')
@@ -48,21 +60,34 @@ export function addRegisterCommands(project: Command): void {
   for (const command of [create, list, remove]) addConnectionOptions(command);
 }
 
-async function createProject(name: string, flags: JsonFlags & { dir?: string }): Promise<void> {
+async function createProject(
+  name: string,
+  flags: JsonFlags & { dir?: string; folder: boolean },
+): Promise<void> {
   const { api, serverUrl } = await connect(flags);
+  const root = flags.folder ? await prepareFolder(name, flags.dir) : undefined;
   const reply = await api.call(projectRoutes.create, { body: { name } });
   const { id } = reply.project;
   if (flags.json) printJson(reply);
   else console.log(printable(`Project "${reply.project.name}" has the ID ${id}.`));
-  if (flags.dir === undefined) {
+  if (root === undefined) {
     notice(`Next: phalanx project clone ${id}   (or, in a folder with code: phalanx project link ${id})`);
     return;
   }
-  const root = path.resolve(flags.dir);
-  await mkdir(root, { recursive: true });
   await writeLink(root, { id, server_url: serverUrl });
+  await writeStarter(root);
   await writeTypes(root);
-  notice(`${root} is linked to it. Next: write main.ts there, then phalanx project push`);
+  const way = path.relative('.', root);
+  const enter = way === '' ? '' : `cd ${quoted(way)} && `;
+  notice(`${root} belongs to it. Next: ${enter}phalanx project push && phalanx run --all-ready --follow`);
+}
+
+/** Before the project is made: a folder that can't be used leaves no project behind. */
+async function prepareFolder(name: string, dir: string | undefined): Promise<string> {
+  const root = path.resolve(dir ?? folderName(name, 'project'));
+  if (dir === undefined) await makeEmptyFolder(root);
+  else await makeFolder(root);
+  return root;
 }
 
 const row = ({ id, name, role, created_at: created }: Project): Record<string, string> => ({

@@ -1,0 +1,27 @@
+import { mkdir, readdir } from 'node:fs/promises';
+
+import { usageError } from '../exit-codes.ts';
+
+/** A project's name as that of a folder here: anybody may have given it. */
+export function folderName(name: string, id: string): string {
+  const plain = name
+    .replaceAll(/[^\p{L}\p{N}._-]+/gu, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 80);
+  return plain.replace(/[.-]+$/, '') || id;
+}
+
+export async function makeFolder(root: string): Promise<void> {
+  await mkdir(root, { recursive: true }).catch(() => {
+    throw usageError(`The folder ${root} cannot be made: name another one.`);
+  });
+}
+
+/** Throws a usage error when there is something in it. */
+export async function makeEmptyFolder(root: string): Promise<void> {
+  await makeFolder(root);
+  if ((await readdir(root)).length === 0) return;
+  throw usageError(
+    `${root} is not empty: name another folder, or link this one with "phalanx project link PROJECT".`,
+  );
+}

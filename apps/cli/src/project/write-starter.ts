@@ -1,0 +1,28 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { findKind } from './local-path.ts';
+import { writeBelow } from './write-own-file.ts';
+
+const starter = fileURLToPath(new URL('../../starter/', import.meta.url));
+
+/** npm packs no file of the name `.gitignore`. */
+const placeOf = (name: string): string => (name === 'gitignore' ? '.gitignore' : name);
+
+/**
+ * Writes what a new project begins with: code that runs on any phone, its parameters, and how to work on it. A file
+ * that is there stays. Returns the paths that it wrote.
+ */
+export async function writeStarter(root: string): Promise<string[]> {
+  const hasCode = (await readdir(root)).some((name) => /^main\.[cm]?[jt]sx?$/.test(name));
+  const names = (await readdir(starter)).filter((name) => !hasCode || !/^(?:main|parameters)\./.test(name));
+  const written: string[] = [];
+  for (const name of names) {
+    const place = placeOf(name);
+    if ((await findKind(path.join(root, place))) !== undefined) continue;
+    await writeBelow(root, place, await readFile(path.join(starter, name)));
+    written.push(place);
+  }
+  return written;
+}

@@ -1,0 +1,12 @@
+// Goes to the home screen and says what is there. It runs on any phone.
+const { greeting } = agent.arguments.automationParameters;
+
+const phone = await agent.info.device();
+console.log(`${greeting} from ${phone.brand} ${phone.model}, Android ${phone.androidVersion}`);
+
+await agent.actions.home();
+const screen = await agent.actions.waitForIdle();
+for (const node of screen.allNodes()) {
+  const name = node.text || node.description;
+  if (name) console.log(name, node.boundsInScreen);
+}
