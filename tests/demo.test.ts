@@ -8,7 +8,7 @@ const run = promisify(execFile);
 let demo: Program;
 
 beforeAll(async () => {
-  demo = new Program(['demo'], { PHALANX_LISTEN: '127.0.0.1:0' });
+  demo = new Program(['demo', '--listen', '127.0.0.1:0'], {});
   await demo.printed(/Ctrl-C ends the demo/);
 });
 afterAll(() => demo.end('SIGKILL'));
@@ -20,14 +20,14 @@ test('it runs the sample automation and shows its logs with line numbers', () =>
   expect(demo.output).toMatch(/Run {5}completed after/);
 });
 
-test('its three curl commands work when they are pasted, again and again', async () => {
-  const commands = demo.output.split('\n').filter((line) => line.startsWith('curl '));
+test('its three curl commands work when they are pasted at once, and again', async () => {
+  const commands = demo.output.split('\n').filter((line) => line.includes('curl -s '));
   expect(commands).toHaveLength(3);
-  const [devices, launch, logs] = await Promise.all([0, 1, 2].map((index) => paste(commands[index])));
+  const [devices, launch, logs] = await paste(commands.join('\necho\n'));
   expect(devices).toMatchObject({ success: true, devices: [{ state: 'ready' }] });
   expect(launch).toMatchObject({ success: true, message: 'Started on 1 device.' });
   expect(logs).toHaveProperty('logs');
-  expect(await paste(commands[1])).toEqual(launch);
+  expect(await paste(commands[1])).toEqual([launch]);
   await expect.poll(async () => JSON.stringify(await paste(commands[2]))).toContain('In front:');
 });
 
@@ -36,7 +36,11 @@ test('it ends at Ctrl-C, with success', async () => {
   expect(demo.exitCode).toBe(0);
 });
 
-async function paste(command: string | undefined): Promise<unknown> {
-  const { stdout } = await run('bash', ['-c', command ?? 'false']);
-  return JSON.parse(stdout);
+/** What each command printed. */
+async function paste(script = 'false'): Promise<unknown[]> {
+  const { stdout } = await run('bash', ['-c', script]);
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 }

@@ -2,18 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { serverSettings } from '@phalanx/server';
 import { type Environment, explainFolder } from '@phalanx/settings';
 import type { Command } from 'commander';
 
 import { ApiClient } from '../api-client.ts';
-import { environment } from '../config.ts';
 import { printIntroduction, printNextSteps } from '../demo/print-steps.ts';
 import { runSamples } from '../demo/run-sample.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { startService } from '../service.ts';
-import { mergeSettings } from '../settings.ts';
+import { addSettingFlags, settingsOf } from '../setting-flags.ts';
 import { untilSignal } from '../until-signal.ts';
 
+const rows = serverSettings.filter(({ name }) => name === 'PHALANX_LISTEN');
 const usualAddress = '127.0.0.1:8080';
 
 /** The usual address if it is free, else any. */
@@ -28,9 +29,9 @@ async function freeAddress(): Promise<string> {
   return usualAddress;
 }
 
-async function demoSettings(dataDir: string): Promise<Environment> {
-  const listen = environment['PHALANX_LISTEN'] ?? (await freeAddress());
-  const settings = mergeSettings(environment, { PHALANX_DATA_DIR: dataDir, PHALANX_LISTEN: listen });
+async function demoSettings(given: Environment, dataDir: string): Promise<Environment> {
+  const listen = given['PHALANX_LISTEN'] ?? (await freeAddress());
+  const settings = { ...given, PHALANX_DATA_DIR: dataDir, PHALANX_LISTEN: listen };
   // The demo shows its own phone, whatever is attached; its output is for people, not for a log.
   return {
     PHALANX_LOG_LEVEL: 'warn',
@@ -42,14 +43,15 @@ async function demoSettings(dataDir: string): Promise<Environment> {
 
 /** `phalanx demo`: everything at once, on a simulated phone, in a folder that is deleted afterwards. */
 export function addDemoCommand(program: Command): void {
-  program
+  const command = program
     .command('demo')
     .description('show the main job on a simulated phone')
     .action(async () => {
+      const settings = settingsOf(command, rows);
       const stopped = untilSignal();
       const dataDir = await temporaryFolder();
       try {
-        const service = await startService(await demoSettings(dataDir), 1);
+        const service = await startService(await demoSettings(settings, dataDir), 1);
         try {
           await Promise.race([present(service.server.url, service.server.firstToken), stopped]);
           await stopped;
@@ -60,6 +62,7 @@ export function addDemoCommand(program: Command): void {
         await rm(dataDir, { recursive: true, force: true });
       }
     });
+  addSettingFlags(command, rows);
 }
 
 async function temporaryFolder(): Promise<string> {

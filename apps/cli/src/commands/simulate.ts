@@ -20,7 +20,7 @@ export function addSimulateCommand(program: Command): void {
       const phone = await startSimulatedPhone(options);
       console.log(`Phone ${phone.serial} is at ${phone.host}:${phone.port}`);
       console.log(`  adb connect ${phone.host}:${phone.port}`);
-      console.log(`  PHALANX_PHONES=${phone.host}:${phone.port} npm start`);
+      console.log(`  phalanx start --phones ${phone.host}:${phone.port}`);
       await untilSignal();
       await phone.stop();
     });

@@ -73,7 +73,9 @@ export function printNextSteps({ url, token, device }: NextSteps): void {
     }),
   );
   line();
-  line(post('/api/v2/devices/automationLogs', { device_id: device.device_id, automation_ids: [launchId] }));
+  // Whoever pastes all at once would read the log before there is one.
+  const logs = { device_id: device.device_id, automation_ids: [launchId] };
+  line(`sleep 2; ${post('/api/v2/devices/automationLogs', logs)}`);
   line();
   line('  Ctrl-C ends the demo.');
 }
