@@ -23,7 +23,7 @@ test('it runs the sample automation and shows its logs with line numbers', () =>
 test('its three curl commands work when they are pasted at once, and again', async () => {
   const commands = demo.output.split('\n').filter((line) => line.includes('curl -s '));
   expect(commands).toHaveLength(3);
-  const [devices, launch, logs] = await paste(commands.join('\necho\n'));
+  const [devices, launch, logs] = await paste(...commands);
   expect(devices).toMatchObject({ success: true, devices: [{ state: 'ready' }] });
   expect(launch).toMatchObject({ success: true, message: 'Started on 1 device.' });
   expect(logs).toHaveProperty('logs');
@@ -36,11 +36,9 @@ test('it ends at Ctrl-C, with success', async () => {
   expect(demo.exitCode).toBe(0);
 });
 
-/** What each command printed. */
-async function paste(script = 'false'): Promise<unknown[]> {
-  const { stdout } = await run('bash', ['-c', script]);
-  return stdout
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line));
+/** What each command printed, one after the other in one shell. */
+async function paste(...commands: readonly (string | undefined)[]): Promise<unknown[]> {
+  const between = 'printf "\\0"';
+  const { stdout } = await run('bash', ['-c', commands.join(`\n${between}\n`)]);
+  return stdout.split('\0').map((reply) => JSON.parse(reply));
 }
