@@ -1,46 +1,66 @@
-import { displayWidth, fitWidth } from './display-width.ts';
+import stringWidth from 'string-width';
+
+import { fitWidth, wrapWidth } from './fit-width.ts';
 import { printableLine } from './printable.ts';
 
 const gap = 2;
 /** A column is not made narrower than this, whatever the terminal. */
 const leastCells = 12;
 
+type Row = Readonly<Record<string, string>>;
+
 export interface Table {
   /** The one that gives way when the terminal is too narrow. */
   flexible: string;
-  rows: readonly Readonly<Record<string, string>>[];
+  rows: readonly Row[];
 }
 
-const padded = (text: string, cells: number): string => text + ' '.repeat(cells - displayWidth(text));
+const padded = (text: string, cells: number): string => text + ' '.repeat(cells - stringWidth(text));
 
-/** Aligned lines under a line of column names; the columns are the keys of the first row. */
-export function formatTable({ flexible, rows }: Table, terminalCells: number | undefined): string[] {
+/**
+ * Aligned lines under a line of column names; the columns are the keys of the first row. Where that does not fit, each
+ * row is a paragraph.
+ */
+export function formatTable({ flexible, rows }: Table, terminalCells = Infinity): string[] {
   const columns = Object.keys(rows[0] ?? {});
-  const cellsOf = (row: Readonly<Record<string, string>>): string[] =>
-    columns.map((name) => printableLine(row[name] ?? ''));
+  const cellsOf = (row: Row): string[] => columns.map((name) => printableLine(row[name] ?? ''));
   const lines = [columns.map((name) => name.toUpperCase()), ...rows.map(cellsOf)];
   const widths = columns.map((_, index) =>
-    lines.reduce((most, line) => Math.max(most, displayWidth(line[index] ?? '')), 0),
+    lines.reduce((most, line) => Math.max(most, stringWidth(line[index] ?? '')), 0),
   );
-  const total = widths.reduce((sum, width) => sum + width + gap, -gap);
+  const excess = widths.reduce((sum, width) => sum + width + gap, -gap) - terminalCells;
   const flexibleIndex = columns.indexOf(flexible);
-  if (terminalCells !== undefined && total > terminalCells) {
-    const width = widths[flexibleIndex] ?? 0;
-    widths[flexibleIndex] = Math.min(width, Math.max(leastCells, width - (total - terminalCells)));
-  }
-  return lines.map((line) =>
-    line
-      .map((text, index) => padded(fitWidth(text, widths[index] ?? 0), widths[index] ?? 0))
-      .join(' '.repeat(gap))
-      .trimEnd(),
+  const flexibleWidth = widths[flexibleIndex] ?? 0;
+  if (excess > Math.max(0, flexibleWidth - leastCells))
+    return rows.flatMap((row, index) => [...(index === 0 ? [] : ['']), ...paragraph(row, terminalCells)]);
+  if (excess > 0) widths[flexibleIndex] = flexibleWidth - excess;
+  return lines.map((line) => alignedLine(line, widths));
+}
+
+const alignedLine = (line: readonly string[], widths: readonly number[]): string =>
+  line
+    .map((text, index) => padded(fitWidth(text, widths[index] ?? 0), widths[index] ?? 0))
+    .join(' '.repeat(gap))
+    .trimEnd();
+
+/** A line for each column that says something. */
+export function paragraph(row: Row, terminalCells = Infinity): string[] {
+  const given = Object.entries(row).filter(([, text]) => text !== '');
+  const margin = Math.max(...given.map(([name]) => stringWidth(name))) + gap;
+  return given.flatMap(([name, text]) =>
+    wrapWidth(printableLine(text), terminalCells - margin).map(
+      (line, index) => padded(index === 0 ? name : '', margin) + line,
+    ),
   );
 }
+
+export const terminalCells = (): number | undefined =>
+  process.stdout.isTTY ? process.stdout.columns : undefined;
 
 /** Prints a table that fits the terminal; without rows what to do next. */
 export function printTable(table: Table, empty: string): void {
   if (table.rows.length === 0) return console.log(empty);
-  const cells = process.stdout.isTTY ? process.stdout.columns : undefined;
-  for (const line of formatTable(table, cells)) console.log(line);
+  for (const line of formatTable(table, terminalCells())) console.log(line);
 }
 
 export function printJson(value: unknown): void {

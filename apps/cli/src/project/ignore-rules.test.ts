@@ -1,35 +1,75 @@
-import { expect, test } from 'vitest';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 
-import { parseIgnoreRules } from './ignore-rules.ts';
+import { listLocalFiles } from './list-local-files.ts';
 
-const cases: [rules: string, ignored: string[], kept: string[]][] = [
-  [
-    '',
-    ['.git/', 'a/.git/', 'node_modules/', 'x/node_modules/', '.phalanx/'],
-    ['.gitignore', 'git/', 'main.ts'],
-  ],
-  ['*.log', ['a.log', 'x/y/b.log', '.log'], ['log', 'a.log.ts']],
-  ['build', ['build', 'build/', 'x/build/'], ['builds', 'rebuild']],
-  ['build/', ['build/', 'x/build/'], ['build']],
-  ['/top', ['top', 'top/'], ['x/top']],
-  ['docs/*.md', ['docs/a.md'], ['docs/x/a.md', 'x/docs/a.md']],
-  ['a/**/z', ['a/z', 'a/b/z', 'a/b/c/z'], ['a/b', 'b/a/z']],
-  ['**/tmp', ['tmp', 'x/tmp'], ['tmps']],
-  ['file?.ts', ['file1.ts'], ['file.ts', 'file12.ts']],
-  ['# comment\n\n  \n\\#file', ['#file'], ['# comment', 'comment']],
-  ['*.txt\n!keep.txt', ['a.txt'], ['keep.txt', 'x/keep.txt']],
-  ['*.txt\r\n*.md  ', ['a.txt', 'a.md'], ['a']],
-];
+/** The files of a project folder with these files that are not ignored. */
+async function listed(files: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const root = await mkdtemp(path.join(tmpdir(), 'phalanx-ignore-'));
+  onTestFinished(() => rm(root, { recursive: true }));
+  for (const [file, content] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+    await writeFile(path.join(root, file), content);
+  }
+  return (await listLocalFiles(root, [])).paths;
+}
 
-test.each(cases)('the rules %j', (rules, ignored, kept) => {
-  const isIgnored = parseIgnoreRules(rules);
-  const answer = (path: string): boolean => isIgnored(path.replace(/\/$/, ''), path.endsWith('/'));
-  expect(ignored.filter((path) => !answer(path))).toEqual([]);
-  expect(kept.filter(answer)).toEqual([]);
+test('git, npm and the folder of the CLI are never part of a project', async () => {
+  const files = {
+    '.git/x': '',
+    'a/.git': '',
+    'node_modules/x': '',
+    'a/node_modules/x': '',
+    '.phalanx/x': '',
+  };
+  expect(await listed({ ...files, 'git/x': '', '.gitignore': '!node_modules\n' })).toEqual([
+    '.gitignore',
+    'git/x',
+  ]);
 });
 
-test('a pattern that tries every way to fit is answered at once', () => {
-  const isIgnored = parseIgnoreRules(`${'*a'.repeat(60)}b\n${'**/a/'.repeat(60)}b`);
-  expect(isIgnored('a'.repeat(250), false)).toBe(false);
-  expect(isIgnored(`${'a/'.repeat(200)}c`, false)).toBe(false);
+test('the patterns are those of git', async () => {
+  const rules = '# comment\n*.log\nbuild/\n/top\ndocs/*.md\n*.txt\n!keep.txt\n[ab].ts\n';
+  const files = [
+    'x/y/b.log',
+    'x/build/y',
+    'top',
+    'x/top',
+    'docs/a.md',
+    'docs/x/a.md',
+    'a.txt',
+    'keep.txt',
+    'a.ts',
+  ];
+  const kept = ['.gitignore', 'docs/x/a.md', 'keep.txt', 'x/top'];
+  expect(
+    await listed({ '.gitignore': rules, ...Object.fromEntries(files.map((file) => [file, ''])) }),
+  ).toEqual(kept);
+});
+
+test('a folder has rules of its own, which stand above those further up', async () => {
+  const files = {
+    '.gitignore': '*.log\n',
+    'flows/.gitignore': '/draft.ts\n!kept.log\n',
+    'flows/draft.ts': '',
+    'flows/deep/draft.ts': '',
+    'flows/kept.log': '',
+    'kept.log': '',
+  };
+  expect(await listed(files)).toEqual([
+    '.gitignore',
+    'flows/.gitignore',
+    'flows/deep/draft.ts',
+    'flows/kept.log',
+  ]);
+});
+
+test('a pattern that tries every way to fit is left out', async () => {
+  const deep = `${'a/'.repeat(60)}c`;
+  expect(await listed({ '.gitignore': `${'**/a/'.repeat(60)}b\n`, [deep]: '' })).toEqual([
+    '.gitignore',
+    deep,
+  ]);
 });

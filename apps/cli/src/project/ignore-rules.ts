@@ -1,49 +1,53 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import ignore, { type Ignore } from 'ignore';
 
 import { ownFolder } from './local-path.ts';
-import { matchesPath } from './wildcard.ts';
 
-interface IgnoreRule {
-  readonly pattern: readonly string[];
-  readonly onlyFolders: boolean;
-  readonly isException: boolean;
+/** What no project holds, whatever its own rules say. */
+const never = ['.git', ownFolder, 'node_modules'];
+
+const mostStars = 4;
+
+/** The rules of a folder and of those above it, as far as the project's folder. */
+export interface IgnoreRules {
+  /** A path from the project's folder; of a folder with a slash at its end. */
+  ignores(path: string): boolean;
+  /** The rules within `folder`, a path from the project's folder with a slash at its end. */
+  within(folder: string): Promise<IgnoreRules>;
 }
 
-export type IsIgnored = (path: string, isFolder: boolean) => boolean;
-
-const never = new Set(['.git', ownFolder, 'node_modules']);
-
-function parseRule(line: string): IgnoreRule | undefined {
-  const text = line.replace(/(?<!\\)\s+$/, '');
-  if (text === '' || text.startsWith('#')) return undefined;
-  const isException = text.startsWith('!');
-  const body = (isException ? text.slice(1) : text).replace(/^\\(?=[#!])/, '');
-  const onlyFolders = body.endsWith('/');
-  const plain = body.replace(/\/$/, '');
-  const parts = plain.replace(/^\//, '').split('/');
-  // A pattern with a slash before its end counts from the top, any other at every depth.
-  const pattern = plain.includes('/') ? parts : ['**', ...parts];
-  return { pattern, onlyFolders, isException };
+interface FolderRules {
+  /** `''` or `flows/`. */
+  readonly folder: string;
+  readonly rules: Ignore;
 }
 
-/** The rules of a `.gitignore` in its simple form: `*`, `?`, `**`, `/` at either end, and `!`. The last that fits counts. */
-export function parseIgnoreRules(text: string): IsIgnored {
-  const rules = text
-    .split(/\r?\n/)
-    .map(parseRule)
-    .filter((rule) => rule !== undefined);
-  return (file, isFolder) => {
-    const names = file.split('/');
-    if (never.has(names.at(-1) ?? '')) return true;
-    const rule = rules.findLast(
-      ({ pattern, onlyFolders }) => (isFolder || !onlyFolders) && matchesPath(pattern, names),
-    );
-    return rule !== undefined && !rule.isException;
+/** What the `.gitignore` files of a project folder say; one that is nearer stands above one further up. */
+export const readIgnoreRules = (root: string): Promise<IgnoreRules> => rulesWithin(root, [], '');
+
+async function rulesWithin(
+  root: string,
+  above: readonly FolderRules[],
+  folder: string,
+): Promise<IgnoreRules> {
+  const text = await readFile(path.join(root, folder, '.gitignore'), 'utf8').catch(() => '');
+  const nearestFirst = [{ folder, rules: ignore().add(text.split('\n').filter(isSimple)) }, ...above];
+  return {
+    ignores: (file) => isNever(file) || isIgnored(nearestFirst, file),
+    within: (inner) => rulesWithin(root, nearestFirst, inner),
   };
 }
 
-/** What the `.gitignore` at the top of a folder says. */
-export async function readIgnoreRules(root: string): Promise<IsIgnored> {
-  return parseIgnoreRules(await readFile(path.join(root, '.gitignore'), 'utf8').catch(() => ''));
+/** More stars could take for ever to match, and the rules come with projects, which may be anybody's. */
+const isSimple = (line: string): boolean => (line.match(/\*+/g)?.length ?? 0) <= mostStars;
+
+const isNever = (file: string): boolean => never.includes(file.replace(/\/$/, '').split('/').at(-1) ?? '');
+
+function isIgnored(nearestFirst: readonly FolderRules[], file: string): boolean {
+  for (const { folder, rules } of nearestFirst) {
+    const { ignored, unignored } = rules.test(file.slice(folder.length));
+    if (ignored || unignored) return ignored;
+  }
+  return false;
 }

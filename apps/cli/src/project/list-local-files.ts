@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 
-import { readIgnoreRules, type IsIgnored } from './ignore-rules.ts';
+import { readIgnoreRules, type IgnoreRules } from './ignore-rules.ts';
 import { findKind, findPathProblem, isBehindLink } from './local-path.ts';
 
 export interface LocalFiles {
@@ -28,7 +28,7 @@ function isCompiled(file: string, all: ReadonlySet<string>): boolean {
 /** The files of a project folder: what nothing ignores, and what is known to belong to it whatever ignores it. */
 export async function listLocalFiles(root: string, known: Iterable<string>): Promise<LocalFiles> {
   const found = { paths: new Set<string>(), others: [] as string[] };
-  await walk({ root, isIgnored: await readIgnoreRules(root), found }, '');
+  await walk({ root, found }, '', await readIgnoreRules(root));
   for (const file of known) {
     if (found.paths.has(file) || findPathProblem(file) !== undefined) continue;
     if (await isBehindLink(root, file)) continue;
@@ -40,15 +40,15 @@ export async function listLocalFiles(root: string, known: Iterable<string>): Pro
 
 interface Walk {
   root: string;
-  isIgnored: IsIgnored;
   found: { paths: Set<string>; others: string[] };
 }
 
-async function walk(state: Walk, folder: string): Promise<void> {
+/** `folder` is `''` or ends with a slash. */
+async function walk(state: Walk, folder: string, rules: IgnoreRules): Promise<void> {
   for (const entry of await readdir(path.join(state.root, folder), { withFileTypes: true })) {
-    const file = folder === '' ? entry.name : `${folder}/${entry.name}`;
-    if (state.isIgnored(file, entry.isDirectory())) continue;
-    if (entry.isDirectory()) await walk(state, file);
+    const file = `${folder}${entry.name}`;
+    if (rules.ignores(entry.isDirectory() ? `${file}/` : file)) continue;
+    if (entry.isDirectory()) await walk(state, `${file}/`, await rules.within(`${file}/`));
     else if (entry.isFile()) state.found.paths.add(file);
     else state.found.others.push(file);
   }
