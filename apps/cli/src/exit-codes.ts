@@ -7,6 +7,8 @@ export const exitCodes = {
   usage: 2,
   /** The server said no: devices offline, compile errors, no permission, not found. */
   refused: 3,
+  /** The runs completed, but not all did what they were to do: an unknown screen, or out of steps. */
+  outOfSteps: 4,
   /** Ctrl-C; other signals are 128 plus their number, as in shells. */
   interrupted: 130,
 } as const;
@@ -17,8 +19,16 @@ Exit codes:
   1    a run failed, timed out, was lost or was stopped; or a push or pull left out what would overwrite newer work
   2    wrong usage or settings, a token that is not valid, or a server that cannot be reached
   3    the server refused: devices offline, compile errors, no permission, not found
+  4    with --follow: every run completed, but one met an unknown screen or ran out of steps
   130  Ctrl-C (the runs go on)
 `;
+
+const words: Readonly<Record<number, string>> = {
+  [exitCodes.failed]: 'failed',
+  [exitCodes.usage]: 'usage',
+  [exitCodes.refused]: 'refused',
+  [exitCodes.outOfSteps]: 'out_of_steps',
+};
 
 /** An end of the program that is for people: one line, no stack. */
 export class CommandError extends Error {
@@ -28,6 +38,11 @@ export class CommandError extends Error {
   constructor(exitCode: number, message: string) {
     super(message);
     this.exitCode = exitCode;
+  }
+
+  /** The exit code as a word, for errors in JSON. */
+  get code(): string {
+    return words[this.exitCode] ?? 'interrupted';
   }
 }
 

@@ -1,15 +1,15 @@
-import { SettingError } from '@phalanx/settings';
-import { Command, CommanderError } from 'commander';
+import { Command, Help } from 'commander';
 
-import { ApiRefusal } from './api-client.ts';
 import { addCallerCommands } from './commands/callers.ts';
-import { CommandError, exitCodes, exitCodesHelp } from './exit-codes.ts';
-import { printable } from './output/printable.ts';
-import { ServerUnreachable } from './server-unreachable.ts';
+import { exitCodes, exitCodesHelp } from './exit-codes.ts';
+import { reportError } from './output/report-error.ts';
 import { version } from './version.ts';
 
 /** Whoever read the output has gone, as in `phalanx runs | head`: what a shell says of SIGPIPE. */
 const brokenPipe = 141;
+
+/** Also what goes wrong is JSON then. */
+const wantsJson = process.argv.includes('--json');
 
 async function main(): Promise<void> {
   const program = new Command('phalanx')
@@ -18,7 +18,12 @@ async function main(): Promise<void> {
     .addHelpText('after', exitCodesHelp)
     .exitOverride()
     .configureOutput({
-      outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')} (see --help)\n`),
+      outputError(text, write) {
+        if (!wantsJson) write(`${text.trim().replaceAll('\n', ' ')} (see --help)\n`);
+      },
+    })
+    .configureHelp({
+      optionDescription: (option) => new Help().optionDescription(option).replace(' (default: [])', ''),
     });
   program.commandsGroup('Commands that call a server:');
   addCallerCommands(program);
@@ -31,33 +36,6 @@ async function main(): Promise<void> {
   await program.parseAsync();
 }
 
-/** Tells people what went wrong, and gives the exit code. */
-function report(error: unknown): number {
-  // Commander has printed it already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  if (error instanceof ApiRefusal) return reportRefusal(error);
-  const known = error instanceof Error ? knownExitCode(error) : undefined;
-  console.error(known !== undefined && error instanceof Error ? printable(error.message) : error);
-  return known ?? exitCodes.failed;
-}
-
-function reportRefusal({ message, status, errors }: ApiRefusal): number {
-  for (const line of errors) console.error(printable(line));
-  if (errors.length === 0) console.error(printable(message));
-  if (status !== 401) return exitCodes.refused;
-  console.error(
-    'Log in again with "phalanx login", or give a valid token with --token-file or PHALANX_TOKEN.',
-  );
-  return exitCodes.usage;
-}
-
-/** Faults of settings and of the surroundings are for the operator: one line, no stack. */
-function knownExitCode(error: Error): number | undefined {
-  if (error instanceof CommandError) return error.exitCode;
-  if (error instanceof ServerUnreachable || error instanceof SettingError) return exitCodes.usage;
-  return undefined;
-}
-
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(brokenPipe);
   throw error;
@@ -66,5 +44,5 @@ try {
   await main();
   process.exit(exitCodes.ok);
 } catch (error) {
-  process.exit(report(error));
+  process.exit(reportError(error, wantsJson));
 }

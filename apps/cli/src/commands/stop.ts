@@ -8,6 +8,7 @@ import { listRuns } from '../follow/find-runs.ts';
 import { deviceIdOf, isOnline, listDevices, serialOf } from '../launch/find-device.ts';
 import { getAutomationId } from '../launch/find-project.ts';
 import { printable } from '../output/printable.ts';
+import { withNames } from '../output/typed-names.ts';
 import { repeated } from './repeated.ts';
 
 interface Flags extends ConnectionFlags {
@@ -61,7 +62,7 @@ interface Stop {
 async function stop(api: ApiClient, { automationId, deviceIds, devices }: Stop): Promise<void> {
   if (automationId !== undefined && !(await isDirect(api, automationId))) {
     const body = { device_ids: [...deviceIds], automationId, command: 'stop' as const };
-    return console.log(printable((await api.call(launchRoutes.launch, { body })).message));
+    return console.log(printable(withNames((await api.call(launchRoutes.launch, { body })).message)));
   }
   let refused = 0;
   for (const deviceId of deviceIds) {

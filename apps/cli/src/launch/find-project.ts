@@ -2,6 +2,7 @@ import { projectRoutes, type Project } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
+import { rememberName } from '../output/typed-names.ts';
 import { readAll } from '../read-all.ts';
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -27,7 +28,10 @@ export async function getAutomationId(api: ApiClient, text: string): Promise<str
       exitCodes.refused,
       `There is no project "${text}": "phalanx project list" shows yours.`,
     );
-  if (named.length === 1) return only.id;
+  if (named.length === 1) {
+    rememberName(only.id, text);
+    return only.id;
+  }
   throw usageError(
     `Several projects have the name "${text}": give an ID of ${named.map(({ id }) => id).join(', ')}.`,
   );
