@@ -176,6 +176,42 @@ test('a token may lie in a file, named by an option or a variable', async () => 
   expect(await runCli(['devices'], { env: { ...env, PHALANX_TOKEN_FILE: file } })).toMatchObject({ code: 0 });
 });
 
+test.each([
+  [['devices', '--json', '--token', 'phx_unknown'], { code: 'unauthorized', exit_code: 2 }],
+  [['devices', '--json', '--server-url', away], { code: 'server_unreachable', exit_code: 2 }],
+  [['runs', '--json', '--status', 'done'], { code: 'usage', exit_code: 2 }],
+  [['run', 'nothing', '--json', '--all-ready'], { code: 'refused', exit_code: 3 }],
+])('with --json %j ends with an error in JSON', async (args, error) => {
+  const { code, stdout, stderr } = await service.run(args);
+  expect({ code, stdout }).toEqual({ code: error.exit_code, stdout: '' });
+  expect(JSON.parse(stderr)).toMatchObject({ success: false, message: expect.any(String), ...error });
+});
+
+test('a refusal names the phone as people do, beside its ID', async () => {
+  await service.run(['project', 'create', 'named', '--no-folder']);
+  const { code, stderr } = await service.run(['run', 'named', '--device', 'SIM0001']);
+  expect({ code, stderr }).toEqual({
+    code: 3,
+    stderr: expect.stringMatching(/named \([0-9a-f-]{36}\)|main\.ts/),
+  });
+});
+
+test('a file that cannot be used is named in a sentence', async () => {
+  const { code, stderr } = await service.run(['project', 'create', 'x', '--dir', '/proc/x/y']);
+  expect({ code, stderr: stderr.split('\n').length }).toEqual({ code: 2, stderr: 2 });
+});
+
+test('the version is printed', async () => {
+  expect(await runCli(['--version'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+  });
+});
+
+test('help shows no default for what may be given several times', async () => {
+  expect((await runCli(['run', '--help'])).stdout).not.toContain('[]');
+});
+
 test('the help lists the commands of both kinds, and the exit codes', async () => {
   const { code, stdout, stderr } = await runCli(['--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -1,15 +1,23 @@
-import { launchRoutes, type Device } from '@phalanx/protocol';
+import { launchRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import type { ApiClient } from '../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
-import { CommandError, exitCodes, exitCodesHelp, usageError } from '../exit-codes.ts';
+import { exitCodesHelp } from '../exit-codes.ts';
 import { Endurance } from '../follow/endurance.ts';
+import { addFollowOptions, follows, type FollowFlags } from '../follow/follow-options.ts';
 import { findNewestRuns } from '../follow/find-runs.ts';
 import { inParallel } from '../follow/in-parallel.ts';
 import { LogCursor } from '../follow/log-cursor.ts';
 import { showRuns } from '../follow/show-runs.ts';
-import { deviceIdOf, listDevices } from '../launch/find-device.ts';
+import {
+  addPlaceOptions,
+  chooseDevices,
+  requirePlace,
+  stopCommand,
+  type PlaceFlags,
+} from '../launch/choose-devices.ts';
+import { listDevices } from '../launch/find-device.ts';
 import {
   addParameterOptions,
   parametersHelp,
@@ -18,12 +26,8 @@ import {
 } from '../launch/parameter-options.ts';
 import { notice } from '../output/notice.ts';
 import { chooseSavedProject } from '../project/choose-project.ts';
-import { repeated } from './repeated.ts';
 
-interface Flags extends ConnectionFlags, ParameterFlags {
-  device: string[];
-  allReady?: true;
-  follow?: true;
+interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags {
   json?: true;
 }
 
@@ -33,9 +37,6 @@ export function addRunCommand(program: Command): void {
     .command('run')
     .description('start a project on devices')
     .argument('[project]', 'ID or name; by default the project of this folder')
-    .option('--device <device>', 'serial number or device ID; may be given several times', repeated, [])
-    .option('--all-ready', 'on every device that is ready and runs nothing')
-    .option('-f, --follow', 'print the logs of all devices until every run has ended')
     .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
     .addHelpText(
       'after',
@@ -44,43 +45,38 @@ It runs the files that the server has, committed or not: "phalanx project push" 
 ${parametersHelp}${exitCodesHelp}
 Examples:
   phalanx run checkout --device SIM0001 --device SIM0002 --follow
-  phalanx run checkout --all-ready --params-file nightly.json --param tries=3`,
+  phalanx run checkout --all-ready --params-file nightly.json --param tries=3
+  phalanx run checkout --all-ready --junit report.xml`,
     )
     .action(run);
+  addPlaceOptions(command);
+  addFollowOptions(command);
   addParameterOptions(command);
   addConnectionOptions(command);
 }
 
 async function run(project: string | undefined, flags: Flags): Promise<void> {
-  if (flags.device.length > 0 === (flags.allReady === true))
-    throw usageError('Say where: --device D (several times for several), or --all-ready.');
+  requirePlace(flags);
   const inputs = await readInputs(flags);
   const connection = await connect(flags);
   const { api } = connection;
   const automationId = await chooseSavedProject(connection, project);
   const devices = await listDevices(api);
-  const deviceIds = flags.allReady
-    ? readyOnes(devices)
-    : flags.device.map((text) => deviceIdOf(devices, text));
-  const cursors = flags.follow ? await cursorsOf(api, automationId, [...new Set(deviceIds)]) : [];
+  const deviceIds = chooseDevices(devices, flags);
+  const cursors = follows(flags) ? await cursorsOf(api, automationId, deviceIds) : [];
   const body = { device_ids: deviceIds, automationId, command: 'start' as const, ...inputs };
   const reply = await api.call(launchRoutes.launch, { body });
   if (flags.json) console.log(JSON.stringify(reply));
   else notice(reply.message);
-  if (!flags.follow) return;
-  const where = flags.allReady ? '--all' : flags.device.map((text) => `--device ${text}`).join(' ');
+  if (!follows(flags)) return;
   await showRuns(api, {
     runs: await startedRuns(api, automationId, cursors),
     devices,
     json: flags.json === true,
-    stopCommand: `phalanx stop ${where} ${project ?? automationId}`,
+    stopCommand: stopCommand(flags, project ?? automationId),
+    junit: flags.junit,
+    name: project ?? automationId,
   });
-}
-
-function readyOnes(devices: readonly Device[]): string[] {
-  const ready = devices.filter(({ state }) => state === 'ready').map((device) => device.device_id);
-  if (ready.length > 0) return ready;
-  throw new CommandError(exitCodes.refused, 'No device is ready: "phalanx devices" says why.');
 }
 
 /** Behind what earlier runs of the project have logged. */

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import type { Device, LogEntry, Run } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
@@ -7,6 +8,7 @@ import { describeEnd } from '../output/describe-run.ts';
 import { notice } from '../output/notice.ts';
 import { printLogEntry } from '../output/print-log-entry.ts';
 import { followRuns, type FollowedRun, type RunListener } from './follow-runs.ts';
+import { junitReport } from './junit-report.ts';
 import { unlessInterrupted } from './until-interrupted.ts';
 
 interface Show {
@@ -15,6 +17,10 @@ interface Show {
   /** Prints the service's `log` and `run` events instead, one a line. */
   readonly json: boolean;
   readonly stopCommand: string;
+  /** Of what runs, for people. */
+  readonly name: string;
+  /** A file for a JUnit report. */
+  readonly junit: string | undefined;
 }
 
 /** Prints the logs of these runs until all have ended. Throws unless every one has completed. */
@@ -23,10 +29,16 @@ export async function showRuns(api: ApiClient, show: Show): Promise<void> {
     followRuns(api, show.runs, show.json ? jsonListener : textListener(show)),
     `Stopped following; what runs goes on. Stop it with: ${show.stopCommand}`,
   );
+  if (show.junit !== undefined) await writeReport(show.junit, ended, show);
   const others = ended.filter(({ status }) => status !== 'completed');
   if (others.length === 0) return;
   const which = ended.length === 1 ? 'The run' : `${others.length} of ${ended.length} runs`;
   throw new CommandError(exitCodes.failed, `${which} did not complete.`);
+}
+
+async function writeReport(file: string, runs: readonly Run[], { name, devices }: Show): Promise<void> {
+  const deviceName = (run: Run): string => serialOf(devices, run.device_id);
+  await writeFile(file, junitReport({ name, runs, deviceName }));
 }
 
 const jsonListener: RunListener = {
