@@ -197,8 +197,13 @@ test('a refusal names the phone as people do, beside its ID', async () => {
 });
 
 test('a file that cannot be used is named in a sentence', async () => {
-  const { code, stderr } = await service.run(['project', 'create', 'x', '--dir', '/proc/x/y']);
-  expect({ code, stderr: stderr.split('\n').length }).toEqual({ code: 2, stderr: 2 });
+  await writeFile(path.join(service.folder, 'file'), '');
+  const dir = path.join(service.folder, 'file', 'below');
+  const { code, stderr } = await service.run(['project', 'create', 'x', '--dir', dir]);
+  expect({ code, stderr }).toEqual({
+    code: 2,
+    stderr: `The folder ${dir} cannot be made: name another one.\n`,
+  });
 });
 
 test('the version is printed', async () => {

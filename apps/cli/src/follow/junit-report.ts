@@ -6,7 +6,7 @@ interface Report {
   /** Of the project, or of the file. */
   readonly name: string;
   readonly runs: readonly Run[];
-  deviceName(run: Run): string;
+  readonly deviceName: (run: Run) => string;
 }
 
 /** What CI servers read: a suite with a test case for each device. */

@@ -44,7 +44,7 @@ const alignedLine = (line: readonly string[], widths: readonly number[]): string
     .trimEnd();
 
 /** A line for each column that says something. */
-export function paragraph(row: Row, terminalCells = Infinity): string[] {
+function paragraph(row: Row, terminalCells = Infinity): string[] {
   const given = Object.entries(row).filter(([, text]) => text !== '');
   const margin = Math.max(...given.map(([name]) => stringWidth(name))) + gap;
   return given.flatMap(([name, text]) =>
@@ -54,7 +54,7 @@ export function paragraph(row: Row, terminalCells = Infinity): string[] {
   );
 }
 
-export const terminalCells = (): number | undefined =>
+const terminalCells = (): number | undefined =>
   process.stdout.isTTY ? process.stdout.columns : undefined;
 
 /** Prints a table that fits the terminal; without rows what to do next. */
