@@ -14,6 +14,7 @@ import { lockFolder } from './folder-lock.ts';
 import { loadHostId } from './host-id.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
+import { answerScreen } from './phones/screen-reader.ts';
 import { answerScreenshot } from './phones/screenshot-taker.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
 import { RecordDesk } from './records/record-desk.ts';
@@ -138,6 +139,7 @@ async function connect({
     else if (command.type === 'logs_stored') spool.acknowledge(command.run_id, command.seq);
     else if (command.type === 'runs_stored') desk.endsStored(command.run_ids);
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
+    else if (command.type === 'screen') void answerScreen(command, { phones, connection, clock, log });
     else void answerScreenshot(command, { phones, connection, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));

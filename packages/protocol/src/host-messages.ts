@@ -132,6 +132,8 @@ export const HostFrameHeader = Type.Union([
   Type.Object({ type: Type.Literal('logs'), run_id: Uuid, first_seq: Type.Integer({ minimum: 1 }) }),
   /** Payload: a JPEG. */
   Type.Object({ type: Type.Literal('screenshot'), request_id: Uuid }),
+  /** Payload: JSON of a `DeviceScreen`. */
+  Type.Object({ type: Type.Literal('screen'), request_id: Uuid }),
 ]);
 export type HostFrameHeader = Static<typeof HostFrameHeader>;
 
@@ -178,5 +180,12 @@ export const ServerMessage = Type.Union([
     missing: Type.Array(Type.Object({ screen_id: Uuid, kind: CaptureKind })),
   }),
   Type.Object({ type: Type.Literal('screenshot'), request_id: Uuid, serial: Type.String() }),
+  /** Tree and picture of one moment. `width`: of the picture, at most. From version 2 on. */
+  Type.Object({
+    type: Type.Literal('screen'),
+    request_id: Uuid,
+    serial: Type.String(),
+    width: Type.Union([Type.Integer(), Type.Null()]),
+  }),
 ]);
 export type ServerMessage = Static<typeof ServerMessage>;

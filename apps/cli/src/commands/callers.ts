@@ -8,6 +8,7 @@ import { addProjectCommands } from './project/project.ts';
 import { addRecordCommands } from './records/records.ts';
 import { addRunCommand } from './run.ts';
 import { addRunsCommand } from './runs.ts';
+import { addScreenCommand } from './screen.ts';
 import { addStopCommand } from './stop.ts';
 import { addTokenCommands } from './tokens.ts';
 import { addTypesCommand } from './types.ts';
@@ -16,6 +17,7 @@ import { addUserCommands } from './users.ts';
 /** The commands that call a server, wherever it is. */
 export function addCallerCommands(program: Command): void {
   addDevicesCommand(program);
+  addScreenCommand(program);
   addProjectCommands(program);
   addTypesCommand(program);
   addRunCommand(program);

@@ -54,8 +54,7 @@ function paragraph(row: Row, terminalCells = Infinity): string[] {
   );
 }
 
-const terminalCells = (): number | undefined =>
-  process.stdout.isTTY ? process.stdout.columns : undefined;
+const terminalCells = (): number | undefined => (process.stdout.isTTY ? process.stdout.columns : undefined);
 
 /** Prints a table that fits the terminal; without rows what to do next. */
 export function printTable(table: Table, empty: string): void {

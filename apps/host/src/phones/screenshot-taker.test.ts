@@ -24,3 +24,30 @@ describe('a host that is asked for a screenshot', { timeout: 60_000 }, () => {
     expect(host.service.arrivals.at(-1)).toEqual({ kind: 'request_failed', requestId, message });
   });
 });
+
+describe('a host that is asked for a screen', { timeout: 60_000 }, () => {
+  const answer = async (width: number | null): Promise<unknown> => {
+    const request_id = randomUUID();
+    host.service.send({ type: 'screen', request_id, serial, width });
+    const isAnswer = (arrival: (typeof host.service.arrivals)[number]): boolean =>
+      arrival.kind === 'screen' && arrival.requestId === request_id;
+    await host.service.until(() => host.service.arrivals.some(isAnswer));
+    const found = host.service.arrivals.find(isAnswer);
+    return found?.kind === 'screen' ? JSON.parse(found.bytes.toString()) : undefined;
+  };
+
+  it('sends tree and picture', async () => {
+    expect(await answer(100)).toMatchObject({
+      width: 1080,
+      height: 2400,
+      picture: { mime_type: 'image/jpeg', base64: expect.stringMatching(/^\/9j\//) },
+      tree: { root: { children: expect.any(Array) } },
+    });
+  });
+
+  it('sends no picture of a window that forbids it', async () => {
+    host.phone.faults.secureWindow = true;
+    expect(await answer(null)).toMatchObject({ width: 1080, height: 2400, picture: null });
+    host.phone.faults.secureWindow = false;
+  });
+});

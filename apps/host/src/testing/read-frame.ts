@@ -10,7 +10,7 @@ const entryLists = Compile(WireLogEntries);
 export type Received =
   | { kind: 'message'; message: HostMessage }
   | { kind: 'logs'; runId: string; firstSeq: number; entries: WireLogEntry[] }
-  | { kind: 'screenshot'; requestId: string; bytes: Buffer }
+  | { kind: 'screenshot' | 'screen'; requestId: string; bytes: Buffer }
   | { kind: 'violation'; text: string };
 
 export function readFrame(data: RawData, isBinary: boolean): Received {
@@ -31,8 +31,7 @@ function readBinary(bytes: Buffer): Received {
   const header: unknown = JSON.parse(text);
   const payload = bytes.subarray(headerEnd + 1);
   if (!headers.Check(header)) return { kind: 'violation', text };
-  if (header.type === 'screenshot')
-    return { kind: 'screenshot', requestId: header.request_id, bytes: payload };
+  if (header.type !== 'logs') return { kind: header.type, requestId: header.request_id, bytes: payload };
   const { run_id: runId, first_seq: firstSeq } = header;
   const entries: unknown = JSON.parse(payload.toString());
   if (entryLists.Check(entries)) return { kind: 'logs', runId, firstSeq, entries };

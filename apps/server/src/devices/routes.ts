@@ -6,6 +6,7 @@ import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import { deviceView } from './device-view.ts';
+import { readScreen } from './read-screen.ts';
 import { selectDevices } from './select-devices.ts';
 import type { Fleet, FleetDevice } from './fleet.ts';
 
@@ -14,7 +15,7 @@ interface DeviceRoutesOptions {
   activeRuns: ActiveRuns;
 }
 
-/** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screenshot` */
+/** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot` */
 export function addDeviceRoutes(app: FastifyInstance, { fleet, activeRuns }: DeviceRoutesOptions): void {
   const view = (device: FleetDevice) => deviceView(fleet, activeRuns, device);
 
@@ -40,6 +41,14 @@ export function addDeviceRoutes(app: FastifyInstance, { fleet, activeRuns }: Dev
     }
     await fleet.delete(device);
     return { success: true, message: `Device ${device.id} is forgotten.` };
+  });
+
+  addRawRoute(app, deviceRoutes.screen, async ({ principal, params, query, raw }, reply) => {
+    const device = getOwn(fleet, params.id, principal.userId);
+    const { body, etag } = await readScreen(device, query.width ?? null);
+    reply.headers({ etag, 'cache-control': 'no-cache' });
+    if (raw.headers['if-none-match'] === etag) return reply.code(304).send();
+    return reply.type('application/json; charset=utf-8').send(body);
   });
 
   addRawRoute(app, deviceRoutes.screenshot, async ({ principal, params }, reply) => {

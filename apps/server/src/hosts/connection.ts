@@ -15,8 +15,8 @@ import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
 import { parseFrame, parseHostMessage, parseLogEntries, ProtocolError } from './frames.ts';
 import type { HostLink } from './host-link.ts';
+import { HostRequests } from './host-requests.ts';
 import type { HostListeners } from './host-listeners.ts';
-import { ScreenshotRequests } from './screenshot-requests.ts';
 
 interface ConnectionOptions {
   socket: WebSocket;
@@ -28,6 +28,8 @@ interface ConnectionOptions {
 }
 
 /** Missed heartbeats after which a host counts as gone. */
+/** Hosts of an older one know no `screen`. */
+const screenVersion = 2;
 const toleratedSilence = 3;
 const helloTimeoutMs = 10_000;
 /** Messages that wait to be handled; beyond it the socket is not read. */
@@ -49,7 +51,8 @@ export class HostConnection implements HostLink {
   hostId = '';
   hostName = '';
   readonly #options: ConnectionOptions;
-  readonly #screenshots = new ScreenshotRequests();
+  readonly #requests = new HostRequests();
+  #version = 0;
   readonly #queue: { bytes: Buffer; isBinary: boolean }[] = [];
   #isHandling = false;
   #isOpen = true;
@@ -79,8 +82,17 @@ export class HostConnection implements HostLink {
 
   requestScreenshot(serial: string): Promise<Buffer> {
     if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
-    return this.#screenshots.ask((requestId) => {
+    return this.#requests.ask((requestId) => {
       this.send({ type: 'screenshot', request_id: requestId, serial });
+    });
+  }
+
+  requestScreen(serial: string, width: number | null): Promise<Buffer> {
+    if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
+    if (this.#version < screenVersion)
+      return Promise.reject(new Error('its host is of an older release: bring it up to date'));
+    return this.#requests.ask((requestId) => {
+      this.send({ type: 'screen', request_id: requestId, serial, width });
     });
   }
 
@@ -118,7 +130,7 @@ export class HostConnection implements HostLink {
   #handleFrame(frame: Buffer): Promise<void> | void {
     const { header, payload } = parseFrame(frame);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
-    if (header.type === 'screenshot') return this.#screenshots.answer(header.request_id, payload);
+    if (header.type !== 'logs') return this.#requests.answer(header.request_id, payload);
     const batch = { firstSeq: header.first_seq, entries: parseLogEntries(payload) };
     return this.#options.listeners.tell('logs', this, header.run_id, batch);
   }
@@ -130,8 +142,7 @@ export class HostConnection implements HostLink {
     if (message.type === 'devices') return listeners.tell('devices', this, message.devices);
     if (message.type === 'runs') return this.#tellRuns(message.runs);
     if (message.type === 'record') return listeners.tell('record', this, message.record);
-    if (message.type === 'request_failed')
-      return this.#screenshots.refuse(message.request_id, message.message);
+    if (message.type === 'request_failed') return this.#requests.refuse(message.request_id, message.message);
     this.#silence.refresh();
     this.send({ type: 'heartbeat', sent_at: message.sent_at, server_time: clock.now() });
     return listeners.tell('heartbeat', this, message.ready);
@@ -146,6 +157,7 @@ export class HostConnection implements HostLink {
     const { listeners, heartbeatMs, clock } = this.#options;
     if (this.hostId !== '') throw new ProtocolError('hello was said twice');
     requireVersion(hello.protocol_version);
+    this.#version = hello.protocol_version;
     this.hostId = hello.host_id;
     this.hostName = hello.host_name;
     clearTimeout(this.#silence);
@@ -179,7 +191,7 @@ export class HostConnection implements HostLink {
     this.#isOpen = false;
     clearTimeout(this.#silence);
     this.#queue.length = 0;
-    this.#screenshots.close();
+    this.#requests.close();
     if (this.hostId !== '') void this.#options.listeners.tell('closed', this);
   }
 }

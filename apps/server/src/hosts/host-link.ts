@@ -15,6 +15,8 @@ export interface HostLink {
   send(message: ServerMessage): void;
   /** Takes a JPEG of a phone's screen. Rejects with a sentence for people. */
   requestScreenshot(serial: string): Promise<Buffer>;
+  /** Takes tree and picture of a phone's screen: JSON of a `DeviceScreen`. Rejects with a sentence for people. */
+  requestScreen(serial: string, width: number | null): Promise<Buffer>;
   /** Ends the connection; the host comes back and says again what was not acknowledged. */
   drop(closeCode: number, reason: string): void;
 }

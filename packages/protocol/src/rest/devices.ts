@@ -33,6 +33,29 @@ export const Device = Type.Object({
 });
 export type Device = Static<typeof Device>;
 
+const pixels = Type.Integer({ minimum: 1 });
+
+/** What a phone shows at one moment. */
+export const DeviceScreen = Type.Object({
+  captured_at: EpochMs,
+  rotation: Type.Integer({ minimum: 0, maximum: 3, description: 'Quarter turns' }),
+  width: pixels,
+  height: pixels,
+  picture: Type.Union([
+    Type.Object({ mime_type: Type.Literal('image/jpeg'), base64: Type.String() }),
+    Type.Null(),
+  ]),
+  tree: Type.Object(
+    {
+      packageName: Type.String(),
+      source: Type.String(),
+      root: Type.Record(Type.String(), Type.Unknown()),
+    },
+    { description: 'The accessibility tree, in the form of `uiUrl` of a record' },
+  ),
+});
+export type DeviceScreen = Static<typeof DeviceScreen>;
+
 const params = Type.Object({ id: Id });
 
 /** The caller's phones. */
@@ -75,6 +98,24 @@ export const deviceRoutes = {
     params,
     responses: { 200: Type.Object({ success, message: Type.String() }) },
     errors: [404, 409],
+  },
+  screen: {
+    method: 'GET',
+    path: '/api/v2/devices/:id/screen',
+    operationId: 'deviceScreen',
+    tag: 'Devices',
+    summary: 'Read what the screen shows now: tree and picture of one moment',
+    description:
+      'The reply has an `ETag`: with `If-None-Match`, a screen that is still the same is answered with 304. The picture is null where the app in front forbids pictures (FLAG_SECURE) and when the screen is off.',
+    scope: 'read',
+    params,
+    query: Type.Object({
+      width: Type.Optional(
+        Type.Integer({ minimum: 16, maximum: 10_000, description: 'Most pixels of the picture in width' }),
+      ),
+    }),
+    responses: { 200: Type.Object({ success, screen: DeviceScreen }) },
+    errors: [404, 502],
   },
   screenshot: {
     method: 'GET',

@@ -6,7 +6,7 @@ import { formatAge } from '../../output/duration.ts';
 import { printableLine } from '../../output/printable.ts';
 import { printJson } from '../../output/table.ts';
 import { getRecord } from './read-records.ts';
-import { treeText } from './tree-text.ts';
+import { treeText } from '../../output/tree-text.ts';
 
 interface Flags extends ConnectionFlags {
   screens: number;

@@ -1,4 +1,4 @@
-import { printableLine } from '../../output/printable.ts';
+import { printableLine } from './printable.ts';
 
 const field = (node: object, name: string): unknown =>
   Object.entries(node).find(([key]) => key === name)?.[1];
@@ -6,6 +6,13 @@ const field = (node: object, name: string): unknown =>
 function text(node: object, name: string): string {
   const value = field(node, name);
   return typeof value === 'string' ? value : '';
+}
+
+/** Such as `0,66 1080,210`: left, top, right, bottom. */
+function place(bounds: unknown): string {
+  if (typeof bounds !== 'object' || bounds === null) return '';
+  const [left, top, right, bottom] = ['left', 'top', 'right', 'bottom'].map((side) => field(bounds, side));
+  return `${left},${top} ${right},${bottom}`;
 }
 
 function describe(node: object): string {
@@ -18,6 +25,7 @@ function describe(node: object): string {
       (name) => field(node, name) === true,
     ),
     field(node, 'enabled') === false && 'disabled',
+    place(field(node, 'boundsInScreen')),
   ];
   return printableLine(parts.filter(Boolean).join(' '));
 }

@@ -7,8 +7,8 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
-/** Questions to a host that are waiting for their picture. */
-export class ScreenshotRequests {
+/** Questions to a host about a phone that are waiting for their bytes. */
+export class HostRequests {
   readonly #waiting = new Map<string, Waiting>();
 
   /** Rejects with a sentence for people when the host says no, says nothing, or is gone. */

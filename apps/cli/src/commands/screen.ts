@@ -1,0 +1,62 @@
+import { writeFile } from 'node:fs/promises';
+import { deviceRoutes } from '@phalanx/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { CommandError, exitCodes } from '../exit-codes.ts';
+import { deviceIdOf, listDevices } from '../launch/find-device.ts';
+import { notice } from '../output/notice.ts';
+import { printJson } from '../output/table.ts';
+import { treeText } from '../output/tree-text.ts';
+
+interface Flags extends ConnectionFlags {
+  picture?: string;
+  width?: number;
+  json?: true;
+}
+
+function parseWidth(text: string): number {
+  const width = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (width >= 16 && width <= 10_000) return width;
+  throw new InvalidArgumentError('Give a number from 16 to 10000.');
+}
+
+/** `phalanx screen`: what a phone shows now. */
+export function addScreenCommand(program: Command): void {
+  const command = program
+    .command('screen')
+    .description('show what a phone shows now: its tree as text, its picture as a file')
+    .argument('<device>', 'serial number or device ID')
+    .option('--picture <file>', 'write the picture there (JPEG)')
+    .option('--width <pixels>', 'of the picture, at most', parseWidth)
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+A line of the tree is a node: its class, #id, "text", (description), what can be done with it, and its place on the
+screen as left,top right,bottom.
+
+Examples:
+  phalanx screen SIM0001
+  phalanx screen SIM0001 --picture screen.jpg`,
+    )
+    .action(showScreen);
+  addConnectionOptions(command);
+}
+
+async function showScreen(device: string, { picture, width, json, ...flags }: Flags): Promise<void> {
+  const { api } = await connect(flags);
+  const params = { id: deviceIdOf(await listDevices(api), device) };
+  const reply = await api.call(deviceRoutes.screen, { params, query: width === undefined ? {} : { width } });
+  const { screen } = reply;
+  if (json) printJson(reply);
+  else for (const line of treeText(screen.tree)) console.log(line);
+  if (picture === undefined) return;
+  if (screen.picture === null)
+    throw new CommandError(
+      exitCodes.failed,
+      'There is no picture: the app in front forbids them, or the screen is off.',
+    );
+  await writeFile(picture, Buffer.from(screen.picture.base64, 'base64'));
+  notice(`${picture} is the picture.`);
+}

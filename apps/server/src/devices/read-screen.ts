@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { DeviceScreen } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+
+import { ApiError } from '../http/api-error.ts';
+import type { FleetDevice } from './fleet.ts';
+
+const validator = Compile(DeviceScreen);
+
+interface ScreenReply {
+  /** JSON of the whole reply. */
+  readonly body: string;
+  /** The same for as long as the screen shows the same. */
+  readonly etag: string;
+}
+
+/** What a phone shows now. Throws `screen_failed`. */
+export async function readScreen(
+  { id, link, serial, reason }: FleetDevice,
+  width: number | null,
+): Promise<ScreenReply> {
+  if (link === null) throw ApiError.of('screen_failed', { device_id: id, reason });
+  try {
+    return screenReply(await link.requestScreen(serial, width));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'no reason given';
+    throw ApiError.of('screen_failed', { device_id: id, reason: why }, { cause: error });
+  }
+}
+
+function screenReply(answer: Buffer): ScreenReply {
+  const screen: unknown = JSON.parse(answer.toString());
+  if (!validator.Check(screen)) throw new Error('its host answered with something else');
+  const { captured_at: _time, ...shown } = screen;
+  const hash = createHash('sha256').update(JSON.stringify(shown)).digest('base64url');
+  return { body: JSON.stringify({ success: true, screen }), etag: `"${hash.slice(0, 22)}"` };
+}
