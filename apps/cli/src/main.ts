@@ -28,13 +28,17 @@ async function main(): Promise<void> {
   program.commandsGroup('Commands that call a server:');
   addCallerCommands(program);
   // Server and host take a second to load, which the other commands need not wait for.
-  if (!program.commands.some((command) => command.name() === process.argv[2])) {
+  if (!program.commands.some((command) => command.name() === commandName(process.argv.slice(2)))) {
     const { addProcessCommands } = await import('./commands/processes.ts');
     program.commandsGroup('Commands that run the service:');
     addProcessCommands(program);
   }
   await program.parseAsync();
 }
+
+/** Of a command line, or of one that is to be completed. */
+const commandName = (words: readonly string[]): string | undefined =>
+  words[0] === 'completion' && words[1] === 'words' ? words[3] : words[0];
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(brokenPipe);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { addCompletionCommand } from './completion.ts';
 import { addDevicesCommand } from './devices.ts';
 import { addExecCommand } from './exec.ts';
 import { addLoginCommands } from './login.ts';
@@ -29,4 +30,5 @@ export function addCallerCommands(program: Command): void {
   addLoginCommands(program);
   addTokenCommands(program);
   addUserCommands(program);
+  addCompletionCommand(program);
 }

@@ -11,7 +11,9 @@ function text(node: object, name: string): string {
 /** Such as `0,66 1080,210`: left, top, right, bottom. */
 function place(bounds: unknown): string {
   if (typeof bounds !== 'object' || bounds === null) return '';
-  const [left, top, right, bottom] = ['left', 'top', 'right', 'bottom'].map((side) => field(bounds, side));
+  const [left, top, right, bottom] = ['left', 'top', 'right', 'bottom'].map((side) =>
+    Number(field(bounds, side)),
+  );
   return `${left},${top} ${right},${bottom}`;
 }
 
