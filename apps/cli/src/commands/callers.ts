@@ -8,7 +8,7 @@ import { addLogsCommand } from './logs.ts';
 import { addProjectCommands } from './project/project.ts';
 import { addRecordCommands } from './records/records.ts';
 import { addRunCommand } from './run.ts';
-import { addRunsCommand } from './runs.ts';
+import { addRunsCommand } from './runs/list.ts';
 import { addScreenCommand } from './screen.ts';
 import { addStopCommand } from './stop.ts';
 import { addTokenCommands } from './tokens.ts';

@@ -30,11 +30,11 @@ function testCase(name: string, device: string, run: Run): string {
     Boolean,
   );
   return `${start}>
-      <failure type="${run.error?.code ?? run.status}" message="${escaped(describeEnd(run))}">${escaped(text.join('\n'))}</failure>
+      <failure type="${run.error?.code ?? run.outcome ?? run.status}" message="${escaped(describeEnd(run))}">${escaped(text.join('\n'))}</failure>
     </testcase>`;
 }
 
-const isSuccess = ({ status }: Run): boolean => status === 'completed';
+const isSuccess = ({ outcome }: Run): boolean => outcome === 'succeeded';
 
 const durationMs = ({ started_at: startedAt, ended_at: endedAt }: Run): number =>
   startedAt === null || endedAt === null ? 0 : endedAt - startedAt;

@@ -23,17 +23,25 @@ interface Show {
   readonly junit: string | undefined;
 }
 
-/** Prints the logs of these runs until all have ended. Throws unless every one has completed. */
+/** Prints the logs of these runs until all have ended. Throws unless every one has done what it was to do. */
 export async function showRuns(api: ApiClient, show: Show): Promise<void> {
   const ended = await unlessInterrupted(
     followRuns(api, show.runs, show.json ? jsonListener : textListener(show)),
     `Stopped following; what runs goes on. Stop it with: ${show.stopCommand}`,
   );
   if (show.junit !== undefined) await writeReport(show.junit, ended, show);
-  const others = ended.filter(({ status }) => status !== 'completed');
-  if (others.length === 0) return;
-  const which = ended.length === 1 ? 'The run' : `${others.length} of ${ended.length} runs`;
-  throw new CommandError(exitCodes.failed, `${which} did not complete.`);
+  throwUnlessDone(ended);
+}
+
+function throwUnlessDone(ended: readonly Run[]): void {
+  const which = (runs: readonly Run[]): string =>
+    ended.length === 1 ? 'The run' : `${runs.length} of ${ended.length} runs`;
+  const failed = ended.filter(({ status }) => status !== 'completed');
+  if (failed.length > 0) throw new CommandError(exitCodes.failed, `${which(failed)} did not complete.`);
+  const lost = ended.filter(({ outcome }) => outcome !== 'succeeded');
+  if (lost.length === 0) return;
+  const message = `${which(lost)} met an unknown screen or ran out of steps: "phalanx records list" has the screens.`;
+  throw new CommandError(exitCodes.outOfSteps, message);
 }
 
 async function writeReport(file: string, runs: readonly Run[], { name, devices }: Show): Promise<void> {

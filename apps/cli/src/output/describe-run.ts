@@ -13,9 +13,21 @@ const words: Readonly<Record<Run['status'], string>> = {
 };
 
 /** Such as `failed after 3.2 s (uncaught_error: no luck)`; the message's first line, for the log has the stack. */
-export function describeEnd({ status, error, started_at: startedAt, ended_at: endedAt }: Run): string {
+export function describeEnd({
+  status,
+  outcome,
+  error,
+  started_at: startedAt,
+  ended_at: endedAt,
+}: Run): string {
   const duration =
     startedAt === null || endedAt === null ? '' : ` after ${formatDuration(endedAt - startedAt)}`;
   const reason = error === null ? '' : ` (${error.code}: ${error.message.split('\n', 1)[0] ?? ''})`;
-  return `${words[status]}${duration}${reason}`;
+  return `${words[status]}${duration}${outOfStepsNote(status, outcome)}${reason}`;
 }
+
+const outOfStepsNote = (status: Run['status'], outcome: Run['outcome']): string => {
+  if (status !== 'completed') return '';
+  if (outcome === 'out_of_steps') return ', out of steps or at an unknown screen';
+  return outcome === 'timed_out' ? ', after it had run out of time on its way' : '';
+};

@@ -44,7 +44,7 @@ const alignedLine = (line: readonly string[], widths: readonly number[]): string
     .trimEnd();
 
 /** A line for each column that says something. */
-function paragraph(row: Row, terminalCells = Infinity): string[] {
+export function paragraph(row: Row, terminalCells = Infinity): string[] {
   const given = Object.entries(row).filter(([, text]) => text !== '');
   const margin = Math.max(...given.map(([name]) => stringWidth(name))) + gap;
   return given.flatMap(([name, text]) =>
@@ -54,7 +54,8 @@ function paragraph(row: Row, terminalCells = Infinity): string[] {
   );
 }
 
-const terminalCells = (): number | undefined => (process.stdout.isTTY ? process.stdout.columns : undefined);
+export const terminalCells = (): number | undefined =>
+  process.stdout.isTTY ? process.stdout.columns : undefined;
 
 /** Prints a table that fits the terminal; without rows what to do next. */
 export function printTable(table: Table, empty: string): void {

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import type { ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { printable } from '../../output/printable.ts';
+import { getRecordId } from './read-records.ts';
 
 type Change = (api: ApiClient, id: string) => Promise<{ message: string }>;
 
@@ -30,10 +31,11 @@ export function addMarkCommands(records: Command): void {
     const command = records
       .command(name)
       .description(description)
-      .argument('<records...>', 'IDs of the records')
+      .argument('<records...>', 'their IDs, or how each begins')
       .action(async (ids: readonly string[], flags: ConnectionFlags) => {
         const { api } = await connect(flags);
-        for (const id of ids) console.log(printable((await change(api, id)).message));
+        for (const text of ids)
+          console.log(printable((await change(api, await getRecordId(api, text))).message));
       });
     addConnectionOptions(command);
   }

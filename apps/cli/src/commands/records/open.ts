@@ -19,7 +19,7 @@ export function addOpenCommand(records: Command): void {
   const command = records
     .command('open')
     .description('open the last picture of a record in the browser, and print its address')
-    .argument('<record>', 'ID of the record')
+    .argument('<record>', 'its ID, or how that begins')
     .action(async (id: string, flags: ConnectionFlags) => {
       const { api } = await connect(flags);
       const { screens } = await getRecord(api, id);

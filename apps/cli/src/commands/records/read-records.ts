@@ -6,7 +6,8 @@ import {
 } from '@phalanx/protocol';
 
 import type { ApiClient } from '../../api-client.ts';
-import { getAutomationId } from '../../launch/find-project.ts';
+import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
+import { getAutomationId, isUuid } from '../../launch/find-project.ts';
 
 export interface RecordFilter {
   automation?: string;
@@ -33,9 +34,36 @@ export async function* readRecords(api: ApiClient, filter: RecordFilter): AsyncG
   }
 }
 
-/** Throws the server's refusal when there is no such record. */
-export async function getRecord(api: ApiClient, id: string): Promise<OutOfStepsRecord> {
+/** `text` is an ID or its beginning. Throws the server's refusal when there is no such record. */
+export async function getRecord(api: ApiClient, text: string): Promise<OutOfStepsRecord> {
+  const id = await getRecordId(api, text);
   const { result } = await api.call(recordRoutes.list, { query: { cursor: id } });
   if (result === null) throw new Error(`the server gave no record for ${id}`);
   return result;
+}
+
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** IDs are in the order of creation: those that begin alike stand together, before the last that could. */
+export async function getRecordId(api: ApiClient, text: string): Promise<string> {
+  const start = text.toLowerCase();
+  if (isUuid(start)) return start;
+  if (!/^[0-9a-f-]{4,35}$/.test(start))
+    throw usageError(`"${text}" is no record: "phalanx records list" has them.`);
+  const found: string[] = [];
+  let cursor = `${start}${lastId.slice(start.length)}`;
+  while (found.length < 2) {
+    const { result } = await api.call(recordRoutes.list, { query: { before_cursor: cursor } });
+    if (result === null || !result.out_of_steps_id.startsWith(start)) break;
+    cursor = result.out_of_steps_id;
+    found.push(cursor);
+  }
+  const [only] = found;
+  if (only === undefined)
+    throw new CommandError(
+      exitCodes.refused,
+      `No record begins with ${text}: "phalanx records list" has them.`,
+    );
+  if (found.length === 1) return only;
+  throw usageError(`Several records begin with ${text}, such as ${found.join(' and ')}: give more of it.`);
 }

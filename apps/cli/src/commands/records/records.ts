@@ -15,8 +15,8 @@ export function addRecordCommands(program: Command): void {
       `
 Examples:
   phalanx records list --status pending
-  phalanx records show 01a1fc… --screens 3
-  phalanx records solve 01a1fc…`,
+  phalanx records show 01a1fc26 --screens 3
+  phalanx records solve 01a1fc26`,
     );
   addListCommand(records);
   addShowCommand(records);

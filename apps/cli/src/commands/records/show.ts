@@ -26,7 +26,7 @@ export function addShowCommand(records: Command): void {
   const command = records
     .command('show')
     .description('show a record, with the trees of its last screens as text')
-    .argument('<record>', 'ID of the record')
+    .argument('<record>', 'its ID, or how that begins')
     .option('--screens <count>', 'show the trees of so many screens, the last ones', parseCount, 1)
     .option('--json', 'print the record as the API gives it')
     .action(async (id: string, flags: Flags) => {

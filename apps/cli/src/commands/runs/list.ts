@@ -1,14 +1,16 @@
 import { activeRunStatuses, endedRunStatuses, type Device, type Project, type Run } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
-import type { ApiClient } from '../api-client.ts';
-import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
-import { listRuns } from '../follow/find-runs.ts';
-import { deviceIdOf, listDevices, serialOf } from '../launch/find-device.ts';
-import { getAutomationId, listProjects } from '../launch/find-project.ts';
-import { formatAge, formatDuration } from '../output/duration.ts';
-import { printJson, printTable } from '../output/table.ts';
-import { parseLimit } from './limit.ts';
+import type { ApiClient } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { listRuns } from '../../follow/find-runs.ts';
+import { shortRunId } from '../../follow/get-run-id.ts';
+import { deviceIdOf, listDevices, serialOf } from '../../launch/find-device.ts';
+import { getAutomationId, listProjects } from '../../launch/find-project.ts';
+import { formatAge, formatDuration } from '../../output/duration.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { parseLimit } from '../limit.ts';
+import { addShowCommand } from './show.ts';
 
 interface Flags extends ConnectionFlags {
   device?: string;
@@ -20,7 +22,7 @@ interface Flags extends ConnectionFlags {
 
 const noRuns = 'No runs. "phalanx run PROJECT --device D" or "phalanx exec FILE --device D" starts one.';
 
-/** `phalanx runs`: what ran, where, and how it ended. */
+/** `phalanx runs` and `phalanx runs show`: what ran, where, and how it ended. */
 export function addRunsCommand(program: Command): void {
   const statuses = [...activeRunStatuses, ...endedRunStatuses];
   const command = program
@@ -36,6 +38,7 @@ export function addRunsCommand(program: Command): void {
       `
 Examples:
   phalanx runs --status failed
+  phalanx runs show 83335275374f
   phalanx runs --device SIM0001 --automation checkout --json`,
     )
     .action(async (flags: Flags) => {
@@ -51,6 +54,9 @@ Examples:
       printTable({ flexible: 'error', rows }, noRuns);
     });
   addConnectionOptions(command);
+  // Else the options of `show` would be taken for those of the list.
+  command.enablePositionalOptions();
+  addShowCommand(command);
 }
 
 async function readRuns(
@@ -71,13 +77,18 @@ async function readRuns(
   return { runs, nextCursor: null };
 }
 
+/** A run can complete without having done what it was to do. */
+const statusOf = ({ status, outcome }: Run): string =>
+  status === 'completed' && outcome !== null && outcome !== 'succeeded' ? outcome : status;
+
 function row(run: Run, devices: readonly Device[], projects: readonly Project[]): Record<string, string> {
   const { started_at: startedAt, ended_at: endedAt } = run;
   const project = projects.find(({ id }) => id === run.automation_id);
   return {
+    run: shortRunId(run.run_id),
     automation: project?.name ?? run.automation_id,
     device: serialOf(devices, run.device_id),
-    status: run.status,
+    status: statusOf(run),
     ago: formatAge(run.created_at),
     took: startedAt === null ? '-' : formatDuration((endedAt ?? Date.now()) - startedAt),
     error: run.error === null ? '' : `${run.error.code}: ${run.error.message}`,
