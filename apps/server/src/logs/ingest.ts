@@ -6,8 +6,8 @@ import type { HostLink } from '../hosts/host-link.ts';
 import type { LogBatch, LogStream } from './log-batch.ts';
 import type { IncomingEntries, LogStore } from './store.ts';
 
-/** Entries of many hosts share a transaction; this is how long the first of them waits for the others. */
-const flushAfterMs = 4;
+/** Entries of many hosts share a transaction, one in so long; the first after a silence wait for no others. */
+const flushEveryMs = 4;
 /** Or until so many wait: what waits for long is moved again and again by the garbage collector. */
 const flushAtEntries = 5000;
 
@@ -31,6 +31,7 @@ export class LogIngest {
   #pending: Pending[] = [];
   #pendingEntries = 0;
   #timer: NodeJS.Timeout | undefined;
+  #flushedAt = 0;
   /** They wait for the storage; how many that can be is limited by what hosts send without an acknowledgement. */
   #isStalled = false;
 
@@ -56,7 +57,7 @@ export class LogIngest {
     this.#pendingEntries += incoming.entries.length;
     if (this.#isStalled) return;
     if (this.#pendingEntries >= flushAtEntries) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), flushAfterMs);
+    else this.#timer ??= setTimeout(() => this.flush(), this.#flushedAt + flushEveryMs - performance.now());
   }
 
   /** What its connection brought will come again on the next one. */
@@ -71,6 +72,7 @@ export class LogIngest {
     this.#pending = [];
     this.#pendingEntries = 0;
     if (pending.length === 0) return;
+    this.#flushedAt = performance.now();
     try {
       const stored = this.#options.store.append(pending.map(({ incoming }) => incoming));
       acknowledge(pending);

@@ -34,7 +34,20 @@ export interface StoredBatch {
   count: number;
   /** The JSON of each entry, joined by `entrySeparator`. Bytes, because most replies pass them on unread. */
   entries: Buffer;
+  /** `entries` where they stand as the body of a reply: most replies are one batch, and need no copy of it. */
+  reply?: Buffer;
 }
+
+const replyHead = Buffer.from('{"logs":[');
+const replyTail = Buffer.from(']}');
+
+/** The body of a reply; `entries` are joined by what separates them. */
+export const replyOf = (entries: readonly Buffer[]): Buffer =>
+  Buffer.concat([replyHead, ...entries, replyTail]);
+
+/** The entries within a reply. */
+export const entriesIn = (reply: Buffer): Buffer =>
+  reply.subarray(replyHead.length, reply.length - replyTail.length);
 
 /** JSON holds no line feed but between its parts, so this stands only between entries. */
 export const entrySeparator = ',\n';

@@ -18,6 +18,8 @@ export interface LogQuery {
 export interface LogPiece {
   text: Buffer;
   count: number;
+  /** The same as the body of a reply, where there is one. */
+  reply?: Buffer;
 }
 
 /** The batches of one automation with entries that the query asks for, oldest first. */

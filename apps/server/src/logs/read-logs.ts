@@ -1,6 +1,6 @@
 import { logPageSize, logWindowMs } from '@phalanx/protocol';
 
-import { entrySeparator, type StoredBatch } from './log-batch.ts';
+import { entrySeparator, replyOf, type StoredBatch } from './log-batch.ts';
 import { batchesOf, entriesOf, pageBytes, type LogPiece, type LogQuery } from './log-query.ts';
 import { mergeStreams } from './merge-streams.ts';
 import type { LogSegment } from './segment-store.ts';
@@ -10,10 +10,13 @@ const isWhole = (batch: StoredBatch, { from, nowMs }: LogQuery): boolean =>
 
 /** Whole batches are passed on as they are stored; only where the query cuts one are its entries looked at. */
 function pieceOf(batch: StoredBatch, query: LogQuery, room: number): LogPiece {
-  if (isWhole(batch, query) && batch.count <= room) return { text: batch.entries, count: batch.count };
+  if (isWhole(batch, query) && batch.count <= room) return wholeOf(batch);
   const entries = entriesOf(batch, query).slice(0, room);
   return { text: Buffer.from(entries.join(entrySeparator)), count: entries.length };
 }
+
+const wholeOf = ({ entries, count, reply }: StoredBatch): LogPiece =>
+  reply === undefined ? { text: entries, count } : { text: entries, count, reply };
 
 function readStream(segments: readonly LogSegment[], query: LogQuery, automationId: string): LogPiece[] {
   const pieces: LogPiece[] = [];
@@ -40,6 +43,7 @@ export function readLogs(segments: readonly LogSegment[], query: LogQuery): Buff
     automationIds.length === 1 && only !== undefined
       ? readStream(segments, query, only)
       : mergeStreams(segments, query, automationIds);
-  const texts = pieces.flatMap((piece, index) => (index === 0 ? [piece.text] : [comma, piece.text]));
-  return Buffer.concat([Buffer.from('{"logs":['), ...texts, Buffer.from(']}')]);
+  const [first] = pieces;
+  if (pieces.length === 1 && first?.reply !== undefined) return first.reply;
+  return replyOf(pieces.flatMap((piece, index) => (index === 0 ? [piece.text] : [comma, piece.text])));
 }

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-import type { LogBatch, StoredBatch } from './log-batch.ts';
+import { entriesIn, type LogBatch, replyOf, type StoredBatch } from './log-batch.ts';
 import { SegmentTail } from './segment-tail.ts';
 
 const tables = `
@@ -108,7 +108,8 @@ export class LogSegment {
 
   #insert(batch: LogBatch): [streamKey: string, StoredBatch] {
     const { firstId, lastId, oldest, count } = batch;
-    const entries = Buffer.from(batch.entries);
+    const reply = replyOf([Buffer.from(batch.entries)]);
+    const entries = entriesIn(reply);
     const { deviceId, automationId, runId } = batch.stream;
     const stream = this.#streamNo(deviceId, automationId);
     this.#insertBatch.run(stream, lastId, firstId, oldest, count, entries);
@@ -117,7 +118,7 @@ export class LogSegment {
     this.lastId = lastId;
     return [
       streamKey(deviceId, automationId),
-      { first_id: firstId, last_id: lastId, oldest, count, entries },
+      { first_id: firstId, last_id: lastId, oldest, count, entries, reply },
     ];
   }
 
