@@ -1,6 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { SqliteDialect, SqliteDriver, type DatabaseConnection, type Driver } from 'kysely';
 
+import { keepStatements } from './kept-statements.ts';
+
 /**
  * On a full disk and on errors of the disk, SQLite ends the transaction by itself; a rollback after that would fail,
  * and its error would hide the first one.
@@ -9,7 +11,7 @@ class StrictSqliteDriver extends SqliteDriver {
   readonly #sqlite: Database;
 
   constructor(sqlite: Database) {
-    super({ database: sqlite });
+    super({ database: keepStatements(sqlite) });
     this.#sqlite = sqlite;
   }
 
