@@ -17,9 +17,9 @@ import type { Row, RowResult } from '../harness/row.ts';
 import type { Stage } from '../harness/stage.ts';
 import { ask, directLaunch, launchPath, listDeviceIds, newToken, sampleCode, type Api } from '../http/api.ts';
 
-const runCount = 100;
-/** For the pool to start a new sandbox in the place of the used one. */
-const refillMs = 150;
+const runCount = 60;
+/** For the pool to start a new sandbox in the place of the used one, and for it to be ready. */
+const refillMs = 500;
 const readyTimeoutMs = 30_000;
 
 const Logs = Type.Object({ logs: Type.Array(Type.Unknown()) });

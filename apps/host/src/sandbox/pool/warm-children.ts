@@ -2,6 +2,8 @@ import type { Logger } from 'pino';
 
 import { spawnSandboxChild, type ChildGround, type SandboxChild } from '../process/sandbox-child.ts';
 
+/** Starting a process takes most of a core for a while, which the run that has just begun needs first. */
+const refillAfterMs = 100;
 const firstRetryMs = 100;
 const maxRetryMs = 10_000;
 
@@ -19,7 +21,7 @@ export class WarmChildren {
   #starting = 0;
   readonly #living = new Set<SandboxChild>();
   #retryMs = firstRetryMs;
-  #retry: NodeJS.Timeout | undefined;
+  #refillTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(ground: ChildGround, options: WarmChildrenOptions) {
@@ -39,13 +41,13 @@ export class WarmChildren {
     const [child] = memoryMb === this.#options.memoryMb ? this.#idle : [];
     if (child === undefined) return this.#spawn(memoryMb);
     this.#idle.delete(child);
-    this.#refill();
+    this.#refillLater(refillAfterMs);
     return child;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#retry);
+    clearTimeout(this.#refillTimer);
     const exits = [...this.#living].map((child) => child.exited);
     for (const child of this.#living) child.kill();
     await Promise.all(exits);
@@ -81,14 +83,20 @@ export class WarmChildren {
     this.#retryMs = firstRetryMs;
   }
 
+  #refillLater(afterMs: number): void {
+    this.#refillTimer ??= setTimeout(() => {
+      this.#refillTimer = undefined;
+      this.#refill();
+    }, afterMs);
+  }
+
   /** Failing starts are repeated ever more slowly, so that a broken machine is not kept busy by them. */
   #refill(): void {
     if (this.#closed) return;
     this.fill().catch((error: unknown) => {
       if (this.#closed) return;
       this.#options.log?.error({ err: error }, 'could not start an idle sandbox process');
-      clearTimeout(this.#retry);
-      this.#retry = setTimeout(() => this.#refill(), this.#retryMs);
+      this.#refillLater(this.#retryMs);
       this.#retryMs = Math.min(maxRetryMs, this.#retryMs * 2);
     });
   }
