@@ -40,6 +40,12 @@ const maxUnreadBytes = 4 * maxFrameBytes;
 /** `ws` gives single buffers unless it is asked for something else. */
 const asBuffer = (data: RawData): Buffer => (Buffer.isBuffer(data) ? data : Buffer.alloc(0));
 
+const runsHead = Buffer.from('{"type":"runs"');
+
+/** Hosts write the type first; what does otherwise is handled alone. */
+const isOfRuns = ({ bytes, isBinary }: { bytes: Buffer; isBinary: boolean }): boolean =>
+  !isBinary && bytes.subarray(0, runsHead.length).equals(runsHead);
+
 /** One connection of a host: reads its messages in order, one at a time. */
 export class HostConnection implements HostLink {
   readonly connectionId = randomUUID();
@@ -116,7 +122,7 @@ export class HostConnection implements HostLink {
     try {
       for (let next = this.#queue.shift(); next !== undefined && this.#isOpen; next = this.#queue.shift()) {
         if (next.isBinary) await this.#handleFrame(next.bytes);
-        else await this.#handleMessage(parseHostMessage(next.bytes));
+        else await this.#handleMessage(this.#withRunsBehind(parseHostMessage(next.bytes)));
         if (this.#options.socket.isPaused && this.#queue.length < maxQueued / 2)
           this.#options.socket.resume();
       }
@@ -125,6 +131,19 @@ export class HostConnection implements HostLink {
     } finally {
       this.#isHandling = false;
     }
+  }
+
+  /** Reports of runs that have come one by one are stored together: each store waits for the disk. */
+  #withRunsBehind(message: HostMessage): HostMessage {
+    if (message.type !== 'runs') return message;
+    const runs = [...message.runs];
+    for (let next = this.#queue[0]; next !== undefined && isOfRuns(next); next = this.#queue[0]) {
+      const behind = parseHostMessage(next.bytes);
+      if (behind.type !== 'runs') break;
+      runs.push(...behind.runs);
+      this.#queue.shift();
+    }
+    return { ...message, runs };
   }
 
   #handleFrame(frame: Buffer): Promise<void> | void {
