@@ -1,2 +1,2 @@
-export type { FetchHead, FetchOrder, PortAnswer, PortOrders } from './prelude/port.ts';
+export type { FetchHead, FetchOrder, LookAt, PortAnswer, PortHolds, PortOrders } from './prelude/port.ts';
 export { preludeScriptName, userScriptName } from './script-names.ts';

@@ -1,6 +1,6 @@
 /**
  * The prelude: runs once in each isolate, before any user code, and puts the globals in place.
- * Returns the one function by which the child enters the isolate from then on.
+ * Returns the functions by which the child enters the isolate from then on.
  */
 import { TextDecoder, TextEncoder } from '@exodus/bytes/encoding-lite.js';
 
@@ -10,6 +10,9 @@ import { screenshotRecord } from '../agent/screenshot-record.ts';
 import { WaitTimeoutError } from '../agent/wait-timeout-error.ts';
 import { createConsole } from './console.ts';
 import { guarded, reportUncaught, runMain } from './main-run.ts';
+import { connectEngine, type LookEnds } from './node/engine-look.ts';
+import { rememberProxies } from './node/proxies.ts';
+import { parse } from './order-json.ts';
 import { createRunStages, type StageParts } from '../stages/run-stages.ts';
 import { createPort, type Port, type PortFunctions } from './port.ts';
 import { createSandboxBridge } from './sandbox-bridge.ts';
@@ -19,6 +22,7 @@ import { createAbortGlobals, renamed } from './web/abort.ts';
 import { onListenerError, PlainEvent, PlainEventTarget } from './web/event-target.ts';
 import { createFetch } from './web/fetch.ts';
 import { PlainHeaders } from './web/headers.ts';
+import { showWebValues } from './web/inspection.ts';
 import { hidePolyfillState } from './web/polyfills.ts';
 import { createCrypto } from './web/random.ts';
 import { PlainRequest } from './web/request.ts';
@@ -28,12 +32,15 @@ type Entry = 'begin' | 'timer' | 'result' | 'fetched';
 type EnterIsolate = (entry: Entry, id: number, json: string, extra?: unknown) => void;
 type Script = () => Promise<void>;
 
-export function install(functions: PortFunctions): EnterIsolate {
+/** `look`: the ends by which the child's debugger shows the console what the language hides. */
+export function install(functions: PortFunctions): { enter: EnterIsolate; look: LookEnds } {
   const port = createPort(functions);
+  const look = connectEngine(port);
   const timers = createTimers(port);
   const calls = createSandboxBridge(port);
   const fetches = createFetch(port);
   removeUnlimited();
+  rememberProxies();
   hidePolyfillState();
   hidePreludeFrames();
   onListenerError((error) => reportUncaught(port, error));
@@ -44,14 +51,15 @@ export function install(functions: PortFunctions): EnterIsolate {
     fetch: fetches.fetch,
     console: createConsole(port),
   });
+  showWebValues();
 
   const begin = (argumentsJson: string, script: Script): void => {
     const stop = (): never => {
-      for (;;) port.block('stop', {});
+      for (;;) port.block('stop');
     };
     const now = (): number => Number(port.ask('now', {}));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the host wrote it
-    const args = JSON.parse(argumentsJson) as AgentArguments;
+    const args = parse(argumentsJson) as AgentArguments;
     const setResult = (text: string): void => {
       const refused = port.ask('result', { json: text });
       if (refused !== undefined) throw new RangeError(String(refused));
@@ -68,7 +76,7 @@ export function install(functions: PortFunctions): EnterIsolate {
     define({ performance: { now, timeOrigin: Date.now() } });
     void runMain(port, script);
   };
-  return (entry, id, json, extra) =>
+  const enter: EnterIsolate = (entry, id, json, extra) =>
     guarded(port, () => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the child gives the compiled script
       if (entry === 'begin') begin(json, extra as Script);
@@ -76,6 +84,7 @@ export function install(functions: PortFunctions): EnterIsolate {
       else if (entry === 'result') calls.settle(id, json);
       else fetches.settle(id, json, typeof extra === 'string' ? extra : '');
     });
+  return { enter, look };
 }
 
 function stagesOf(

@@ -1,6 +1,5 @@
-import { inspect } from 'node-inspect-extracted';
-
 import { userPosition } from '../caller-stack.ts';
+import { inspect } from './node/node-library.ts';
 import type { Port } from './port.ts';
 
 /** Calls `code`; what it throws ends the run. */

@@ -2,7 +2,7 @@
  * The only way out of the isolate. Only strings and numbers cross it, and the two functions behind it are held
  * by this closure alone, so user code that patches prototypes never gets hold of them.
  */
-const { stringify } = JSON;
+import { orderJson } from './order-json.ts';
 
 /** An HTTP request for the child to make; its body crosses beside it as a string of bytes. */
 export interface FetchOrder {
@@ -41,9 +41,21 @@ export interface PortOrders {
   mainSettled: Record<string, never>;
   /** Ends the run as failed. `at` is a position in the user's script, `line:column`, or empty. */
   uncaught: { message: string; text: string; at: string };
-  log: { level: 'log' | 'warn' | 'error'; message: string; at: string };
+}
+
+/**
+ * What the language hides of a value and the engine shows to debuggers: a promise's state and result, the kind and the
+ * rest of an iterator (or the content of a weak collection), an array's keys that are no indexes.
+ */
+export type LookAt = 'promise' | 'entries' | 'keys';
+
+/** What holds the isolate until the child lets it go on. Its arguments are texts, which no patched prototype changes. */
+export interface PortHolds {
+  log: [level: 'log' | 'warn' | 'error', message: string, at: string];
+  /** One step of a look into the value that the isolate shows. */
+  look: [at: LookAt];
   /** Ends the run as completed. */
-  stop: Record<string, never>;
+  stop: [];
 }
 
 /** A string refuses (`timer`, `call`, `fetch`, `result`) or is the answer (`random`). */
@@ -52,8 +64,7 @@ export type PortAnswer = string | number | undefined;
 export interface Port {
   /** Answered at once. */
   ask<Name extends keyof PortOrders>(name: Name, order: PortOrders[Name], body?: string): PortAnswer;
-  /** Holds the isolate until the child lets it go on. */
-  block<Name extends 'log' | 'stop'>(name: Name, order: PortOrders[Name]): void;
+  block<Name extends keyof PortHolds>(name: Name, ...texts: PortHolds[Name]): void;
 }
 
 /** The two functions of the child, as isolated-vm hands them over. */
@@ -64,7 +75,7 @@ export interface PortFunctions {
 
 export function createPort({ ask, block }: PortFunctions): Port {
   return {
-    ask: (name, order, body) => ask(name, stringify(order), body),
-    block: (name, order) => block.applySyncPromise(undefined, [name, stringify(order)]),
+    ask: (name, order, body) => ask(name, orderJson(order), body),
+    block: (...texts: string[]) => block.applySyncPromise(undefined, texts),
   };
 }

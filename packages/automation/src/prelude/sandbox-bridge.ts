@@ -1,5 +1,6 @@
 import { AgentError } from '../agent/agent-error.ts';
 import type { AgentBridge } from '../agent/agent-bridge.ts';
+import { parse } from './order-json.ts';
 import type { Port } from './port.ts';
 
 interface Waiting {
@@ -32,7 +33,7 @@ export function createSandboxBridge(port: Port) {
     if (call === undefined) return;
     waiting.delete(id);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the child wrote it
-    const result = JSON.parse(json) as CallResult;
+    const result = parse(json) as CallResult;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the host answers as the table of calls says
     if (result.ok) call.resolve(result.value as never);
     else call.reject(call.error.because(result.error));

@@ -5,6 +5,8 @@ import { guardedLookup, refuseLiteral } from './guarded-lookup.ts';
 
 /** A connection that is silent for so long is given up. */
 const silenceMs = 300_000;
+/** Forbidden by the Fetch standard; a tunnel would also never be answered. */
+const tunnelMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
 
 /** One request to one place, before redirects. */
 export interface Exchange {
@@ -30,6 +32,7 @@ export function createExchanger(allowPrivateAddresses: boolean): Exchanger {
   const secure = { request: httpsRequest, agent: new HttpsAgent(settings) };
 
   const send: SendExchange = async ({ url, method, headers, body, signal }) => {
+    if (tunnelMethods.has(method.toUpperCase())) throw new Error(`the method ${method} is not allowed`);
     if (!allowPrivateAddresses) refuseLiteral(url);
     const { request, agent } = url.protocol === 'https:' ? secure : plain;
     const withoutAuth = new URL(url);

@@ -16,7 +16,8 @@ const ofContent = ['content-type', 'content-encoding', 'content-language', 'cont
 const ofCredentials = ['authorization', 'cookie', 'proxy-authorization'];
 
 export function requestHeaders({ headers }: FetchOrder): Map<string, string> {
-  const own = headers.filter(([name]) => !forbidden.has(name) && !name.startsWith('proxy-'));
+  const named = headers.map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+  const own = named.filter(([name]) => !forbidden.has(name) && !name.startsWith('proxy-'));
   return new Map([
     ['accept', '*/*'],
     ['accept-encoding', 'gzip, deflate, br'],

@@ -17,6 +17,7 @@ export function createCalls(
     start({ id, name, params }: { id: number; name: string; params: unknown }): string | undefined {
       if (waiting.size + settling >= maxCalls)
         return `Too many calls: at most ${maxCalls} calls of agent may wait at a time.`;
+      if (waiting.has(id)) return 'A call with this number waits already.';
       waiting.add(id);
       channel.send({ type: 'call', id, name, params });
       return undefined;

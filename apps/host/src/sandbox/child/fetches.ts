@@ -58,6 +58,7 @@ export function createFetches(settle: Settle) {
     pending: () => running.size,
     start(order: FetchOrder, body: string | undefined): string | undefined {
       if (running.size >= maxFetches) return `Too many requests: at most ${maxFetches} may run at a time.`;
+      if (running.has(order.id)) return 'A request with this number runs already.';
       running.set(order.id, []);
       broker ??= open();
       if (broker.destroyed) setImmediate(() => fail(order.id, brokerGone));

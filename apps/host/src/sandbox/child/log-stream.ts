@@ -1,5 +1,6 @@
 import { maxLogMessageLength, type SandboxLogEntry, type SandboxLogRate } from '@phalanx/protocol';
 
+import { shortened } from './shortened.ts';
 import { createTokenBucket } from '../../time/token-bucket.ts';
 import type { HostChannel } from './host-channel.ts';
 
@@ -10,7 +11,7 @@ export function createLogStream(channel: HostChannel, rate: SandboxLogRate) {
 
   return {
     async write(entry: SandboxLogEntry): Promise<void> {
-      const message = entry.message.slice(0, maxLogMessageLength);
+      const message = shortened(entry.message, maxLogMessageLength);
       channel.send({ type: 'log', entry: { ...entry, message } });
       const waitMs = Math.max(takeLines(1), takeBytes(Buffer.byteLength(message)));
       if (waitMs >= 1) await new Promise((resolve) => setTimeout(resolve, waitMs));

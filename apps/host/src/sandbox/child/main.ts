@@ -21,7 +21,7 @@ export async function main(boot: SandboxBoot, loadModule: NodeJS.Require): Promi
   const loaded = Promise.withResolvers<void>();
   const isolateReady = createIsolateEntry(lib, boot, {
     ask: (name, json, body) => answered(() => run?.ask(name, json, body)),
-    block: async (name, json) => run?.block(name, json),
+    block: async (name, ...texts) => run?.block(name, texts).catch(() => {}),
   });
 
   /** The job may come before the isolate is ready. */

@@ -1,9 +1,10 @@
-import type { PortOrders } from '@phalanx/automation';
+import type { PortHolds, PortOrders } from '@phalanx/automation';
 import type { SandboxCommand } from '@phalanx/protocol';
 
 import { outOfMemory, uncaught, type FailedEnd } from '../run/run-end.ts';
 import type { HostChannel } from './host-channel.ts';
 import { createLogStream } from './log-stream.ts';
+import { shortened } from './shortened.ts';
 import { createSourcePositions } from './source-positions.ts';
 
 type Job = Extract<SandboxCommand, { type: 'job' }>;
@@ -26,13 +27,13 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
     void stream.write({ timestamp: Date.now(), level: 'error', ...place, message: mapped });
     if (message === noBuffer) return outOfMemory(memoryMb);
     return uncaught({
-      message: positions.mapText(message).slice(0, maxMessageLength),
+      message: shortened(positions.mapText(message), maxMessageLength),
       stack: stackIn(mapped),
     });
   };
   return {
     /** Settles when the isolate may go on. */
-    write: ({ level, message, at }: PortOrders['log']): Promise<void> =>
+    write: (...[level, message, at]: PortHolds['log']): Promise<void> =>
       stream.write({
         timestamp: Date.now(),
         level,
@@ -52,7 +53,7 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
 }
 
 function stackIn(text: string): string | null {
-  return text.includes('\n    at ') ? text.replace(/^Uncaught /, '').slice(0, maxStackLength) : null;
+  return text.includes('\n    at ') ? shortened(text.replace(/^Uncaught /, ''), maxStackLength) : null;
 }
 
 /** The isolate does not hand such a value over. */

@@ -1,4 +1,4 @@
-import type { PortAnswer, PortOrders } from '@phalanx/automation';
+import type { PortAnswer, PortHolds, PortOrders } from '@phalanx/automation';
 import { maxRunResultBytes, type SandboxCallResult, type SandboxCommand } from '@phalanx/protocol';
 
 import { cpuLimit, type FailedEnd } from '../run/run-end.ts';
@@ -13,8 +13,10 @@ import { createTimers } from './timers.ts';
 
 type Job = Extract<SandboxCommand, { type: 'job' }>;
 type End = FailedEnd | { outcome: 'completed' | 'stopped' };
-type Asked = Omit<PortOrders, 'log' | 'stop'>;
-type Orders = { [Name in keyof Asked]: (order: Asked[Name], body: string | undefined) => PortAnswer | void };
+type Orders = {
+  [Name in keyof PortOrders]: (order: PortOrders[Name], body: string | undefined) => PortAnswer | void;
+};
+type Holds = { [Name in keyof PortHolds]: (...texts: PortHolds[Name]) => Promise<void> };
 
 /** Keeps what goes on to the host far below the limit of its frames. Bodies of requests are not counted. */
 const maxOrderLength = 500_000;
@@ -38,6 +40,14 @@ export class Run {
   readonly #calls: ReturnType<typeof createCalls>;
   readonly #fetches: ReturnType<typeof createFetches>;
   readonly #orders: Orders;
+  readonly #holds: Holds = {
+    log: (...entry) => this.#log.write(...entry),
+    look: (at) => this.#place.isolate.look(at),
+    stop: () => {
+      this.end({ outcome: 'completed' });
+      return never;
+    },
+  };
   #stopCpuWatch = (): void => {};
   #beganAt = 0;
   #ended = false;
@@ -94,11 +104,11 @@ export class Run {
   }
 
   /** The isolate stands still until the promise settles. */
-  block(name: string, json: string): Promise<void> {
+  block(name: string, texts: string[]): Promise<void> {
+    if (this.#ended || !Object.hasOwn(this.#holds, name)) return never;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-    if (!this.#ended && name === 'log') return this.#log.write(JSON.parse(json) as PortOrders['log']);
-    this.end({ outcome: 'completed' });
-    return never;
+    const hold = this.#holds[name as keyof PortHolds] as (...texts: string[]) => Promise<void>;
+    return hold(...texts);
   }
 
   #createOrders(): Orders {

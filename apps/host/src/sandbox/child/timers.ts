@@ -28,6 +28,7 @@ export function createTimers(fire: (id: number) => Promise<void>) {
     }): string | undefined {
       if (timers.size + firing >= maxTimers)
         return `Too many timers: at most ${maxTimers} may wait at a time.`;
+      if (timers.has(id)) return 'A timer with this number waits already.';
       const handle = setTimeout(() => {
         remove(id);
         firing += 1;

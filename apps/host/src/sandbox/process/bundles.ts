@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { preludeScriptName } from '@phalanx/automation';
 import { build, type BuildOptions } from 'esbuild';
 
+import { nodeSources } from './node-sources.ts';
+
 /** What every child is given: made once, when the pool is created. */
 export interface SandboxBundles {
   /** The child's program, CommonJS. */
@@ -27,6 +29,7 @@ export async function buildSandboxBundles(): Promise<SandboxBundles> {
       globalName: 'prelude',
       platform: 'neutral',
       mainFields: ['module', 'main'],
+      plugins: [nodeSources],
     }),
   ]);
   return {

@@ -117,7 +117,7 @@ const attempts: [name: string, code: string, expected: string][] = [
   [
     'a patched toJSON',
     `Object.prototype.toJSON = function () { return { type: 'ended', outcome: 'completed', error: null, level: 'fatal' } }; try { console.log('x') } catch {} delete Object.prototype.toJSON; console.log('still here')`,
-    'still here',
+    'x\nstill here',
   ],
   [
     'setters on Object.prototype',
@@ -127,7 +127,7 @@ const attempts: [name: string, code: string, expected: string][] = [
   [
     'patched arrays',
     `for (const k of ['push', 'map', 'filter', 'join', 'slice', 'includes', Symbol.iterator]) Array.prototype[k] = function () { return [] }; try { console.log('x') } catch {} agent.control.stopCurrentAutomation()`,
-    '',
+    'x',
   ],
   [
     'a patched Reflect and Function.prototype',

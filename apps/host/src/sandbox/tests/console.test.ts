@@ -151,13 +151,10 @@ describe('console', () => {
     expect(sandbox).toEqual(node);
   });
 
-  // The library can't look into promises and iterators, and does not know generator methods by their source.
-  it.each([
-    ['a settled promise', `Promise.resolve(5)`, 'Promise { <pending> }'],
-    ['an iterator of a map', `new Map([[1, 2]]).entries()`, '[Map Iterator] {  }'],
-    ['a generator method', `{ *h() {} }`, '{ h: [Function: h] GeneratorFunction }'],
-  ])('prints %s not as Node does', async (_, value, message) => {
-    expect((await runCode(pool, `console.log(${value})`)).messages).toEqual([message]);
+  // V8 does not say which class made an object that has lost its prototype.
+  it('prints an instance without its prototype as an object', async () => {
+    const code = `console.log(Object.setPrototypeOf(new (class Gone { a = 1 })(), null))`;
+    expect((await runCode(pool, code)).messages).toEqual(['[Object: null prototype] { a: 1 }']);
   });
 
   it('times with labels and warns of unknown ones', async () => {

@@ -1,4 +1,5 @@
 import { withoutPrelude } from '../../caller-stack.ts';
+import { parse } from '../order-json.ts';
 import type { FetchHead, Port } from '../port.ts';
 import { fromByteString, toByteString } from './byte-string.ts';
 import { PlainRequest } from './request.ts';
@@ -48,7 +49,7 @@ export function createFetch(port: Port) {
       if (entry === undefined) return;
       waiting.delete(id);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the child wrote it
-      const fetched = JSON.parse(json) as Fetched;
+      const fetched = parse(json) as Fetched;
       if (fetched.ok) entry.resolve(responseOf(fetched.head, body));
       else entry.reject(failedWith(entry.error, fetched.message));
     },

@@ -1,0 +1,89 @@
+import type { LookAt } from '@phalanx/automation';
+import type ivm from 'isolated-vm';
+
+import { createDebugger, type Debugger, type RemoteValue } from './debugger.ts';
+
+/** The context of the user's code: the engine has made its default context before. */
+const contextId = 2;
+const group = 'look';
+/** The global that holds the ends of a look until the child has found them, before there is any user code. */
+export const lookEndsName = '__phalanxLook';
+
+/**
+ * Looks into values of the isolate as a debugger does, for its console. The isolate must go on for the debugger to
+ * answer, so a look is a number of steps, after each of which the isolate runs for a moment.
+ */
+export class EngineView {
+  readonly #debugger: Debugger;
+  readonly #ends: { show: string; take: string };
+  #looking = false;
+
+  private constructor(debugger_: Debugger, ends: { show: string; take: string }) {
+    this.#debugger = debugger_;
+    this.#ends = ends;
+  }
+
+  static async connect(isolate: ivm.Isolate): Promise<EngineView> {
+    const debugger_ = createDebugger(isolate.createInspectorSession());
+    const find = async (end: 'show' | 'take'): Promise<string> => {
+      const found = await debugger_.send('Runtime.evaluate', {
+        expression: `${lookEndsName}.${end}`,
+        contextId,
+      });
+      if (found.result?.objectId === undefined) throw new Error('The debugger does not see the isolate.');
+      return found.result.objectId;
+    };
+    return new EngineView(debugger_, { show: await find('show'), take: await find('take') });
+  }
+
+  /** One step. */
+  async step(at: LookAt): Promise<void> {
+    if (!this.#looking) {
+      this.#looking = true;
+      void this.#look(at).finally(() => (this.#looking = false));
+    }
+    // What the isolate has answered by now arrives before this.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async #look(at: LookAt): Promise<void> {
+    const shown = await this.#call(this.#ends.show, []);
+    const parts = shown?.objectId === undefined ? [] : await this.#partsOf(shown.objectId, at);
+    await this.#call(this.#ends.take, parts);
+    void this.#debugger.send('Runtime.releaseObjectGroup', { objectGroup: group });
+  }
+
+  /** With nothing in between that user code could have patched. */
+  async #call(objectId: string, parts: RemoteValue[]): Promise<RemoteValue | undefined> {
+    const names = parts.map((_, index) => `p${index}`).join();
+    const { result } = await this.#debugger.send('Runtime.callFunctionOn', {
+      objectId,
+      functionDeclaration: `function (${names}) { return this(${names}) }`,
+      arguments: parts.map(argumentOf),
+      objectGroup: group,
+    });
+    return result;
+  }
+
+  async #partsOf(objectId: string, at: LookAt): Promise<RemoteValue[]> {
+    const found = await this.#debugger.send('Runtime.getProperties', {
+      objectId,
+      ownProperties: true,
+      nonIndexedPropertiesOnly: true,
+    });
+    if (at === 'keys')
+      return found.properties?.map(({ name, symbol }) => symbol ?? { type: 'string', value: name }) ?? [];
+    const inner = (name: string) =>
+      found.internalProperties?.find((one) => one.name === `[[${name}]]`)?.value;
+    const [kind, content] =
+      at === 'promise'
+        ? [inner('PromiseState'), inner('PromiseResult')]
+        : [inner('IteratorKind') ?? { type: 'string' as const, value: 'all' }, inner('Entries')];
+    return kind === undefined || content === undefined ? [] : [kind, content];
+  }
+}
+
+function argumentOf({ objectId, unserializableValue, value }: RemoteValue): object {
+  if (objectId !== undefined) return { objectId };
+  return unserializableValue === undefined ? { value } : { unserializableValue };
+}

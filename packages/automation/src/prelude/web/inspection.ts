@@ -1,0 +1,58 @@
+import { inspect, nodeUrl } from '../node/node-library.ts';
+
+const customInspect = Symbol.for('nodejs.util.inspect.custom');
+const urlParts = [
+  'href',
+  'origin',
+  'protocol',
+  'username',
+  'password',
+  'host',
+  'hostname',
+  'port',
+  'pathname',
+  'search',
+  'searchParams',
+  'hash',
+] as const;
+
+/** Lets the console print these as Node prints its own, which keep what they show in getters. */
+export function showWebValues(): void {
+  nodeUrl.URL = URL;
+  showParts('URL', urlParts);
+  showParts('AbortSignal', ['aborted']);
+  showParts('AbortController', ['signal']);
+  showParts('Request', ['method', 'url', 'headers', 'redirect', 'signal', 'bodyUsed']);
+  showParts('Response', ['status', 'statusText', 'headers', 'bodyUsed', 'ok', 'redirected', 'url']);
+  show('Headers', (headers: Headers, options) => {
+    const values: Record<string, string> = {};
+    headers.forEach((value, name) => {
+      values[name] = value;
+    });
+    return `Headers ${inspect(values, options)}`;
+  });
+  show('URLSearchParams', (params: URLSearchParams, options) => {
+    const pairs: string[] = [];
+    params.forEach((value, name) => pairs.push(`${inspect(name, options)} => ${inspect(value, options)}`));
+    return pairs.length === 0 ? 'URLSearchParams {}' : `URLSearchParams { ${pairs.join(', ')} }`;
+  });
+}
+
+function showParts(name: string, parts: readonly string[]): void {
+  show(name, (value: Record<string, unknown>, options) => {
+    const shown = Object.fromEntries(parts.map((part) => [part, value[part]]));
+    return `${name} ${inspect(shown, options)}`;
+  });
+}
+
+function show(name: string, textOf: (value: never, options: object) => string): void {
+  const type: unknown = Reflect.get(globalThis, name);
+  if (typeof type !== 'function') throw new TypeError(`There is no ${name} to show.`);
+  Object.defineProperty(type.prototype, customInspect, {
+    value(this: never, depth: number | null, options: object) {
+      return depth !== null && depth < 0 ? this : textOf(this, options);
+    },
+    configurable: true,
+    writable: true,
+  });
+}
