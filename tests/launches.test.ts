@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@phalanx/cli/testing/until';
 import { launchRoutes, runRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -119,22 +119,13 @@ test('a phone that drops away is not shown as ready, and comes back by itself', 
   const device = (await installation.readyDevices()).find((one) => one.serial === phone?.serial);
   expect(device?.state).toBe('ready');
   if (phone !== undefined) phone.faults.hang = true;
-  const refused = async (): Promise<string> => {
-    for (;;) {
-      const body = {
-        device_id: device?.device_id ?? '',
-        launch_id: randomUUID(),
-        command: 'start' as const,
-        code: '1',
-      };
-      const answer = await installation.api
-        .call(launchRoutes.launchDirect, { body })
-        .catch((error: unknown) => error);
-      if (answer instanceof Error) return answer.message;
-      await sleep(50);
-    }
+  const launch = (): Promise<unknown> => {
+    const device_id = device?.device_id ?? '';
+    const body = { device_id, launch_id: randomUUID(), command: 'start' as const, code: '1' };
+    return installation.api.call(launchRoutes.launchDirect, { body }).catch((error: unknown) => error);
   };
-  expect(await refused()).toContain('Some devices offline or not found');
+  const refused = await until('a refused launch', launch, (answer) => answer instanceof Error);
+  expect(String(refused)).toContain('Some devices offline or not found');
   if (phone !== undefined) phone.faults.hang = false;
   expect(await installation.readyDevices()).toHaveLength(2);
 }, 90_000);

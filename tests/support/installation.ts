@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiClient } from '@phalanx/cli/api-client';
+import { until } from '@phalanx/cli/testing/until';
 import { deviceRoutes, isEnded, launchRoutes, logRoutes, runRoutes } from '@phalanx/protocol';
 import type { Device, LogEntry, Run } from '@phalanx/protocol';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
@@ -14,7 +14,6 @@ import { Cable } from './cable.ts';
 import { Program } from './program.ts';
 
 const adminToken = `admin-${randomUUID()}-${randomUUID()}`;
-const pollMs = 25;
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -102,13 +101,17 @@ export class Installation {
 
   /** The devices, once all of them are ready or busy. */
   async readyDevices(): Promise<Device[]> {
-    for (;;) {
-      const { devices } = await this.api.call(deviceRoutes.list);
-      const ready = devices.filter(({ state }) => state === 'ready' || state === 'busy');
-      if (ready.length === this.phones.length) return ready;
+    const listDevices = async (): Promise<Device[]> => {
       if (this.host.hasExited) throw new Error(`the host has ended:\n${this.host.output}`);
-      await sleep(pollMs);
-    }
+      return (await this.api.call(deviceRoutes.list)).devices;
+    };
+    const isReady = ({ state }: Device): boolean => state === 'ready' || state === 'busy';
+    const devices = await until(
+      `${this.phones.length} ready devices`,
+      listDevices,
+      (now) => now.filter(isReady).length === this.phones.length,
+    );
+    return devices.filter(isReady);
   }
 
   /** Returns the launch ID. */
@@ -125,11 +128,13 @@ export class Installation {
   }
 
   async endedRun(launchId: string): Promise<Run> {
-    for (;;) {
-      const run = await this.findRun(launchId);
-      if (run !== undefined && isEnded(run.status)) return run;
-      await sleep(pollMs);
-    }
+    const run = await until(
+      `the end of launch ${launchId}`,
+      () => this.findRun(launchId),
+      (now) => now !== undefined && isEnded(now.status),
+    );
+    if (run === undefined) throw new Error(`There is no run of launch ${launchId}.`);
+    return run;
   }
 
   /** One page of entries after `from`. */

@@ -3,6 +3,9 @@ import type { LogEntry } from '@phalanx/protocol';
 
 import type { Installation } from './installation.ts';
 
+/** A run that is silent for so long has stopped to run. */
+const quietLimitMs = 60_000;
+
 /** Reads the logs of one launch through the cursor, whatever happens to the service meanwhile. */
 export class LogReader {
   readonly entries: LogEntry[] = [];
@@ -26,12 +29,15 @@ export class LogReader {
 
   /** Reads on until the run has ended and nothing is left to read. */
   async readToEnd(): Promise<void> {
-    for (;;) {
+    let lastNewsAt = performance.now();
+    for (let hasEnded = false; !hasEnded; await sleep(20)) {
       const run = await this.#installation.findRun(this.launchId).catch(() => undefined);
-      const hasEnded = run !== undefined && run.ended_at !== null;
-      while (await this.poll());
-      if (hasEnded) return;
-      await sleep(20);
+      hasEnded = run !== undefined && run.ended_at !== null;
+      while (await this.poll()) lastNewsAt = performance.now();
+      if (performance.now() - lastNewsAt > quietLimitMs)
+        throw new Error(
+          `no line for ${quietLimitMs / 1000} s after ${this.entries.length} of ${run?.status} run`,
+        );
     }
   }
 

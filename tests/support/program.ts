@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
+import { until } from '@phalanx/cli/testing/until';
+
 const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 
 /** A `phalanx` process, as an operator would start it. */
@@ -10,7 +12,6 @@ export class Program {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly exited: Promise<unknown>;
   #output = '';
-  #waiting: (() => void)[] = [];
 
   constructor(
     commandLine: readonly string[],
@@ -26,9 +27,8 @@ export class Program {
     });
     this.exited = once(this.#child, 'exit');
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => this.#read(text));
+      stream.setEncoding('utf8').on('data', (text: string) => (this.#output += text));
     }
-    void this.exited.then(() => this.#wake());
   }
 
   /** All that it has printed. */
@@ -50,26 +50,18 @@ export class Program {
 
   /** The first match of `pattern` in what it prints. Throws with all of it when it ends without a match. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
-    for (;;) {
-      const match = pattern.exec(this.#output);
-      if (match !== null) return match;
-      if (this.hasExited) throw new Error(`the program ended without printing ${pattern}:\n${this.#output}`);
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
+    const match = await until(
+      `${pattern} in what the program prints`,
+      () => pattern.exec(this.#output) ?? this.#output,
+      (now) => typeof now !== 'string' || this.hasExited,
+    );
+    if (typeof match !== 'string') return match;
+    throw new Error(`the program ended without printing ${pattern}:\n${match}`);
   }
 
   /** Sends a signal and waits for the end. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     if (!this.hasExited) this.#child.kill(signal);
     await this.exited;
-  }
-
-  #read(text: string): void {
-    this.#output += text;
-    this.#wake();
-  }
-
-  #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { CliProcess, runCli } from '../testing/cli-process.ts';
 import { adminToken } from '../testing/test-service.ts';
+import { until } from '../testing/until.ts';
 
 const lineCount = 600;
 const timeLimitMs = 120_000;
@@ -35,10 +36,11 @@ async function startServer(): Promise<void> {
 }
 
 async function untilReady(): Promise<void> {
-  for (;;) {
-    const { stdout } = await runCli(['devices'], { env: env() });
-    if (/^SIM0001 +ready /m.test(stdout)) return;
-  }
+  await until(
+    'SIM0001 as ready',
+    () => runCli(['devices'], { env: env() }),
+    ({ stdout }) => /^SIM0001 +ready /m.test(stdout),
+  );
 }
 
 beforeEach(async () => {

@@ -1,15 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { deviceRoutes } from '@phalanx/protocol';
 
 import { ApiClient } from '../api-client.ts';
 import { startService, type Service } from '../service.ts';
 import { CliProcess, runCli, type CliOptions, type CliResult } from './cli-process.ts';
+import { until } from './until.ts';
 
 export const adminToken = 'administrator-token-of-the-tests-0123456789';
-const pollMs = 25;
 
 /** The service in this process, with simulated phones SIM0001, SIM0002, …, and a folder for the commands to work in. */
 export class TestService {
@@ -68,10 +67,10 @@ export class TestService {
   }
 
   async #untilReady(phones: number): Promise<void> {
-    for (;;) {
-      const { devices } = await this.api.call(deviceRoutes.list);
-      if (devices.filter(({ state }) => state === 'ready').length === phones) return;
-      await sleep(pollMs);
-    }
+    await until(
+      `${phones} ready phones`,
+      async () => (await this.api.call(deviceRoutes.list)).devices,
+      (devices) => devices.filter(({ state }) => state === 'ready').length === phones,
+    );
   }
 }

@@ -15,6 +15,8 @@ import { startTestService, TestService } from './test-service.ts';
 
 /** The simulated phone's. */
 export const serial = 'simulated-1';
+/** Pictures have the time that a busy machine takes for them. */
+const patient: Partial<RecordLimits> = { pictureMs: 60_000, settleMs: 60_000, lastLookMs: 60_000 };
 
 /** A host with a real sandbox, a simulated phone and a test service, fresh for each test. */
 export class TestHost {
@@ -59,7 +61,11 @@ export class TestHost {
       ...settings,
     });
     const log = pino({ level: process.env['PHALANX_TEST_LOG'] ?? 'silent' });
-    this.#app = await startHost(config, { log, refusedRetryMs: 50, recordLimits });
+    this.#app = await startHost(config, {
+      log,
+      refusedRetryMs: 50,
+      recordLimits: { ...patient, ...recordLimits },
+    });
   }
 
   /** As `open`; resolves when the host has connected and its phone is ready. */

@@ -14,6 +14,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 import type { Arrival } from './arrival.ts';
 import { readFrame, type Received } from './read-frame.ts';
+import { untilLimitMs, waitedFor } from './until.ts';
 import { TestRecords } from './test-records.ts';
 
 /** A service small enough to see through: it speaks the protocol, checks every frame, and stores as the real one does. */
@@ -133,15 +134,18 @@ export class TestService {
 
   /** Resolves when `condition` holds; it is asked again after each arrival. */
   async until(condition: () => boolean): Promise<void> {
-    while (!condition()) {
-      await new Promise<void>((resolve) => {
-        const watcher = (): void => {
-          this.#watchers.delete(watcher);
-          resolve();
-        };
-        this.#watchers.add(watcher);
-      });
-    }
+    const story = (): Error => new Error(waitedFor(String(condition), this.arrivals.slice(-10)));
+    await new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => reject(story()), untilLimitMs);
+      const watcher = (): void => {
+        if (!condition()) return;
+        this.#watchers.delete(watcher);
+        clearTimeout(timer);
+        resolve();
+      };
+      this.#watchers.add(watcher);
+      watcher();
+    });
   }
 
   messages(runId: string): string[] {

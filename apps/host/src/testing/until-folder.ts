@@ -1,26 +1,19 @@
-import { once } from 'node:events';
-import { watch } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 
+import { until } from './until.ts';
+
 /** Resolves when nothing is left in a folder that exists. */
-export function untilEmpty(folder: string): Promise<void> {
-  return untilFolder(folder, (names) => names.length === 0);
+export async function untilEmpty(folder: string): Promise<void> {
+  await until(
+    `nothing in ${folder}`,
+    () => readdir(folder),
+    (names) => names.length === 0,
+  );
 }
 
 /** Resolves when something finished is in a folder that exists. */
-export function untilFull(folder: string): Promise<void> {
-  return untilFolder(folder, (names) => names.some((name) => !name.endsWith('.tmp')));
+export async function untilFull(folder: string): Promise<void> {
+  await until(`something in ${folder}`, () => readdir(folder), isFull);
 }
 
-async function untilFolder(folder: string, isSo: (names: string[]) => boolean): Promise<void> {
-  const watcher = watch(folder);
-  try {
-    // Listening begins before reading, so that no change falls between the two.
-    for (let changed = once(watcher, 'change'); ; changed = once(watcher, 'change')) {
-      if (isSo(await readdir(folder))) return;
-      await changed;
-    }
-  } finally {
-    watcher.close();
-  }
-}
+const isFull = (names: string[]): boolean => names.some((name) => !name.endsWith('.tmp'));

@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
 import { runCode, startCode, testMemoryMb } from '../testing/code-runs.ts';
+import { until } from '../../testing/until.ts';
 import { createSandboxPool } from './sandbox-pool.ts';
 
 const options = { size: 2, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: false } };
@@ -27,11 +29,6 @@ async function sandboxesOf(pid: number): Promise<number[]> {
   return children.filter((_, index) => commands[index]?.includes('--permission'));
 }
 
-/** Waits for a state that another process brings about. */
-async function until(check: () => Promise<boolean>): Promise<void> {
-  while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 20));
-}
-
 describe.runIf(process.platform === 'linux')('the pool', () => {
   it('fills up again after a job and after an idle child has died, and ends all with close', async () => {
     const pool = await createSandboxPool(options);
@@ -39,14 +36,16 @@ describe.runIf(process.platform === 'linux')('the pool', () => {
     expect(first).toHaveLength(2);
 
     await runCode(pool, `console.log(1)`);
-    await until(async () => (await sandboxesOf(process.pid)).length === 2);
+    const ours = () => sandboxesOf(process.pid);
+    await until('two children', ours, (now) => now.length === 2);
 
     const [victim] = await sandboxesOf(process.pid);
     if (victim !== undefined) process.kill(victim, 'SIGKILL');
-    await until(async () => {
-      const now = await sandboxesOf(process.pid);
-      return now.length === 2 && victim !== undefined && !now.includes(victim);
-    });
+    await until(
+      'two others',
+      ours,
+      (now) => now.length === 2 && victim !== undefined && !now.includes(victim),
+    );
     expect((await runCode(pool, `console.log(1)`)).messages).toEqual(['1']);
 
     await pool.close();
@@ -77,10 +76,12 @@ describe.runIf(process.platform === 'linux')('the pool', () => {
   it('leaves no child behind when the host is killed, even under an endless loop', async () => {
     const script = fileURLToPath(new URL('../testing/doomed-host.ts', import.meta.url));
     const host = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] });
-    const children = await new Promise<number[]>((resolve) => {
-      host.stdout.on('data', () => void sandboxesOf(host.pid ?? 0).then(resolve));
-    });
-    expect(children).toHaveLength(3);
+    await once(host.stdout, 'data');
+    const children = await until(
+      'three children',
+      () => sandboxesOf(host.pid ?? 0),
+      (now) => now.length === 3,
+    );
     host.kill('SIGKILL');
     const alive = async (): Promise<boolean[]> =>
       Promise.all(
@@ -91,6 +92,6 @@ describe.runIf(process.platform === 'linux')('the pool', () => {
           ),
         ),
       );
-    await until(async () => !(await alive()).includes(true));
+    expect(await until('the end of all children', alive, (now) => !now.includes(true))).toHaveLength(3);
   });
 });

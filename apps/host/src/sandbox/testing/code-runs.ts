@@ -21,7 +21,7 @@ export interface TestRun extends SandboxRun {
   logs: SandboxLogEntry[];
   /** JSON texts, likewise. */
   results: string[];
-  /** Settles when an entry with this message has come. */
+  /** Settles when an entry with this message has come; rejects when the run ends without it. */
   logged(message: string): Promise<void>;
 }
 
@@ -52,9 +52,13 @@ export function startCode(pool: SandboxPool, code: string, options: TestRunOptio
   );
   void run.started.then(() => run.begin());
   const logged = (message: string): Promise<void> =>
-    new Promise((resolve) => {
+    new Promise((resolve, reject) => {
       if (logs.some((entry) => entry.message === message)) resolve();
       else watchers.set(message, resolve);
+      const saw = (): string => logs.map((entry) => entry.message).join('\n');
+      void run.ended.then(({ outcome }) =>
+        reject(new Error(`the run ${outcome} without logging ${message}:\n${saw()}`)),
+      );
     });
   return { ...run, logs, results, logged };
 }
