@@ -15,7 +15,13 @@ let prepared: LogBatch[][] = [];
 /** As the server makes them, one for each stream. */
 function sampleBatch(index: number, entryCount: number): LogBatch {
   const automationId = crypto.randomUUID();
-  const stream = { runId: crypto.randomUUID(), deviceId: `device-${index}`, automationId, ownerId: 'owner' };
+  const stream = {
+    runId: crypto.randomUUID(),
+    deviceId: `device-${index}`,
+    automationId,
+    userId: 'owner',
+    isDirect: true,
+  };
   const entries = sampleEntries(entryCount);
   return encodeBatch(ids, Date.now(), stream, { lastSeq: entryCount, entries });
 }

@@ -24,7 +24,13 @@ function openParts(folder: string): Parts {
   const insert = sqlite.prepare<[string, string]>('INSERT INTO run VALUES (?, ?)');
   const segment = new LogSegment(path.join(folder, 'logs.db'));
   const ids = new LogIds();
-  const stream = { runId: 'run', deviceId: 'device', automationId: 'automation', ownerId: 'owner' };
+  const stream = {
+    runId: 'run',
+    deviceId: 'device',
+    automationId: 'automation',
+    userId: 'owner',
+    isDirect: true,
+  };
   let lastSeq = 0;
   return {
     commit: () => void insert.run(crypto.randomUUID(), 'starting'),

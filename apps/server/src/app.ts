@@ -25,6 +25,8 @@ import { describeRoutes, serveDescription } from './http/openapi.ts';
 import { openLaunchFeatures } from './launch-features.ts';
 import { explainListenError, urlOf } from './listen-address.ts';
 import { openProjectFeatures } from './project-features.ts';
+import { ProjectPeople } from './projects/project-people.ts';
+import { createProjectStore } from './projects/store.ts';
 import { openRecordFeatures } from './record-features.ts';
 import { addRunRoutes } from './runs/routes.ts';
 
@@ -107,15 +109,18 @@ async function openFeatures(
   await describeRoutes(app, version);
   const methods = watchMethods(app);
   addAccessRoutes(app, { store: access, authenticator, clock });
-  const fleetFeatures = await openFleetFeatures(foundation, { heartbeatMs, sweepMs, lostAfterMs });
+  const people = new ProjectPeople(createProjectStore(foundation.database));
+  const fleetFeatures = await openFleetFeatures(foundation, { people, heartbeatMs, sweepMs, lostAfterMs });
   addHealthRoutes(app, { metrics: fleetFeatures.metrics, obstacle: watchObstacles(foundation) });
   const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures });
-  addRunRoutes(app, { store: fleetFeatures.runs, recordsOf: records.recordsOfRun });
+  const { runs, runAccess } = fleetFeatures;
+  addRunRoutes(app, { store: runs, access: runAccess, recordsOf: records.recordsOfRun });
   const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
   app.addHook('onClose', () => compiler.close());
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
-  const getLaunchable = await openProjectFeatures(foundation, { searchPath, compiler, onDeleted });
-  openLaunchFeatures(foundation, { compiler, getLaunchable, fleetFeatures, ackTimeoutMs, historyDays });
+  const getLaunchable = await openProjectFeatures(foundation, { searchPath, compiler, people, onDeleted });
+  const launching = { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs, historyDays };
+  openLaunchFeatures(foundation, launching);
   await serveDescription(app);
   methods.refuseOthers();
 }

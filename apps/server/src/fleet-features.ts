@@ -1,24 +1,32 @@
 import path from 'node:path';
 
+import { DeviceAccess } from './devices/device-access.ts';
+import { DeviceShares } from './devices/device-shares.ts';
 import { probeOfPart } from './faults/probe-folder.ts';
 import { Fleet } from './devices/fleet.ts';
+import { addMemberRoutes } from './devices/member-routes.ts';
 import { addDeviceRoutes } from './devices/routes.ts';
+import { createShareStore } from './devices/share-store.ts';
 import { createDeviceStore } from './devices/store.ts';
 import { EventBus } from './events/event-bus.ts';
 import { EventFeed, type FeedEvent } from './events/event-feed.ts';
 import { addEventRoutes, type OpenStreams } from './events/routes.ts';
 import type { Foundation } from './foundation.ts';
 import { createMetrics, measureRequests, type Metrics } from './health/metrics.ts';
+import { KnownHosts } from './hosts/known-hosts.ts';
 import { LogIngest } from './logs/ingest.ts';
 import { addLogRoutes } from './logs/routes.ts';
 import { LogStore } from './logs/store.ts';
 import { periodically } from './periodically.ts';
+import type { ProjectPeople } from './projects/project-people.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
+import { RunAccess } from './runs/run-access.ts';
 import { RunLifecycle } from './runs/run-lifecycle.ts';
 import { RunOwners } from './runs/run-owners.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
 
 interface FleetSettings {
+  people: ProjectPeople;
   heartbeatMs: number;
   /** How often what has expired is looked for. */
   sweepMs: number;
@@ -27,11 +35,33 @@ interface FleetSettings {
 
 /** Hosts and their devices, runs and their logs, and the events of all that. */
 export interface FleetFeatures {
-  readonly fleet: Fleet;
+  readonly devices: DeviceAccess;
   readonly runs: RunStore;
+  readonly runAccess: RunAccess;
   readonly activeRuns: ActiveRuns;
   readonly feed: EventFeed;
   readonly metrics: Metrics;
+}
+
+/** The phones, with whom they are shared, and the hosts that have them. */
+async function openDevices(
+  { app, database, hosts, clock }: Foundation,
+  heartbeatMs: number,
+): Promise<DeviceAccess> {
+  const fleet = new Fleet({ store: createDeviceStore(database), clock, heartbeatMs });
+  const shares = new DeviceShares(createShareStore(database));
+  await fleet.load();
+  await shares.load();
+  const access = new DeviceAccess(fleet, shares);
+  const known = new KnownHosts();
+  for (const { ownerId, stored } of fleet.all()) known.remember(ownerId, stored.host_id, stored.host_name);
+  hosts.on('hello', (link) => {
+    shares.noteName(link.userId, link.userName);
+    known.connected(link, clock.now());
+  });
+  hosts.on('closed', (link) => known.disconnected(link, clock.now()));
+  addMemberRoutes(app, access, known);
+  return access;
 }
 
 async function openLifecycle(
@@ -45,10 +75,8 @@ async function openLifecycle(
   return lifecycle;
 }
 
-function openLogs(
-  { app, dataDir, clock, log, faults }: Foundation,
-  { fleet, runs, feed, metrics }: FleetFeatures,
-) {
+function openLogs({ app, dataDir, clock, log, faults }: Foundation, features: FleetFeatures) {
+  const { devices, runs, runAccess, feed, metrics } = features;
   const owners = new RunOwners(runs);
   const folder = path.join(dataDir, 'logs');
   const store = new LogStore({ folder, clock, log });
@@ -61,7 +89,7 @@ function openLogs(
       feed.logsStored(batch);
     },
   });
-  addLogRoutes(app, { fleet, store, clock });
+  addLogRoutes(app, { devices, runAccess, store, clock });
   app.addHook('onClose', async () => {
     ingest.flush();
     store.close();
@@ -102,13 +130,15 @@ export async function openFleetFeatures(
   foundation: Foundation,
   settings: FleetSettings,
 ): Promise<FleetFeatures> {
-  const { app, database, commits, hosts, clock, faults } = foundation;
+  const { app, database, commits, hosts, clock, log, faults } = foundation;
   const runs = createRunStore(database, commits);
   const activeRuns = new ActiveRuns();
-  const fleet = new Fleet({ store: createDeviceStore(database), clock, heartbeatMs: settings.heartbeatMs });
-  await fleet.load();
+  const devices = await openDevices(foundation, settings.heartbeatMs);
+  const { fleet } = devices;
+  const runAccess = new RunAccess({ store: runs, devices, people: settings.people });
+  await runAccess.load();
   const bus = new EventBus<FeedEvent>();
-  const feed = new EventFeed({ bus, fleet, activeRuns });
+  const feed = new EventFeed({ bus, devices, activeRuns, runAccess, log });
   const lifecycle = await openLifecycle(foundation, settings, { runs, activeRuns, feed });
   const metrics = createMetrics({
     hosts: () => hosts.size,
@@ -116,12 +146,12 @@ export async function openFleetFeatures(
     devices: () => fleet.countByState(),
     faults: () => faults.active,
   });
-  const features = { fleet, runs, activeRuns, feed, metrics };
+  const features = { devices, runs, runAccess, activeRuns, feed, metrics };
   const logs = openLogs(foundation, features);
   listenToHosts(foundation, { fleet, lifecycle, ingest: logs.ingest });
   const streams = openEvents(foundation, bus);
   measureRequests(app, metrics);
-  addDeviceRoutes(app, { fleet, activeRuns });
+  addDeviceRoutes(app, { access: devices, activeRuns });
   const endSweep = periodically(faults, settings.sweepMs, async () => {
     fleet.sweep();
     hosts.dropExpired();

@@ -11,11 +11,14 @@ import { addLaunchRoutes } from './launches/routes.ts';
 import { createLaunchStore, type LaunchStore } from './launches/store.ts';
 import { periodically } from './periodically.ts';
 import type { GetLaunchable } from './projects/launchable.ts';
+import type { ProjectPeople } from './projects/project-people.ts';
 import { RunStops } from './runs/run-stops.ts';
+import type { StoredRun } from './runs/stored-run.ts';
 
 interface LaunchOptions {
   compiler: Compiler;
   getLaunchable: GetLaunchable;
+  people: ProjectPeople;
   fleetFeatures: FleetFeatures;
   /** How long devices have to acknowledge a start or a stop. */
   ackTimeoutMs: number;
@@ -41,14 +44,17 @@ function keepHistoryShort(
 /** Starting and stopping automations. */
 export function openLaunchFeatures(foundation: Foundation, options: LaunchOptions): void {
   const { app, database, commits, clock } = foundation;
-  const { compiler, getLaunchable, fleetFeatures, ackTimeoutMs, historyDays } = options;
-  const { fleet, runs, activeRuns, feed } = fleetFeatures;
+  const { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs, historyDays } = options;
+  const { devices, runs, runAccess, activeRuns, feed } = fleetFeatures;
   const launches = createLaunchStore(database, commits);
-  const linkOf = (deviceId: string) => fleet.find(deviceId)?.link ?? null;
+  const linkOf = (deviceId: string) => devices.fleet.find(deviceId)?.link ?? null;
   const stops = new RunStops({ store: runs, activeRuns, linkOf, timeoutMs: ackTimeoutMs });
-  const onCreated = feed.runsChanged.bind(feed);
+  const onCreated = (rows: readonly StoredRun[]): void => {
+    for (const row of rows) runAccess.note(row);
+    feed.runsChanged(rows);
+  };
   const nameOfDevice = (deviceId: string): string => {
-    const device = fleet.find(deviceId);
+    const device = devices.fleet.find(deviceId);
     return device === undefined ? deviceId : nameOf(device);
   };
   const dispatcher = {
@@ -58,10 +64,12 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
   const parameters = new ParameterChecker();
   const bundles = new ProjectBundles(compiler);
   addLaunchRoutes(app, {
-    directLaunches: new DirectLaunches(dispatcher, fleet, compiler),
-    projectLaunches: new ProjectLaunches({ dispatcher, fleet, getLaunchable, bundles, parameters }),
+    directLaunches: new DirectLaunches(dispatcher, devices, compiler),
+    projectLaunches: new ProjectLaunches({ dispatcher, devices, getLaunchable, bundles, parameters }),
     getLaunchable,
-    stopper: { fleet, activeRuns, stops },
+    people,
+    stopper: { devices, activeRuns, stops },
+    runAccess,
     findRun: (runId) => runs.find(runId),
   });
   keepHistoryShort(foundation, launches, historyDays);

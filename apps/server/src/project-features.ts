@@ -10,6 +10,7 @@ import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
 import { createGetLaunchable, type GetLaunchable } from './projects/launchable.ts';
 import { createProjectAccess } from './projects/project-access.ts';
 import type { ProjectDesk } from './projects/project-desk.ts';
+import type { ProjectPeople } from './projects/project-people.ts';
 import { ProjectRepositories } from './projects/project-repositories.ts';
 import { ProjectTotals } from './projects/project-totals.ts';
 import { addProjectRoutes } from './projects/routes.ts';
@@ -19,6 +20,7 @@ interface ProjectOptions {
   /** Where git is looked for. */
   searchPath: string;
   compiler: ProjectDesk['compiler'];
+  people: ProjectPeople;
   /** Told after a project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
 }
@@ -26,7 +28,7 @@ interface ProjectOptions {
 /** Projects with everything that belongs to them: files, commits, git clients. Throws a `SettingError` without a git that will do. */
 export async function openProjectFeatures(
   { app, database, dataDir, authenticator, clock, log, faults }: Foundation,
-  { searchPath, compiler, onDeleted }: ProjectOptions,
+  { searchPath, compiler, people, onDeleted }: ProjectOptions,
 ): Promise<GetLaunchable> {
   const git = await prepareGit(path.resolve(dataDir, 'git'), searchPath);
   faults.addProbe('git', () => probeGit(git));
@@ -41,7 +43,7 @@ export async function openProjectFeatures(
   const parameters = new ParameterChecker();
   app.addHook('onClose', () => parameters.close());
   const desk = { repositories, compiler, parameters, totals: new ProjectTotals() };
-  addProjectRoutes(app, { store, access, repositories, clock, onDeleted });
+  addProjectRoutes(app, { store, access, people, repositories, clock, onDeleted });
   await addFileRoutes(app, { access, desk });
   addCommitRoutes(app, { access, desk, clock });
   await addGitRoutes(app, { authenticate: authenticator.authenticate, access, desk, log });

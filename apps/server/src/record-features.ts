@@ -85,7 +85,8 @@ export async function openRecordFeatures(
   { fileUrl, recordsKept, fleetFeatures }: RecordOptions,
 ): Promise<RecordFeatures> {
   const { app, hosts, database, dataDir, clock, log, faults } = foundation;
-  const { fleet, runs, feed, metrics } = fleetFeatures;
+  const { devices, runs, feed, metrics } = fleetFeatures;
+  const { fleet } = devices;
   const figures = metrics.records;
   const store = createRecordStore(database);
   const access = createAutomationAccess(database);

@@ -78,6 +78,8 @@ export const errorTable = {
     message: 'There is no {method} {path}. The endpoints are listed at /docs.',
   },
   device_not_found: { status: 404, message: 'Device {device_id} was not found.' },
+  host_not_found: { status: 404, message: 'Host {host_id} was not found.' },
+  share_not_found: { status: 404, message: 'There is no share of {target} with user {user_id}.' },
   run_not_found: { status: 404, message: 'Run {run_id} was not found.' },
   project_not_found: { status: 404, message: 'Project {project_id} was not found.' },
   file_not_found: { status: 404, message: 'File {path} was not found in project {project_id}.' },

@@ -1,12 +1,15 @@
 import type { Device } from '@phalanx/protocol';
 
 import type { ActiveRun, ActiveRuns } from '../runs/active-runs.ts';
+import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import type { Fleet, FleetDevice } from './fleet.ts';
 
-const runningView = (run: ActiveRun): Device['running'][number] => ({
+/** Launch IDs are their launcher's: with one, logs can be read. */
+const runningView = (run: ActiveRun, viewerId: string, name: string): Device['running'][number] => ({
   run_id: run.runId,
-  automation_id: run.automationId,
+  automation_id: run.launchId === null || run.userId === viewerId ? run.automationId : null,
   started_at: run.startedAt,
+  user: { id: run.userId, name },
 });
 
 function stateView(
@@ -19,8 +22,12 @@ function stateView(
   return { state: 'busy', reason: `Running ${running} automation${running === 1 ? '' : 's'}`, since };
 }
 
-/** A device as the API shows it. */
-export function deviceView(fleet: Fleet, activeRuns: ActiveRuns, device: FleetDevice): Device {
+/** A device as the API shows it to a user who has a part in it. */
+export function deviceView(
+  { fleet, shares }: DeviceAccess,
+  activeRuns: ActiveRuns,
+  { device, role, viewerId }: SeenDevice & { viewerId: string },
+): Device {
   const running = activeRuns.onDevice(device.id);
   const { stored, link } = device;
   return {
@@ -35,6 +42,8 @@ export function deviceView(fleet: Fleet, activeRuns: ActiveRuns, device: FleetDe
     screen_width: stored.screen_width,
     screen_height: stored.screen_height,
     host: { id: stored.host_id, name: stored.host_name, connected: link !== null },
-    running: running.map(runningView),
+    running: running.map((run) => runningView(run, viewerId, shares.nameOf(run.userId))),
+    role,
+    owner: { id: device.ownerId, name: shares.nameOf(device.ownerId) },
   };
 }

@@ -68,10 +68,8 @@ export class Fleet {
     return this.#byId.get(id);
   }
 
-  /** The device if it exists and is the user's. */
-  findOwn(id: string, userId: string): FleetDevice | undefined {
-    const device = this.#byId.get(id);
-    return device?.ownerId === userId ? device : undefined;
+  all(): FleetDevice[] {
+    return [...this.#byId.values()];
   }
 
   listOwn(userId: string): FleetDevice[] {

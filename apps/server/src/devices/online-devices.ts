@@ -3,6 +3,7 @@ import type { DeviceOutcome } from '@phalanx/protocol';
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
 import type { HostLink } from '../hosts/host-link.ts';
+import type { DeviceAccess } from './device-access.ts';
 import type { Fleet, FleetDevice } from './fleet.ts';
 
 export interface OnlineDevice {
@@ -30,24 +31,28 @@ export const nameOf = ({ id, serial }: Pick<FleetDevice, 'id' | 'serial'>): stri
  * be told.
  */
 export function getStoppableDevices(
-  fleet: Fleet,
+  access: DeviceAccess,
   userId: string,
   deviceIds: readonly string[],
   hasRuns: (deviceId: string) => boolean,
 ): OnlineDevice[] {
   const stoppable = (device: FleetDevice): boolean => device.link?.isOpen === true && hasRuns(device.id);
-  return getDevices(fleet, userId, deviceIds, (device) =>
-    stoppable(device) ? undefined : whyNot(fleet, device),
+  return getDevices(access, userId, deviceIds, (device) =>
+    stoppable(device) ? undefined : whyNot(access.fleet, device),
   );
 }
 
-/** The devices of these IDs, all of them online and the user's; else `devices_unavailable`, which names each that is not. */
-export function getOnlineDevices(fleet: Fleet, userId: string, deviceIds: readonly string[]): OnlineDevice[] {
-  return getDevices(fleet, userId, deviceIds, (device) => whyNot(fleet, device));
+/** The devices of these IDs, all of them online and the user's to launch on; else `devices_unavailable`, which names each that is not. */
+export function getOnlineDevices(
+  access: DeviceAccess,
+  userId: string,
+  deviceIds: readonly string[],
+): OnlineDevice[] {
+  return getDevices(access, userId, deviceIds, (device) => whyNot(access.fleet, device));
 }
 
 function getDevices(
-  fleet: Fleet,
+  access: DeviceAccess,
   userId: string,
   deviceIds: readonly string[],
   whyNotThis: (device: FleetDevice) => Obstacle | undefined,
@@ -56,11 +61,14 @@ function getDevices(
   const online: OnlineDevice[] = [];
   const wanted = [...new Set(deviceIds)];
   for (const id of wanted) {
-    const device = fleet.findOwn(id, userId);
-    const obstacle = device === undefined ? notFound : whyNotThis(device);
-    if (obstacle !== undefined)
-      obstacles.set(id, { ...obstacle, name: device === undefined ? id : nameOf(device) });
-    else if (device !== undefined && device.link !== null) online.push({ device, link: device.link });
+    const { device, role } = access.find(id, userId) ?? {};
+    if (device === undefined) {
+      obstacles.set(id, { ...notFound, name: id });
+      continue;
+    }
+    const obstacle = role === 'view' ? viewOnly : whyNotThis(device);
+    if (obstacle !== undefined) obstacles.set(id, { ...obstacle, name: nameOf(device) });
+    else if (device.link !== null) online.push({ device, link: device.link });
   }
   if (obstacles.size === 0) return online;
   const named = [...obstacles.values()].map(({ name, reason }) => `${name} (${reason})`);
@@ -74,6 +82,7 @@ function getDevices(
 }
 
 const notFound: Obstacle = { code: 'device_not_found', reason: 'not found' };
+const viewOnly: Obstacle = { code: 'forbidden', reason: 'shared with you to view only' };
 
 function refusalOf(deviceId: string, obstacle: (Obstacle & { name: string }) | undefined): DeviceOutcome {
   const reason =

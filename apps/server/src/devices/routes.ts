@@ -5,22 +5,23 @@ import { ApiError } from '../http/api-error.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
+import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView } from './device-view.ts';
 import { readScreen } from './read-screen.ts';
 import { selectDevices } from './select-devices.ts';
-import type { Fleet, FleetDevice } from './fleet.ts';
+import type { FleetDevice } from './fleet.ts';
 
 interface DeviceRoutesOptions {
-  fleet: Fleet;
+  access: DeviceAccess;
   activeRuns: ActiveRuns;
 }
 
 /** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot` */
-export function addDeviceRoutes(app: FastifyInstance, { fleet, activeRuns }: DeviceRoutesOptions): void {
-  const view = (device: FleetDevice) => deviceView(fleet, activeRuns, device);
+export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: DeviceRoutesOptions): void {
+  const view = (seen: SeenDevice, viewerId: string) => deviceView(access, activeRuns, { ...seen, viewerId });
 
   addRoute(app, deviceRoutes.list, async ({ principal, query }) => {
-    const devices = fleet.listOwn(principal.userId).map(view);
+    const devices = access.list(principal.userId).map((seen) => view(seen, principal.userId));
     const { items, next_cursor } = toPage(
       selectDevices(devices, query),
       pageLimit(query),
@@ -31,20 +32,20 @@ export function addDeviceRoutes(app: FastifyInstance, { fleet, activeRuns }: Dev
 
   addRoute(app, deviceRoutes.get, async ({ principal, params }) => ({
     success: true,
-    device: view(getOwn(fleet, params.id, principal.userId)),
+    device: view(access.get(params.id, principal.userId), principal.userId),
   }));
 
   addRoute(app, deviceRoutes.delete, async ({ principal, params }) => {
-    const device = getOwn(fleet, params.id, principal.userId);
+    const device = access.getOwn(params.id, principal.userId);
     if (device.link !== null || activeRuns.onDevice(device.id).length > 0) {
       throw ApiError.of('device_busy', { device_id: device.id });
     }
-    await fleet.delete(device);
+    await access.forget(device);
     return { success: true, message: `Device ${device.id} is forgotten.` };
   });
 
   addRawRoute(app, deviceRoutes.screen, async ({ principal, params, query, raw }, reply) => {
-    const device = getOwn(fleet, params.id, principal.userId);
+    const { device } = access.get(params.id, principal.userId);
     const { body, etag } = await readScreen(device, query.width ?? null);
     reply.headers({ etag, 'cache-control': 'no-cache' });
     if (raw.headers['if-none-match'] === etag) return reply.code(304).send();
@@ -52,16 +53,10 @@ export function addDeviceRoutes(app: FastifyInstance, { fleet, activeRuns }: Dev
   });
 
   addRawRoute(app, deviceRoutes.screenshot, async ({ principal, params }, reply) => {
-    const device = getOwn(fleet, params.id, principal.userId);
+    const { device } = access.get(params.id, principal.userId);
     const picture = await takeScreenshot(device);
     return reply.type('image/jpeg').header('cache-control', 'no-store').send(picture);
   });
-}
-
-function getOwn(fleet: Fleet, id: string, userId: string): FleetDevice {
-  const device = fleet.findOwn(id, userId);
-  if (device === undefined) throw ApiError.of('device_not_found', { device_id: id });
-  return device;
 }
 
 async function takeScreenshot({ id, link, serial, reason }: FleetDevice): Promise<Buffer> {

@@ -1,12 +1,14 @@
 import type { OutOfStepsRecord, ServiceEvent } from '@phalanx/protocol';
+import type { Logger } from 'pino';
 
-import type { EventBus } from './event-bus.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
 import { deviceView } from '../devices/device-view.ts';
-import type { Fleet } from '../devices/fleet.ts';
 import { entrySeparator, type LogBatch } from '../logs/log-batch.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
+import { originOf, type RunAccess, type RunOrigin } from '../runs/run-access.ts';
 import { runView } from '../runs/run-view.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
+import type { EventBus } from './event-bus.ts';
 
 /** An event on its way to those who follow: ready to be written, with what they filter by. */
 export interface FeedEvent {
@@ -30,17 +32,21 @@ interface RecordNews {
 
 interface Sources {
   bus: EventBus<FeedEvent>;
-  fleet: Fleet;
+  devices: DeviceAccess;
   activeRuns: ActiveRuns;
+  runAccess: RunAccess;
+  log: Logger;
 }
 
 /** Makes events of what changes, when somebody follows. */
 export class EventFeed {
   readonly #sources: Sources;
+  /** Events whose readers are looked up, one after the other. */
+  #told = Promise.resolve();
 
   constructor(sources: Sources) {
     this.#sources = sources;
-    sources.fleet.onChange((device) => this.#device(device.id));
+    sources.devices.fleet.onChange((device) => this.#device(device.id));
   }
 
   /** False when an event would reach nobody, so that making it can be saved. */
@@ -59,14 +65,8 @@ export class EventFeed {
 
   logsStored({ stream, entries, lastId }: LogBatch): void {
     if (!this.isFollowed) return;
-    this.#sources.bus.publish({
-      type: 'log',
-      userId: stream.ownerId,
-      deviceId: stream.deviceId,
-      automationId: stream.automationId,
-      data: `{"device_id":${JSON.stringify(stream.deviceId)},"logs":[${entries.replaceAll(entrySeparator, ',')}]}`,
-      lastId,
-    });
+    const data = `{"device_id":${JSON.stringify(stream.deviceId)},"logs":[${entries.replaceAll(entrySeparator, ',')}]}`;
+    this.#tellReaders(stream, { type: 'log', data, lastId });
   }
 
   /** Everybody who may review the record is told. */
@@ -78,28 +78,37 @@ export class EventFeed {
     }
   }
 
+  /** Everybody who has a part in the device is told, each with their own role. */
   #device(deviceId: string): void {
-    const { bus, fleet, activeRuns } = this.#sources;
-    const device = this.isFollowed ? fleet.find(deviceId) : undefined;
+    const { bus, devices, activeRuns } = this.#sources;
+    const device = this.isFollowed ? devices.fleet.find(deviceId) : undefined;
     if (device === undefined) return;
-    bus.publish({
-      type: 'device',
-      userId: device.ownerId,
-      deviceId,
-      automationId: null,
-      data: JSON.stringify({ device: deviceView(fleet, activeRuns, device) }),
-      lastId: '',
-    });
+    for (const userId of devices.shares.usersOf(device)) {
+      const seen = devices.find(deviceId, userId);
+      if (seen === undefined) continue;
+      const data = JSON.stringify({ device: deviceView(devices, activeRuns, { ...seen, viewerId: userId }) });
+      bus.publish({ type: 'device', userId, deviceId, automationId: null, data, lastId: '' });
+    }
   }
 
   #run(row: StoredRun): void {
-    this.#sources.bus.publish({
-      type: 'run',
-      userId: row.user_id,
-      deviceId: row.device_id,
-      automationId: row.automation_id,
-      data: JSON.stringify({ run: runView(row) }),
-      lastId: '',
-    });
+    const data = JSON.stringify({ run: runView(row) });
+    this.#tellReaders(originOf(row), { type: 'run', data, lastId: '' });
+  }
+
+  #tellReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): void {
+    const { runAccess, log } = this.#sources;
+    if (runAccess.isPrivate(run)) return this.#publish(run, [run.userId], event);
+    this.#told = this.#told
+      .then(async () => this.#publish(run, await runAccess.listReaders(run), event))
+      .catch((error: unknown) => log.error({ err: error }, 'an event could not be sent'));
+  }
+
+  #publish(
+    { deviceId, automationId }: RunOrigin,
+    userIds: readonly string[],
+    event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>,
+  ): void {
+    for (const userId of userIds) this.#sources.bus.publish({ ...event, userId, deviceId, automationId });
   }
 }

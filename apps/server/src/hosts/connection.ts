@@ -50,6 +50,7 @@ const isOfRuns = ({ bytes, isBinary }: { bytes: Buffer; isBinary: boolean }): bo
 export class HostConnection implements HostLink {
   readonly connectionId = randomUUID();
   readonly userId: string;
+  readonly userName: string;
   readonly tokenId: string;
   /** When the token ends, epoch ms. */
   readonly expiresAt: number;
@@ -67,6 +68,7 @@ export class HostConnection implements HostLink {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.userId = options.principal.userId;
+    this.userName = options.principal.userName;
     this.tokenId = options.principal.tokenId;
     this.expiresAt = options.principal.expiresAt ?? Infinity;
     this.#silence = this.#watchSilence(helloTimeoutMs);

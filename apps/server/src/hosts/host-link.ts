@@ -8,6 +8,7 @@ export interface HostLink {
   readonly hostName: string;
   /** Owner of the token, and so of the devices. */
   readonly userId: string;
+  readonly userName: string;
   /** False once the connection is gone: what was sent may not have arrived. */
   readonly isOpen: boolean;
   /** What the host has of the launches on this connection. */

@@ -5,8 +5,8 @@ import { v7 as uuidv7 } from 'uuid';
 
 import type { Compiler } from '../compile/compiler.ts';
 import { requireCompiled } from '../compile/require-compiled.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices } from '../devices/online-devices.ts';
-import type { Fleet } from '../devices/fleet.ts';
 import { ApiError } from '../http/api-error.ts';
 import { bundleOf } from './bundle.ts';
 import type { LaunchReply } from './device-outcomes.ts';
@@ -46,14 +46,14 @@ function requireSame(request: DirectRequest, fingerprint: string, known: string)
 /** Starts direct code; the caller's launch ID makes sure that it is started once. */
 export class DirectLaunches {
   readonly #dispatcher: Dispatcher;
-  readonly #fleet: Fleet;
+  readonly #devices: DeviceAccess;
   readonly #compiler: Compiler;
   /** The launches that have no stored answer yet, by user and launch ID. */
   readonly #underWay = new Map<string, UnderWay>();
 
-  constructor(dispatcher: Dispatcher, fleet: Fleet, compiler: Compiler) {
+  constructor(dispatcher: Dispatcher, devices: DeviceAccess, compiler: Compiler) {
     this.#dispatcher = dispatcher;
-    this.#fleet = fleet;
+    this.#devices = devices;
     this.#compiler = compiler;
   }
 
@@ -81,10 +81,10 @@ export class DirectLaunches {
 
   async #launch(launcher: Launcher, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
     const { userId } = launcher;
-    getOnlineDevices(this.#fleet, userId, [request.device_id]);
+    getOnlineDevices(this.#devices, userId, [request.device_id]);
     const bundle = bundleOf(requireCompiled(await this.#compiler.bundleDirectCode(userId, request.code)));
     // Compiling takes its time: the device may have gone meanwhile.
-    const devices = getOnlineDevices(this.#fleet, userId, [request.device_id]);
+    const devices = getOnlineDevices(this.#devices, userId, [request.device_id]);
     const id = uuidv7();
     const outcome = await dispatch(this.#dispatcher, {
       id,

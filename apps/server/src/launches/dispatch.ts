@@ -128,6 +128,7 @@ const newRun = (launch: Dispatch, { device, link }: OnlineDevice, createdAt: num
   launch: launch.id,
   user_id: launch.launcher.userId,
   device_id: device.id,
+  device_owner_id: device.ownerId,
   host_id: link.hostId,
   automation_id: launch.automationId,
   launch_id: launch.launchId,

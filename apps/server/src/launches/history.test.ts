@@ -28,7 +28,7 @@ async function insertLaunch(id: string, ageDays: number): Promise<void> {
     created_at: Date.now() - ageDays * dayMs,
   };
   const run = {
-    ...{ id: `run-${id}`, launch: id, user_id: 'u', device_id: 'd', host_id: 'h' },
+    ...{ id: `run-${id}`, launch: id, user_id: 'u', device_id: 'd', device_owner_id: 'u', host_id: 'h' },
     ...{ automation_id: id, launch_id: id, status: 'starting' as const, stop_requested: 0 },
     ...{ error_code: null, error_message: null, error_stack: null, outcome: null },
     ...{ commit: null, dirty: null },

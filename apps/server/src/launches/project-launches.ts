@@ -2,7 +2,7 @@ import type { DeviceOutcome, LaunchBody } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
-import type { Fleet } from '../devices/fleet.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices, nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
@@ -18,7 +18,7 @@ export type ProjectRequest = Static<typeof LaunchBody>;
 
 interface Options {
   dispatcher: Dispatcher;
-  fleet: Fleet;
+  devices: DeviceAccess;
   getLaunchable: GetLaunchable;
   bundles: ProjectBundles;
   parameters: ParameterChecker;
@@ -65,7 +65,7 @@ export class ProjectLaunches {
   }
 
   #getFreeDevices(principal: Principal, project: Launchable, deviceIds: readonly string[]): OnlineDevice[] {
-    const devices = getOnlineDevices(this.#options.fleet, principal.userId, deviceIds);
+    const devices = getOnlineDevices(this.#options.devices, principal.userId, deviceIds);
     const isBusy = ({ device }: OnlineDevice): boolean => this.#isRunning(device.id, project.projectId);
     const busy = devices.filter(isBusy).map(({ device }) => nameOf(device));
     if (busy.length === 0) return devices;

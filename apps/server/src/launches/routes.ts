@@ -5,18 +5,22 @@ import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { GetLaunchable } from '../projects/launchable.ts';
+import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ActiveRun } from '../runs/active-runs.ts';
+import type { RunAccess } from '../runs/run-access.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
-import { requireVisible } from '../runs/visible-run.ts';
 import { refusingEach } from './device-outcomes.ts';
 import type { DirectLaunches } from './direct-launches.ts';
 import type { ProjectLaunches } from './project-launches.ts';
-import { stopOnDevices, type Stopper } from './stop-on-devices.ts';
+import { stopOnDevices, whatMayBeStopped, type Stopper } from './stop-on-devices.ts';
 
 interface LaunchRoutesOptions {
   directLaunches: DirectLaunches;
   projectLaunches: ProjectLaunches;
   getLaunchable: GetLaunchable;
+  people: ProjectPeople;
   stopper: Stopper;
+  runAccess: RunAccess;
   findRun: (runId: string) => Promise<StoredRun | undefined>;
 }
 
@@ -25,7 +29,7 @@ interface LaunchRoutesOptions {
  * `POST /runs/:id/stop`
  */
 export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptions): void {
-  const { directLaunches, projectLaunches, getLaunchable, stopper, findRun } = options;
+  const { directLaunches, projectLaunches, getLaunchable, people, stopper, runAccess, findRun } = options;
 
   addRoute(app, launchRoutes.launch, ({ principal, body }) =>
     refusingEach(body.device_ids, async () => {
@@ -45,8 +49,11 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
     refuseLimitedToken(principal);
     return refusingEach([body.device_id], async () => {
       if (body.command === 'start') return directLaunches.start(principal, body);
-      const isMeant = (run: { launchId: string | null }): boolean => run.launchId === body.launch_id;
-      const { count, devices } = await stopOnDevices(stopper, principal.userId, [body.device_id], isMeant);
+      const { userId } = principal;
+      // Another user may have chosen the same launch ID.
+      const isMeant = (run: ActiveRun): boolean =>
+        run.launchId === body.launch_id && [run.userId, run.deviceOwnerId].includes(userId);
+      const { count, devices } = await stopOnDevices(stopper, userId, [body.device_id], isMeant);
       const message = count === 0 ? 'Nothing to stop: it does not run on this device.' : 'Stopped.';
       return { success: true, message, devices };
     });
@@ -54,7 +61,9 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
 
   addRoute(app, launchRoutes.stopAll, async ({ principal, body }) => {
     refuseLimitedToken(principal);
-    const { count, devices } = await stopOnDevices(stopper, principal.userId, [body.device_id], () => true);
+    const { userId } = principal;
+    const mayStop = await whatMayBeStopped(stopper, people, { deviceId: body.device_id, userId });
+    const { count, devices } = await stopOnDevices(stopper, userId, [body.device_id], mayStop);
     const message =
       count === 0
         ? 'Nothing to stop: no automation runs on this device.'
@@ -63,7 +72,8 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
   });
 
   addRoute(app, launchRoutes.stopRun, async ({ principal, params }) => {
-    const run = requireVisible(await findRun(params.id.toLowerCase()), principal, params.id);
+    const { userId } = principal;
+    const run = await runAccess.getStoppable(await findRun(params.id.toLowerCase()), principal, params.id);
     const row = { device_id: run.device_id, code: null, reason: null, run_id: run.id };
     if (isEnded(run.status))
       return {
@@ -71,8 +81,14 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
         message: 'Nothing to stop: the run has ended.',
         devices: [{ ...row, outcome: 'nothing_to_stop' as const }],
       };
-    const isMeant = ({ runId }: { runId: string }): boolean => runId === run.id;
-    await stopOnDevices(stopper, principal.userId, [run.device_id], isMeant);
+    const mayStop = await whatMayBeStopped(stopper, people, { deviceId: run.device_id, userId });
+    const isMeant = (active: ActiveRun): boolean => {
+      if (active.runId !== run.id || mayStop(active)) return active.runId === run.id;
+      throw ApiError.of('forbidden', {
+        reason: 'A run is stopped by its launcher, by editors of its project and by the owner of the device',
+      });
+    };
+    await stopOnDevices(stopper, userId, [run.device_id], isMeant);
     return { success: true, message: 'Stopped.', devices: [{ ...row, outcome: 'stopped' as const }] };
   });
 }

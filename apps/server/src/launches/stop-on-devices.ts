@@ -1,30 +1,47 @@
-import type { DeviceOutcome } from '@phalanx/protocol';
+import type { DeviceOutcome, ProjectRole } from '@phalanx/protocol';
 
-import type { Fleet, FleetDevice } from '../devices/fleet.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { FleetDevice } from '../devices/fleet.ts';
 import { getStoppableDevices, nameOf } from '../devices/online-devices.ts';
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
+import { editors } from '../projects/project-access.ts';
+import type { ProjectPeople } from '../projects/project-people.ts';
 import type { ActiveRun, ActiveRuns } from '../runs/active-runs.ts';
 import type { RunStops } from '../runs/run-stops.ts';
 
 export interface Stopper {
-  fleet: Fleet;
+  devices: DeviceAccess;
   activeRuns: ActiveRuns;
   stops: RunStops;
 }
+
+/** Of all that runs on a device: everything for its owner, for others what they have launched or might launch. */
+export async function whatMayBeStopped(
+  { devices, activeRuns }: Stopper,
+  people: ProjectPeople,
+  { deviceId, userId }: { deviceId: string; userId: string },
+): Promise<(run: ActiveRun) => boolean> {
+  if (devices.find(deviceId, userId)?.role === 'owner') return () => true;
+  const projectIds = new Set(activeRuns.onDevice(deviceId).map((run) => run.automationId));
+  for (const id of projectIds) if (!isEditor((await people.of(id)).get(userId))) projectIds.delete(id);
+  return (run) => run.userId === userId || (run.launchId === null && projectIds.has(run.automationId));
+}
+
+const isEditor = (role: ProjectRole | undefined): boolean => role !== undefined && editors.includes(role);
 
 /**
  * Ends the runs on these devices that are meant, and returns how many they were. Throws `devices_unavailable` before
  * anything is stopped, or `stop_not_confirmed`.
  */
 export async function stopOnDevices(
-  { fleet, activeRuns, stops }: Stopper,
+  { devices: access, activeRuns, stops }: Stopper,
   userId: string,
   deviceIds: readonly string[],
   isMeant: (run: ActiveRun) => boolean,
 ): Promise<{ count: number; devices: DeviceOutcome[] }> {
   const meantOn = (deviceId: string): ActiveRun[] => activeRuns.onDevice(deviceId).filter(isMeant);
-  const online = getStoppableDevices(fleet, userId, deviceIds, (id) => meantOn(id).length > 0);
+  const online = getStoppableDevices(access, userId, deviceIds, (id) => meantOn(id).length > 0);
   const meant = online.flatMap(({ device }) => meantOn(device.id));
   const unconfirmed = await stops.stop(meant);
   const runsOn = Map.groupBy(meant, ({ deviceId }) => deviceId);

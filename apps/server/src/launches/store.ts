@@ -36,9 +36,10 @@ export type NewLaunch = Omit<LaunchRow, 'answer'>;
 export type BegunRun = Pick<StoredRun, 'id' | 'device_id' | 'started_at' | 'error_code' | 'error_message'>;
 
 /** What the runs of a launch do not have in common. */
-const ownFields = ({ id, device_id, host_id, automation_id, commit, dirty }: StoredRun) => ({
-  ...{ id, device_id, host_id, automation_id, commit, dirty },
-});
+const ownFields = (run: StoredRun) => {
+  const { id, device_id, device_owner_id, host_id, automation_id, commit, dirty } = run;
+  return { id, device_id, device_owner_id, host_id, automation_id, commit, dirty };
+};
 
 export type LaunchStore = ReturnType<typeof createLaunchStore>;
 
@@ -73,9 +74,9 @@ export function createLaunchStore(database: Db, commits: GroupCommit) {
           .values({ ...launch, answer: null })
           .execute();
         // One statement for all of them: a value for each field of each run would make it too long.
-        await sql`INSERT INTO run (id, launch, user_id, device_id, host_id, automation_id, launch_id, status,
+        await sql`INSERT INTO run (id, launch, user_id, device_id, device_owner_id, host_id, automation_id, launch_id, status,
             "commit", dirty, created_at)
-          SELECT run.value->>'id', ${id}, ${userId}, run.value->>'device_id', run.value->>'host_id',
+          SELECT run.value->>'id', ${id}, ${userId}, run.value->>'device_id', run.value->>'device_owner_id', run.value->>'host_id',
             run.value->>'automation_id', ${launchId}, 'starting', run.value->>'commit', run.value->>'dirty', ${createdAt}
           FROM json_each(${json}) AS run`.execute(transaction);
       });

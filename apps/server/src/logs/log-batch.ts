@@ -7,7 +7,9 @@ export interface LogStream {
   readonly runId: string;
   readonly deviceId: string;
   readonly automationId: string;
-  readonly ownerId: string;
+  /** Who launched it. */
+  readonly userId: string;
+  readonly isDirect: boolean;
 }
 
 /** Entries of one run as they are stored: their JSON, joined as in the reply. */

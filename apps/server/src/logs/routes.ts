@@ -2,29 +2,34 @@ import { logRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { Clock } from '../clock.ts';
-import type { Fleet } from '../devices/fleet.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute } from '../http/route.ts';
+import type { RunAccess } from '../runs/run-access.ts';
 import { isUuidV7 } from '../uuid-v7.ts';
 import { readLogs } from './read-logs.ts';
 import type { LogStore } from './store.ts';
 
 interface LogRoutesOptions {
-  fleet: Fleet;
+  devices: DeviceAccess;
+  runAccess: RunAccess;
   store: LogStore;
   clock: Clock;
 }
 
 /** `POST /devices/automationLogs` */
-export function addLogRoutes(app: FastifyInstance, { fleet, store, clock }: LogRoutesOptions): void {
+export function addLogRoutes(
+  app: FastifyInstance,
+  { devices, runAccess, store, clock }: LogRoutesOptions,
+): void {
   addRawRoute(app, logRoutes.read, async ({ principal, body }, reply) => {
     const from = cursorOf(body.from);
-    if (fleet.findOwn(body.device_id, principal.userId) === undefined) {
-      throw ApiError.of('device_not_found', { device_id: body.device_id });
-    }
+    const { userId } = principal;
+    const { device } = devices.get(body.device_id, userId);
     requireProjects(principal, body.automation_ids);
-    const { device_id: deviceId, automation_ids: automationIds } = body;
+    const automationIds = await runAccess.selectReadable(userId, device, body.automation_ids);
+    const deviceId = device.id;
     const logs = readLogs(store.segments, { deviceId, automationIds, from, nowMs: clock.now() });
     return reply.type('application/json; charset=utf-8').send(logs);
   });

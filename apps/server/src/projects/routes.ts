@@ -10,12 +10,14 @@ import { pageLimit, toPage } from '../http/page.ts';
 import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
 import { readers, type ProjectAccess } from './project-access.ts';
+import type { ProjectPeople } from './project-people.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
 import type { ProjectStore, SharedProject } from './store.ts';
 
 interface ProjectRoutesOptions {
   store: ProjectStore;
   access: ProjectAccess;
+  people: ProjectPeople;
   repositories: ProjectRepositories;
   clock: Clock;
   /** Told after a project is gone. */
@@ -27,7 +29,7 @@ interface ProjectRoutesOptions {
  * `GET /automation-project/:id/members` · `PUT, DELETE /automation-project/:id/members/:user_id`
  */
 export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOptions): void {
-  const { store, access, repositories, clock } = options;
+  const { store, access, people, repositories, clock } = options;
 
   addRoute(app, projectRoutes.list, async ({ principal, query }) => {
     const limit = pageLimit(query);
@@ -80,6 +82,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
   addRoute(app, projectRoutes.delete, async ({ principal, params }) => {
     const project = await getOwnProject(principal, params.id);
     if (!(await store.delete(project.id))) throw ApiError.of('project_not_found', { project_id: params.id });
+    people.forget(project.id);
     await repositories.remove(project.id);
     await options.onDeleted(project.id);
     return { success: true, message: `Project "${project.name}" was deleted.` };
@@ -101,6 +104,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
       throw ApiError.of('invalid_request', { problem });
     }
     await store.putMember(project.id, userId, body.role);
+    people.forget(project.id);
     return { success: true, member: { user_id: userId, name, role: body.role } };
   });
 
@@ -112,6 +116,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
       : getOwnProject(principal, params.id));
     if (!(await store.deleteMember(project.id, userId)))
       throw ApiError.of('member_not_found', { user_id: params.user_id, project_id: params.id });
+    people.forget(project.id);
     return { success: true, message: `User ${userId} is no longer a member of "${project.name}".` };
   });
 

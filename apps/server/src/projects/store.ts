@@ -120,6 +120,19 @@ export function createProjectStore(database: Db) {
         .limit(limit)
         .execute(),
 
+    /** The owner and all members. */
+    async listRoles(projectId: string): Promise<{ user_id: string; role: ProjectRole }[]> {
+      const owner = db
+        .selectFrom('project')
+        .select(['owner_id as user_id', sql.lit<ProjectRole>('owner').as('role')])
+        .where('id', '=', projectId);
+      const members = db
+        .selectFrom('project_member')
+        .select(['user_id', sql<ProjectRole>`role`.as('role')])
+        .where('project_id', '=', projectId);
+      return owner.unionAll(members).execute();
+    },
+
     async putMember(projectId: string, userId: string, role: MemberRole): Promise<void> {
       await db
         .insertInto('project_member')

@@ -15,6 +15,7 @@ import type { RecordStore } from './store.ts';
 /** What the intake must know of a run. */
 export interface OriginRun {
   readonly user_id: string;
+  readonly device_owner_id: string;
   readonly host_id: string;
   readonly device_id: string;
   readonly automation_id: string;
@@ -70,7 +71,7 @@ export class RecordIntake {
     const id = report.record_id.toLowerCase();
     const runId = report.run_id.toLowerCase();
     const run = await this.#options.findRun(runId);
-    if (run === undefined || run.user_id !== link.userId || run.host_id !== link.hostId)
+    if (run === undefined || run.device_owner_id !== link.userId || run.host_id !== link.hostId)
       return this.#refuse(link, id, 'its run is not one of this host');
     // Before the time is looked at: what is stored already may have grown old meanwhile.
     const known = await this.#options.store.find(id);
@@ -101,7 +102,7 @@ export class RecordIntake {
       automation_id: run.automation_id,
       project_id: run.launch_id === null ? run.automation_id : null,
       automation_name: automation.name,
-      user_id: run.user_id,
+      user_id: run.device_owner_id,
       device_id: run.device_id,
       device_info: JSON.stringify({
         brand: device?.brand ?? '',

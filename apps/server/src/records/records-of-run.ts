@@ -5,7 +5,7 @@ import { kindOf } from './cells.ts';
 import type { ReadRecord } from './record-reader.ts';
 import type { RecordStore } from './store.ts';
 
-/** What a run has left, for its launcher. */
+/** What a run has left, for a user. */
 export type RecordsOfRun = (run: {
   id: string;
   user_id: string;
@@ -20,7 +20,7 @@ interface Options {
 const mostRecords = 100;
 const nothing = { records: [], last_screen: null };
 
-/** A launcher who may no longer review the project's records is told of none. */
+/** A user who may not review the project's records is told of none. */
 export function createRecordsOfRun({ store, access, read }: Options): RecordsOfRun {
   return async ({ id, user_id: userId }) => {
     const records = await store.listOfRun(id, mostRecords);

@@ -6,6 +6,7 @@ export interface ActiveRun {
   readonly runId: string;
   readonly userId: string;
   readonly deviceId: string;
+  readonly deviceOwnerId: string;
   readonly hostId: string;
   readonly automationId: string;
   /** The caller's launch ID; null for a project. */
@@ -37,7 +38,9 @@ export class ActiveRuns {
   }
 
   ofHost(link: Pick<HostLink, 'hostId' | 'userId'>): ActiveRun[] {
-    return [...this.#byId.values()].filter((run) => run.hostId === link.hostId && run.userId === link.userId);
+    return [...this.#byId.values()].filter(
+      (run) => run.hostId === link.hostId && run.deviceOwnerId === link.userId,
+    );
   }
 
   all(): ActiveRun[] {
@@ -103,6 +106,7 @@ export function activeRunOf(row: StoredRun, connectionId: string | null): Active
     runId: row.id,
     userId: row.user_id,
     deviceId: row.device_id,
+    deviceOwnerId: row.device_owner_id,
     hostId: row.host_id,
     automationId: row.automation_id,
     launchId: row.launch_id,

@@ -5,22 +5,24 @@ import { pageLimit, toPage } from '../http/page.ts';
 import { addRoute } from '../http/route.ts';
 import { parseTime } from '../http/time-input.ts';
 import { detailView, runView } from './run-view.ts';
-import { requireVisible } from './visible-run.ts';
+import type { RunAccess } from './run-access.ts';
 import type { StoredRun } from './stored-run.ts';
 import type { RunStore } from './store.ts';
 
 interface RunRoutesOptions {
   store: RunStore;
-  /** The records that a run has left, as its launcher may see them. */
-  recordsOf: (run: StoredRun) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
+  access: RunAccess;
+  /** The records that a run has left, as this user may see them. */
+  recordsOf: (run: Pick<StoredRun, 'id' | 'user_id'>) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
 }
 
 /** `GET /runs` · `GET /runs/:id` */
-export function addRunRoutes(app: FastifyInstance, { store, recordsOf }: RunRoutesOptions): void {
+export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }: RunRoutesOptions): void {
   addRoute(app, runRoutes.list, async ({ principal, query }) => {
     const limit = pageLimit(query);
     const rows = await store.list({
       userId: principal.userId,
+      otherDeviceIds: access.listOtherDevices(principal.userId),
       automationIds: principal.projectIds,
       deviceId: query.device_id,
       automationId: query.automation_id,
@@ -36,8 +38,13 @@ export function addRunRoutes(app: FastifyInstance, { store, recordsOf }: RunRout
   });
 
   addRoute(app, runRoutes.get, async ({ principal, params }) => {
-    const row = requireVisible(await store.findDetail(params.id.toLowerCase()), principal, params.id);
-    return { success: true, run: { ...detailView(row), ...(await recordsOf(row)) } };
+    const row = await access.getReadable(
+      await store.findDetail(params.id.toLowerCase()),
+      principal,
+      params.id,
+    );
+    const left = await recordsOf({ id: row.id, user_id: principal.userId });
+    return { success: true, run: { ...detailView(row), ...left } };
   });
 }
 

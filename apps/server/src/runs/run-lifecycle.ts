@@ -37,7 +37,10 @@ export class RunLifecycle {
   async load(): Promise<void> {
     for (const row of await this.#options.store.listActive()) {
       this.#options.activeRuns.add(activeRunOf(row, null));
-      this.#awaySince.set(hostKey({ userId: row.user_id, hostId: row.host_id }), this.#options.clock.now());
+      this.#awaySince.set(
+        hostKey({ userId: row.device_owner_id, hostId: row.host_id }),
+        this.#options.clock.now(),
+      );
     }
   }
 
@@ -104,7 +107,7 @@ export class RunLifecycle {
     const { clock, lostAfterMs, activeRuns } = this.#options;
     const limit = clock.now() - lostAfterMs;
     const overdue = activeRuns.all().filter((run) => {
-      const awaySince = this.#awaySince.get(hostKey(run));
+      const awaySince = this.#awaySince.get(hostKey({ userId: run.deviceOwnerId, hostId: run.hostId }));
       return (
         (awaySince !== undefined && awaySince <= limit) ||
         (run.status === 'starting' && run.createdAt <= limit)
@@ -118,11 +121,11 @@ export class RunLifecycle {
   #judge(link: HostLink, report: RunReport, row: StoredRun | undefined): 'store' | 'stop' | 'known' {
     const active = this.#options.activeRuns.find(report.run_id);
     if (active !== undefined) {
-      if (active.userId !== link.userId || active.hostId !== link.hostId) return 'known';
+      if (active.deviceOwnerId !== link.userId || active.hostId !== link.hostId) return 'known';
       active.connectionId = link.connectionId;
       return active.status === report.status || report.status === 'starting' ? 'known' : 'store';
     }
-    const isTheirs = row?.user_id === link.userId && row.host_id === link.hostId;
+    const isTheirs = row?.device_owner_id === link.userId && row.host_id === link.hostId;
     if (row?.status === 'lost' && isTheirs) return this.#revive(row, link, report);
     return isEnded(report.status) ? 'known' : 'stop';
   }

@@ -1,5 +1,5 @@
 import { activeRunStatuses, type RunError, type RunOutcome, type RunStatus } from '@phalanx/protocol';
-import { sql } from 'kysely';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
@@ -31,6 +31,8 @@ export interface RunChange {
 
 export interface RunFilter {
   userId: string;
+  /** Phones on which the user sees runs of others, when these are of projects in which they have a part. */
+  otherDeviceIds: readonly string[];
   /** The only automations whose runs may be seen; null: all. */
   automationIds: ReadonlySet<string> | null;
   deviceId: string | undefined;
@@ -55,6 +57,15 @@ const changeRow = ({ runId, status, outcome, error, startedAt, endedAt }: RunCha
   started_at: startedAt,
   ended_at: endedAt,
 });
+
+/** The user's own runs, and those of others on phones and of projects that both are shared. */
+function visibleTo({ userId, otherDeviceIds }: RunFilter): RawBuilder<SqlBool> {
+  if (otherDeviceIds.length === 0) return sql`user_id = ${userId}`;
+  return sql`(user_id = ${userId} OR (launch_id IS NULL
+    AND device_id IN (SELECT value FROM json_each(${JSON.stringify(otherDeviceIds)}))
+    AND automation_id IN (SELECT id FROM project WHERE owner_id = ${userId}
+      UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})))`;
+}
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
@@ -100,7 +111,7 @@ export function createRunStore(database: Db, commits: GroupCommit) {
         .execute(),
 
     list(filter: RunFilter): Promise<StoredRun[]> {
-      let query = db.selectFrom('run').selectAll().where('user_id', '=', filter.userId);
+      let query = db.selectFrom('run').selectAll().where(visibleTo(filter));
       if (filter.automationIds !== null)
         query = query.where('automation_id', 'in', [...filter.automationIds]);
       if (filter.deviceId !== undefined) query = query.where('device_id', '=', filter.deviceId);
@@ -135,6 +146,26 @@ export function createRunStore(database: Db, commits: GroupCommit) {
           await transaction.withTables<Tables>().replaceInto('run_result').values(results).execute();
         return rows;
       });
+    },
+
+    /** The phones on which others than their owners have launched. */
+    async listForeignDevices(): Promise<string[]> {
+      const query = db.selectFrom('run').select('device_id').distinct();
+      const rows = await query.whereRef('user_id', '<>', 'device_owner_id').execute();
+      return rows.map((row) => row.device_id);
+    },
+
+    /** Whether the user has launched direct code under this ID. */
+    async hasLaunched(userId: string, launchId: string): Promise<boolean> {
+      const row = await db
+        .selectFrom('run')
+        .select('id')
+        .where('automation_id', '=', launchId)
+        .where('user_id', '=', userId)
+        .where('launch_id', 'is not', null)
+        .limit(1)
+        .executeTakeFirst();
+      return row !== undefined;
     },
 
     async requestStop(runIds: readonly string[]): Promise<void> {

@@ -8,6 +8,8 @@ export interface StoredRun {
   launch: string;
   user_id: string;
   device_id: string;
+  /** Whose host runs it; the launcher may be somebody else. */
+  device_owner_id: string;
   host_id: string;
   automation_id: string;
   /** The caller's launch ID; null for a project. */

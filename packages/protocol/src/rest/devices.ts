@@ -4,11 +4,15 @@ import { DeviceState } from '../device-states.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { success, type RouteContract } from './contract.ts';
 import { pageOf, idPageQuery } from './page.ts';
+import { DeviceRole, UserName } from './shares.ts';
 
 export const RunningAutomation = Type.Object({
   run_id: Uuid,
-  automation_id: Type.String(),
+  automation_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'Null for direct code of somebody else',
+  }),
   started_at: Type.Union([EpochMs, Type.Null()]),
+  user: UserName,
 });
 
 export const Device = Type.Object({
@@ -30,6 +34,8 @@ export const Device = Type.Object({
   screen_height: Type.Integer(),
   host: Type.Union([Type.Object({ id: Uuid, name: Type.String(), connected: Type.Boolean() }), Type.Null()]),
   running: Type.Array(RunningAutomation),
+  role: DeviceRole,
+  owner: UserName,
 });
 export type Device = Static<typeof Device>;
 
@@ -58,14 +64,15 @@ export type DeviceScreen = Static<typeof DeviceScreen>;
 
 const params = Type.Object({ id: Id });
 
-/** The caller's phones. */
+/** The phones that the caller owns or shares. */
 export const deviceRoutes = {
   list: {
     method: 'GET',
     path: '/api/v2/devices',
     operationId: 'listDevices',
     tag: 'Devices',
-    summary: 'List your devices, in the order in which they were first seen',
+    summary:
+      'List your devices and those that are shared with you, in the order in which they were first seen',
     scope: 'read',
     query: Type.Object({
       ...idPageQuery,

@@ -11,3 +11,4 @@ export * from './records.ts';
 export * from './page.ts';
 export * from './projects.ts';
 export * from './runs.ts';
+export * from './shares.ts';

@@ -7,6 +7,7 @@ import { projectTables } from './004-projects.ts';
 import { recordTables } from './005-records.ts';
 import { nameTables } from './006-names.ts';
 import { runDetails } from './007-run-details.ts';
+import { shareTables } from './008-shares.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -17,4 +18,5 @@ export const migrations: Record<string, Migration> = {
   '005-records': recordTables,
   '006-names': nameTables,
   '007-run-details': runDetails,
+  '008-shares': shareTables,
 };

@@ -1,0 +1,97 @@
+import { deviceMemberRoutes, hostRoutes, type DeviceMember, type ShareRole } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+
+import { ApiError } from '../http/api-error.ts';
+import type { KnownHosts } from '../hosts/known-hosts.ts';
+import type { Principal } from '../http/principal.ts';
+import { addRoute } from '../http/route.ts';
+import type { DeviceAccess } from './device-access.ts';
+import { deviceTarget, hostTarget } from './device-shares.ts';
+import { getHost, listHosts } from './host-list.ts';
+import type { ShareTarget } from './share-store.ts';
+
+/** What is shared, as the caller sees it. */
+interface Shared {
+  target: ShareTarget;
+  isOwner: boolean;
+}
+
+/**
+ * `GET /hosts` · `GET /devices/:id/members` · `PUT, DELETE /devices/:id/members/:user_id` · the same below
+ * `/hosts/:id`
+ */
+export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, hosts: KnownHosts): void {
+  const { shares } = access;
+
+  const findDevice = (id: string, userId: string): Shared => {
+    const { device, role } = access.get(id, userId);
+    return { target: deviceTarget(device), isOwner: role === 'owner' };
+  };
+  const findHost = (id: string, userId: string): Shared => {
+    const { host, role } = getHost(hosts, shares, { id, userId });
+    return { target: hostTarget(host.ownerId, host.id), isOwner: role === 'owner' };
+  };
+
+  addRoute(app, hostRoutes.list, async ({ principal }) => ({
+    success: true,
+    hosts: listHosts(hosts, access, principal.userId),
+  }));
+
+  for (const [routes, find] of [
+    [deviceMemberRoutes, findDevice],
+    [hostRoutes, findHost],
+  ] as const) {
+    addRoute(app, routes.listMembers, async ({ principal, params }) => ({
+      success: true,
+      members: listMembers(find(params.id, principal.userId).target),
+    }));
+    addRoute(app, routes.putMember, async ({ principal, params, body }) => {
+      refuseLimitedToken(principal);
+      const { target, isOwner } = find(params.id, principal.userId);
+      requireOwner(isOwner);
+      return { success: true, member: await share(target, params.user_id.toLowerCase(), body.role) };
+    });
+    addRoute(app, routes.deleteMember, async ({ principal, params }) => {
+      refuseLimitedToken(principal);
+      const { target, isOwner } = find(params.id, principal.userId);
+      const userId = params.user_id.toLowerCase();
+      if (userId !== principal.userId) requireOwner(isOwner);
+      if (shares.find(target, userId) === undefined)
+        throw ApiError.of('share_not_found', {
+          target: `${target.kind} ${params.id}`,
+          user_id: params.user_id,
+        });
+      await shares.delete(target, userId);
+      return { success: true, message: `The ${target.kind} is no longer shared with user ${userId}.` };
+    });
+  }
+
+  /** The owner first. */
+  function listMembers(target: ShareTarget): DeviceMember[] {
+    const member = (userId: string, role: DeviceMember['role']): DeviceMember => ({
+      ...{ user_id: userId, name: shares.nameOf(userId), role },
+    });
+    const others = shares.listMembers(target).map(({ userId, role }) => member(userId, role));
+    return [member(target.owner_id, 'owner'), ...others];
+  }
+
+  async function share(target: ShareTarget, userId: string, role: ShareRole): Promise<DeviceMember> {
+    if (userId === target.owner_id) {
+      const problem = `Path segment user_id is the owner of the ${target.kind}, who needs no other role`;
+      throw ApiError.of('invalid_request', { problem });
+    }
+    const name = await shares.put(target, userId, role);
+    if (name === undefined) throw ApiError.of('user_not_found', { user_id: userId });
+    return { user_id: userId, name, role };
+  }
+}
+
+function requireOwner(isOwner: boolean): void {
+  if (isOwner) return;
+  throw ApiError.of('forbidden', { reason: 'Only the owner of a phone shares it' });
+}
+
+function refuseLimitedToken({ projectIds }: Principal): void {
+  if (projectIds === null) return;
+  throw ApiError.of('forbidden', { reason: 'This token is limited to some projects: it shares no phones' });
+}

@@ -1,0 +1,122 @@
+import { LRUCache } from 'lru-cache';
+
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { FleetDevice } from '../devices/fleet.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Principal } from '../http/principal.ts';
+import type { ProjectPeople } from '../projects/project-people.ts';
+import type { RunStore } from './store.ts';
+import type { StoredRun } from './stored-run.ts';
+
+interface Options {
+  store: RunStore;
+  devices: DeviceAccess;
+  people: ProjectPeople;
+}
+
+/** Where a run belongs. */
+export interface RunOrigin {
+  /** Who launched it. */
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly automationId: string;
+  readonly isDirect: boolean;
+}
+
+export const originOf = (row: StoredRun): RunOrigin => ({
+  userId: row.user_id,
+  deviceId: row.device_id,
+  automationId: row.automation_id,
+  isDirect: row.launch_id !== null,
+});
+
+const maxRemembered = 10_000;
+
+/**
+ * Who may read of a run: whoever launched it, and those who have a part in both its project and its phone. Direct code
+ * is its launcher's alone.
+ */
+export class RunAccess {
+  readonly #options: Options;
+  /** The phones on which others than their owners have launched. On all others nobody has to be asked. */
+  readonly #foreign = new Set<string>();
+  readonly #ownDirect = new LRUCache<string, true>({ max: maxRemembered });
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async load(): Promise<void> {
+    for (const deviceId of await this.#options.store.listForeignDevices()) this.#foreign.add(deviceId);
+  }
+
+  /** Call it for each run that is launched. */
+  note(run: StoredRun): void {
+    if (run.user_id !== run.device_owner_id) this.#foreign.add(run.device_id);
+  }
+
+  /** The run, when the caller may read of it; else `run_not_found`. `id` is how they named it. */
+  async getReadable<Run extends StoredRun>(
+    run: Run | undefined,
+    { userId, projectIds }: Principal,
+    id: string,
+  ): Promise<Run> {
+    if (run !== undefined && projectIds?.has(run.automation_id) !== false) {
+      if ((await this.listReaders(originOf(run))).includes(userId)) return run;
+    }
+    throw ApiError.of('run_not_found', { run_id: id });
+  }
+
+  /** The same for a stop: the owner of a phone knows of each run on it. */
+  async getStoppable(run: StoredRun | undefined, principal: Principal, id: string): Promise<StoredRun> {
+    if (run?.device_owner_id === principal.userId && principal.projectIds === null) return run;
+    return this.getReadable(run, principal, id);
+  }
+
+  /** True: only its launcher may read of it, and nobody has to be asked. */
+  isPrivate(run: RunOrigin): boolean {
+    const device = this.#options.devices.fleet.find(run.deviceId);
+    if (run.isDirect || device === undefined) return true;
+    return this.#options.devices.shares.usersOf(device).every((userId) => userId === run.userId);
+  }
+
+  async listReaders(run: RunOrigin): Promise<string[]> {
+    const { devices, people } = this.#options;
+    if (this.isPrivate(run)) return [run.userId];
+    const roles = await people.of(run.automationId);
+    // After the wait: a share that has ended meanwhile no longer counts.
+    const device = devices.fleet.find(run.deviceId);
+    const others = device === undefined ? [] : devices.shares.usersOf(device).filter((id) => roles.has(id));
+    return [...new Set([run.userId, ...others])];
+  }
+
+  /** The phones on which there may be runs of others that the user may read of. */
+  listOtherDevices(userId: string): string[] {
+    const { devices } = this.#options;
+    if (!devices.shares.hasAny(userId) && this.#foreign.size === 0) return [];
+    return devices
+      .list(userId)
+      .filter(({ device, role }) => role !== 'owner' || this.#foreign.has(device.id))
+      .map(({ device }) => device.id);
+  }
+
+  /** Those of the automations whose log entries on this phone the user may read. */
+  async selectReadable(
+    userId: string,
+    device: FleetDevice,
+    automationIds: readonly string[],
+  ): Promise<readonly string[]> {
+    if (device.ownerId === userId && !this.#foreign.has(device.id)) return automationIds;
+    const readable = await Promise.all(automationIds.map((id) => this.#isReadable(userId, id)));
+    return automationIds.filter((_, index) => readable[index]);
+  }
+
+  async #isReadable(userId: string, automationId: string): Promise<boolean> {
+    if ((await this.#options.people.of(automationId)).has(userId)) return true;
+    const key = `${userId} ${automationId}`;
+    if (this.#ownDirect.has(key)) return true;
+    const isOwn = await this.#options.store.hasLaunched(userId, automationId);
+    if (isOwn) this.#ownDirect.set(key, true);
+    return isOwn;
+  }
+}
