@@ -13,12 +13,14 @@ import { addScreenCommand } from './screen.ts';
 import { addStopCommand } from './stop.ts';
 import { addTokenCommands } from './tokens.ts';
 import { addTypesCommand } from './types.ts';
+import { addHostsCommand } from './share-phones.ts';
 import { addUserCommands } from './users.ts';
 
 /** The commands that call a server, wherever it is. */
 export function addCallerCommands(program: Command): void {
   addDevicesCommand(program);
   addScreenCommand(program);
+  addHostsCommand(program);
   addProjectCommands(program);
   addTypesCommand(program);
   addRunCommand(program);

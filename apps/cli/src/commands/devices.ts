@@ -5,6 +5,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../connecti
 import { listDevices } from '../launch/find-device.ts';
 import { formatAge } from '../output/duration.ts';
 import { printJson, printTable } from '../output/table.ts';
+import { addDeviceShareCommands } from './share-phones.ts';
 
 const noDevices =
   'No devices yet. Connect a phone to a host: "phalanx host --help" says how; "phalanx demo" shows a simulated one.';
@@ -31,6 +32,7 @@ Examples:
       else printTable({ flexible: 'reason', rows: devices.map(row) }, noDevices);
     });
   addConnectionOptions(command);
+  addDeviceShareCommands(command);
 }
 
 const row = (device: Device): Record<string, string> => ({

@@ -13,14 +13,14 @@ interface SeenHost {
 const roleOf = (shares: DeviceShares, host: KnownHost, userId: string): DeviceRole | undefined =>
   host.ownerId === userId ? 'owner' : shares.find(hostTarget(host.ownerId, host.id), userId);
 
-/** Own hosts first: two owners may have hosts of one ID. */
-function listSeen(hosts: KnownHosts, shares: DeviceShares, userId: string): SeenHost[] {
-  const seen = hosts.all().flatMap((host) => {
+const listSeen = (hosts: KnownHosts, shares: DeviceShares, userId: string): SeenHost[] =>
+  hosts.all().flatMap((host) => {
     const role = roleOf(shares, host, userId);
     return role === undefined ? [] : [{ host, role }];
   });
-  return [...seen.filter(({ role }) => role === 'owner'), ...seen.filter(({ role }) => role !== 'owner')];
-}
+
+/** Two owners may have hosts of one ID. */
+export const hostCursor = ({ id, owner }: Host): string => `${id}.${owner.id}`;
 
 /** Throws `host_not_found` for whoever has no part in it. */
 export function getHost(
@@ -28,18 +28,23 @@ export function getHost(
   shares: DeviceShares,
   { id, userId }: { id: string; userId: string },
 ): SeenHost {
-  const seen = listSeen(hosts, shares, userId).find(({ host }) => host.id === id.toLowerCase());
+  const named = listSeen(hosts, shares, userId).filter(
+    ({ host }) => host.id.toLowerCase() === id.toLowerCase(),
+  );
+  const seen = named.find(({ role }) => role === 'owner') ?? named[0];
   if (seen === undefined) throw ApiError.of('host_not_found', { host_id: id });
   return seen;
 }
 
+/** In the order of their cursors. */
 export function listHosts(hosts: KnownHosts, access: DeviceAccess, userId: string): Host[] {
-  return listSeen(hosts, access.shares, userId).map(({ host, role }) => ({
+  const seen = listSeen(hosts, access.shares, userId).map(({ host, role }) => ({
     ...{ id: host.id, name: host.name, connected: host.connectionId !== null, since: host.since },
     devices: countDevices(access, host),
     role,
     owner: { id: host.ownerId, name: access.shares.nameOf(host.ownerId) },
   }));
+  return seen.sort((one, other) => (hostCursor(one) < hostCursor(other) ? -1 : 1));
 }
 
 function countDevices({ fleet }: DeviceAccess, host: KnownHost): Host['devices'] {

@@ -3,11 +3,12 @@ import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
 import type { KnownHosts } from '../hosts/known-hosts.ts';
+import { pageLimit, toPage } from '../http/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { DeviceAccess } from './device-access.ts';
 import { deviceTarget, hostTarget } from './device-shares.ts';
-import { getHost, listHosts } from './host-list.ts';
+import { getHost, hostCursor, listHosts } from './host-list.ts';
 import type { ShareTarget } from './share-store.ts';
 
 /** What is shared, as the caller sees it. */
@@ -32,19 +33,22 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
     return { target: hostTarget(host.ownerId, host.id), isOwner: role === 'owner' };
   };
 
-  addRoute(app, hostRoutes.list, async ({ principal }) => ({
-    success: true,
-    hosts: listHosts(hosts, access, principal.userId),
-  }));
+  addRoute(app, hostRoutes.list, async ({ principal, query }) => {
+    const after = query.cursor ?? '';
+    const rows = listHosts(hosts, access, principal.userId).filter((host) => hostCursor(host) > after);
+    const { items, next_cursor } = toPage(rows, pageLimit(query), hostCursor);
+    return { success: true, hosts: items, next_cursor };
+  });
 
   for (const [routes, find] of [
     [deviceMemberRoutes, findDevice],
     [hostRoutes, findHost],
   ] as const) {
-    addRoute(app, routes.listMembers, async ({ principal, params }) => ({
-      success: true,
-      members: listMembers(find(params.id, principal.userId).target),
-    }));
+    addRoute(app, routes.listMembers, async ({ principal, params, query }) => {
+      const rows = listMembers(find(params.id, principal.userId).target, query.cursor?.toLowerCase());
+      const { items, next_cursor } = toPage(rows, pageLimit(query), ({ user_id }) => user_id);
+      return { success: true, members: items, next_cursor };
+    });
     addRoute(app, routes.putMember, async ({ principal, params, body }) => {
       refuseLimitedToken(principal);
       const { target, isOwner } = find(params.id, principal.userId);
@@ -66,13 +70,18 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
     });
   }
 
-  /** The owner first. */
-  function listMembers(target: ShareTarget): DeviceMember[] {
+  /** The owner first, the others by their IDs. */
+  function listMembers(target: ShareTarget, cursor: string | undefined): DeviceMember[] {
     const member = (userId: string, role: DeviceMember['role']): DeviceMember => ({
       ...{ user_id: userId, name: shares.nameOf(userId), role },
     });
-    const others = shares.listMembers(target).map(({ userId, role }) => member(userId, role));
-    return [member(target.owner_id, 'owner'), ...others];
+    const after = cursor === target.owner_id ? '' : (cursor ?? '');
+    const others = shares
+      .listMembers(target)
+      .map(({ userId, role }) => member(userId, role))
+      .filter(({ user_id }) => user_id > after)
+      .sort((one, other) => (one.user_id < other.user_id ? -1 : 1));
+    return cursor === undefined ? [member(target.owner_id, 'owner'), ...others] : others;
   }
 
   async function share(target: ShareTarget, userId: string, role: ShareRole): Promise<DeviceMember> {

@@ -193,6 +193,23 @@ describe('a phone that is shared', () => {
   });
 });
 
+describe('the members', () => {
+  it('are listed page by page, the owner first', async () => {
+    const seen: unknown[] = [];
+    for (let query = '?limit=1'; query !== '';) {
+      const { body } = await users.view.api('GET', `/api/v2/devices/${deviceId}/members${query}`);
+      seen.push(...(body['members'] as unknown[]));
+      query = body['next_cursor'] === null ? '' : `?limit=1&cursor=${stringAt(body, 'next_cursor')}`;
+    }
+    expect(seen).toMatchObject([
+      { user_id: idOf('owner'), role: 'owner' },
+      ...(['launch', 'view'] as const)
+        .map((caller) => ({ user_id: idOf(caller), name: caller, role: caller }))
+        .sort((one, other) => (one.user_id < other.user_id ? -1 : 1)),
+    ]);
+  });
+});
+
 describe('direct code on the phone of somebody else', () => {
   it('is its launcher’s: nobody else sees its run, its logs or its launch ID, only that and by whom the phone is busy', async () => {
     const launchId = crypto.randomUUID();

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { success, SuccessMessage, type RouteContract } from './contract.ts';
+import { idPageQuery, pageOf, pageQuery } from './page.ts';
 
 /** What a member may do with a phone: see it and its screen, or also launch and stop on it. */
 export const shareRoles = ['view', 'launch'] as const;
@@ -44,7 +45,8 @@ const memberRoutes = <Path extends string, Name extends string>(path: Path, name
       summary: `List with whom ${what} is shared, its owner first`,
       scope: 'read',
       params,
-      responses: { 200: Type.Object({ success, members: Type.Array(DeviceMember) }) },
+      query: Type.Object(idPageQuery),
+      responses: { 200: pageOf({ members: Type.Array(DeviceMember) }) },
       errors: [404],
     },
     putMember: {
@@ -85,7 +87,8 @@ export const hostRoutes = {
     tag: 'Devices',
     summary: 'List your hosts and those that are shared with you',
     scope: 'read',
-    responses: { 200: Type.Object({ success, hosts: Type.Array(Host) }) },
+    query: Type.Object(pageQuery),
+    responses: { 200: pageOf({ hosts: Type.Array(Host) }) },
   },
   ...memberRoutes('/api/v2/hosts', 'Host', 'all phones of a host'),
 } as const satisfies Record<string, RouteContract>;
