@@ -53,6 +53,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   users.owner.api = server.api;
+  // Else it would count as gone, when the tests take their time.
+  await host.heartbeat();
   await share(`devices/${deviceId}`, 'launch', 'launch');
   await share(`devices/${deviceId}`, 'view', 'view');
   await share(`hosts/${hostId}`, 'launch by the host', 'launch');
