@@ -1,0 +1,59 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import type { CliResult } from '../../testing/cli-process.ts';
+import { TestService } from '../../testing/test-service.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start(2);
+});
+afterAll(() => service.stop());
+
+async function execute(code: string, ...args: string[]): Promise<CliResult> {
+  await writeFile(path.join(service.folder, 'x.ts'), code);
+  return service.run(['exec', 'x.ts', '--follow', ...args]);
+}
+
+/** The end of the newest run's ID, as the table has it. */
+const newestRun = async (): Promise<string> =>
+  /^([0-9a-f]{12}) /m.exec((await service.run(['runs', '--limit', '1'])).stdout)?.[1] ?? 'none';
+
+test('a run that failed is shown with its stack, its parameters and its launcher', async () => {
+  const failed = await execute(
+    'function fail(): never {\n  throw new Error("on purpose");\n}\nfail();\n',
+    '--device',
+    'SIM0001',
+    '--param',
+    'tries=3',
+  );
+  expect(failed.code).toBe(1);
+  const { code, stdout } = await service.run(['runs', 'show', await newestRun()]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Status +failed after .* \(uncaught_error: .*on purpose\)$/m);
+  expect(stdout).toMatch(/^Device +SIM0001 \(/m);
+  expect(stdout).toMatch(/^Parameters +\{"tries":3\}$/m);
+  expect(stdout).toMatch(/^Launched .* by administrator/m);
+  expect(stdout).toMatch(/main\.ts:2:/);
+});
+
+test('runs that end out of steps on several devices have an exit code and a report of their own', async () => {
+  const code = 'await agent.utils.outOfSteps.submit("outOfSteps");\n';
+  const ended = await execute(code, '--all-ready', '--junit', 'report.xml');
+  expect(ended).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('2 of 2 runs met an unknown screen'),
+  });
+  const report = await readFile(path.join(service.folder, 'report.xml'), 'utf8');
+  expect(report).toMatch(/<testsuite name="x\.ts" tests="2" failures="2"/);
+  expect(report).toMatch(/<testcase classname="x\.ts" name="SIM0002" .*>\s*<failure type="out_of_steps"/);
+
+  const list = await service.run(['records', 'list', '--json', '--limit', '1']);
+  const [{ out_of_steps_id: id }] = JSON.parse(list.stdout).records;
+  const shown = await service.run(['records', 'show', id.slice(0, -1)]);
+  expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
+  expect(await service.run(['records', 'show', 'ffff'])).toMatchObject({ code: 3 });
+});
