@@ -11,7 +11,7 @@ import { Program } from './support/program.ts';
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL('..', import.meta.url));
 /** Several processes start, and packages come from the network. */
-const timeLimitMs = 180_000;
+const timeLimitMs = 600_000;
 
 /** The machine's own Node and npm, not those of the repository. */
 const machinePath = (process.env['PATH'] ?? '')
