@@ -26,8 +26,15 @@ export interface RunSurroundings {
   recorder: RunRecorder;
   /** The host's own log. */
   log: Logger;
-  /** The code is in the sandbox: writes down, durably, that the run begins. Gives what tells the server so. */
-  journalStart: () => Promise<() => void>;
+  start: RunStart;
+}
+
+/** What is done when the code is in the sandbox, and before its first line. */
+export interface RunStart {
+  /** Writes down, durably, that the run begins, and gives when. */
+  journal: () => Promise<number>;
+  /** Tells the server that it did. */
+  tell: (startedAt: number) => void;
 }
 
 export interface Execution {
@@ -62,7 +69,7 @@ async function execute(
   };
   stopAsked.addEventListener('abort', stop, { once: true });
   try {
-    const { end, hasBegun } = await follow(sandbox, surroundings.journalStart, stopAsked);
+    const { end, hasBegun } = await follow(sandbox, surroundings.start, stopAsked);
     // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
     if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
     return account.complete(end);
@@ -87,7 +94,7 @@ async function recordBadEnd(
 /** The order counts: journal, acknowledgement, first line. */
 async function follow(
   sandbox: SandboxRun,
-  journalStart: RunSurroundings['journalStart'],
+  start: RunStart,
   stopAsked: AbortSignal,
 ): Promise<{ end: RunEnd; hasBegun: boolean }> {
   let isOver = false;
@@ -98,21 +105,21 @@ async function follow(
   await whenStarted(sandbox);
   // A run that ended while it was started never began.
   await Promise.resolve();
-  const hasBegun = !isOver && (await begin(sandbox, journalStart, () => isOver || stopAsked.aborted));
+  const hasBegun = !isOver && (await begin(sandbox, start, () => isOver || stopAsked.aborted));
   return { end: await ended, hasBegun };
 }
 
 async function begin(
   sandbox: SandboxRun,
-  journalStart: RunSurroundings['journalStart'],
+  start: RunStart,
   isOver: () => boolean,
 ): Promise<boolean> {
-  const acknowledge = await journalStart().catch((error: unknown) => {
+  const startedAt = await start.journal().catch((error: unknown) => {
     const message = 'The host could not write to its data folder. Is its disk full?';
     throw new NotBegun('host_storage_failed', message, error);
   });
   if (isOver()) return false;
-  acknowledge();
+  start.tell(startedAt);
   sandbox.begin();
   return true;
 }

@@ -60,15 +60,17 @@ export class RunDesk {
     this.#reporter.mark(runId);
   }
 
-  /** Writes down that the run begins. What it gives is to be called when it really does. */
-  async journalStart(run: HeldRun): Promise<() => void> {
-    const { clock, journal } = this.#options;
-    const record: RunRecord = { ...run.record, status: 'running', started_at: clock.now() };
-    await journal.write(record);
-    return () => {
-      run.record = record;
-      this.report(record.run_id);
-    };
+  /** Writes down, durably, that the run begins, and gives when. */
+  async journalStart({ record }: HeldRun): Promise<number> {
+    const startedAt = this.#options.clock.now();
+    await this.#options.journal.write({ ...record, status: 'running', started_at: startedAt });
+    return startedAt;
+  }
+
+  /** The run really does begin. */
+  tellStart(run: HeldRun, startedAt: number): void {
+    run.record = { ...run.record, status: 'running', started_at: startedAt };
+    this.report(run.record.run_id);
   }
 
   /** The run is over: its log goes first, then its end, and then it is forgotten. */

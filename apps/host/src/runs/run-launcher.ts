@@ -10,7 +10,7 @@ import type { LogSpool } from '../logs/log-spool.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RecordDesk } from '../records/record-desk.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
-import { executeRun } from './execute-run.ts';
+import { executeRun, type RunStart } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';
 import type { RunDesk } from './run-desk.ts';
 import { failed, type RunEnd, type RunRecord } from './run-record.ts';
@@ -119,10 +119,13 @@ export class RunLauncher {
     const { desk, records, spool, phones, pool, log } = this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
-    const journalStart = (): Promise<() => void> => desk.journalStart(run);
+    const start: RunStart = {
+      journal: () => desk.journalStart(run),
+      tell: (startedAt) => desk.tellStart(run, startedAt),
+    };
     const { serial, deviceId } = task;
     const recorder = records.recorderOf({ runId: run_id, serial, deviceId });
-    const execution = executeRun(task, { phones, pool, runLog, recorder, log, journalStart });
+    const execution = executeRun(task, { phones, pool, runLog, recorder, log, start });
     run.execution = execution;
     this.#executing.add(execution.done);
     const end = this.#endOf(run, await execution.done);
