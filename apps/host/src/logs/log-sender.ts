@@ -1,6 +1,6 @@
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { LogLimits } from './log-limits.ts';
-import type { RunLog } from './run-log.ts';
+import type { SpooledLog } from './spooled-log.ts';
 
 /**
  * Sends the frames of all runs in turn, one frame a run, so that a run that logs without end does not hold up the
@@ -10,7 +10,7 @@ export class LogSender {
   readonly #connection: ServerConnection;
   readonly #limits: LogLimits;
   /** Runs with something to send, the next one first. */
-  readonly #turns = new Set<RunLog>();
+  readonly #turns = new Set<SpooledLog>();
   #framesInFlight = 0;
   #isScheduled = false;
 
@@ -20,12 +20,12 @@ export class LogSender {
   }
 
   /** The run may have something to send. */
-  offer(log: RunLog): void {
+  offer(log: SpooledLog): void {
     if (log.hasFrame) this.#turns.add(log);
     this.schedule();
   }
 
-  withdraw(log: RunLog): void {
+  withdraw(log: SpooledLog): void {
     this.#turns.delete(log);
     this.freed(log.framesInFlight);
   }
@@ -67,7 +67,7 @@ export class LogSender {
     return this.#connection.online && hasTurn && this.#connection.bufferedBytes < socketBytes;
   }
 
-  #sendOne(log: RunLog): void {
+  #sendOne(log: SpooledLog): void {
     const frame = log.takeFrame();
     if (frame === undefined) return;
     const header = { type: 'logs', run_id: log.runId, first_seq: frame.firstSeq } as const;

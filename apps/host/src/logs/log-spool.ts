@@ -6,9 +6,9 @@ import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import { defaultLogLimits, type LogBudget, type LogLimits } from './log-limits.ts';
 import { LogSender } from './log-sender.ts';
-import { RunLog } from './run-log.ts';
 import { type Segment, SpoolFile } from './spool-file.ts';
 import { listSpooledRuns, recoverLog } from './spool-recovery.ts';
+import { SpooledLog } from './spooled-log.ts';
 
 export interface LogSpoolOptions {
   /** Folder of the spool's own. */
@@ -23,7 +23,7 @@ export interface LogSpoolOptions {
 export class LogSpool {
   readonly #options: LogSpoolOptions;
   readonly #limits: LogLimits;
-  readonly #logs = new Map<string, RunLog>();
+  readonly #logs = new Map<string, SpooledLog>();
   readonly #budget: LogBudget = { usedBytes: 0 };
   readonly #sender: LogSender;
 
@@ -48,11 +48,11 @@ export class LogSpool {
   }
 
   /** The log of a run, made at the first time. */
-  open(runId: string, segments: readonly Segment[] = []): RunLog {
+  open(runId: string, segments: readonly Segment[] = []): SpooledLog {
     const { dir, log, clock, connection } = this.#options;
     const known = this.#logs.get(runId);
     if (known !== undefined) return known;
-    const opened = new RunLog({
+    const opened = new SpooledLog({
       runId,
       clock,
       limits: this.#limits,

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import type { RunLog } from '../logs/run-log.ts';
+import type { SpooledLog } from '../logs/spooled-log.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
 import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxPool, SandboxRun } from '../sandbox/index.ts';
@@ -22,7 +22,7 @@ export interface RunTask {
 export interface RunSurroundings {
   phones: PhoneWatch;
   pool: SandboxPool;
-  runLog: RunLog;
+  runLog: SpooledLog;
   recorder: RunRecorder;
   /** The host's own log. */
   log: Logger;
@@ -109,11 +109,7 @@ async function follow(
   return { end: await ended, hasBegun };
 }
 
-async function begin(
-  sandbox: SandboxRun,
-  start: RunStart,
-  isOver: () => boolean,
-): Promise<boolean> {
+async function begin(sandbox: SandboxRun, start: RunStart, isOver: () => boolean): Promise<boolean> {
   const startedAt = await start.journal().catch((error: unknown) => {
     const message = 'The host could not write to its data folder. Is its disk full?';
     throw new NotBegun('host_storage_failed', message, error);

@@ -6,7 +6,7 @@ import { LogWindow, sizeOf } from './log-window.ts';
 import type { SpoolFile } from './spool-file.ts';
 import { encodeLogEntry } from './wire-entry.ts';
 
-export interface RunLogOptions {
+export interface SpooledLogOptions {
   runId: string;
   clock: ServiceClock;
   limits: LogLimits;
@@ -14,7 +14,7 @@ export interface RunLogOptions {
   file: SpoolFile;
   isOnline: () => boolean;
   /** There may be something to send. */
-  onChange: (log: RunLog) => void;
+  onChange: (log: SpooledLog) => void;
 }
 
 export interface LogFrame {
@@ -23,8 +23,8 @@ export interface LogFrame {
 }
 
 /** The log of one run: numbers the entries and holds them until they are stored. */
-export class RunLog {
-  readonly #options: RunLogOptions;
+export class SpooledLog {
+  readonly #options: SpooledLogOptions;
   readonly #window = new LogWindow();
   #storedSeq = 0;
   #sentSeq = 0;
@@ -37,7 +37,7 @@ export class RunLog {
   #isHeldBack = true;
   readonly #storedWaiters = new Set<() => void>();
 
-  constructor(options: RunLogOptions) {
+  constructor(options: SpooledLogOptions) {
     this.#options = options;
   }
 

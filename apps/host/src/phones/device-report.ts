@@ -1,7 +1,7 @@
 import type { DeviceReport } from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
-import type { Phone } from '../phones/phone.ts';
+import type { Phone } from './phone.ts';
 
 /** The limits of `DeviceReport` for texts; what a phone says of itself may be longer. */
 const maxTextLength = 500;

@@ -2,9 +2,9 @@ import type { DeviceReport } from '@phalanx/protocol';
 
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
-import type { PhoneWatch } from '../phones/watch-phones.ts';
-import type { Phone } from '../phones/phone.ts';
 import { toDeviceReport } from './device-report.ts';
+import type { Phone } from './phone.ts';
+import type { PhoneWatch } from './watch-phones.ts';
 
 /** A ready phone is asked every 5 s and has 3 s to answer: a faster heartbeat to the server must not find it silent. */
 const probeWindowMs = 8500;
