@@ -74,7 +74,7 @@ export const launch: Row = {
     return {
       ...medians,
       unit: 'ms',
-      targets: [{ of: 'ratio', bound: 'at most', value: 3 }],
+      targets: [{ of: 'ratio', bound: 'at most', value: 2 }],
       notes: [
         `the same launched again, its code known to all hosts: ${median(again).toFixed(0)} ms`,
         `processor time of a launch: ${median(cpuMs).toFixed(0)} ms against ${median(loopCpuMs).toFixed(0)} ms, a ratio of ${(median(cpuMs) / median(loopCpuMs)).toFixed(2)}`,
