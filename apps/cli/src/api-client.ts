@@ -1,4 +1,4 @@
-import type { RouteContract } from '@phalanx/protocol';
+import type { ReplyOf, RouteContract } from '@phalanx/protocol';
 import type { Static, TSchema } from 'typebox';
 
 import { ServerUnreachable, unreachable } from './server-unreachable.ts';
@@ -10,11 +10,7 @@ type Query<Contract extends RouteContract> = Contract['query'] extends TSchema
   ? Static<Contract['query']>
   : undefined;
 /** What the service answers to a call of this contract. */
-export type Reply<Contract extends RouteContract> = {
-  [Status in keyof Contract['responses']]: Contract['responses'][Status] extends TSchema
-    ? Static<Contract['responses'][Status]>
-    : never;
-}[keyof Contract['responses']];
+export type Reply<Contract extends RouteContract> = ReplyOf<Contract>;
 
 interface Inputs<Contract extends RouteContract> {
   body?: Body<Contract>;

@@ -6,6 +6,7 @@ import { createAuthenticator } from './access/authenticator.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
 import { addAccessRoutes } from './access/routes.ts';
 import { createAccessStore, type AccessStore } from './access/store.ts';
+import { addUserRoutes, type Belongings } from './access/user-routes.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { readAgentTypes } from './compile/declarations.ts';
 import { createCompiler } from './compile/compiler.ts';
@@ -21,7 +22,7 @@ import { addHealthRoutes } from './health/routes.ts';
 import { HostGateway } from './hosts/gateway.ts';
 import { createHttpKernel } from './http/kernel.ts';
 import { watchMethods } from './http/methods.ts';
-import { describeRoutes, serveDescription } from './http/openapi.ts';
+import { serveDescription } from './http/openapi.ts';
 import { openLaunchFeatures } from './launch-features.ts';
 import { explainListenError, urlOf } from './listen-address.ts';
 import { openProjectFeatures } from './project-features.ts';
@@ -106,7 +107,6 @@ async function openFeatures(
   const { lostAfterMs, historyDays, searchPath, recordsKept } = config;
   const fileUrl = (): string => config.fileUrl ?? urlOf(app.server.address());
 
-  await describeRoutes(app, version);
   const methods = watchMethods(app);
   addAccessRoutes(app, { store: access, authenticator, clock });
   const people = new ProjectPeople(createProjectStore(foundation.database));
@@ -118,10 +118,20 @@ async function openFeatures(
   const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
   app.addHook('onClose', () => compiler.close());
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
-  const getLaunchable = await openProjectFeatures(foundation, { searchPath, compiler, people, onDeleted });
+  const projects = await openProjectFeatures(foundation, { searchPath, compiler, people, onDeleted });
+  const { getLaunchable } = projects;
+  const belongings: Belongings = {
+    listProjects: (userId) => projects.listOwned(userId),
+    remove: async (userId) => {
+      for (const id of await projects.listOwned(userId)) await projects.deleteProject(id);
+      await fleetFeatures.devices.fleet.deleteOwned(userId);
+      await records.deleteOwner(userId);
+    },
+  };
+  addUserRoutes(app, { store: access, authenticator, clock, belongings });
   const launching = { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs, historyDays };
   openLaunchFeatures(foundation, launching);
-  await serveDescription(app);
+  await serveDescription(app, version);
   methods.refuseOthers();
 }
 

@@ -7,6 +7,7 @@ import type { Foundation } from './foundation.ts';
 import { prepareGit, probeGit } from './git/prepare-git.ts';
 import { addGitRoutes } from './git-http/routes.ts';
 import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
+import { deleteProject } from './projects/delete-project.ts';
 import { createGetLaunchable, type GetLaunchable } from './projects/launchable.ts';
 import { createProjectAccess } from './projects/project-access.ts';
 import type { ProjectDesk } from './projects/project-desk.ts';
@@ -25,11 +26,18 @@ interface ProjectOptions {
   onDeleted: (projectId: string) => Promise<void>;
 }
 
+export interface ProjectFeatures {
+  readonly getLaunchable: GetLaunchable;
+  listOwned(userId: string): Promise<string[]>;
+  /** With files and commits. False when it was gone already. */
+  deleteProject(id: string): Promise<boolean>;
+}
+
 /** Projects with everything that belongs to them: files, commits, git clients. Throws a `SettingError` without a git that will do. */
 export async function openProjectFeatures(
   { app, database, dataDir, authenticator, clock, log, faults }: Foundation,
   { searchPath, compiler, people, onDeleted }: ProjectOptions,
-): Promise<GetLaunchable> {
+): Promise<ProjectFeatures> {
   const git = await prepareGit(path.resolve(dataDir, 'git'), searchPath);
   faults.addProbe('git', () => probeGit(git));
   const store = createProjectStore(database);
@@ -47,5 +55,9 @@ export async function openProjectFeatures(
   await addFileRoutes(app, { access, desk });
   addCommitRoutes(app, { access, desk, clock });
   await addGitRoutes(app, { authenticate: authenticator.authenticate, access, desk, log });
-  return createGetLaunchable(access, repositories);
+  return {
+    getLaunchable: createGetLaunchable(access, repositories),
+    listOwned: (userId) => store.listOwned(userId),
+    deleteProject: (id) => deleteProject({ store, people, repositories, onDeleted }, id),
+  };
 }

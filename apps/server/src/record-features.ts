@@ -33,6 +33,8 @@ export interface RecordFeatures {
   /** Call it after a project is gone. */
   projectDeleted(projectId: string): Promise<void>;
   readonly recordsOfRun: RecordsOfRun;
+  /** Deletes the records that a user who goes would leave. */
+  deleteOwner(userId: string): Promise<void>;
 }
 
 const debugPerTag = 200;
@@ -128,5 +130,6 @@ export async function openRecordFeatures(
   return {
     projectDeleted: (projectId) => retention.deleteProject(projectId),
     recordsOfRun: createRecordsOfRun({ store, access, read }),
+    deleteOwner: (userId) => retention.deleteOwner(userId),
   };
 }

@@ -18,5 +18,5 @@ export const ReportedDeviceState = Type.Enum(reportedDeviceStates);
 export type ReportedDeviceState = Static<typeof ReportedDeviceState>;
 
 /** What the service says of a device. `busy`: ready, and automations are running. */
-export const DeviceState = Type.Enum(['busy', ...reportedDeviceStates]);
+export const DeviceState = Type.Enum(['busy', ...reportedDeviceStates], { title: 'DeviceState' });
 export type DeviceState = Static<typeof DeviceState>;

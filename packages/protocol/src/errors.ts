@@ -103,6 +103,15 @@ export const errorTable = {
     status: 409,
     message: 'There is already a user "{name}", in this or another letter case: choose another name.',
   },
+  user_owns_projects: {
+    status: 409,
+    message:
+      'User {user_id} owns {count} projects: pass projects=delete to delete them too, or disable the user to keep them.',
+  },
+  last_administrator: {
+    status: 409,
+    message: 'User {user_id} is the last administrator: make another one first.',
+  },
   project_name_taken: {
     status: 409,
     message: 'You already have a project "{name}", in this or another letter case: choose another name.',
@@ -110,6 +119,11 @@ export const errorTable = {
   device_busy: {
     status: 409,
     message: 'Device {device_id} is connected or has runs: unplug it or stop its host, then delete it.',
+  },
+  precondition_failed: {
+    status: 412,
+    message:
+      '{path} is not the version that If-Match or If-None-Match asks for, so nothing was changed: read it again.',
   },
   body_too_large: {
     status: 413,
@@ -181,6 +195,9 @@ export const errorTable = {
 } as const satisfies Record<string, { status: number; message: string }>;
 
 export type ErrorCode = keyof typeof errorTable;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
+export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
 type Placeholders<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Placeholders<Rest>

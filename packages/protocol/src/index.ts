@@ -4,6 +4,8 @@ export * from './errors.ts';
 export * from './host-messages.ts';
 export * from './ids.ts';
 export * from './logs.ts';
+export * from './openapi/document.ts';
+export * from './openapi/error-responses.ts';
 export * from './recent-bundles.ts';
 export * from './records.ts';
 export * from './rest/index.ts';

@@ -4,12 +4,12 @@ import { Uuid } from './ids.ts';
 import { RunError } from './runs.ts';
 
 export const recordTypes = ['outOfSteps', 'timeout', 'debug', 'crash'] as const;
-export const RecordType = Type.Enum(recordTypes);
+export const RecordType = Type.Enum(recordTypes, { title: 'RecordType' });
 export type RecordType = Static<typeof RecordType>;
 
 /** A record is pending until it is marked, once. */
 export const recordStatuses = ['pending', 'solved', 'skipped'] as const;
-export const RecordStatus = Type.Enum(recordStatuses);
+export const RecordStatus = Type.Enum(recordStatuses, { title: 'RecordStatus' });
 export type RecordStatus = Static<typeof RecordStatus>;
 
 /** The tag of records that were given none. */

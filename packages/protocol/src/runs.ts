@@ -5,7 +5,7 @@ export const activeRunStatuses = ['starting', 'running'] as const;
 /** The states in which a run ends. `lost`: its host did not come back, so nobody knows. */
 export const endedRunStatuses = ['completed', 'failed', 'stopped', 'timed_out', 'lost'] as const;
 
-export const RunStatus = Type.Enum([...activeRunStatuses, ...endedRunStatuses]);
+export const RunStatus = Type.Enum([...activeRunStatuses, ...endedRunStatuses], { title: 'RunStatus' });
 export type RunStatus = Static<typeof RunStatus>;
 
 export function isEnded(status: RunStatus): boolean {

@@ -5,7 +5,7 @@ import { Type, type Static } from 'typebox';
  * connect as a `host`, and `admin`: manage tokens (and, for administrators, users).
  */
 export const scopes = ['read', 'launch', 'edit', 'review', 'host', 'admin'] as const;
-export const Scope = Type.Enum(scopes);
+export const Scope = Type.Enum(scopes, { title: 'Scope' });
 export type Scope = Static<typeof Scope>;
 
 /** What a token gets when its maker names no scopes. */

@@ -1,5 +1,17 @@
-/** Shown once: it is stored nowhere in a form that could be shown again. */
-export function firstTokenNotice(token: string | undefined): void {
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/**
+ * A terminal shows it, once. Any other output may be kept, such as a service's journal: there it goes into a file that
+ * only the owner of the data folder can read.
+ */
+export function firstTokenNotice(token: string | undefined, dataDir: string): void {
   if (token === undefined) return;
-  console.log(`\nThe administrator's token, shown this once. Keep it safe:\n\n  ${token}\n`);
+  if (process.stdout.isTTY) {
+    console.log(`\nThe administrator's token, shown this once. Keep it safe:\n\n  ${token}\n`);
+    return;
+  }
+  const file = path.resolve(dataDir, 'first-token');
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  console.log(`The administrator's token is in ${file}: take it and delete the file.`);
 }

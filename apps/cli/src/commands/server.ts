@@ -12,9 +12,10 @@ export function addServerCommand(program: Command): void {
     .description('run the server alone; hosts connect to it with their tokens')
     .action(async () => {
       const settings = settingsOf(command, serverSettings);
-      const server = await startServer(parseServerConfig(settings));
+      const config = parseServerConfig(settings);
+      const server = await startServer(config);
       console.log(`Phalanx server is at ${server.url} (API reference: ${server.url}/docs)`);
-      firstTokenNotice(server.firstToken);
+      firstTokenNotice(server.firstToken, config.dataDir);
       await untilSignal();
       await server.close();
     });

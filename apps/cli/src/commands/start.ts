@@ -1,5 +1,5 @@
 import { hostSettings } from '@phalanx/host';
-import { serverSettings } from '@phalanx/server';
+import { parseServerConfig, serverSettings } from '@phalanx/server';
 import type { Command } from 'commander';
 
 import { startService } from '../service.ts';
@@ -24,7 +24,7 @@ export function addStartCommand(program: Command): void {
       const settings = settingsOf(command, rows);
       const service = await startService(settings, simulatedPhoneCount(settings));
       console.log(`Phalanx is at ${service.server.url} (API reference: ${service.server.url}/docs)`);
-      firstTokenNotice(service.server.firstToken);
+      firstTokenNotice(service.server.firstToken, parseServerConfig(settings).dataDir);
       console.log('Ctrl-C ends it.');
       await untilSignal();
       await service.close();

@@ -37,6 +37,8 @@ export interface Authenticator {
   authenticate: Authenticate;
   /** Call it when a token is revoked: from then on it is refused. */
   forget(tokenId: string): void;
+  /** Call it when a user has changed: what is known of them is read again. */
+  renew(): void;
   onForget(listener: (tokenId: string) => void): void;
   close(): Promise<void>;
 }
@@ -66,6 +68,8 @@ export function createAuthenticator({ store, clock, onError }: AuthenticatorOpti
     const cached = cache.get(hash);
     if (cached !== undefined) return cached;
     const found = await store.findTokenByHash(hash);
+    if (found !== undefined && found.user.disabled_at !== null)
+      throw refuse('The user of this token is disabled: ask an administrator.');
     if (found === undefined) {
       // Only now: the administrator's token from outside may begin like ours.
       if (isDamagedSecret(secret)) throw refuse('The token is damaged: its checksum does not fit.');
@@ -92,6 +96,10 @@ export function createAuthenticator({ store, clock, onError }: AuthenticatorOpti
       for (const [hash, principal] of cache) if (principal.tokenId === tokenId) cache.delete(hash);
       lastUses.delete(tokenId);
       for (const listener of forgetListeners) listener(tokenId);
+    },
+    renew() {
+      revocations += 1;
+      cache.clear();
     },
     onForget: (listener) => void forgetListeners.push(listener),
     async close() {

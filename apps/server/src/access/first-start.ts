@@ -26,6 +26,7 @@ async function addToken(
     userId: user.id,
     hash,
     projectIds: null,
+    parentId: null,
   });
 }
 
@@ -39,7 +40,10 @@ async function useEnvironmentToken(
   await store.deleteTokensNamed(administrator.id, environmentTokenName);
   // The operator may have taken a token that the service made.
   const same = await store.findTokenByHash(hashTokenSecret(secret));
-  if (same !== undefined) await store.deleteToken(same.token.id);
+  if (same !== undefined) {
+    await store.releaseChildren(same.token.id);
+    await store.deleteToken(same.token.id);
+  }
   const createdAt = clock.now();
   await addToken(store, administrator, { name: environmentTokenName, secret, createdAt, expiresAt: null });
 }

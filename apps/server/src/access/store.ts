@@ -49,10 +49,12 @@ export interface StoredToken {
   createdAt: number;
   expiresAt: number | null;
   lastUsedAt: number | null;
+  /** The token that it was made with: it is revoked with that. */
+  parentId: string | null;
 }
 
 /** One more than `limit` are read, so that the caller knows whether there are more. */
-export interface ListPart {
+interface ListPart {
   /** The ID of the last one of the page before. */
   cursor: string | undefined;
   limit: number;
@@ -74,6 +76,7 @@ function toToken(row: TokenRow): StoredToken {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
+    parentId: row.parent_id,
   };
 }
 
@@ -88,15 +91,31 @@ function toRow(token: NewToken): TokenRow {
     created_at: token.createdAt,
     expires_at: token.expiresAt,
     last_used_at: null,
-    parent_id: null,
+    parent_id: token.parentId,
   };
 }
+
+interface TokenFilter {
+  userId: string | undefined;
+  /** Only this token and those that were made with it, directly or not. */
+  ancestorId?: string;
+}
+
+const family = (id: string) => sql<string>`(
+  WITH RECURSIVE family(id) AS (
+    SELECT ${id} UNION SELECT token.id FROM token JOIN family ON token.parent_id = family.id)
+  SELECT id FROM family)`;
 
 export type AccessStore = ReturnType<typeof createAccessStore>;
 
 /** Users and tokens. */
 export function createAccessStore(database: Db) {
   const db = database.withTables<Tables>();
+  const administrators = db
+    .selectFrom('user')
+    .selectAll()
+    .where('role', '=', 'admin')
+    .where('disabled_at', 'is', null);
   return {
     findUser: (id: string): Promise<StoredUser | undefined> =>
       db.selectFrom('user').selectAll().where('id', '=', id).executeTakeFirst(),
@@ -114,7 +133,36 @@ export function createAccessStore(database: Db) {
     },
 
     findAdministrator: (): Promise<StoredUser | undefined> =>
-      db.selectFrom('user').selectAll().where('role', '=', 'admin').orderBy('id').limit(1).executeTakeFirst(),
+      administrators.orderBy('id').limit(1).executeTakeFirst(),
+
+    async countAdministrators(): Promise<number> {
+      return (await administrators.execute()).length;
+    },
+
+    /** Throws what `isUniqueViolation` knows when the name is taken. */
+    async updateUser({ id, ...changes }: StoredUser): Promise<void> {
+      const row = { ...changes, name_key: nameKey(changes.name) };
+      await db.updateTable('user').set(row).where('id', '=', id).execute();
+    },
+
+    /** With all that refers to them. */
+    async deleteUser(id: string): Promise<void> {
+      await db.deleteFrom('user').where('id', '=', id).execute();
+    },
+
+    async listTokenIds(userId: string): Promise<string[]> {
+      const rows = await db.selectFrom('token').select('id').where('user_id', '=', userId).execute();
+      return rows.map(({ id }) => id);
+    },
+
+    /** Those that are no projects in which the user has a part. */
+    async findForeignProjects(userId: string, projectIds: readonly string[]): Promise<string[]> {
+      const { rows } = await sql<{ id: string }>`
+        SELECT value AS id FROM json_each(${JSON.stringify(projectIds)}) WHERE value NOT IN (
+          SELECT id FROM project WHERE owner_id = ${userId}
+          UNION SELECT project_id FROM project_member WHERE user_id = ${userId})`.execute(db);
+      return rows.map(({ id }) => id);
+    },
 
     /** Throws what `isUniqueViolation` knows when the name is taken. */
     async insertUser(user: NewUser): Promise<StoredUser> {
@@ -127,13 +175,15 @@ export function createAccessStore(database: Db) {
       await db.insertInto('token').values(toRow(token)).execute();
     },
 
-    async listTokens(part: ListPart & { userId: string | undefined }): Promise<StoredToken[]> {
+    async listTokens(part: ListPart & TokenFilter): Promise<StoredToken[]> {
       let query = db
         .selectFrom('token')
         .selectAll()
         .orderBy('id')
         .limit(part.limit + 1);
       if (part.userId !== undefined) query = query.where('user_id', '=', part.userId);
+      const { ancestorId } = part;
+      if (ancestorId !== undefined) query = query.where('id', 'in', family(ancestorId));
       if (part.cursor !== undefined) query = query.where('id', '>', part.cursor);
       return (await query.execute()).map(toToken);
     },
@@ -154,8 +204,25 @@ export function createAccessStore(database: Db) {
       return { token: toToken(row), user };
     },
 
-    async deleteToken(id: string): Promise<void> {
-      await db.deleteFrom('token').where('id', '=', id).execute();
+    /** With those that were made with it. Returns the IDs of all. */
+    async deleteToken(id: string): Promise<string[]> {
+      const rows = await db.deleteFrom('token').where('id', 'in', family(id)).returning('id').execute();
+      return rows.map((row) => row.id);
+    },
+
+    async isInFamily(id: string, ancestorId: string): Promise<boolean> {
+      const row = await db
+        .selectFrom('token')
+        .select('id')
+        .where('id', '=', id)
+        .where('id', 'in', family(ancestorId))
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
+    /** What was made with the token stays when it goes. */
+    async releaseChildren(id: string): Promise<void> {
+      await db.updateTable('token').set({ parent_id: null }).where('parent_id', '=', id).execute();
     },
 
     async deleteTokensNamed(userId: string, name: string): Promise<void> {

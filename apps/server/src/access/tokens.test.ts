@@ -49,26 +49,37 @@ describe('making a token', () => {
     expect(lifetimeMs).toBe(365 * 24 * 60 * 60 * 1000);
   });
 
-  it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['a scope', { scopes: ['admin', 'read'] }, { scopes: ['admin', 'launch'] }],
-    [
-      'a project',
-      { scopes: ['admin'], project_ids: ['p1'] },
-      { scopes: ['admin'], project_ids: ['p1', 'p2'] },
-    ],
-  ])('never gives %s that the maker’s token does not have', async (_name, own, wanted) => {
-    const { secret } = await server.createToken(own);
-    const reply = await server.api('POST', '/api/v2/tokens', {
-      token: secret,
-      body: { name: 'n', ...wanted },
-    });
-    expect(reply.status).toBe(403);
+  it('never gives a scope or a project that the maker’s token does not have', async () => {
+    const [own, other] = [await server.createProject(), await server.createProject()];
+    const { secret } = await server.createToken({ scopes: ['admin', 'read'], project_ids: [own] });
+    const make = (fields: object) =>
+      server.api('POST', '/api/v2/tokens', { token: secret, body: { name: 'n', ...fields } });
+    expect((await make({ scopes: ['admin', 'launch'] })).status).toBe(403);
+    expect((await make({ project_ids: [other] })).status).toBe(403);
+    expect((await make({})).body['token']).toMatchObject({ scopes: ['read'], project_ids: [own] });
   });
 
-  it('inherits the projects of the maker’s token, and of its scopes those that are usual', async () => {
-    const { secret } = await server.createToken({ scopes: ['admin', 'read'], project_ids: ['p1'] });
-    const { body } = await server.api('POST', '/api/v2/tokens', { token: secret, body: { name: 'n' } });
-    expect(body['token']).toMatchObject({ scopes: ['read'], project_ids: ['p1'] });
+  it.each<[string, Record<string, unknown>]>([
+    ['an end in the past', { expires_at: 1 }],
+    ['an end on a day that does not exist', { expires_at: '2199-02-30' }],
+    ['an end without a zone', { expires_at: '2199-02-20T10:00' }],
+    ['a project that nobody has', { project_ids: [crypto.randomUUID()] }],
+  ])('is refused for %s', async (_name, fields) => {
+    const [field = ''] = Object.keys(fields);
+    const { status, body } = await server.api('POST', '/api/v2/tokens', { body: { name: 'n', ...fields } });
+    expect([status, body['message']]).toEqual([400, expect.stringContaining(field)]);
+  });
+
+  it('takes its end in both forms, and never outlives the maker’s token', async () => {
+    const end = server.clock.now() + 60_000;
+    const made = async (fields: object, token?: string) => {
+      const request = { body: { name: 'n', ...fields }, ...(token === undefined ? {} : { token }) };
+      return (await server.api('POST', '/api/v2/tokens', request)).body['token'];
+    };
+    expect(await made({ expires_at: new Date(end).toISOString() })).toMatchObject({ expires_at: end });
+    const { secret } = await server.createToken({ scopes: ['admin', 'read'], expires_at: end });
+    expect(await made({}, secret)).toMatchObject({ expires_at: end });
+    expect(await made({ expires_at: '9999-01-01' }, secret)).toMatchObject({ expires_at: end });
   });
 
   it('for another user is for administrators, and for nobody it is 404', async () => {
@@ -83,6 +94,42 @@ describe('making a token', () => {
 });
 
 describe('revoking a token', () => {
+  it('revokes what was made with it, and nothing that the operator’s token made', async () => {
+    const parent = await server.createToken({ scopes: ['admin', 'read'] });
+    const make = async (token: string) => {
+      const body = { name: 'n', scopes: ['admin', 'read'] };
+      return stringAt((await server.api('POST', '/api/v2/tokens', { token, body })).body, 'secret');
+    };
+    const child = await make(parent.secret);
+    const grandchild = await make(child);
+    const status = async (token: string) => (await server.api('GET', '/api/v2/me', { token })).status;
+    expect(await status(grandchild)).toBe(200);
+    await server.api('DELETE', `/api/v2/tokens/${parent.id}`);
+    expect([await status(child), await status(grandchild)]).toEqual([401, 401]);
+    expect((await server.api('GET', '/api/v2/me')).status).toBe(200);
+  });
+
+  it('needs the scope admin, but not for the token of the request', async () => {
+    const own = await server.createToken({ scopes: ['read'] });
+    const other = await server.createToken({});
+    const revoke = (id: string) => server.api('DELETE', `/api/v2/tokens/${id}`, { token: own.secret });
+    expect((await revoke(other.id)).status).toBe(403);
+    expect((await revoke(own.id)).status).toBe(200);
+    expect((await revoke(own.id)).status).toBe(401);
+  });
+
+  it('is not for a token that is limited to projects, which sees itself and its own alone', async () => {
+    const project_ids = [await server.createProject()];
+    const limited = await server.createToken({ scopes: ['read', 'admin'], project_ids });
+    const other = await server.createToken({});
+    const { token } = { token: limited.secret };
+    const { body } = await server.api('GET', '/api/v2/tokens', { token });
+    expect(body['tokens']).toMatchObject([{ id: limited.id }]);
+    const reply = await server.api('DELETE', `/api/v2/tokens/${other.id}`, { token });
+    expect(reply.body).toMatchObject({ code: 'token_not_found' });
+    expect((await server.api('GET', '/api/v2/users', { token })).status).toBe(403);
+  });
+
   it('ends it for the very next request', async () => {
     const { secret, id } = await server.createToken({});
     expect((await server.api('GET', '/api/v2/me', { token: secret })).status).toBe(200);

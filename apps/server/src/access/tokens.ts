@@ -27,7 +27,12 @@ export function tokenView(token: StoredToken): Token {
   };
 }
 
-function expiryOf(request: TokenRequest, now: number): number {
+/** Epoch ms; a token never outlives the one it was made with. */
+function expiryOf(request: TokenRequest, principal: Principal, now: number): number {
+  return Math.min(wantedExpiryOf(request, now), principal.expiresAt ?? Number.POSITIVE_INFINITY);
+}
+
+function wantedExpiryOf(request: TokenRequest, now: number): number {
   if (request.expires_at === undefined) return now + yearMs;
   const expiresAt = parseTime(request.expires_at, 'Field expires_at');
   if (expiresAt > now) return expiresAt;
@@ -48,7 +53,8 @@ function scopesOf(request: TokenRequest, principal: Principal): Scope[] {
 
 function projectsOf(request: TokenRequest, principal: Principal): string[] | null {
   const allowed = principal.projectIds;
-  const wanted = request.project_ids ?? (allowed === null ? null : [...allowed]);
+  const asked = request.project_ids?.map((id) => id.toLowerCase());
+  const wanted = asked ?? (allowed === null ? null : [...allowed]);
   const foreign = allowed === null ? [] : (wanted ?? []).filter((id) => !allowed.has(id));
   if (foreign.length > 0) {
     throw ApiError.of('forbidden', {
@@ -68,6 +74,14 @@ async function ownerOf(store: AccessStore, request: TokenRequest, principal: Pri
   return userId;
 }
 
+async function requireProjects(store: AccessStore, userId: string, ids: readonly string[]): Promise<void> {
+  const foreign = await store.findForeignProjects(userId, ids);
+  if (foreign.length === 0) return;
+  throw ApiError.of('invalid_request', {
+    problem: `Field project_ids names no project of the user: ${foreign.slice(0, 20).join(', ')}`,
+  });
+}
+
 /** Makes a token as asked; the secret is returned here and nowhere else. */
 export async function createToken(
   { store, clock }: { store: AccessStore; clock: Clock },
@@ -76,15 +90,20 @@ export async function createToken(
 ): Promise<{ token: Token; secret: string }> {
   const now = clock.now();
   const secret = createTokenSecret();
+  const projectIds = projectsOf(request, principal);
+  const userId = await ownerOf(store, request, principal);
+  if (projectIds !== null) await requireProjects(store, userId, projectIds);
   const token: StoredToken = {
-    expiresAt: expiryOf(request, now),
+    expiresAt: expiryOf(request, principal, now),
     id: uuidv7(),
     scopes: scopesOf(request, principal),
-    projectIds: projectsOf(request, principal),
-    userId: await ownerOf(store, request, principal),
+    projectIds,
+    userId,
     name: requireName(request.name),
     createdAt: now,
     lastUsedAt: null,
+    // Only the operator's own tokens have no end: they are replaced at each start, and what they made stays.
+    parentId: principal.expiresAt === null ? null : principal.tokenId,
   };
   await store.insertToken({ ...token, hash: hashTokenSecret(secret) });
   return { token: tokenView(token), secret };

@@ -146,6 +146,10 @@ export class Fleet {
     }
   }
 
+  async deleteOwned(userId: string): Promise<void> {
+    for (const device of this.listOwn(userId)) await this.delete(device);
+  }
+
   async delete(device: FleetDevice): Promise<void> {
     await this.#store.delete(device.id);
     this.#byId.delete(device.id);

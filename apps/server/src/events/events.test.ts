@@ -116,7 +116,7 @@ describe('the stream of events', () => {
     const other = await server.createCaller('curious');
     const foreign = await follow('', other.token);
     const aimed = await follow(`?device_id=${deviceId}`, other.token);
-    const { secret } = await server.createToken({ project_ids: ['project-1'] });
+    const { secret } = await server.createToken({ project_ids: [await server.createProject()] });
     const limited = await follow('', secret);
     const own = await follow();
     const seen = own.waitFor(({ event }) => event === 'log');

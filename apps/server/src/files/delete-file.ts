@@ -5,10 +5,14 @@ import { ApiError } from '../http/api-error.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { readSavedState, swapSavedState } from '../projects/saved-state.ts';
 import { findSourceOf } from './file-place.ts';
+import { requireVersion, type Precondition } from './file-version.ts';
 import { findFile } from './write-file.ts';
 
 /** Deletes a file, and what was compiled of it, as one change. Durable when it resolves. */
-export function deleteFile(desk: ProjectDesk, projectId: string, path: string): Promise<void> {
+export function deleteFile(
+  desk: ProjectDesk,
+  { projectId, path, precondition }: { projectId: string; path: string; precondition: Precondition },
+): Promise<void> {
   return desk.repositories.write(projectId, async (repository) => {
     const state = await readSavedState(repository);
     const source = await findSourceOf(repository, state, path);
@@ -17,6 +21,7 @@ export function deleteFile(desk: ProjectDesk, projectId: string, path: string): 
     if (found.kind === 'folder')
       throw ApiError.of('invalid_path', { problem: `"${path}" is a folder: delete the files in it` });
     if (found.kind !== 'file') throw ApiError.of('file_not_found', { path, project_id: projectId });
+    await requireVersion(repository, { state, path, precondition });
     const sizeBytes = (await findFile(repository, state.files, path))?.sizeBytes ?? 0;
     const totals = await desk.totals.requireRoom(repository, state.files, { files: -1, bytes: -sizeBytes });
     const files = await withEntry(repository, state.files, path, undefined);

@@ -36,13 +36,15 @@ describe('the path of a file', () => {
     'a:b',
     '-rf',
     '"quoted"',
-    `${'x'.repeat(255)}/${'y'.repeat(768)}`,
+    Array.from({ length: 4 }, () => 'x'.repeat(255)).join('/'),
   ])('can be %j', (text) => {
     expect(findPathProblem(text)).toBeUndefined();
   });
 
   it.each([
     '',
+    'x'.repeat(256),
+    `a/${'ä'.repeat(128)}/b`,
     '/',
     '/a',
     'a/',

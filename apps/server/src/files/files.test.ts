@@ -227,11 +227,29 @@ describe('the list of files', () => {
       dirty: true,
       next_cursor: null,
       files: [
-        { path: 'changed.txt', size: 9, change: 'modified', compiled_path: 'changed.txt' },
-        { path: 'gone.txt', size: 4, change: 'deleted', compiled_path: 'gone.txt' },
-        { path: 'main.ts', size: 13, change: 'unchanged', compiled_path: 'main.js' },
-        { path: 'new.txt', size: 3, change: 'added', compiled_path: 'new.txt' },
-        { path: 'same.txt', size: 4, change: 'unchanged', compiled_path: 'same.txt' },
+        {
+          path: 'changed.txt',
+          size: 9,
+          etag: expect.any(String),
+          change: 'modified',
+          compiled_path: 'changed.txt',
+        },
+        { path: 'gone.txt', size: 4, etag: expect.any(String), change: 'deleted', compiled_path: 'gone.txt' },
+        {
+          path: 'main.ts',
+          size: 13,
+          etag: expect.any(String),
+          change: 'unchanged',
+          compiled_path: 'main.js',
+        },
+        { path: 'new.txt', size: 3, etag: expect.any(String), change: 'added', compiled_path: 'new.txt' },
+        {
+          path: 'same.txt',
+          size: 4,
+          etag: expect.any(String),
+          change: 'unchanged',
+          compiled_path: 'same.txt',
+        },
       ],
     });
   });

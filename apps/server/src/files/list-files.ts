@@ -2,8 +2,9 @@ import type { FileChange, FileListing } from '@phalanx/protocol';
 
 import { findCompiledPath } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
-import { listSizedFiles } from '../git/sized-files.ts';
+import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
 import { listDifferences, type FileDifference } from '../git/tree-walk.ts';
+import { fileTag } from './file-version.ts';
 import { findTreeOf, readSavedState } from '../projects/saved-state.ts';
 
 export function changeOf(difference: FileDifference | undefined): FileChange {
@@ -22,21 +23,26 @@ export async function listProjectFiles(
     await findTreeOf(repository, state.head),
     state.files,
   );
-  const files = (await listSizedFiles(repository, state.files)).map(({ path, sizeBytes }) =>
-    listing(path, sizeBytes, changeOf(differences.get(path))),
+  const files = (await listSizedFiles(repository, state.files)).map((file) =>
+    listing(file, changeOf(differences.get(file.path))),
   );
   for (const [path, difference] of differences) {
     if (difference.after !== undefined || difference.before === undefined) continue;
-    const info = await repository.findInfo(difference.before.id);
-    files.push(listing(path, info?.sizeBytes ?? 0, 'deleted'));
+    const { id } = difference.before;
+    const info = await repository.findInfo(id);
+    files.push(listing({ path, id, sizeBytes: info?.sizeBytes ?? 0 }, 'deleted'));
   }
   files.sort((one, other) => (one.path < other.path ? -1 : 1));
   return { files, dirty: differences.size > 0 };
 }
 
-const listing = (path: string, size: number, change: FileChange): FileListing => ({
+const listing = (
+  { path, id, sizeBytes }: Pick<SizedFile, 'path' | 'id' | 'sizeBytes'>,
+  change: FileChange,
+): FileListing => ({
   path,
-  size,
+  size: sizeBytes,
+  etag: fileTag(id),
   change,
   compiled_path: findCompiledPath(path) ?? path,
 });

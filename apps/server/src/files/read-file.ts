@@ -13,18 +13,28 @@ import { readSavedState } from '../projects/saved-state.ts';
 const maxInMemoryBytes = 512 * 1024;
 
 interface FoundFile {
+  /** Of its content, in git. */
   id: string;
   sizeBytes: number;
 }
 
-/** The JSON of the reply, whole or in pieces. Throws `file_not_found` and `file_not_text`. */
-export async function readFileReply(
+/** Throws `file_not_found`. */
+export async function getFile(
   repositories: ProjectRepositories,
   projectId: string,
   path: string,
-): Promise<string | Readable> {
+): Promise<FoundFile> {
   const found = await repositories.read(projectId, (repository) => find(repository, path));
   if (found === undefined) throw ApiError.of('file_not_found', { path, project_id: projectId });
+  return found;
+}
+
+/** The JSON of the reply, whole or in pieces. Throws `file_not_text`. */
+export async function readFileReply(
+  repositories: ProjectRepositories,
+  projectId: string,
+  { path, found }: { path: string; found: FoundFile },
+): Promise<string | Readable> {
   if (found.sizeBytes > maxInMemoryBytes) return streamReply(repositories, projectId, { path, found });
   const bytes = await repositories.read(projectId, (repository) => repository.readBlob(found.id));
   if (!isUtf8(bytes)) throw ApiError.of('file_not_text', { path });

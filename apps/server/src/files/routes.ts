@@ -2,6 +2,7 @@ import { fileRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
+import { namesVersion } from '../http/entity-tags.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
@@ -9,10 +10,11 @@ import type { ProjectDesk } from '../projects/project-desk.ts';
 import { acceptLargeBodies, findStagedBody } from './accept-large-bodies.ts';
 import { deleteFile } from './delete-file.ts';
 import { requirePath } from './file-place.ts';
+import { fileTag, preconditionOf } from './file-version.ts';
 import type { StagedBody } from './large-body/stage-body.ts';
 import { listProjectFiles } from './list-files.ts';
 import { contentOfFile, contentOfText, type NewContent } from './new-content.ts';
-import { readFileReply } from './read-file.ts';
+import { getFile, readFileReply } from './read-file.ts';
 import { writeFile } from './write-file.ts';
 
 interface FileRoutesOptions {
@@ -29,26 +31,37 @@ export async function addFileRoutes(
 
   await app.register(async (large) => {
     acceptLargeBodies(large, repositories.git.stagingFolder);
-    addRoute(large, fileRoutes.write, async ({ principal, params, body, raw }) => {
+    addRawRoute(large, fileRoutes.write, async ({ principal, params, body, raw }, reply) => {
       const path = requirePath(body.path);
       const content = newContent(body.content, findStagedBody(raw));
       const project = await access.getProject(principal, params.id, editors);
-      const written = await writeFile(desk, { projectId: project.id, path, content });
-      return { success: true, path, ...written };
+      const precondition = preconditionOf(raw);
+      const { id, ...written } = await writeFile(desk, {
+        projectId: project.id,
+        path,
+        content,
+        precondition,
+      });
+      return reply.header('etag', fileTag(id)).send({ success: true, path, ...written });
     });
   });
 
-  addRawRoute(app, fileRoutes.read, async ({ principal, params, query }, reply) => {
+  addRawRoute(app, fileRoutes.read, async ({ principal, params, query, raw }, reply) => {
     const path = requirePath(query.path);
     const project = await access.getProject(principal, params.id, readers);
-    const body = await readFileReply(repositories, project.id, path);
+    const found = await getFile(repositories, project.id, path);
+    const tag = fileTag(found.id);
+    void reply.header('etag', tag).header('cache-control', 'private, no-cache');
+    const known = raw.headers['if-none-match'];
+    if (known !== undefined && namesVersion(known, tag)) return reply.code(304).send();
+    const body = await readFileReply(repositories, project.id, { path, found });
     return reply.type('application/json; charset=utf-8').send(body);
   });
 
-  addRoute(app, fileRoutes.delete, async ({ principal, params, query }) => {
+  addRoute(app, fileRoutes.delete, async ({ principal, params, query, raw }) => {
     const path = requirePath(query.path);
     const project = await access.getProject(principal, params.id, editors);
-    await deleteFile(desk, project.id, path);
+    await deleteFile(desk, { projectId: project.id, path, precondition: preconditionOf(raw) });
     return { success: true, message: `${path} was deleted.` };
   });
 

@@ -11,15 +11,19 @@ import { createProjectFiles } from '../projects/project-files.ts';
 import { readSavedState, swapSavedState, type SavedState } from '../projects/saved-state.ts';
 import { requireContent } from './check-content.ts';
 import { requirePlace } from './file-place.ts';
+import { requireVersion, type Precondition } from './file-version.ts';
 import type { NewContent } from './new-content.ts';
 
 export interface FileWrite {
   readonly projectId: string;
   readonly path: string;
   readonly content: NewContent;
+  readonly precondition: Precondition;
 }
 
 interface Written {
+  /** Of the new content, in git. */
+  id: string;
   compiledPath: string;
   compiled: boolean;
   /** What the file breaks elsewhere, and what is wrong with one that is saved all the same. */
@@ -34,11 +38,12 @@ interface Compiled {
 
 /** Saves a file, and what it is compiled to, as one change. Durable when it resolves. */
 export async function writeFile(desk: ProjectDesk, write: FileWrite): Promise<Written> {
-  const { projectId, path, content } = write;
+  const { projectId, path, content, precondition } = write;
   await requireContent(path, content);
   // Compiling takes longer than everything else, so the first attempt does not hold up other writers.
   const seen = await desk.repositories.read(projectId, async (repository) => {
     const state = await readSavedState(repository);
+    await requireVersion(repository, { state, path, precondition });
     await requirePlace(repository, state, path);
     return state;
   });
@@ -47,11 +52,12 @@ export async function writeFile(desk: ProjectDesk, write: FileWrite): Promise<Wr
   desk.repositories.noteWrite(projectId, Math.floor(content.sizeBytes / 2 ** 20));
   return desk.repositories.write(projectId, async (repository) => {
     const state = await readSavedState(repository);
+    await requireVersion(repository, { state, path, precondition });
     await requirePlace(repository, state, path);
     if (js !== undefined && (await mayCompileOtherwise(repository, seen, state)))
       ({ js, warnings } = await compile(desk, write, state));
     await save(desk, repository, { ...write, id, js, state });
-    return { compiledPath: findCompiledPath(path) ?? path, compiled: js !== undefined, warnings };
+    return { id, compiledPath: findCompiledPath(path) ?? path, compiled: js !== undefined, warnings };
   });
 }
 

@@ -45,7 +45,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
         done(null, payload),
       );
     git.setErrorHandler((error, request, reply) => sendPlainError(error, request, reply));
-    const closed = { config: { scope: null, readsBody: true }, schema: { hide: true } };
+    const closed = { config: { scope: null, readsBody: true } };
 
     git.get<{ Params: { name: string }; Querystring: { service?: string } }>(
       '/git/:name/info/refs',

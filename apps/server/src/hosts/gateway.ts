@@ -100,6 +100,8 @@ export class HostGateway {
     }
     const principal = await this.#options.authenticate(request.headers.authorization);
     requireScope(principal, 'host');
+    if (principal.projectIds !== null)
+      throw ApiError.of('forbidden', { reason: 'A token that is limited to projects is no host' });
     return principal;
   }
 

@@ -45,6 +45,8 @@ let server: TestServer;
 let host: TestHost;
 let deviceId: string;
 let foreignDeviceId: string;
+/** The only project of the limited token. */
+let projectId: string;
 let tokens: Record<'read' | 'launch' | 'limited' | 'host' | 'expired' | 'revoked', string>;
 
 const ownDeviceId = async (caller: { api: TestServer['api'] }): Promise<string> => {
@@ -53,13 +55,14 @@ const ownDeviceId = async (caller: { api: TestServer['api'] }): Promise<string> 
 };
 
 async function createTokens(): Promise<typeof tokens> {
+  projectId = await server.createProject();
   const secretOf = async (fields: Record<string, unknown>) => (await server.createToken(fields)).secret;
   const revoked = await server.createToken({});
   await server.api('DELETE', `/api/v2/tokens/${revoked.id}`);
   return {
     read: await secretOf({ scopes: ['read'] }),
     launch: await secretOf({ scopes: ['launch'] }),
-    limited: await secretOf({ project_ids: ['project-1'] }),
+    limited: await secretOf({ project_ids: [projectId] }),
     host: await secretOf({ scopes: ['host'] }),
     expired: await server.createExpiredToken(),
     revoked: revoked.secret,
@@ -145,7 +148,7 @@ describe('a token that does not allow it', () => {
         token: tokens.limited,
         body: { device_id: deviceId, automation_ids: [automationId] },
       });
-    expect((await read('project-1')).status).toBe(200);
+    expect((await read(projectId)).status).toBe(200);
     expectRefusal(await read('project-2'), 403, 'forbidden');
   });
 

@@ -4,6 +4,8 @@ import type { Logger } from 'pino';
 
 import { requireTokens, type Authenticate } from './authentication.ts';
 import { acceptJsonBodies } from './body.ts';
+import { compressReplies } from './compression.ts';
+import { tagReplies } from './entity-tags.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './error-replies.ts';
 import { checkBodiesFirst } from './request-bodies.ts';
 import { compileValidator } from './validation.ts';
@@ -45,6 +47,8 @@ export function createHttpKernel(options: {
     done();
   });
   checkBodiesFirst(app);
+  tagReplies(app);
+  compressReplies(app);
   acceptJsonBodies(app);
   answerErrors(app);
   requireTokens(app, options.authenticate);

@@ -58,7 +58,6 @@ function refuse(app: FastifyInstance, url: string, taken: ReadonlySet<string>): 
   app.route({
     url,
     method: others,
-    schema: { hide: true },
     config: { scope: null },
     // Before the body is read, so that a wrong method is named even when the body is unreadable too.
     onRequest: async (request, reply) => sendError(notAllowed(request, reply, taken), request, reply),

@@ -1,33 +1,36 @@
-import { fastifySwagger } from '@fastify/swagger';
+import { openApiDocument } from '@phalanx/protocol';
 import apiReference from '@scalar/fastify-api-reference';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 
-const description = `Runs TypeScript automations on a fleet of Android phones.
+/** The page runs its own script and styles, asks this service alone, and stands in no frame. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self' 'unsafe-inline'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
-Every request carries the header \`Authorization: Bearer <API token>\`. Bodies are JSON; nothing is coerced, unknown
-fields are ignored. Every failure has the body \`{success: false, message, code}\`, and every reply an \`x-request-id\`.`;
-
-/** Collects the routes that are added from now on into an OpenAPI 3.1 document. */
-export async function describeRoutes(app: FastifyInstance, version: string): Promise<void> {
-  await app.register(fastifySwagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: { title: 'Phalanx', version, description },
-      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
-      security: [{ token: [] }],
-    },
-  });
-}
+const protectPage: onRequestHookHandler = (_request, reply, done) => {
+  void reply.header('content-security-policy', pagePolicy).header('x-frame-options', 'DENY');
+  done();
+};
 
 /** `/api/openapi.json`, and `/docs`, which shows it. Both are open: they hold nothing that is not public. */
-export async function serveDescription(app: FastifyInstance): Promise<void> {
-  app.get('/api/openapi.json', { config: { scope: null }, schema: { hide: true } }, async () =>
-    app.swagger(),
+export async function serveDescription(app: FastifyInstance, version: string): Promise<void> {
+  const document = JSON.stringify(openApiDocument(version));
+  app.get('/api/openapi.json', { config: { scope: null } }, (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send(document),
   );
   await app.register(async (docs) => {
     docs.addHook('onRoute', (route) => {
       route.config = { ...route.config, scope: null };
     });
+    docs.addHook('onRequest', protectPage);
     await docs.register(apiReference, {
       routePrefix: '/docs',
       // Nothing of the page may reach for the network, or offer what is not ours.

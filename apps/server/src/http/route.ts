@@ -1,4 +1,4 @@
-import { ErrorBody, type RouteContract } from '@phalanx/protocol';
+import { isOfTypes, type ReplyOf, type RouteContract } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 
@@ -15,45 +15,14 @@ export interface RouteRequest<Contract extends RouteContract> {
   readonly raw: FastifyRequest;
 }
 
-type Reply<Contract extends RouteContract> = {
-  [Status in keyof Contract['responses']]: Contract['responses'][Status] extends TSchema
-    ? Static<Contract['responses'][Status]>
-    : never;
-}[keyof Contract['responses']];
-
-const everyError = [400, 401, 403, 405, 413, 415, 429, 500, 503, 507];
-
-function errorResponses(contract: RouteContract): Record<number, TSchema> {
-  const usual = contract.scope === null ? [400, 405, 500] : everyError;
-  return Object.fromEntries(
-    [...usual, ...(contract.errors ?? [])].map((status) => [
-      status,
-      contract.errorBodies?.[status] ?? ErrorBody,
-    ]),
-  );
-}
-
-/** A response that is not JSON is described for the OpenAPI document and left alone by the serializer. */
-function successResponse(response: TSchema | string): object {
-  return typeof response === 'string'
-    ? { content: { [response]: { schema: { type: 'string' } } } }
-    : response;
-}
-
-function schemaOf(contract: RouteContract): object {
-  const responses: Record<string, object> = errorResponses(contract);
-  for (const [status, schema] of Object.entries(contract.responses))
-    responses[status] = successResponse(schema);
+/** What requests are checked by, and replies are written by. */
+function schemaOf({ params, query, body, responses }: RouteContract): object {
+  const ofJson = Object.entries(responses).filter(([, response]) => !isOfTypes(response));
   return {
-    operationId: contract.operationId,
-    tags: [contract.tag],
-    summary: contract.summary,
-    ...(contract.description === undefined ? {} : { description: contract.description }),
-    ...(contract.params === undefined ? {} : { params: contract.params }),
-    ...(contract.query === undefined ? {} : { querystring: contract.query }),
-    ...(contract.body === undefined ? {} : { body: contract.body }),
-    ...(contract.scope === null ? { security: [] } : {}),
-    response: responses,
+    ...(params === undefined ? {} : { params }),
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(body === undefined ? {} : { body }),
+    response: Object.fromEntries(ofJson),
   };
 }
 
@@ -66,7 +35,7 @@ function successStatus(contract: RouteContract): number {
 export function addRoute<Contract extends RouteContract>(
   app: FastifyInstance,
   contract: Contract,
-  handle: (request: RouteRequest<Contract>) => Promise<Reply<Contract>>,
+  handle: (request: RouteRequest<Contract>) => Promise<ReplyOf<Contract>>,
 ): void {
   addRawRoute(app, contract, async (request, reply) => reply.send(await handle(request)));
 }

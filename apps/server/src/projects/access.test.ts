@@ -144,8 +144,9 @@ async function callerOf(caller: Caller): Promise<ApiCaller> {
   if (caller === 'stranger' || caller === 'viewer' || caller === 'editor') return others[caller].api;
   if (caller === 'owner, token without the scope edit') return withToken({ scopes: ['read', 'launch'] });
   if (caller === 'owner, token without the scope read') return withToken({ scopes: ['edit'] });
-  const projectIds = caller === 'owner, token for this project' ? [project.id] : [crypto.randomUUID()];
-  return withToken({ project_ids: projectIds, scopes: ['read', 'edit'] });
+  const projectId =
+    caller === 'owner, token for this project' ? project.id : await server.createProject(owner.api);
+  return withToken({ project_ids: [projectId], scopes: ['read', 'edit'] });
 }
 
 function filled(text: string): string {

@@ -9,6 +9,7 @@ import type { Principal } from '../http/principal.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
+import { deleteProject } from './delete-project.ts';
 import { readers, type ProjectAccess } from './project-access.ts';
 import type { ProjectPeople } from './project-people.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
@@ -81,10 +82,8 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
 
   addRoute(app, projectRoutes.delete, async ({ principal, params }) => {
     const project = await getOwnProject(principal, params.id);
-    if (!(await store.delete(project.id))) throw ApiError.of('project_not_found', { project_id: params.id });
-    people.forget(project.id);
-    await repositories.remove(project.id);
-    await options.onDeleted(project.id);
+    if (!(await deleteProject(options, project.id)))
+      throw ApiError.of('project_not_found', { project_id: params.id });
     return { success: true, message: `Project "${project.name}" was deleted.` };
   });
 

@@ -78,6 +78,11 @@ export function createProjectStore(database: Db) {
       return rows.map(withRole);
     },
 
+    async listOwned(userId: string): Promise<string[]> {
+      const rows = await db.selectFrom('project').select('id').where('owner_id', '=', userId).execute();
+      return rows.map(({ id }) => id);
+    },
+
     async listIds(): Promise<Set<string>> {
       const rows = await db.selectFrom('project').select('id').execute();
       return new Set(rows.map((row) => row.id));

@@ -34,9 +34,18 @@ export class RecordRetention {
   }
 
   /** Deletes all records of a project. Call it after the project is gone. */
-  async deleteProject(projectId: string): Promise<void> {
+  deleteProject(projectId: string): Promise<void> {
+    return this.#deleteAll('project_id', projectId);
+  }
+
+  /** Deletes what a user who goes has left: records of direct code. */
+  deleteOwner(userId: string): Promise<void> {
+    return this.#deleteAll('owner_id', userId);
+  }
+
+  async #deleteAll(of: 'project_id' | 'owner_id', id: string): Promise<void> {
     for (let count = recordsPerStep; count === recordsPerStep;) {
-      count = await this.#options.store.deleteSome(projectId, recordsPerStep);
+      count = await this.#options.store.deleteSome(of, id, recordsPerStep);
       this.#options.onDeleted(count);
       await nextTurn();
     }

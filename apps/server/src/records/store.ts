@@ -160,12 +160,12 @@ export function createRecordStore(database: Db) {
         .execute(),
 
     /** Deletes up to `limit` records of a project, saved or not. Returns how many went. */
-    deleteSome: (projectId: string, limit: number): Promise<number> =>
+    deleteSome: (of: 'project_id' | 'owner_id', id: string, limit: number): Promise<number> =>
       transact(async (transaction) => {
         const records = await tablesOf(transaction)
           .selectFrom('record')
           .selectAll()
-          .where('project_id', '=', projectId)
+          .where(of, '=', id)
           .limit(limit)
           .execute();
         for (const record of records) await removeRecord(transaction, record);

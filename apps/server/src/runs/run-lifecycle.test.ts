@@ -261,9 +261,10 @@ describe('the list of runs', () => {
   });
 
   it('shows a token that is limited to projects the runs of these alone', async () => {
-    const { runId, launchId } = await server.startRun(host, deviceId);
-    const { secret } = await server.createToken({ project_ids: [launchId] });
-    const { secret: stranger } = await server.createToken({ project_ids: ['project-1'] });
+    const projectId = await server.createProject();
+    const { runId } = await server.startRun(host, deviceId, projectId);
+    const { secret } = await server.createToken({ project_ids: [projectId] });
+    const { secret: stranger } = await server.createToken({ project_ids: [await server.createProject()] });
     const idsFor = async (token: string) =>
       ((await server.api('GET', '/api/v2/runs', { token })).body['runs'] as Run[]).map((run) => run.run_id);
     expect(await idsFor(secret)).toEqual([runId]);

@@ -1,6 +1,8 @@
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+import { checkReply } from './check-reply.ts';
+
 const JsonBody = Type.Record(Type.String(), Type.Unknown());
 const jsonBody = Compile(JsonBody);
 
@@ -22,12 +24,14 @@ export interface ApiRequest {
   /** Sent as it is. */
   raw?: string | Uint8Array<ArrayBuffer>;
   contentType?: string | null;
+  /** Beside those. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export type ApiCaller = (method: string, path: string, request?: ApiRequest) => Promise<ApiReply>;
 
 function headersOf(request: ApiRequest, ownToken: string): Record<string, string> {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...request.headers };
   const token = request.token === undefined ? ownToken : request.token;
   if (request.authorization !== undefined) headers['authorization'] = request.authorization;
   else if (token !== null) headers['authorization'] = `Bearer ${token}`;
@@ -46,7 +50,7 @@ function parsed(text: string): Static<typeof JsonBody> {
   }
 }
 
-/** Calls the API of the server at `url` as the owner of `ownToken`. */
+/** Calls the API of the server at `url` as the owner of `ownToken`, and holds each reply against the document. */
 export function createApiCaller(url: string, ownToken: string): ApiCaller {
   return async (method, path, request = {}) => {
     const body = request.raw ?? (request.body === undefined ? null : JSON.stringify(request.body));
@@ -56,6 +60,7 @@ export function createApiCaller(url: string, ownToken: string): ApiCaller {
       body: typeof body === 'string' ? new TextEncoder().encode(body) : body,
     });
     const text = await response.text();
+    checkReply(method, path, { status: response.status, headers: response.headers, text });
     return { status: response.status, headers: response.headers, text, body: parsed(text) };
   };
 }

@@ -99,6 +99,13 @@ export class TestServer {
     return { secret: body['secret'], id: stringAt(body['token'], 'id') };
   }
 
+  /** A project that the caller owns; returns its ID. */
+  async createProject(api: ApiCaller = this.api): Promise<string> {
+    const name = `project ${crypto.randomUUID()}`;
+    const { body } = await api('POST', '/api/v2/automation-project', { body: { name } });
+    return stringAt(body['project'], 'id');
+  }
+
   /** Returns the secret. The clock goes on by a second. */
   async createExpiredToken(fields: Record<string, unknown> = {}): Promise<string> {
     const { secret } = await this.createToken({ ...fields, expires_at: this.clock.now() + 900 });
@@ -124,8 +131,11 @@ export class TestServer {
   }
 
   /** Starts direct code on a phone of this host. Returns the launch's and the run's ID. */
-  async startRun(host: TestHost, deviceId: string): Promise<{ launchId: string; runId: string }> {
-    const launchId = crypto.randomUUID();
+  async startRun(
+    host: TestHost,
+    deviceId: string,
+    launchId: string = crypto.randomUUID(),
+  ): Promise<{ launchId: string; runId: string }> {
     const { status, text } = await this.start(deviceId, launchId);
     if (status !== 200) throw new Error(text);
     const launch = host.messages('launch').findLast((message) => message.automation_id === launchId);

@@ -7,26 +7,37 @@ import { pageOf, idPageQuery } from './page.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
 
-export const User = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  role: Type.Union([Type.Literal('admin'), Type.Literal('user')]),
-  created_at: EpochMs,
-});
+const UserRole = Type.Enum(['user', 'admin']);
+
+export const User = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    role: UserRole,
+    created_at: EpochMs,
+    disabled_at: Type.Union([EpochMs, Type.Null()], {
+      description: 'Since when all of their tokens are refused; null when they may come in',
+    }),
+  },
+  { title: 'User' },
+);
 export type User = Static<typeof User>;
 
-export const Token = Type.Object({
-  id: Uuid,
-  user_id: Uuid,
-  name: Type.String(),
-  scopes: Type.Array(Scope),
-  project_ids: Type.Union([Type.Array(Type.String()), Type.Null()], {
-    description: 'The only projects it may touch; null means all of its user',
-  }),
-  created_at: EpochMs,
-  expires_at: Type.Union([EpochMs, Type.Null()]),
-  last_used_at: Type.Union([EpochMs, Type.Null()]),
-});
+export const Token = Type.Object(
+  {
+    id: Uuid,
+    user_id: Uuid,
+    name: Type.String(),
+    scopes: Type.Array(Scope),
+    project_ids: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'The only projects it may touch; null means all of its user',
+    }),
+    created_at: EpochMs,
+    expires_at: Type.Union([EpochMs, Type.Null()]),
+    last_used_at: Type.Union([EpochMs, Type.Null()]),
+  },
+  { title: 'Token' },
+);
 export type Token = Static<typeof Token>;
 
 /** Users and their API tokens. */
@@ -52,7 +63,6 @@ export const accessRoutes = {
       search: Type.Optional(Type.String({ description: 'Part of the name, in any letter case' })),
     }),
     responses: { 200: pageOf({ users: Type.Array(User) }) },
-    errors: [403],
   },
   createUser: {
     method: 'POST',
@@ -63,15 +73,49 @@ export const accessRoutes = {
     scope: 'admin',
     body: Type.Object({ name }),
     responses: { 201: Type.Object({ success, user: User }) },
-    errors: [403, 409],
+    errors: ['user_name_taken'],
+  },
+  updateUser: {
+    method: 'PATCH',
+    path: '/api/v2/users/:id',
+    operationId: 'updateUser',
+    tag: 'Account',
+    summary: 'Rename, disable or enable a user, or change their role (administrators)',
+    description:
+      'A disabled user’s tokens answer 401 at once, and their event streams and host connections end; projects, devices and tokens stay for the day on which they are enabled again.',
+    scope: 'admin',
+    params: Type.Object({ id: Id }),
+    body: Type.Object({
+      name: Type.Optional(name),
+      disabled: Type.Optional(Type.Boolean()),
+      role: Type.Optional(UserRole),
+    }),
+    bodyExample: { disabled: true },
+    responses: { 200: Type.Object({ success, user: User }) },
+    errors: ['user_not_found', 'user_name_taken', 'last_administrator'],
+  },
+  deleteUser: {
+    method: 'DELETE',
+    path: '/api/v2/users/:id',
+    operationId: 'deleteUser',
+    tag: 'Account',
+    summary: 'Delete a user for good (administrators)',
+    description:
+      'Their tokens, devices, runs and records of direct code go with them, and they leave the projects of others. Their own projects are deleted only with `projects=delete`.',
+    scope: 'admin',
+    params: Type.Object({ id: Id }),
+    query: Type.Object({ projects: Type.Optional(Type.Enum(['delete'])) }),
+    responses: { 200: SuccessMessage },
+    errors: ['user_not_found', 'user_owns_projects', 'last_administrator'],
   },
   listTokens: {
     method: 'GET',
     path: '/api/v2/tokens',
     operationId: 'listTokens',
     tag: 'Account',
-    summary: 'List your tokens; administrators see everyone’s',
-    scope: 'admin',
+    summary: 'List your tokens; administrators with the scope `admin` see everyone’s',
+    description: 'A token that is limited to projects sees itself and what was made with it.',
+    scope: 'read',
     query: Type.Object({
       ...idPageQuery,
       user_id: Type.Optional(Type.String({ description: 'Only the tokens of this user' })),
@@ -85,7 +129,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'Create a token; its secret is shown this once',
     description:
-      'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year.',
+      'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it.',
     scope: 'admin',
     body: Type.Object({
       name,
@@ -94,18 +138,20 @@ export const accessRoutes = {
       project_ids: Type.Optional(Type.Array(Id, { minItems: 1, maxItems: 1000 })),
       expires_at: Type.Optional(TimeInput),
     }),
-    responses: { 201: Type.Object({ success, token: Token, secret: Type.String() }) },
-    errors: [403, 404],
+    bodyExample: { name: 'CI of the shop', scopes: ['read', 'launch'] },
+    responses: { 201: Type.Object({ success, token: Token, secret: Type.String({ examples: ['phx_…'] }) }) },
+    errors: ['user_not_found'],
   },
   deleteToken: {
     method: 'DELETE',
     path: '/api/v2/tokens/:id',
     operationId: 'deleteToken',
     tag: 'Account',
-    summary: 'Revoke a token at once',
-    scope: 'admin',
+    summary: 'Revoke a token at once, and those that were made with it',
+    description: 'A token may always revoke itself; for others it needs the scope `admin`.',
+    scope: 'read',
     params: Type.Object({ id: Id }),
     responses: { 200: SuccessMessage },
-    errors: [404],
+    errors: ['token_not_found'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -9,25 +9,31 @@ const hash = Type.String({ description: "Git's hash, 40 hexadecimal digits" });
 const params = Type.Object({ id: Id });
 const nullableHash = Type.Union([hash, Type.Null()]);
 
-export const Commit = Type.Object({ hash, message: Type.String() });
+export const Commit = Type.Object({ hash, message: Type.String() }, { title: 'Commit' });
 export type Commit = Static<typeof Commit>;
 
-export const ListedCommit = Type.Object({
-  hash,
-  message: Type.String(),
-  author: Type.Object({ name: Type.String(), email: Type.String() }),
-  created_at: EpochMs,
-  parents: Type.Array(hash),
-});
+export const ListedCommit = Type.Object(
+  {
+    hash,
+    message: Type.String(),
+    author: Type.Object({ name: Type.String(), email: Type.String() }),
+    created_at: EpochMs,
+    parents: Type.Array(hash),
+  },
+  { title: 'ListedCommit' },
+);
 export type ListedCommit = Static<typeof ListedCommit>;
 
-export const FileDiff = Type.Object({
-  path: Type.String(),
-  change: FileChange,
-  diff: Type.Union([Type.String(), Type.Null()], {
-    description: 'Unified text; null when the file is binary, too large, or beyond the limit of the reply',
-  }),
-});
+export const FileDiff = Type.Object(
+  {
+    path: Type.String(),
+    change: FileChange,
+    diff: Type.Union([Type.String(), Type.Null()], {
+      description: 'Unified text; null when the file is binary, too large, or beyond the limit of the reply',
+    }),
+  },
+  { title: 'FileDiff' },
+);
 export type FileDiff = Static<typeof FileDiff>;
 
 /** The history of a project. */
@@ -38,12 +44,13 @@ export const commitRoutes = {
     operationId: 'commit',
     tag: 'Commits',
     summary: 'Commit all current changes',
-    description: '`message` has 1 to 1000 characters without the white space around it.',
+    description:
+      '`message` has 1 to 1000 characters without the white space around it. Its line ends become LF, as git has them.',
     scope: 'edit',
     params,
     body: Type.Object({ message: Type.String() }),
     responses: { 201: Type.Object({ success, commit: Commit }) },
-    errors: [404],
+    errors: ['project_not_found', 'nothing_to_commit'],
   },
   list: {
     method: 'GET',
@@ -55,7 +62,7 @@ export const commitRoutes = {
     params,
     query: Type.Object(pageQuery),
     responses: { 200: pageOf({ commits: Type.Array(ListedCommit) }) },
-    errors: [404],
+    errors: ['project_not_found'],
   },
   diff: {
     method: 'GET',
@@ -73,7 +80,7 @@ export const commitRoutes = {
         truncated: Type.Boolean({ description: 'Whether the reply leaves text out because of its limit' }),
       }),
     },
-    errors: [404],
+    errors: ['project_not_found'],
   },
   revert: {
     method: 'POST',
@@ -89,6 +96,6 @@ export const commitRoutes = {
     responses: {
       200: Type.Object({ success, message: Type.String(), commit: Commit, replaced: nullableHash }),
     },
-    errors: [404],
+    errors: ['project_not_found', 'commit_not_found', 'compile_failed'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -1,6 +1,8 @@
-import { Type, type TSchema } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 
+import { errorCodes, errorTable, type ErrorCode } from '../errors.ts';
 import type { Scope } from '../scopes.ts';
+import type { routeTags } from './route-tags.ts';
 
 /**
  * One endpoint: what goes in, what comes out, who may call it. The server validates requests by it,
@@ -11,7 +13,7 @@ export interface RouteContract {
   /** With `:name` for a segment that varies. */
   path: string;
   operationId: string;
-  tag: string;
+  tag: keyof typeof routeTags;
   summary: string;
   description?: string;
   /** What the caller's token must allow. `null`: open to everyone, without a token. */
@@ -19,31 +21,61 @@ export interface RouteContract {
   params?: TSchema;
   /** All values are strings: nothing in a query is coerced. */
   query?: TSchema;
+  /** The headers with a meaning of their own for this endpoint, in lower case. */
+  headers?: TSchema;
   body?: TSchema;
+  /** For the document, when the fields' own examples make no sensible request. */
+  bodyExample?: object;
+  /** The content types of a body that is not JSON of ours. */
+  bodyTypes?: readonly string[];
   /** Default 1 MiB. */
   bodyLimitBytes?: number;
-  /** The schema of each success status; a string is a content type that is not JSON. */
-  responses: Record<number, TSchema | string>;
+  /** The schema of each success status, or the content types when the body is not JSON of ours. */
+  responses: Record<number, TSchema | readonly string[]>;
   /** The failures that are this endpoint's own, beside those that every endpoint has. */
-  errors?: readonly number[];
+  errors?: readonly ErrorCode[];
   /** Of failures whose body has more than every failure has. */
   errorBodies?: Record<number, TSchema>;
 }
 
+/** The JSON of an endpoint's successes. */
+export type ReplyOf<Contract extends RouteContract> = {
+  [Status in keyof Contract['responses']]: Contract['responses'][Status] extends readonly string[]
+    ? never
+    : Contract['responses'][Status] extends TSchema
+      ? Static<Contract['responses'][Status]>
+      : never;
+}[keyof Contract['responses']];
+
+const errorTexts = errorCodes
+  .map((code) => `- \`${code}\` (${errorTable[code].status}): ${errorTable[code].message}`)
+  .join('\n');
+
+/** Whether a response is described by its content types alone. */
+export const isOfTypes = (response: TSchema | readonly string[]): response is readonly string[] =>
+  Array.isArray(response);
+
 /** The body of every reply that is not a success. */
-export const ErrorBody = Type.Object({
-  success: Type.Literal(false),
-  message: Type.String({ description: 'What is wrong, where, and what to do' }),
-  code: Type.String({ description: 'A stable word for programs' }),
-  errors: Type.Optional(
-    Type.Array(Type.String(), {
-      description: 'Only when code does not compile: one line each, with position',
+export const ErrorBody = Type.Object(
+  {
+    success: Type.Literal(false),
+    message: Type.String({ description: 'What is wrong, where, and what to do' }),
+    code: Type.Enum(errorCodes, {
+      title: 'ErrorCode',
+      description: `A stable word for programs:\n\n${errorTexts}`,
     }),
-  ),
-});
+    errors: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'Only when code does not compile: one line each, with position',
+      }),
+    ),
+  },
+  { title: 'Error' },
+);
 
 /** A plain object; JSON arrays and `null` are not objects. */
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
-export const success = Type.Boolean({ description: 'true' });
+/** Always true; its type is wider, because a handler's literal is inferred as `boolean`. */
+export const success = Type.Unsafe<boolean>(Type.Literal(true));
 export const SuccessMessage = Type.Object({ success, message: Type.String() });

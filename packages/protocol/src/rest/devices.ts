@@ -6,37 +6,46 @@ import { success, type RouteContract } from './contract.ts';
 import { pageOf, idPageQuery } from './page.ts';
 import { DeviceRole, UserName } from './shares.ts';
 
-export const RunningAutomation = Type.Object({
-  run_id: Uuid,
-  automation_id: Type.Union([Type.String(), Type.Null()], {
-    description: 'Null for direct code of somebody else',
-  }),
-  started_at: Type.Union([EpochMs, Type.Null()]),
-  user: UserName,
-});
+export const RunningAutomation = Type.Object(
+  {
+    run_id: Uuid,
+    automation_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'Null for direct code of somebody else',
+    }),
+    started_at: Type.Union([EpochMs, Type.Null()]),
+    user: UserName,
+  },
+  { title: 'RunningAutomation' },
+);
 
-export const Device = Type.Object({
-  device_id: Type.String({
-    description: 'Stable for owner and serial; survives re-plugging and a change of host',
-  }),
-  serial: Type.String(),
-  state: DeviceState,
-  reason: Type.String({ description: 'The state in a sentence that says what to do' }),
-  since: EpochMs,
-  confirmed_at: Type.Union([EpochMs, Type.Null()], {
-    description: 'When its host last confirmed it as ready',
-  }),
-  brand: Type.String(),
-  model: Type.String(),
-  android_version: Type.String(),
-  sdk_version: Type.Integer(),
-  screen_width: Type.Integer(),
-  screen_height: Type.Integer(),
-  host: Type.Union([Type.Object({ id: Uuid, name: Type.String(), connected: Type.Boolean() }), Type.Null()]),
-  running: Type.Array(RunningAutomation),
-  role: DeviceRole,
-  owner: UserName,
-});
+export const Device = Type.Object(
+  {
+    device_id: Type.String({
+      description: 'Stable for owner and serial; survives re-plugging and a change of host',
+    }),
+    serial: Type.String(),
+    state: DeviceState,
+    reason: Type.String({ description: 'The state in a sentence that says what to do' }),
+    since: EpochMs,
+    confirmed_at: Type.Union([EpochMs, Type.Null()], {
+      description: 'When its host last confirmed it as ready',
+    }),
+    brand: Type.String(),
+    model: Type.String(),
+    android_version: Type.String(),
+    sdk_version: Type.Integer(),
+    screen_width: Type.Integer(),
+    screen_height: Type.Integer(),
+    host: Type.Union([
+      Type.Object({ id: Uuid, name: Type.String(), connected: Type.Boolean() }),
+      Type.Null(),
+    ]),
+    running: Type.Array(RunningAutomation),
+    role: DeviceRole,
+    owner: UserName,
+  },
+  { title: 'Device' },
+);
 export type Device = Static<typeof Device>;
 
 const pixels = Type.Integer({ minimum: 1 });
@@ -93,7 +102,7 @@ export const deviceRoutes = {
     scope: 'read',
     params,
     responses: { 200: Type.Object({ success, device: Device }) },
-    errors: [404],
+    errors: ['device_not_found'],
   },
   delete: {
     method: 'DELETE',
@@ -104,7 +113,7 @@ export const deviceRoutes = {
     scope: 'admin',
     params,
     responses: { 200: Type.Object({ success, message: Type.String() }) },
-    errors: [404, 409],
+    errors: ['device_not_found', 'device_busy'],
   },
   screen: {
     method: 'GET',
@@ -121,8 +130,8 @@ export const deviceRoutes = {
         Type.Integer({ minimum: 16, maximum: 10_000, description: 'Most pixels of the picture in width' }),
       ),
     }),
-    responses: { 200: Type.Object({ success, screen: DeviceScreen }) },
-    errors: [404, 502],
+    responses: { 200: Type.Object({ success, screen: DeviceScreen }), 304: [] },
+    errors: ['device_not_found', 'screen_failed'],
   },
   screenshot: {
     method: 'GET',
@@ -132,7 +141,7 @@ export const deviceRoutes = {
     summary: 'Take a screenshot now (JPEG)',
     scope: 'read',
     params,
-    responses: { 200: 'image/jpeg' },
-    errors: [404, 502],
+    responses: { 200: ['image/jpeg'] },
+    errors: ['device_not_found', 'screenshot_failed'],
   },
 } as const satisfies Record<string, RouteContract>;

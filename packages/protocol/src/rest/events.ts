@@ -27,7 +27,7 @@ export const eventRoutes = {
       'Sends `device`, `run`, `log` and `record` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`.',
     scope: 'read',
     query: Type.Object({ device_id: Type.Optional(Id), automation_id: Type.Optional(Id) }),
-    responses: { 200: 'text/event-stream' },
-    errors: [429],
+    responses: { 200: ['text/event-stream'] },
+    errors: ['too_many_streams'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -12,20 +12,37 @@ export const maxProjectFiles = 10_000;
 export const maxProjectBytes = 1024 * 1024 * 1024;
 
 const params = Type.Object({ id: Id });
+
+/** What a change asks of the file as it is: otherwise 412, and nothing is changed. */
+const changeHeaders = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({ description: 'Only if the file has this `ETag`; `*`: only if there is one' }),
+  ),
+  'if-none-match': Type.Optional(Type.String({ description: '`*`: only if there is no such file yet' })),
+});
 const path = Type.String({
   description: 'Relative path in the project, such as `flows/login.ts`; at most 1,024 bytes',
 });
 
-export const FileChange = Type.Enum(['unchanged', 'added', 'modified', 'deleted']);
+export const FileChange = Type.Enum(['unchanged', 'added', 'modified', 'deleted'], { title: 'FileChange' });
 export type FileChange = Static<typeof FileChange>;
 
 /** A file of the project, or one that was deleted since the newest commit. Compiled files are not listed. */
-export const FileListing = Type.Object({
-  path: Type.String(),
-  size: Type.Integer({ minimum: 0, description: 'Bytes; of a deleted file, what the newest commit has' }),
-  change: FileChange,
-  compiled_path: Type.String({ description: 'Where its compiled form is; its own path when there is none' }),
-});
+export const FileListing = Type.Object(
+  {
+    path: Type.String(),
+    size: Type.Integer({ minimum: 0, description: 'Bytes; of a deleted file, what the newest commit has' }),
+    etag: Type.String({
+      description: 'The version of its content, for `If-Match`',
+      examples: ['"3b18e512dba79e4c8300dd08aeb37f8e728b8dad"'],
+    }),
+    change: FileChange,
+    compiled_path: Type.String({
+      description: 'Where its compiled form is; its own path when there is none',
+    }),
+  },
+  { title: 'File' },
+);
 export type FileListing = Static<typeof FileListing>;
 
 /** Reading and writing the files of a project. */
@@ -40,6 +57,7 @@ export const fileRoutes = {
       '`.ts`, `.tsx`, `.mts` and `.cts` files are checked and compiled to the `.js`, `.mjs` or `.cjs` beside them; when that fails, nothing is changed. `content` holds at most 52,428,800 bytes of UTF-8.',
     scope: 'edit',
     params,
+    headers: changeHeaders,
     body: Type.Object({ path, content: Type.String() }),
     // JSON writes one byte as up to six ("\u0001").
     bodyLimitBytes: 6 * maxFileBytes + 64 * 1024,
@@ -55,7 +73,19 @@ export const fileRoutes = {
         }),
       }),
     },
-    errors: [404],
+    errors: [
+      'project_not_found',
+      'precondition_failed',
+      'compile_failed',
+      'invalid_path',
+      'invalid_content',
+      'invalid_tsconfig',
+      'compiled_file',
+      'source_conflict',
+      'compiled_path_taken',
+      'project_full',
+      'file_too_large',
+    ],
   },
   read: {
     method: 'GET',
@@ -65,9 +95,14 @@ export const fileRoutes = {
     summary: 'Read a file, or what was compiled of one',
     scope: 'read',
     params,
+    headers: Type.Object({
+      'if-none-match': Type.Optional(
+        Type.String({ description: 'The `ETag` of the last reply: 304 when it is still the same' }),
+      ),
+    }),
     query: Type.Object({ path }),
-    responses: { 200: Type.Object({ success, content: Type.String(), path: Type.String() }) },
-    errors: [404],
+    responses: { 200: Type.Object({ success, content: Type.String(), path: Type.String() }), 304: [] },
+    errors: ['project_not_found', 'file_not_found', 'invalid_path', 'file_not_text'],
   },
   delete: {
     method: 'DELETE',
@@ -77,9 +112,10 @@ export const fileRoutes = {
     summary: 'Delete a file, and what was compiled of it',
     scope: 'edit',
     params,
+    headers: changeHeaders,
     query: Type.Object({ path }),
     responses: { 200: SuccessMessage },
-    errors: [404],
+    errors: ['project_not_found', 'precondition_failed', 'file_not_found', 'invalid_path', 'compiled_file'],
   },
   list: {
     method: 'GET',
@@ -96,6 +132,6 @@ export const fileRoutes = {
         dirty: Type.Boolean({ description: 'Whether there is something to commit' }),
       }),
     },
-    errors: [404],
+    errors: ['project_not_found'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -20,7 +20,7 @@ export const healthRoutes = {
     summary: 'The service can take requests: its database answers and it is not shutting down',
     scope: null,
     responses: { 200: Type.Object({ success }) },
-    errors: [503],
+    errors: ['not_ready'],
   },
   metrics: {
     method: 'GET',
@@ -29,7 +29,6 @@ export const healthRoutes = {
     tag: 'Service',
     summary: 'Figures for Prometheus (administrators)',
     scope: 'admin',
-    responses: { 200: 'text/plain' },
-    errors: [403],
+    responses: { 200: ['text/plain'] },
   },
 } as const satisfies Record<string, RouteContract>;

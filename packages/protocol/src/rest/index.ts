@@ -1,4 +1,5 @@
 export * from './access.ts';
+export * from './all-routes.ts';
 export * from './commits.ts';
 export * from './contract.ts';
 export * from './devices.ts';

@@ -1,40 +1,51 @@
 import { Type, type Static } from 'typebox';
 
 import { Id, Uuid } from '../ids.ts';
-import { ErrorBody, JsonObject, success, type RouteContract } from './contract.ts';
+import { ErrorBody, success, type RouteContract } from './contract.ts';
 
 const command = Type.Union([Type.Literal('start'), Type.Literal('stop')]);
 const inputs = {
-  automationParameters: Type.Optional(JsonObject),
-  jobVariables: Type.Optional(JsonObject),
+  automationParameters: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), { examples: [{ greeting: 'Hello' }] }),
+  ),
+  jobVariables: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { examples: [{ job: 'nightly' }] })),
 };
 
 const nullable = <T extends ReturnType<typeof Type.String>>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** What a launch or a stop came to on one device. */
-export const DeviceOutcome = Type.Object({
-  device_id: Type.String(),
-  outcome: Type.Enum(['started', 'stopped', 'nothing_to_stop', 'refused', 'not_acknowledged'] as const, {
-    description: '`not_acknowledged`: the device did not confirm in time',
-  }),
-  code: nullable(Type.String({ description: 'A stable word for programs; null when all went well' })),
-  reason: nullable(Type.String({ description: 'A sentence for people; null when all went well' })),
-  run_id: nullable(
-    Type.String({ description: 'The run that was started or stopped; of several, the newest' }),
-  ),
-});
+export const DeviceOutcome = Type.Object(
+  {
+    device_id: Type.String(),
+    outcome: Type.Enum(['started', 'stopped', 'nothing_to_stop', 'refused', 'not_acknowledged'] as const, {
+      description: '`not_acknowledged`: the device did not confirm in time',
+    }),
+    code: nullable(Type.String({ description: 'A stable word for programs; null when all went well' })),
+    reason: nullable(Type.String({ description: 'A sentence for people; null when all went well' })),
+    run_id: nullable(
+      Type.String({ description: 'The run that was started or stopped; of several, the newest' }),
+    ),
+  },
+  { title: 'DeviceOutcome' },
+);
 export type DeviceOutcome = Static<typeof DeviceOutcome>;
 
 const devices = Type.Array(DeviceOutcome, { description: 'A row for each device' });
 const reply = Type.Object({ success, message: Type.String(), devices });
 /** Without `devices` when the body did not say which. */
-const refusal = Type.Object({ ...ErrorBody.properties, devices: Type.Optional(devices) });
+const refusal = Type.Object(
+  { ...ErrorBody.properties, devices: Type.Optional(devices) },
+  { title: 'LaunchError' },
+);
 
 export const LaunchDirectBody = Type.Object({
   device_id: Id,
   launch_id: Uuid,
   command,
-  code: Type.String({ description: 'JavaScript or TypeScript' }),
+  code: Type.String({
+    description: 'JavaScript or TypeScript',
+    examples: ['console.log(agent.arguments.automationParameters);'],
+  }),
   ...inputs,
 });
 
@@ -59,7 +70,17 @@ export const launchRoutes = {
     body: LaunchBody,
     responses: { 200: reply },
     errorBodies: { 400: refusal },
-    errors: [404],
+    errors: [
+      'project_not_found',
+      'devices_unavailable',
+      'already_running',
+      'compile_failed',
+      'invalid_parameters',
+      'invalid_parameter_schema',
+      'invalid_tsconfig',
+      'launch_not_acknowledged',
+      'stop_not_confirmed',
+    ],
   },
   launchDirect: {
     method: 'POST',
@@ -74,6 +95,13 @@ export const launchRoutes = {
     bodyLimitBytes: 16 * 1024 * 1024,
     responses: { 200: reply },
     errorBodies: { 400: refusal },
+    errors: [
+      'devices_unavailable',
+      'compile_failed',
+      'launch_id_conflict',
+      'launch_not_acknowledged',
+      'stop_not_confirmed',
+    ],
   },
   stopAll: {
     method: 'POST',
@@ -85,6 +113,7 @@ export const launchRoutes = {
     body: Type.Object({ device_id: Id }),
     responses: { 200: reply },
     errorBodies: { 400: refusal },
+    errors: ['devices_unavailable', 'stop_not_confirmed'],
   },
   stopRun: {
     method: 'POST',
@@ -97,6 +126,6 @@ export const launchRoutes = {
     params: Type.Object({ id: Id }),
     responses: { 200: reply },
     errorBodies: { 400: refusal },
-    errors: [404],
+    errors: ['run_not_found', 'devices_unavailable', 'stop_not_confirmed'],
   },
 } as const satisfies Record<string, RouteContract>;

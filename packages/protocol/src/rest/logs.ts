@@ -25,6 +25,6 @@ export const logRoutes = {
       from: Type.Optional(Uuid),
     }),
     responses: { 200: Type.Object({ logs: Type.Array(LogEntry) }) },
-    errors: [404],
+    errors: ['device_not_found'],
   },
 } as const satisfies Record<string, RouteContract>;

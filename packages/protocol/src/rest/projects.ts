@@ -10,7 +10,7 @@ export const MemberRole = Type.Enum(memberRoles);
 export type MemberRole = Static<typeof MemberRole>;
 
 /** A caller's role in a project. The owner also renames, shares and deletes it. */
-export const ProjectRole = Type.Enum(['owner', ...memberRoles]);
+export const ProjectRole = Type.Enum(['owner', ...memberRoles], { title: 'ProjectRole' });
 export type ProjectRole = Static<typeof ProjectRole>;
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
@@ -27,10 +27,13 @@ const projectFields = {
 };
 
 /** A project as the caller sees it. */
-export const Project = Type.Object(projectFields);
+export const Project = Type.Object(projectFields, { title: 'Project' });
 export type Project = Static<typeof Project>;
 
-export const ProjectMember = Type.Object({ user_id: Uuid, name: Type.String(), role: ProjectRole });
+export const ProjectMember = Type.Object(
+  { user_id: Uuid, name: Type.String(), role: ProjectRole },
+  { title: 'ProjectMember' },
+);
 export type ProjectMember = Static<typeof ProjectMember>;
 
 const params = Type.Object({ id: Id });
@@ -62,7 +65,7 @@ export const projectRoutes = {
     scope: 'edit',
     body: Type.Object({ name }),
     responses: { 201: Type.Object({ success, project: Project }) },
-    errors: [403, 409],
+    errors: ['project_name_taken'],
   },
   get: {
     method: 'GET',
@@ -78,7 +81,7 @@ export const projectRoutes = {
         project: Type.Object({ ...projectFields, members: Type.Array(ProjectMember) }),
       }),
     },
-    errors: [404],
+    errors: ['project_not_found'],
   },
   rename: {
     method: 'PATCH',
@@ -90,7 +93,7 @@ export const projectRoutes = {
     params,
     body: Type.Object({ name }),
     responses: { 200: Type.Object({ success, project: Project }) },
-    errors: [404, 409],
+    errors: ['project_not_found', 'project_name_taken'],
   },
   delete: {
     method: 'DELETE',
@@ -101,7 +104,7 @@ export const projectRoutes = {
     scope: 'edit',
     params,
     responses: { 200: SuccessMessage },
-    errors: [404],
+    errors: ['project_not_found'],
   },
   listMembers: {
     method: 'GET',
@@ -113,7 +116,7 @@ export const projectRoutes = {
     params,
     query: Type.Object(idPageQuery),
     responses: { 200: pageOf({ members: Type.Array(ProjectMember) }) },
-    errors: [404],
+    errors: ['project_not_found'],
   },
   putMember: {
     method: 'PUT',
@@ -125,7 +128,7 @@ export const projectRoutes = {
     params: memberParams,
     body: Type.Object({ role: MemberRole }),
     responses: { 200: Type.Object({ success, member: ProjectMember }) },
-    errors: [404],
+    errors: ['project_not_found', 'user_not_found'],
   },
   deleteMember: {
     method: 'DELETE',
@@ -136,6 +139,6 @@ export const projectRoutes = {
     scope: 'edit',
     params: memberParams,
     responses: { 200: SuccessMessage },
-    errors: [404],
+    errors: ['project_not_found', 'member_not_found'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -5,49 +5,59 @@ import { CaptureKind, maxCaptureBytes, RecordStatus, RecordType, Tag } from '../
 import { RunError } from '../runs.ts';
 import { success, type RouteContract } from './contract.ts';
 
-export const RecordScreen = Type.Object({
-  _id: Type.String(),
-  uiUrl: Type.Union([Type.String(), Type.Null()], {
-    description: 'Full URL of the accessibility tree (JSON); null when it could not be captured',
-  }),
-  screenshot: Type.Object({
-    screenshotUrl: Type.Union([Type.String(), Type.Null()], { description: 'Full URL of a JPEG' }),
-    compressedWidth: Type.Integer(),
-    compressedHeight: Type.Integer(),
-    originalWidth: Type.Integer(),
-    originalHeight: Type.Integer(),
-  }),
-  nextStage: Type.String(),
-  screenState: Type.String(),
-  maxSteps: Type.Integer({ description: 'Remaining steps; 0 means out of steps' }),
-  timestamp: Type.Integer({ description: 'Milliseconds since the Unix epoch' }),
-});
+export const RecordScreen = Type.Object(
+  {
+    _id: Type.String(),
+    uiUrl: Type.Union([Type.String(), Type.Null()], {
+      description: 'Full URL of the accessibility tree (JSON); null when it could not be captured',
+    }),
+    screenshot: Type.Object({
+      screenshotUrl: Type.Union([Type.String(), Type.Null()], {
+        description:
+          'Full URL of a JPEG; null when none was wanted (which is not `partial`) or it could not be taken',
+      }),
+      compressedWidth: Type.Integer(),
+      compressedHeight: Type.Integer(),
+      originalWidth: Type.Integer(),
+      originalHeight: Type.Integer(),
+    }),
+    nextStage: Type.String(),
+    screenState: Type.String(),
+    maxSteps: Type.Integer({ description: 'Remaining steps; 0 means out of steps' }),
+    timestamp: Type.Integer({ description: 'Milliseconds since the Unix epoch' }),
+  },
+  { title: 'Screen' },
+);
 
-export const OutOfStepsRecord = Type.Object({
-  device_info: Type.Object({
-    brand: Type.String(),
-    model: Type.String(),
-    device_id: Type.String(),
-    android_version: Type.String(),
-  }),
-  automation_name: Type.String(),
-  out_of_steps_id: Type.String(),
-  automation_id: Type.String(),
-  run_id: Type.String(),
-  type: RecordType,
-  status: RecordStatus,
-  screens: Type.Array(RecordScreen),
-  added: Type.String({ description: 'ISO 8601' }),
-  saved: Type.Boolean(),
-  tag: Type.String(),
-  partial: Type.Boolean(),
-  error: Type.Union([RunError, Type.Null()], {
-    description: 'What ended the run, of a `crash` or a `timeout` that its host has recorded',
-  }),
-});
+export const OutOfStepsRecord = Type.Object(
+  {
+    device_info: Type.Object({
+      brand: Type.String(),
+      model: Type.String(),
+      device_id: Type.String(),
+      android_version: Type.String(),
+    }),
+    automation_name: Type.String(),
+    out_of_steps_id: Type.String(),
+    automation_id: Type.String(),
+    run_id: Type.String(),
+    type: RecordType,
+    status: RecordStatus,
+    screens: Type.Array(RecordScreen),
+    added: Type.String({ description: 'ISO 8601' }),
+    saved: Type.Boolean(),
+    tag: Type.String(),
+    partial: Type.Boolean({ description: 'Whether something of the capture is missing that was wanted' }),
+    error: Type.Union([RunError, Type.Null()], {
+      description: 'What ended the run, of a `crash` or a `timeout` that its host has recorded',
+    }),
+  },
+  { title: 'Record' },
+);
 export type OutOfStepsRecord = Static<typeof OutOfStepsRecord>;
 
 const params = Type.Object({ id: Id });
+const captureTypes = ['application/json', 'image/jpeg'];
 
 /** As the service writes them: an address of another form is another address. */
 const LowerCaseUuid = Type.String({
@@ -86,7 +96,7 @@ export const recordRoutes = {
         hasPrev: Type.Boolean(),
       }),
     },
-    errors: [404],
+    errors: ['record_not_found'],
   },
   tags: {
     method: 'GET',
@@ -97,7 +107,6 @@ export const recordRoutes = {
     scope: 'read',
     query: Type.Object({ automation_id: Id }),
     responses: { 200: Type.Object({ success, tags: Type.Array(Type.String()) }) },
-    errors: [403],
   },
   mark: {
     method: 'PATCH',
@@ -109,7 +118,7 @@ export const recordRoutes = {
     params,
     body: Type.Object({ status: Type.Enum(['solved', 'skipped']) }),
     responses: { 200: Type.Object({ success, message: Type.String(), status: Type.String() }) },
-    errors: [403, 404],
+    errors: ['record_not_found', 'record_already_marked'],
   },
   save: {
     method: 'PATCH',
@@ -122,7 +131,7 @@ export const recordRoutes = {
     params,
     body: Type.Object({ saved: Type.Boolean() }),
     responses: { 200: Type.Object({ success, message: Type.String(), saved: Type.Boolean() }) },
-    errors: [403, 404],
+    errors: ['record_not_found'],
   },
   putCapture: {
     method: 'PUT',
@@ -134,9 +143,10 @@ export const recordRoutes = {
       'The body is the tree (`application/json`) or the picture (`image/jpeg`). The same again is a success.',
     scope: 'host',
     params: Type.Object({ record_id: Uuid, screen_id: Uuid, kind: CaptureKind }),
+    bodyTypes: captureTypes,
     bodyLimitBytes: maxCaptureBytes,
     responses: { 200: Type.Object({ success }) },
-    errors: [404, 507],
+    errors: ['capture_not_expected', 'wrong_capture_type', 'invalid_content', 'storage_full'],
   },
   readCapture: {
     method: 'GET',
@@ -152,7 +162,7 @@ export const recordRoutes = {
       expires: Type.String({ pattern: '^[1-9][0-9]{0,11}$', description: 'Epoch seconds' }),
       signature: Type.String({ maxLength: 100 }),
     }),
-    responses: { 200: 'image/jpeg' },
-    errors: [403, 404, 416],
+    responses: { 200: captureTypes, 206: captureTypes },
+    errors: ['capture_url_invalid', 'capture_url_expired', 'capture_not_found', 'range_not_satisfiable'],
   },
 } as const satisfies Record<string, RouteContract>;

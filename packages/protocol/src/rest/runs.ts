@@ -10,50 +10,58 @@ import { pageOf, idPageQuery } from './page.ts';
 const nullable = <T extends ReturnType<typeof Type.String> | typeof EpochMs>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
-export const Run = Type.Object({
-  run_id: Uuid,
-  automation_id: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
-  launch_id: nullable(Type.String({ description: "The caller's launch ID; null for a saved project" })),
-  device_id: Type.String(),
-  status: RunStatus,
-  outcome: Type.Union([RunOutcome, Type.Null()], {
-    description:
-      'What a run that has ended came to. One that is `completed` may have ended `out_of_steps` (or `timed_out` on its way), when its last such record was not followed by success',
-  }),
-  error: Type.Union([RunError, Type.Null()]),
-  commit: nullable(Type.String({ description: 'Commit of the project that ran' })),
-  dirty: Type.Union([Type.Boolean(), Type.Null()], { description: 'Whether there were uncommitted changes' }),
-  created_at: EpochMs,
-  started_at: nullable(EpochMs),
-  ended_at: nullable(EpochMs),
-});
+export const Run = Type.Object(
+  {
+    run_id: Uuid,
+    automation_id: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
+    launch_id: nullable(Type.String({ description: "The caller's launch ID; null for a saved project" })),
+    device_id: Type.String(),
+    status: RunStatus,
+    outcome: Type.Union([RunOutcome, Type.Null()], {
+      description:
+        'What a run that has ended came to. One that is `completed` may have ended `out_of_steps` (or `timed_out` on its way), when its last such record was not followed by success',
+    }),
+    error: Type.Union([RunError, Type.Null()]),
+    commit: nullable(Type.String({ description: 'Commit of the project that ran' })),
+    dirty: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Whether there were uncommitted changes',
+    }),
+    created_at: EpochMs,
+    started_at: nullable(EpochMs),
+    ended_at: nullable(EpochMs),
+  },
+  { title: 'Run' },
+);
 export type Run = Static<typeof Run>;
 
 /** A run with all that explains it. */
-export const RunDetail = Type.Object({
-  ...Run.properties,
-  project_name: nullable(Type.String({ description: 'When it was launched; null for direct code' })),
-  tree: nullable(Type.String({ description: "Git's hash of the saved files that ran" })),
-  parameters: Type.Union(
-    [Type.Object({ automation_parameters: JsonObject, job_variables: JsonObject }), Type.Null()],
-    {
-      description:
-        'What the launch gave to the code. Everybody who may see the run can read it: keep secrets out of it. Null when it was larger than 1 MiB',
-    },
-  ),
-  launched_by: Type.Object({
-    user_id: Type.String(),
-    user_name: nullable(Type.String()),
-    token_name: nullable(Type.String()),
-  }),
-  result: Type.Unknown({ description: 'What the code gave to `agent.control.setResult`; null without it' }),
-  records: Type.Array(Type.Object({ record_id: Uuid, type: RecordType }), {
-    description: 'Out-of-steps records of the run, newest first, at most 100',
-  }),
-  last_screen: Type.Union([Type.Object({ record_id: Uuid, screen: RecordScreen }), Type.Null()], {
-    description: 'The last screen of its newest record',
-  }),
-});
+export const RunDetail = Type.Object(
+  {
+    ...Run.properties,
+    project_name: nullable(Type.String({ description: 'When it was launched; null for direct code' })),
+    tree: nullable(Type.String({ description: "Git's hash of the saved files that ran" })),
+    parameters: Type.Union(
+      [Type.Object({ automation_parameters: JsonObject, job_variables: JsonObject }), Type.Null()],
+      {
+        description:
+          'What the launch gave to the code. Everybody who may see the run can read it: keep secrets out of it. Null when it was larger than 1 MiB',
+      },
+    ),
+    launched_by: Type.Object({
+      user_id: Type.String(),
+      user_name: nullable(Type.String()),
+      token_name: nullable(Type.String()),
+    }),
+    result: Type.Unknown({ description: 'What the code gave to `agent.control.setResult`; null without it' }),
+    records: Type.Array(Type.Object({ record_id: Uuid, type: RecordType }), {
+      description: 'Out-of-steps records of the run, newest first, at most 100',
+    }),
+    last_screen: Type.Union([Type.Object({ record_id: Uuid, screen: RecordScreen }), Type.Null()], {
+      description: 'The last screen of its newest record',
+    }),
+  },
+  { title: 'RunDetail' },
+);
 export type RunDetail = Static<typeof RunDetail>;
 
 /** Executions on devices. */
@@ -85,6 +93,6 @@ export const runRoutes = {
     scope: 'read',
     params: Type.Object({ id: Id }),
     responses: { 200: Type.Object({ success, run: RunDetail }) },
-    errors: [404],
+    errors: ['run_not_found'],
   },
 } as const satisfies Record<string, RouteContract>;

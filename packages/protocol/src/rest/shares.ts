@@ -10,32 +10,43 @@ export const ShareRole = Type.Enum(shareRoles);
 export type ShareRole = Static<typeof ShareRole>;
 
 /** A caller's role with a phone or a host. The owner also shares and forgets it. */
-export const DeviceRole = Type.Enum(['owner', ...shareRoles]);
+export const DeviceRole = Type.Enum(['owner', ...shareRoles], { title: 'DeviceRole' });
 export type DeviceRole = Static<typeof DeviceRole>;
 
-export const UserName = Type.Object({ id: Uuid, name: Type.String() });
+export const UserName = Type.Object({ id: Uuid, name: Type.String() }, { title: 'UserName' });
 
-export const DeviceMember = Type.Object({ user_id: Uuid, name: Type.String(), role: DeviceRole });
+export const DeviceMember = Type.Object(
+  { user_id: Uuid, name: Type.String(), role: DeviceRole },
+  { title: 'DeviceMember' },
+);
 export type DeviceMember = Static<typeof DeviceMember>;
 
-export const Host = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  connected: Type.Boolean(),
-  since: Type.Union([EpochMs, Type.Null()], {
-    description: 'When it connected, or when its connection ended; null: before the service started',
-  }),
-  devices: Type.Object({ total: Type.Integer(), ready: Type.Integer() }),
-  role: DeviceRole,
-  owner: UserName,
-});
+export const Host = Type.Object(
+  {
+    id: Uuid,
+    name: Type.String(),
+    connected: Type.Boolean(),
+    since: Type.Union([EpochMs, Type.Null()], {
+      description: 'When it connected, or when its connection ended; null: before the service started',
+    }),
+    devices: Type.Object({ total: Type.Integer(), ready: Type.Integer() }),
+    role: DeviceRole,
+    owner: UserName,
+  },
+  { title: 'Host' },
+);
 export type Host = Static<typeof Host>;
 
 const params = Type.Object({ id: Id });
 const memberParams = Type.Object({ id: Id, user_id: Id });
 
 /** The same three for one phone, and for all phones of a host, also those that come later. */
-const memberRoutes = <Path extends string, Name extends string>(path: Path, name: Name, what: string) =>
+const memberRoutes = <Path extends string, Name extends string>(
+  path: Path,
+  name: Name,
+  what: string,
+  notFound: 'device_not_found' | 'host_not_found',
+) =>
   ({
     listMembers: {
       method: 'GET',
@@ -47,7 +58,7 @@ const memberRoutes = <Path extends string, Name extends string>(path: Path, name
       params,
       query: Type.Object(idPageQuery),
       responses: { 200: pageOf({ members: Type.Array(DeviceMember) }) },
-      errors: [404],
+      errors: [notFound],
     },
     putMember: {
       method: 'PUT',
@@ -59,7 +70,7 @@ const memberRoutes = <Path extends string, Name extends string>(path: Path, name
       params: memberParams,
       body: Type.Object({ role: ShareRole }),
       responses: { 200: Type.Object({ success, member: DeviceMember }) },
-      errors: [404],
+      errors: [notFound, 'user_not_found'],
     },
     deleteMember: {
       method: 'DELETE',
@@ -71,12 +82,12 @@ const memberRoutes = <Path extends string, Name extends string>(path: Path, name
       scope: 'edit',
       params: memberParams,
       responses: { 200: SuccessMessage },
-      errors: [404],
+      errors: [notFound, 'share_not_found'],
     },
   }) as const satisfies Record<string, RouteContract>;
 
 /** With whom a phone is shared. */
-export const deviceMemberRoutes = memberRoutes('/api/v2/devices', 'Device', 'a device');
+export const deviceMemberRoutes = memberRoutes('/api/v2/devices', 'Device', 'a device', 'device_not_found');
 
 /** Hosts, and with whom all their phones are shared. */
 export const hostRoutes = {
@@ -90,5 +101,5 @@ export const hostRoutes = {
     query: Type.Object(pageQuery),
     responses: { 200: pageOf({ hosts: Type.Array(Host) }) },
   },
-  ...memberRoutes('/api/v2/hosts', 'Host', 'all phones of a host'),
+  ...memberRoutes('/api/v2/hosts', 'Host', 'all phones of a host', 'host_not_found'),
 } as const satisfies Record<string, RouteContract>;

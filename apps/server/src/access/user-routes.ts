@@ -1,0 +1,113 @@
+import { accessRoutes } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import { v7 as uuidv7 } from 'uuid';
+
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../http/api-error.ts';
+import { pageLimit, toPage } from '../http/page.ts';
+import type { Principal } from '../http/principal.ts';
+import { requireName } from '../http/require-name.ts';
+import { addRoute } from '../http/route.ts';
+import type { Authenticator } from './authenticator.ts';
+import type { AccessStore, StoredUser } from './store.ts';
+import { explainUserName, userView } from './users.ts';
+
+/** What a user has beyond the tables that refer to them. */
+export interface Belongings {
+  listProjects(userId: string): Promise<string[]>;
+  /** Their projects, devices and records. */
+  remove(userId: string): Promise<void>;
+}
+
+interface UserRoutesOptions {
+  store: AccessStore;
+  authenticator: Authenticator;
+  clock: Clock;
+  belongings: Belongings;
+}
+
+/** `GET, POST /users` · `PATCH, DELETE /users/:id` */
+export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions): void {
+  const { store, authenticator, clock, belongings } = options;
+
+  addRoute(app, accessRoutes.listUsers, async ({ principal, query }) => {
+    requireAdministrator(principal);
+    const limit = pageLimit(query);
+    const users = await store.listUsers({ cursor: query.cursor, search: query.search, limit });
+    const { items, next_cursor } = toPage(users, limit, ({ id }) => id);
+    return { success: true, users: items.map(userView), next_cursor };
+  });
+
+  addRoute(app, accessRoutes.createUser, async ({ principal, body }) => {
+    requireAdministrator(principal);
+    const name = requireName(body.name);
+    const made = { id: uuidv7(), name, role: 'user' as const, created_at: clock.now() };
+    const user = await store.insertUser(made).catch((error: unknown) => {
+      throw explainUserName(error, name);
+    });
+    return { success: true, user: userView(user) };
+  });
+
+  addRoute(app, accessRoutes.updateUser, async ({ principal, params, body }) => {
+    requireAdministrator(principal);
+    const before = await getUser(params.id);
+    const user = changed(before, body);
+    if (user.role !== 'admin' || user.disabled_at !== null) await requireAnotherAdministrator(before);
+    await store.updateUser(user).catch((error: unknown) => {
+      throw explainUserName(error, user.name);
+    });
+    authenticator.renew();
+    if (user.disabled_at !== null) await dropTokens(user.id);
+    return { success: true, user: userView(user) };
+  });
+
+  addRoute(app, accessRoutes.deleteUser, async ({ principal, params, query }) => {
+    requireAdministrator(principal);
+    const user = await getUser(params.id);
+    await requireAnotherAdministrator(user);
+    const { length: count } = await belongings.listProjects(user.id);
+    if (count > 0 && query.projects !== 'delete')
+      throw ApiError.of('user_owns_projects', { user_id: user.id, count });
+    // Nothing new can come while the rest goes; what a crash leaves goes when it is asked for again.
+    await store.updateUser({ ...user, disabled_at: user.disabled_at ?? clock.now() });
+    await dropTokens(user.id);
+    await belongings.remove(user.id);
+    await store.deleteUser(user.id);
+    return { success: true, message: `User "${user.name}" was deleted.` };
+  });
+
+  async function getUser(id: string): Promise<StoredUser> {
+    const user = await store.findUser(id.toLowerCase());
+    if (user === undefined) throw ApiError.of('user_not_found', { user_id: id });
+    return user;
+  }
+
+  function changed(user: StoredUser, change: Static<typeof accessRoutes.updateUser.body>): StoredUser {
+    const disabledAt = change.disabled === true ? (user.disabled_at ?? clock.now()) : null;
+    return {
+      ...user,
+      name: change.name === undefined ? user.name : requireName(change.name),
+      role: change.role ?? user.role,
+      disabled_at: change.disabled === undefined ? user.disabled_at : disabledAt,
+    };
+  }
+
+  async function requireAnotherAdministrator({ id, role, disabled_at }: StoredUser): Promise<void> {
+    const counts = role === 'admin' && disabled_at === null;
+    if (counts && (await store.countAdministrators()) === 1)
+      throw ApiError.of('last_administrator', { user_id: id });
+  }
+
+  /** Event streams and host connections end with them. */
+  async function dropTokens(userId: string): Promise<void> {
+    for (const id of await store.listTokenIds(userId)) authenticator.forget(id);
+  }
+}
+
+function requireAdministrator({ role, projectIds }: Principal): void {
+  if (role === 'admin' && projectIds === null) return;
+  throw ApiError.of('forbidden', {
+    reason: 'Only administrators manage users, with tokens that are not limited to projects',
+  });
+}

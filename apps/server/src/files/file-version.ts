@@ -1,0 +1,35 @@
+import type { FastifyRequest } from 'fastify';
+
+import type { GitRepository } from '../git/git-repository.ts';
+import { findAt } from '../git/tree-walk.ts';
+import { ApiError } from '../http/api-error.ts';
+import { namesVersion } from '../http/entity-tags.ts';
+import type { SavedState } from '../projects/saved-state.ts';
+
+/** A file's version is the name of its content in git. */
+export const fileTag = (blobId: string): string => `"${blobId}"`;
+
+/** What a caller asks of the file before it may be changed. */
+export interface Precondition {
+  readonly ifMatch: string | undefined;
+  readonly ifNoneMatch: string | undefined;
+}
+
+export const preconditionOf = ({ headers }: FastifyRequest): Precondition => ({
+  ifMatch: headers['if-match'],
+  ifNoneMatch: headers['if-none-match'],
+});
+
+/** Throws `precondition_failed` when the file at `path` is not what the caller takes it for. */
+export async function requireVersion(
+  repository: GitRepository,
+  { state, path, precondition }: { state: SavedState; path: string; precondition: Precondition },
+): Promise<void> {
+  const { ifMatch, ifNoneMatch } = precondition;
+  if (ifMatch === undefined && ifNoneMatch === undefined) return;
+  const found = await findAt(repository, state.files, path);
+  const tag = found.kind === 'file' ? fileTag(found.entry.id) : undefined;
+  const isOther = ifMatch !== undefined && !namesVersion(ifMatch, tag);
+  const isSame = ifNoneMatch !== undefined && namesVersion(ifNoneMatch, tag);
+  if (isOther || isSame) throw ApiError.of('precondition_failed', { path });
+}

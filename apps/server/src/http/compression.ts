@@ -1,0 +1,60 @@
+import { pipeline, type Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+/** Below this a reply fits few packets, and compressing costs more than it saves. */
+const minBytes = 16 * 1024;
+const compressible = /^(?:text\/(?!event-stream)|application\/(?:json|javascript|openmetrics-text))/;
+
+// As fast as gzip, and smaller.
+const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+const brotli = promisify(brotliCompress);
+const zip = promisify(gzip);
+
+/** Both work in Node's thread pool. */
+const codings = {
+  br: {
+    bytes: (data: Buffer) => brotli(data, brotliOptions),
+    stream: () => createBrotliCompress(brotliOptions),
+  },
+  gzip: { bytes: (data: Buffer) => zip(data), stream: () => createGzip() },
+} as const;
+
+/** The best coding that an `Accept-Encoding` header names and does not refuse. */
+export function chooseCoding(header: string | undefined): keyof typeof codings | undefined {
+  const offers = (header ?? '').toLowerCase().split(',');
+  const accepts = (coding: string): boolean =>
+    offers.some((offer) => {
+      const [name = '', ...parameters] = offer.split(';').map((part) => part.trim());
+      return name === coding && !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    });
+  if (accepts('br')) return 'br';
+  return accepts('gzip') ? 'gzip' : undefined;
+}
+
+const isStream = (payload: unknown): payload is Readable =>
+  typeof payload === 'object' && payload !== null && 'pipe' in payload;
+
+const isBytes = (payload: unknown): payload is string | Buffer =>
+  typeof payload === 'string' || Buffer.isBuffer(payload);
+
+function isCompressible(reply: FastifyReply): boolean {
+  if (reply.hasHeader('content-encoding') || reply.hasHeader('content-range')) return false;
+  return compressible.test(String(reply.getHeader('content-type') ?? ''));
+}
+
+/** Large replies are compressed for callers who ask for it. */
+export function compressReplies(app: FastifyInstance): void {
+  app.addHook('onSend', async (request, reply, payload: unknown) => {
+    const isLarge = isBytes(payload) ? Buffer.byteLength(payload) >= minBytes : isStream(payload);
+    if (!isLarge || !isCompressible(reply)) return payload;
+    void reply.header('vary', 'accept-encoding');
+    const coding = chooseCoding(request.headers['accept-encoding']);
+    if (coding === undefined || request.method === 'HEAD') return payload;
+    void reply.header('content-encoding', coding).removeHeader('content-length');
+    if (isBytes(payload)) return codings[coding].bytes(Buffer.from(payload));
+    // Whoever reads the result meets the error of either side.
+    return isStream(payload) ? pipeline(payload, codings[coding].stream(), () => undefined) : payload;
+  });
+}

@@ -1,0 +1,62 @@
+import type { TSchema } from 'typebox';
+
+import { errorTable, type ErrorCode } from '../errors.ts';
+import { ErrorBody, type RouteContract } from '../rest/contract.ts';
+import type { NamedSchemas } from './named-schemas.ts';
+
+const ofEveryone: readonly ErrorCode[] = ['invalid_request', 'internal'];
+const ofBodies: readonly ErrorCode[] = [
+  'malformed_json',
+  'body_too_large',
+  'unsupported_media_type',
+  'unsupported_encoding',
+];
+/** Of all that needs a token, which is looked up. */
+const ofCallers: readonly ErrorCode[] = [
+  'unauthorized',
+  'forbidden',
+  'storage_full',
+  'storage_unavailable',
+  'database_unavailable',
+  'git_unavailable',
+];
+
+/** What an endpoint may answer beside its own failures. */
+const usualErrors = ({ scope, body, bodyTypes }: RouteContract): readonly ErrorCode[] => [
+  ...ofEveryone,
+  ...(body === undefined && bodyTypes === undefined ? [] : ofBodies),
+  ...(scope === null ? [] : ofCallers),
+];
+
+/** Every code that an endpoint may answer with. */
+export const errorsOf = (contract: RouteContract): ReadonlySet<ErrorCode> =>
+  new Set([...usualErrors(contract), ...(contract.errors ?? [])]);
+
+/** The text of the table, with `<name>` for what is filled in. */
+const textOf = (code: ErrorCode): string => errorTable[code].message.replaceAll(/\{(\w+)\}/g, '<$1>');
+
+function response(codes: readonly ErrorCode[], body: TSchema, schemas: NamedSchemas): object {
+  const [code = 'internal'] = codes;
+  const errors =
+    code === 'compile_failed' ? { errors: ["main.ts(3,7): error TS2304: Cannot find name 'x'."] } : {};
+  return {
+    description: codes.map((one) => `- \`${one}\`: ${textOf(one)}`).join('\n'),
+    content: {
+      'application/json': {
+        schema: schemas.refer(body),
+        example: { success: false, code, message: textOf(code), ...errors },
+      },
+    },
+  };
+}
+
+/** The responses of an endpoint that are not a success, by status. */
+export function errorResponses(contract: RouteContract, schemas: NamedSchemas): Record<number, object> {
+  const byStatus = Map.groupBy(errorsOf(contract), (code) => errorTable[code].status);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      response(codes, contract.errorBodies?.[status] ?? ErrorBody, schemas),
+    ]),
+  );
+}

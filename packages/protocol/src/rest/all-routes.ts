@@ -1,0 +1,30 @@
+import { accessRoutes } from './access.ts';
+import { commitRoutes } from './commits.ts';
+import type { RouteContract } from './contract.ts';
+import { deviceRoutes } from './devices.ts';
+import { eventRoutes } from './events.ts';
+import { fileRoutes } from './files.ts';
+import { healthRoutes } from './health.ts';
+import { launchRoutes } from './launches.ts';
+import { logRoutes } from './logs.ts';
+import { projectRoutes } from './projects.ts';
+import { recordRoutes } from './records.ts';
+import { runRoutes } from './runs.ts';
+import { deviceMemberRoutes, hostRoutes } from './shares.ts';
+
+/** Every endpoint, in the order in which the document shows them. */
+export const allRoutes: readonly RouteContract[] = [
+  launchRoutes,
+  logRoutes,
+  runRoutes,
+  deviceRoutes,
+  deviceMemberRoutes,
+  hostRoutes,
+  projectRoutes,
+  fileRoutes,
+  commitRoutes,
+  recordRoutes,
+  eventRoutes,
+  accessRoutes,
+  healthRoutes,
+].flatMap((routes: Readonly<Record<string, RouteContract>>) => Object.values(routes));
