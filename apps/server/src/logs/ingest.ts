@@ -57,7 +57,11 @@ export class LogIngest {
     this.#pendingEntries += incoming.entries.length;
     if (this.#isStalled) return;
     if (this.#pendingEntries >= flushAtEntries) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), this.#flushedAt + flushEveryMs - performance.now());
+    else this.#timer ??= setTimeout(() => this.flush(), this.#waitMs());
+  }
+
+  #waitMs(): number {
+    return Math.max(0, this.#flushedAt + flushEveryMs - performance.now());
   }
 
   /** What its connection brought will come again on the next one. */
