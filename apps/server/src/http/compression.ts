@@ -44,11 +44,16 @@ function isCompressible(reply: FastifyReply): boolean {
   return compressible.test(String(reply.getHeader('content-type') ?? ''));
 }
 
+/** A stream without a length is sent in pieces because it is large. */
+function sizeOf(reply: FastifyReply, payload: unknown): number {
+  if (isBytes(payload)) return Buffer.byteLength(payload);
+  return isStream(payload) ? Number(reply.getHeader('content-length') ?? Infinity) : 0;
+}
+
 /** Large replies are compressed for callers who ask for it. */
 export function compressReplies(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload: unknown) => {
-    const isLarge = isBytes(payload) ? Buffer.byteLength(payload) >= minBytes : isStream(payload);
-    if (!isLarge || !isCompressible(reply)) return payload;
+    if (sizeOf(reply, payload) < minBytes || !isCompressible(reply)) return payload;
     void reply.header('vary', 'accept-encoding');
     const coding = chooseCoding(request.headers['accept-encoding']);
     if (coding === undefined || request.method === 'HEAD') return payload;
