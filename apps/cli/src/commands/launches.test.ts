@@ -136,7 +136,7 @@ test('Ctrl-C ends --follow with 130 and the command that stops the run, which go
     stdout: expect.stringContaining('Nothing to stop'),
   });
   const listed = await service.run(['runs', '--automation', launchId]);
-  expect(listed.stdout).toMatch(new RegExp(`^${launchId} +SIM0001 +stopped `, 'm'));
+  expect(listed.stdout).toMatch(new RegExp(`^[0-9a-f]{12} +${launchId} +SIM0001 +stopped `, 'm'));
 });
 
 test('stop --all ends everything on all devices, and says where', async () => {
@@ -183,7 +183,9 @@ test('runs lists what ran, newest first, by device and state', async () => {
   await write('ok.ts', '1');
   await service.run(['exec', 'ok.ts', '--device', 'SIM0002', '--follow']);
   const table = await service.run(['runs', '--device', 'SIM0002', '--status', 'completed']);
-  expect(table.stdout).toMatch(/^AUTOMATION +DEVICE +STATUS +AGO +TOOK +ERROR\n\S+ +SIM0002 +completed /);
+  expect(table.stdout).toMatch(
+    /^RUN +AUTOMATION +DEVICE +STATUS +AGO +TOOK +ERROR\n[0-9a-f]{12} +\S+ +SIM0002 +completed /,
+  );
   const json = await service.run(['runs', '--limit', '1', '--json']);
   const reply: unknown = JSON.parse(json.stdout);
   expect(Compile(runRoutes.list.responses[200]).Check(reply)).toBe(true);
@@ -260,6 +262,6 @@ describe('a run of a project', () => {
     await save('main.ts', `import './extra.ts';\n`);
     const { code, stderr } = await service.run(['run', 'greeting', '--all-ready', '--param', 'name=a']);
     expect(code).toBe(3);
-    expect(stderr).toMatch(/^extra\.ts\(1,\d+\): error: .+missing/);
+    expect(stderr).toMatch(/^extra\.ts\(1,\d+\): error.*: .+missing/);
   });
 });
