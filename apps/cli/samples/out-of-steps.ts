@@ -85,7 +85,7 @@ const result = await runStages<ScreenState>({
       // Nobody has told this automation of the settings.
       name: 'back in the surprise app',
       reached: ScreenState.SurpriseApp,
-      on: { [ScreenState.FormNamed]: () => agent.actions.launchApp('dev.phalanx.sample.settings') },
+      on: { [ScreenState.FormNamed]: () => agent.actions.launchApp('com.android.settings') },
     },
   ],
 });

@@ -45,7 +45,7 @@ test('a tap on an icon of the home screen starts the app, back and home leave it
 
 test('a switch toggles in the tree and its middle changes colour in the picture', async () => {
   const phone = await startPhone();
-  phone.android.startActivity('dev.phalanx.sample.settings');
+  phone.android.startActivity('com.android.settings');
   const findSwitch = () => {
     const found = phone.android.findView('switch_widget');
     if (!found) throw new Error('No switch is on the screen.');
@@ -63,7 +63,7 @@ test('a switch toggles in the tree and its middle changes colour in the picture'
 
 test('settings scroll by a swipe to what was not shown, and sub pages go back', async () => {
   const phone = await startPhone();
-  phone.android.startActivity('dev.phalanx.sample.settings');
+  phone.android.startActivity('com.android.settings');
   expect(isShown(phone, 'About phone')).toBe(false);
   swipeUp(phone);
   tapOn(phone, 'About phone');
@@ -76,7 +76,7 @@ test('settings scroll by a swipe to what was not shown, and sub pages go back', 
 
 test('a long list keeps its rows inside its bounds while it scrolls', async () => {
   const phone = await startPhone();
-  phone.android.startActivity('dev.phalanx.sample.settings', '.LanguagesActivity');
+  phone.android.startActivity('com.android.settings', '.LanguagesActivity');
   for (let swipes = 0; swipes < 10; swipes++) swipeUp(phone);
   expect(isShown(phone, 'Українська')).toBe(true);
   expect(isShown(phone, 'Afrikaans')).toBe(false);
@@ -217,7 +217,7 @@ test('the notification shade opens by a swipe from the top and closes with back'
 test('a picture is real and follows the screen', async () => {
   const phone = await startPhone();
   const first = await phone.screenshot('png');
-  phone.android.startActivity('dev.phalanx.sample.settings');
+  phone.android.startActivity('com.android.settings');
   const second = await phone.screenshot('png');
   expect(second.equals(first)).toBe(false);
   expect(await sharp(second).metadata()).toMatchObject({ width: 1080, height: 2400, format: 'png' });

@@ -63,11 +63,7 @@ function homePage(app: AppContext<SettingsState>): Widget {
         icon: icons.sound,
       }),
       listRow({ title: 'Notifications', summary: 'Notification history, conversations', icon: icons.bell }),
-      toggle(app, 'battery_saver', {
-        title: 'Battery saver',
-        summary: '100 % - fully charged',
-        icon: icons.battery,
-      }),
+      link('Battery', '100 % - fully charged', { icon: icons.battery, activity: '.BatteryActivity' }),
       listRow({ title: 'Storage', summary: '34 % used - 84 GB free', icon: icons.storage }),
       listRow({ title: 'Security', summary: 'Screen lock, fingerprint', icon: icons.lock }),
       listRow({
@@ -129,7 +125,7 @@ const languages = (
 ).split(',');
 
 export const settingsApp = defineApp<SettingsState>({
-  packageName: 'dev.phalanx.sample.settings',
+  packageName: 'com.android.settings',
   label: 'Settings',
   icon: icons.gear,
   color: '#5f6368',
@@ -162,6 +158,11 @@ export const settingsApp = defineApp<SettingsState>({
         toggle(app, 'dark_theme', { title: 'Dark theme', summary: 'Never turns on by itself' }),
         category('Other display controls'),
         toggle(app, 'auto_rotate', { title: 'Auto-rotate screen' }),
+      ]),
+    '.BatteryActivity': (app) =>
+      subPage(app, 'Battery', [
+        listRow({ title: 'Battery usage', summary: 'View usage since the last full charge' }),
+        toggle(app, 'battery_saver', { title: 'Battery saver', summary: 'Extends battery life' }),
       ]),
     '.SystemActivity': (app) =>
       subPage(app, 'System', [

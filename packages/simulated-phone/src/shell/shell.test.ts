@@ -46,15 +46,15 @@ test('wm prints size and density, and an override besides', async () => {
 
 test('am start waits, says what it started and the focus follows', async () => {
   const { shell } = await startPhoneWithShell();
-  const { stdout } = await shell('am start -W -n dev.phalanx.sample.settings/.SettingsActivity');
+  const { stdout } = await shell('am start -W -n com.android.settings/.SettingsActivity');
   expect(stdout).toContain(
-    'Status: ok\nLaunchState: COLD\nActivity: dev.phalanx.sample.settings/.SettingsActivity\n',
+    'Status: ok\nLaunchState: COLD\nActivity: com.android.settings/.SettingsActivity\n',
   );
   expect((await shell('dumpsys window | grep mCurrentFocus')).stdout).toMatch(
-    /^ {2}mCurrentFocus=Window\{\w+ u0 dev\.phalanx\.sample\.settings\/dev\.phalanx\.sample\.settings\.SettingsActivity\}\n$/,
+    /^ {2}mCurrentFocus=Window\{\w+ u0 com\.android\.settings\/com\.android\.settings\.SettingsActivity\}\n$/,
   );
   expect((await shell('dumpsys activity activities')).stdout).toContain(
-    'topResumedActivity=ActivityRecord{8d1f0a2 u0 dev.phalanx.sample.settings/',
+    'topResumedActivity=ActivityRecord{8d1f0a2 u0 com.android.settings/',
   );
   expect((await shell('am start -n no.such/.App')).stderr).toContain(
     'Error: Activity class {no.such/no.such.App} does not exist.',

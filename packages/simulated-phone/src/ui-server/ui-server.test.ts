@@ -130,7 +130,7 @@ test('gestures reach the phone', async () => {
   await ui.post('appium/gestures/long_click', { offset: middle('gestures'), duration: 800 });
   for (const text of ['Taps: 1', 'Double taps: 1', 'Long presses: 1'])
     expect(android.findView(text)).toBeDefined();
-  android.startActivity('dev.phalanx.sample.settings');
+  android.startActivity('com.android.settings');
   const area = { left: 0, top: 400, width: 1080, height: 1600 };
   await ui.post('appium/gestures/swipe', { area, direction: 'up', percent: 0.75 });
   expect(android.findView('About phone')).toBeDefined();
@@ -182,14 +182,14 @@ test.each([
   ['-android uiautomator', 'new UiSelector().resourceId("android:id/title").instance(1)', 'Bluetooth'],
 ])('an element is found by %s %s', async (strategy, selector, text) => {
   const { ui, phone } = await startSession();
-  phone.android.startActivity('dev.phalanx.sample.settings');
+  phone.android.startActivity('com.android.settings');
   const id = await ui.find(strategy, selector);
   expect((await ui.get(`element/${id}/text`)).value).toBe(text);
 });
 
 test('what is wrong is said in the words of W3C', async () => {
   const { ui, phone } = await startSession();
-  phone.android.startActivity('dev.phalanx.sample.settings');
+  phone.android.startActivity('com.android.settings');
   expect(await ui.post('element', { strategy: 'id', selector: 'nope' })).toMatchObject({
     status: 404,
     value: errorOf('no such element'),
@@ -242,8 +242,8 @@ test('keys, back, settings and device info work', async () => {
     model: 'Pixel 9',
     realDisplaySize: '1080x2400',
   });
-  phone.android.startActivity('dev.phalanx.sample.settings');
-  phone.android.startActivity('dev.phalanx.sample.settings', '.AboutActivity');
+  phone.android.startActivity('com.android.settings');
+  phone.android.startActivity('com.android.settings', '.AboutActivity');
   await ui.post('back');
   expect(phone.android.findView('Network & internet')).toBeDefined();
   await ui.post('appium/device/press_keycode', { keycode: 3 });

@@ -12,7 +12,7 @@ export interface DriverScenario {
 }
 
 const form = { packageName: 'dev.phalanx.sample.form' };
-const settings = { packageName: 'dev.phalanx.sample.settings' };
+const settings = { packageName: 'com.android.settings' };
 const launcher = 'dev.phalanx.sample.launcher';
 
 const read = (driver: Driver): Promise<ScreenTree> => driver.call('screen.content', {});

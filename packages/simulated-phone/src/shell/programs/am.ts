@@ -43,7 +43,7 @@ function findTarget({ phone }: Process, args: readonly string[]): Target | undef
     return home && { packageName: home.packageName, className: undefined };
   }
   if (options.get('-a') === 'android.settings.SETTINGS') {
-    return { packageName: 'dev.phalanx.sample.settings', className: '.SettingsActivity' };
+    return { packageName: 'com.android.settings', className: '.SettingsActivity' };
   }
   const packageName = options.get('-p') ?? words[0];
   return packageName === undefined ? undefined : { packageName, className: undefined };
