@@ -28,7 +28,7 @@ const config: KnipConfig = {
     },
     tests: {
       entry: ['**/*.test.ts'],
-      project: ['**/*.{ts,tsx}'],
+      project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],
     },
     bench: {
       entry: ['main.ts', 'processes/*.ts'],

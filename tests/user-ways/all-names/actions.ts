@@ -1,0 +1,180 @@
+import { calls, form, holds, openForm, openSettings, settings, thrown } from './calls';
+
+const { actions } = agent;
+const frontApp = async (): Promise<string> => (await actions.currentApp()).packageName;
+
+async function touching(): Promise<void> {
+  const middleOf = async (text: string): Promise<[x: number, y: number]> => {
+    const { left, top, right, bottom } = (await actions.waitForText(text)).boundsInScreen;
+    return [(left + right) / 2, (top + bottom) / 2];
+  };
+  const isShown = async (text: string): Promise<boolean> => (await actions.waitForText(text)) !== null;
+  await calls<Omit<AgentActions, keyof AgentWaits>>('AgentActions', {
+    launchApp: async () => (await openSettings()) !== null,
+    currentApp: async () => {
+      const { packageName, activity } = await actions.currentApp();
+      return packageName === settings && activity !== undefined;
+    },
+    screenContent: async () => (await actions.screenContent()).packageName === settings,
+    screenshot: async () => {
+      const low = await actions.screenshot(ScreenshotRecord.LOW_QUALITY);
+      return low.mimeType === 'image/jpeg' && low.width <= 540 && low.originalWidth > 540;
+    },
+    swipe: async () => {
+      const { screenHeight } = await agent.info.device();
+      await actions.swipe(300, screenHeight * 0.7, 300, screenHeight * 0.2, 200);
+      return isShown('About phone');
+    },
+    tap: async () => {
+      await actions.tap(...(await middleOf('About phone')));
+      return isShown('Serial number');
+    },
+    doubleTap: async () => {
+      await actions.doubleTap(...(await middleOf('Serial number')));
+      return true;
+    },
+    longPress: async () => {
+      await actions.longPress(...(await middleOf('Serial number')), 50);
+      return true;
+    },
+    hold: async () => {
+      await actions.hold(...(await middleOf('Serial number')), 50);
+      return true;
+    },
+    back: async () => {
+      await actions.back();
+      await actions.waitForTextGone('Serial number');
+      return true;
+    },
+    home: async () => {
+      await actions.home();
+      return actions.waitFor(async () => (await frontApp()) !== settings);
+    },
+    notifications: async () => {
+      await actions.notifications();
+      await actions.back();
+      return true;
+    },
+    recents: async () => {
+      await actions.recents();
+      await actions.home();
+      return true;
+    },
+    writeText: async () => {
+      await (await openForm()).tap();
+      await actions.writeText('Grüße 🦴');
+      return isShown('Grüße 🦴');
+    },
+    clearText: async () => {
+      await actions.clearText();
+      await actions.waitForTextGone('Grüße 🦴');
+      return true;
+    },
+    inputKey: async () => {
+      await actions.inputKey('TAB');
+      await actions.inputKey(4);
+      return true;
+    },
+    dpad: async () => {
+      for (const direction of ['up', 'down', 'left', 'right', 'center'] as const)
+        await actions.dpad(direction);
+      return true;
+    },
+    stopApp: async () => {
+      await actions.stopApp(form);
+      return actions.waitFor(async () => (await frontApp()) !== form);
+    },
+    sleep: async () => {
+      const before = performance.now();
+      await actions.sleep(20);
+      return performance.now() - before >= 19;
+    },
+  });
+}
+
+async function pictures(): Promise<void> {
+  const picture = await actions.screenshot({ format: 'png', quality: 50, maxWidth: 200 });
+  await calls<ScreenshotOptions>('ScreenshotOptions', {
+    format: () => picture.mimeType === 'image/png',
+    quality: async () => (await actions.screenshot({ quality: 10 })).mimeType === 'image/jpeg',
+    maxWidth: () => picture.width === 200,
+  });
+  await calls<Screenshot>('Screenshot', {
+    base64: () => atob(picture.base64).startsWith('\u0089PNG'),
+    mimeType: () => picture.mimeType === 'image/png',
+    width: () => picture.width === 200,
+    height: () => picture.height > 200,
+    originalWidth: () => picture.originalWidth > 200,
+    originalHeight: () => picture.originalHeight > picture.height,
+  });
+  await calls<typeof ScreenshotRecord>('ScreenshotRecord', {
+    NONE: () => ScreenshotRecord.NONE === 'none',
+    LOW_QUALITY: () => ScreenshotRecord.LOW_QUALITY === 'low_quality',
+    HIGH_QUALITY: async () => {
+      const { width, originalWidth } = await actions.screenshot(ScreenshotRecord.HIGH_QUALITY);
+      return width === originalWidth;
+    },
+  });
+}
+
+async function waiting(): Promise<void> {
+  await openSettings();
+  await calls<AgentWaits>('AgentWaits', {
+    waitForText: async () => (await actions.waitForText(/^Bluetooth$/)).text === 'Bluetooth',
+    waitForTextGone: async () => (await actions.waitForTextGone('nowhere')) === undefined,
+    waitForId: async () => (await openForm()).viewId?.endsWith(':id/name') === true,
+    waitForApp: async () => (await actions.waitForApp(form)).packageName === form,
+    waitFor: async () =>
+      (await actions.waitFor((screen) => screen.findById('name'), { description: 'a name' })) !== null,
+    waitForIdle: async () => (await actions.waitForIdle({ quietMs: 10 })).packageName === form,
+  });
+  const error = await thrown(() => actions.waitForText('Naem', { timeoutMs: 0 }));
+  if (!(error instanceof WaitTimeoutError)) throw error;
+  await calls<Omit<WaitTimeoutError, keyof Error>>('WaitTimeoutError', {
+    awaited: () => error.awaited.includes('Naem'),
+    waitedMs: () => error.waitedMs >= 0,
+    reads: () => error.reads === 1,
+    seen: () => error.seen[0]?.packageName === form,
+    nearest: () => error.nearest.length > 0,
+  });
+  await calls<WaitOptions>('WaitOptions', {
+    timeoutMs: () => error.reads === 1,
+    intervalMs: async () => {
+      const slow = await thrown(() => actions.waitForText('Naem', { timeoutMs: 60, intervalMs: 50 }));
+      return slow instanceof WaitTimeoutError && slow.reads <= 3;
+    },
+  });
+  await holds('WaitTimeoutError', () => error.name === 'WaitTimeoutError');
+}
+
+async function knowing(): Promise<void> {
+  const device = await agent.info.device();
+  await calls<DeviceInfo>('DeviceInfo', {
+    deviceId: () => device.deviceId.length > 10,
+    serial: () => device.serial.startsWith('SIM'),
+    brand: () => device.brand.length > 0,
+    model: () => device.model.length > 0,
+    androidVersion: () => /^\d+/.test(device.androidVersion),
+    sdkVersion: () => device.sdkVersion > 20,
+    screenWidth: () => device.screenWidth > 300,
+    screenHeight: () => device.screenHeight > device.screenWidth,
+    densityDpi: () => device.densityDpi > 100,
+  });
+  await calls<AgentInfo>('AgentInfo', { device: () => device.serial !== '' });
+  const error = await thrown(() => actions.launchApp('no.such.app'));
+  await holds('AgentError', () => error instanceof AgentError && error instanceof Error);
+  await calls<Pick<AgentError, 'code'>>('AgentError', {
+    code: () => error instanceof AgentError && error.code !== '',
+  });
+  await calls<AgentArguments>('AgentArguments', {
+    automationParameters: () => agent.arguments.automationParameters['end'] !== undefined,
+    jobVariables: () => agent.arguments.jobVariables['job'] === 7,
+  });
+}
+
+export async function acting(): Promise<void> {
+  await knowing();
+  await touching();
+  await pictures();
+  await waiting();
+}

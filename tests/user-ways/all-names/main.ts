@@ -1,0 +1,42 @@
+import { acting } from './actions';
+import { calls, holds } from './calls';
+import { nodes } from './nodes';
+import { plain } from './plain';
+import { recordingAndStaging } from './records';
+import { web } from './web';
+
+interface Given {
+  url: string;
+  end: 'control' | 'global';
+}
+// Typed here rather than by the interface, so that the interface is used as it is declared.
+const { url, end } = agent.arguments.automationParameters as unknown as Given;
+
+await plain();
+await web(url);
+await acting();
+await nodes();
+await recordingAndStaging();
+await calls<Omit<Agent, 'control'>>('Agent', {
+  arguments: () => agent.arguments.jobVariables['job'] === 7,
+  actions: () => typeof agent.actions.tap === 'function',
+  info: () => typeof agent.info.device === 'function',
+  utils: () => typeof agent.utils.debug === 'function',
+});
+await holds('agent', () => typeof agent === 'object');
+await holds('console', () => typeof console === 'object');
+await holds('performance', () => typeof performance === 'object');
+await holds('crypto', () => typeof crypto === 'object');
+await holds('ScreenshotRecord', () => typeof ScreenshotRecord === 'object');
+await calls<Pick<AgentControl, 'setResult'>>('AgentControl', {
+  setResult: () => agent.control.setResult({ names: 'all' }) === undefined,
+});
+if (end === 'control') {
+  console.log('ok Agent.control');
+  console.log('ok AgentControl.stopCurrentAutomation');
+  agent.control.stopCurrentAutomation();
+} else {
+  console.log('ok stopCurrentAutomation');
+  stopCurrentAutomation();
+}
+console.error('wrong: it goes on after its end');

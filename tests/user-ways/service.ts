@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { Program } from '../support/program.ts';
+
+const execute = promisify(execFile);
+const launcher = fileURLToPath(new URL('../../apps/cli/bin/phalanx.mjs', import.meta.url));
+const pollMs = 50;
+
+type Json = Record<string, unknown>;
+
+/** `phalanx start` with simulated phones, and the ways in that its users have: HTTP, the program, git, a shell. */
+export class Service {
+  readonly folder: string;
+  readonly url: string;
+  readonly token: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly #program: Program;
+
+  private constructor(parts: Pick<Service, 'folder' | 'url' | 'token' | 'env'>, program: Program) {
+    this.folder = parts.folder;
+    this.url = parts.url;
+    this.token = parts.token;
+    this.env = parts.env;
+    this.#program = program;
+  }
+
+  /** Resolves when all phones are ready. */
+  static async start(phones: number): Promise<Service> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-user-'));
+    await mkdir(path.join(folder, 'bin'));
+    await symlink(launcher, path.join(folder, 'bin', 'phalanx'));
+    const env = {
+      PATH: `${path.join(folder, 'bin')}${path.delimiter}${process.env['PATH'] ?? ''}`,
+      HOME: folder,
+      GIT_CONFIG_NOSYSTEM: '1',
+    };
+    // The web service that the automations call is this one.
+    const options = ['--listen', '127.0.0.1:0', '--adb-server', 'off', '--allow-private-fetch', 'true'];
+    const command = ['start', '--simulated-phones', String(phones), ...options];
+    const program = new Program(command, env, { program: ['phalanx'], cwd: folder });
+    const [, url = ''] = await program.printed(/Phalanx is at (\S+)/);
+    const [token] = await program.printed(/phx_\w+/);
+    const caller = { ...env, PHALANX_SERVER_URL: url, PHALANX_TOKEN: token };
+    const service = new Service({ folder, url, token, env: caller }, program);
+    await service.readyDevices(phones);
+    return service;
+  }
+
+  async stop(): Promise<void> {
+    await this.#program.end();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Throws what the service says when it refuses. */
+  async call(method: string, address: string, body?: Json): Promise<Json> {
+    const response = await fetch(`${this.url}${address}`, {
+      method,
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const reply = (await response.json()) as Json;
+    if (!response.ok) throw new Error(JSON.stringify(reply, null, 2));
+    return reply;
+  }
+
+  /** What a program prints; throws with all of it when it fails. */
+  async run(command: string, args: readonly string[], cwd = this.folder): Promise<string> {
+    const { stdout } = await execute(command, [...args], { cwd, env: this.env, maxBuffer: 2 ** 26 });
+    return stdout;
+  }
+
+  /** What commands print at a prompt, which is asked for the token; throws with all of it when one fails. */
+  async shell(commands: string): Promise<string> {
+    const { PHALANX_TOKEN: token = '', ...env } = this.env;
+    const shell = execute('bash', ['-ec', commands], { cwd: this.folder, env: { ...env, TOKEN: token } });
+    shell.child.stdin?.end(`${token}\n`);
+    const { stdout, stderr } = await shell;
+    return stdout + stderr;
+  }
+
+  async readyDevices(count: number): Promise<string[]> {
+    for (;;) {
+      const { devices } = await this.call('GET', '/api/v2/devices');
+      const ready = (devices as Json[]).filter(({ state }) => state === 'ready' || state === 'busy');
+      if (ready.length === count) return ready.map((device) => String(device['device_id'])).sort();
+      await sleep(pollMs);
+    }
+  }
+
+  async createProject(name: string): Promise<string> {
+    const { project } = await this.call('POST', '/api/v2/automation-project', { name });
+    return String((project as Json)['id']);
+  }
+
+  /** Launches a saved project, and gives its run when that has ended. */
+  async launch(deviceId: string, projectId: string, automationParameters: Json = {}): Promise<Json> {
+    const body = {
+      automationId: projectId,
+      command: 'start',
+      automationParameters,
+      jobVariables: { job: 7 },
+    };
+    await this.call('POST', '/api/v2/devices/launchAutomation', { ...body, device_ids: [deviceId] });
+    for (;;) {
+      const query = `?automation_id=${projectId}&device_id=${deviceId}`;
+      const { runs } = await this.call('GET', `/api/v2/runs${query}`);
+      const [run] = runs as Json[];
+      if (run?.['ended_at']) return run;
+      await sleep(pollMs);
+    }
+  }
+
+  async readLog(deviceId: string, automationId: string): Promise<Json[]> {
+    const entries: Json[] = [];
+    for (;;) {
+      const from = entries.at(-1)?.['id'];
+      const body = {
+        device_id: deviceId,
+        automation_ids: [automationId],
+        ...(from === undefined ? {} : { from }),
+      };
+      const { logs } = await this.call('POST', '/api/v2/devices/automationLogs', body);
+      if ((logs as Json[]).length === 0) return entries;
+      entries.push(...(logs as Json[]));
+    }
+  }
+}
