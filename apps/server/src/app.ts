@@ -104,13 +104,15 @@ async function openFeatures(
 ): Promise<void> {
   const { app, log, access, authenticator, clock } = foundation;
   const { heartbeatMs, ackTimeoutMs, sweepMs } = { ...defaults, ...overrides };
-  const { lostAfterMs, historyDays, searchPath, recordsKept } = config;
+  const { lostAfterMs, historyDays, searchPath, recordsKept, runLogMb } = config;
   const fileUrl = (): string => config.fileUrl ?? urlOf(app.server.address());
 
   const methods = watchMethods(app);
   addAccessRoutes(app, { store: access, authenticator, clock });
   const people = new ProjectPeople(createProjectStore(foundation.database));
-  const fleetFeatures = await openFleetFeatures(foundation, { people, heartbeatMs, sweepMs, lostAfterMs });
+  const fleetFeatures = await openFleetFeatures(foundation, {
+    ...{ people, heartbeatMs, sweepMs, lostAfterMs, runLogMb },
+  });
   addHealthRoutes(app, { metrics: fleetFeatures.metrics, obstacle: watchObstacles(foundation) });
   const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures });
   const { runs, runAccess } = fleetFeatures;

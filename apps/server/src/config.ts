@@ -41,6 +41,12 @@ const rows = {
     description: 'how long ended runs, and so the launch IDs, are kept',
     format: wholeNumber({ min: 1, max: 3650, unit: 'days' }),
   }),
+  runLogMb: setting({
+    name: 'PHALANX_RUN_LOG_MB',
+    default: '4',
+    description: "what is kept of a run's log, compressed; of a longer one, the beginning and the end",
+    format: wholeNumber({ min: 1, max: 1024, unit: 'MB' }),
+  }),
   fileUrl: setting({
     name: 'PHALANX_FILE_URL',
     default: '',

@@ -15,6 +15,10 @@ import type { Foundation } from './foundation.ts';
 import { createMetrics, measureRequests, type Metrics } from './health/metrics.ts';
 import { KnownHosts } from './hosts/known-hosts.ts';
 import { LogIngest } from './logs/ingest.ts';
+import { KeptLogs } from './logs/kept/kept-logs.ts';
+import { LogKeeper } from './logs/kept/log-keeper.ts';
+import { OrphanCleaner } from './logs/kept/orphan-cleaner.ts';
+import { addRunLogRoutes } from './logs/kept/routes.ts';
 import { addLogRoutes } from './logs/routes.ts';
 import { LogStore } from './logs/store.ts';
 import { periodically } from './periodically.ts';
@@ -31,7 +35,12 @@ interface FleetSettings {
   /** How often what has expired is looked for. */
   sweepMs: number;
   lostAfterMs: number;
+  /** What is kept of the log of a run. */
+  runLogMb: number;
 }
+
+const hourMs = 60 * 60 * 1000;
+const mebibyte = 1024 * 1024;
 
 /** Hosts and their devices, runs and their logs, and the events of all that. */
 export interface FleetFeatures {
@@ -40,6 +49,7 @@ export interface FleetFeatures {
   readonly runAccess: RunAccess;
   readonly activeRuns: ActiveRuns;
   readonly feed: EventFeed;
+  readonly keptLogs: KeptLogs;
   readonly metrics: Metrics;
 }
 
@@ -75,11 +85,17 @@ async function openLifecycle(
   return lifecycle;
 }
 
-function openLogs({ app, dataDir, clock, log, faults }: Foundation, features: FleetFeatures) {
+function openLogs(
+  { app, dataDir, clock, log, faults }: Foundation,
+  { sweepMs, runLogMb }: FleetSettings,
+  features: Omit<FleetFeatures, 'keptLogs'>,
+) {
   const { devices, runs, runAccess, feed, metrics } = features;
   const owners = new RunOwners(runs);
   const folder = path.join(dataDir, 'logs');
-  const store = new LogStore({ folder, clock, log });
+  const kept = new KeptLogs({ folder: path.join(dataDir, 'run-logs'), maxBytes: runLogMb * mebibyte });
+  const keptSeqOf = async (runId: string): Promise<number> => (await kept.stateOf(runId)).seq;
+  const store = new LogStore({ folder, clock, log, keptSeqOf });
   faults.addProbe('disk', probeOfPart(folder));
   const ingest = new LogIngest({
     ...{ store, log, faults },
@@ -94,7 +110,18 @@ function openLogs({ app, dataDir, clock, log, faults }: Foundation, features: Fl
     ingest.flush();
     store.close();
   });
-  return { store, ingest };
+  addRunLogRoutes(app, { store, kept, access: runAccess, findRun: (runId) => runs.find(runId) });
+  const keeper = new LogKeeper({ store, kept, clock, faults });
+  app.addHook(
+    'onClose',
+    periodically(faults, sweepMs, () => keeper.keep()),
+  );
+  const orphans = new OrphanCleaner(kept, (runIds) => runs.listByIds(runIds));
+  app.addHook(
+    'onClose',
+    periodically(faults, hourMs, () => orphans.cleanNextPart()),
+  );
+  return { store, ingest, kept };
 }
 
 interface Hearers {
@@ -147,7 +174,7 @@ export async function openFleetFeatures(
     faults: () => faults.active,
   });
   const features = { devices, runs, runAccess, activeRuns, feed, metrics };
-  const logs = openLogs(foundation, features);
+  const logs = openLogs(foundation, settings, features);
   listenToHosts(foundation, { fleet, lifecycle, ingest: logs.ingest });
   const streams = openEvents(foundation, bus);
   measureRequests(app, metrics);
@@ -160,5 +187,5 @@ export async function openFleetFeatures(
     await lifecycle.sweep();
   });
   app.addHook('onClose', endSweep);
-  return features;
+  return { ...features, keptLogs: logs.kept };
 }

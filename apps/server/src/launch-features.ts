@@ -30,9 +30,10 @@ const hourMs = 60 * 60 * 1000;
 function keepHistoryShort(
   { app, clock, faults }: Foundation,
   launches: LaunchStore,
-  historyDays: number,
+  { historyDays, fleetFeatures }: LaunchOptions,
 ): void {
-  const deleteOld = (): Promise<void> => deleteOldLaunches(launches, clock, historyDays);
+  const deleteLogs = (runIds: readonly string[]): Promise<void> => fleetFeatures.keptLogs.delete(runIds);
+  const deleteOld = (): Promise<void> => deleteOldLaunches(launches, { clock, historyDays, deleteLogs });
   // At once too: a server that is restarted every day must not keep its history for ever.
   const deletedAtStart = deleteOld().catch((error: unknown) => {
     faults.report(error, 'old launches could not be deleted');
@@ -44,7 +45,7 @@ function keepHistoryShort(
 /** Starting and stopping automations. */
 export function openLaunchFeatures(foundation: Foundation, options: LaunchOptions): void {
   const { app, database, commits, clock } = foundation;
-  const { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs, historyDays } = options;
+  const { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs } = options;
   const { devices, runs, runAccess, activeRuns, feed } = fleetFeatures;
   const launches = createLaunchStore(database, commits);
   const linkOf = (deviceId: string) => devices.fleet.find(deviceId)?.link ?? null;
@@ -72,6 +73,6 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
     runAccess,
     findRun: (runId) => runs.find(runId),
   });
-  keepHistoryShort(foundation, launches, historyDays);
+  keepHistoryShort(foundation, launches, options);
   app.addHook('onClose', () => parameters.close());
 }

@@ -67,9 +67,15 @@ describe('the history', () => {
     await end('young');
     let turns = 0;
     const count = setInterval(() => (turns += 1), 0);
-    await deleteOldLaunches(launches(), { now: () => Date.now() }, 30);
+    const logsDeleted: string[] = [];
+    await deleteOldLaunches(launches(), {
+      clock: { now: () => Date.now() },
+      historyDays: 30,
+      deleteLogs: async (runIds) => void logsDeleted.push(...runIds),
+    });
     clearInterval(count);
     expect(turns).toBeGreaterThan(0);
+    expect(logsDeleted).toHaveLength(450);
     const runs = runHistory();
     expect(await runs.find('run-old-0')).toBeUndefined();
     expect(await runs.find('run-old-449')).toBeUndefined();

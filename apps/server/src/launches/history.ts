@@ -5,14 +5,25 @@ import type { LaunchStore } from './store.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 /** Small steps, with a turn of the event loop between them, so that requests come in between. */
-const launchesPerStep = 200;
+const launchesPerStep = 50;
 
-/** Deletes launches and runs that ended longer ago than the history is kept. */
+/** Deletes launches, runs and their logs that ended longer ago than the history is kept. */
 export async function deleteOldLaunches(
   store: LaunchStore,
-  clock: Clock,
-  historyDays: number,
+  { clock, historyDays, deleteLogs }: HistoryLimits,
 ): Promise<void> {
   const limit = clock.now() - historyDays * dayMs;
-  while ((await store.deleteEndedBefore(limit, launchesPerStep)) === launchesPerStep) await nextTurn();
+  for (let old = await store.listEndedBefore(limit, launchesPerStep); old.length > 0;) {
+    // First: what is left behind by a crash is found again by its run.
+    await deleteLogs(await store.listRunIds(old));
+    await store.delete(old);
+    await nextTurn();
+    old = await store.listEndedBefore(limit, launchesPerStep);
+  }
+}
+
+interface HistoryLimits {
+  clock: Clock;
+  historyDays: number;
+  deleteLogs: (runIds: readonly string[]) => Promise<void>;
 }

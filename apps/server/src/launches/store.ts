@@ -88,8 +88,8 @@ export function createLaunchStore(database: Db, commits: GroupCommit) {
       );
     },
 
-    /** Deletes up to `limit` launches of before `time` whose runs have all ended, with these runs. */
-    async deleteEndedBefore(time: number, limit: number): Promise<number> {
+    /** Up to `limit` launches of before `time` whose runs have all ended. */
+    async listEndedBefore(time: number, limit: number): Promise<string[]> {
       const active = db
         .selectFrom('run')
         .select('run.launch')
@@ -107,10 +107,24 @@ export function createLaunchStore(database: Db, commits: GroupCommit) {
         .orderBy('created_at')
         .limit(limit)
         .execute();
-      if (old.length === 0) return 0;
-      const ids = old.map((launch) => launch.id);
-      await db.deleteFrom('launch').where('id', 'in', ids).execute();
-      return ids.length;
+      return old.map((launch) => launch.id);
+    },
+
+    async listRunIds(launches: readonly string[]): Promise<string[]> {
+      const runs = await db
+        .selectFrom('run')
+        .select('id')
+        .where('launch', 'in', [...launches])
+        .execute();
+      return runs.map((run) => run.id);
+    },
+
+    /** The launches with their runs. */
+    async delete(launches: readonly string[]): Promise<void> {
+      await db
+        .deleteFrom('launch')
+        .where('id', 'in', [...launches])
+        .execute();
     },
   };
 }

@@ -45,9 +45,13 @@ export class LogIngest {
     { firstSeq, entries }: { firstSeq: number; entries: WireLogEntries },
   ): Promise<void> {
     const stream = await this.#options.findStream(link, runId);
-    if (stream !== undefined) this.#add(link, { stream, firstSeq, entries });
-    // Nobody may read them, and the host need not keep them.
-    else link.send({ type: 'logs_stored', run_id: runId, seq: firstSeq + entries.length - 1 });
+    if (stream === undefined) {
+      // Nobody may read them, and the host need not keep them.
+      link.send({ type: 'logs_stored', run_id: runId, seq: firstSeq + entries.length - 1 });
+      return;
+    }
+    await this.#options.store.findProgress(stream.runId);
+    this.#add(link, { stream, firstSeq, entries });
   }
 
   #add(link: HostLink, incoming: IncomingEntries): void {

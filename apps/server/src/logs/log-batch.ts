@@ -58,11 +58,28 @@ const uuidLength = 36;
 /** Where the ID stands: every entry begins with it. */
 const idStart = '{"id":"'.length;
 
+/** What stands between the ID and the run's; entries of the last release have it not. */
+const runIdName = '","run_id":"';
+const runIdStart = idStart + uuidLength + runIdName.length;
+
+/** The run of a batch's entries. */
+export function runIdOf(entries: Buffer): string | undefined {
+  const head = entries.toString('latin1', idStart + uuidLength, runIdStart + uuidLength);
+  return head.startsWith(runIdName) ? head.slice(runIdName.length) : undefined;
+}
+
 export const idOfEntry = (entry: string): string => entry.slice(idStart, idStart + uuidLength);
 
 /** Where the time stands: every entry ends with it. */
 export const timestampOfEntry = (entry: string): number =>
   Number(entry.slice(entry.lastIndexOf(':') + 1, -1));
+
+/** What the user's code logged. */
+export function messageOfEntry(entry: string): string {
+  const parsed: unknown = JSON.parse(entry);
+  const isEntry = typeof parsed === 'object' && parsed !== null && 'message' in parsed;
+  return isEntry && typeof parsed.message === 'string' ? parsed.message : '';
+}
 
 /** Gives the entries their IDs. Times in the future, from a clock that is ahead, become now. */
 export function encodeBatch(

@@ -283,7 +283,7 @@ describe('the window of 10 minutes', () => {
       .map((name) => readFileSync(path.join(server.dataDir, 'logs', name), 'latin1'))
       .join('');
 
-  it('refuses entries that are older when they arrive, and keeps the younger ones of the same batch', async () => {
+  it('does not give entries that are older when they arrive, but the younger ones of the same batch', async () => {
     const { runId, launchId } = await server.startRun(host, deviceId);
     const now = server.clock.now();
     host.buffer(runId, [

@@ -7,7 +7,7 @@ import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute } from '../http/route.ts';
 import type { RunAccess } from '../runs/run-access.ts';
-import { isUuidV7 } from '../uuid-v7.ts';
+import { cursorOf } from './log-cursor.ts';
 import { readLogs } from './read-logs.ts';
 import type { LogStore } from './store.ts';
 
@@ -24,7 +24,7 @@ export function addLogRoutes(
   { devices, runAccess, store, clock }: LogRoutesOptions,
 ): void {
   addRawRoute(app, logRoutes.read, async ({ principal, body }, reply) => {
-    const from = cursorOf(body.from);
+    const from = cursorOf(body.from, 'Field from');
     const { userId } = principal;
     const { device } = devices.get(body.device_id, userId);
     requireProjects(principal, body.automation_ids);
@@ -33,12 +33,6 @@ export function addLogRoutes(
     const logs = readLogs(store.segments, { deviceId, automationIds, from, nowMs: clock.now() });
     return reply.type('application/json; charset=utf-8').send(logs);
   });
-}
-
-function cursorOf(from: string | undefined): string {
-  if (from === undefined) return '';
-  if (isUuidV7(from)) return from.toLowerCase();
-  throw ApiError.of('invalid_request', { problem: 'Field from must be the id of a log entry (a UUIDv7)' });
 }
 
 function requireProjects({ projectIds }: Principal, automationIds: readonly string[]): void {

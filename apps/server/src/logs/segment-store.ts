@@ -14,6 +14,13 @@ const tables = `
   CREATE TABLE IF NOT EXISTS progress (run_id TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS bound (only INTEGER PRIMARY KEY CHECK (only = 1), newest INTEGER NOT NULL, last_id TEXT NOT NULL);`;
 
+/** The version of a file's database says whether it is kept. */
+const keptVersion = 1;
+
+interface SegmentRow extends StoredBatch {
+  stream: number;
+}
+
 /**
  * The log entries that were stored within about a minute, in a file of their own: expiry is deleting it.
  *
@@ -30,8 +37,12 @@ export class LogSegment {
   readonly #setProgress: Database.Statement<[string, number]>;
   readonly #setBound: Database.Statement<[number, string]>;
   readonly #readBatches: Database.Statement<[number, string], StoredBatch>;
+  readonly #readOn: Database.Statement<[number, string], SegmentRow>;
+  readonly #readProgress: Database.Statement<[string], { seq: number }>;
   /** Epoch ms of the newest entry; 0 when there is none. */
   newest = 0;
+  /** Whether its entries are in the kept logs of their runs. */
+  isKept = false;
   /** ID of the last entry; empty when there is none. */
   lastId = '';
 
@@ -47,6 +58,10 @@ export class LogSegment {
     this.#readBatches = this.#sqlite.prepare(
       'SELECT first_id, last_id, oldest, count, entries FROM batch WHERE stream = ? AND last_id > ? ORDER BY last_id',
     );
+    this.#readOn = this.#sqlite.prepare(
+      'SELECT stream, first_id, last_id, oldest, count, entries FROM batch WHERE (stream, last_id) > (?, ?) ORDER BY stream, last_id',
+    );
+    this.#readProgress = this.#sqlite.prepare('SELECT seq FROM progress WHERE run_id = ?');
     this.#load();
     this.#tail = new SegmentTail({ isComplete: this.lastId === '' });
   }
@@ -75,6 +90,26 @@ export class LogSegment {
     return stream === undefined ? [].values() : this.#readBatches.iterate(stream, from);
   }
 
+  /** All batches, those of a stream one after the other, about so many bytes at a time. */
+  *readAll(stepBytes: number): Generator<SegmentRow[]> {
+    for (let rows = this.#readStep(0, '', stepBytes); rows.length > 0;) {
+      yield rows;
+      const last = rows.at(-1);
+      rows = this.#readStep(last?.stream ?? 0, last?.last_id ?? '', stepBytes);
+    }
+  }
+
+  /** The number of the run's last stored entry; 0 when it has none here. */
+  progressOf(runId: string): number {
+    return this.#readProgress.get(runId)?.seq ?? 0;
+  }
+
+  /** Also for a later process. */
+  markKept(): void {
+    this.#sqlite.pragma(`user_version = ${keptVersion}`);
+    this.isKept = true;
+  }
+
   /** The number of the last stored entry of each run that has entries here. */
   progress(): { run_id: string; seq: number }[] {
     return this.#sqlite
@@ -93,7 +128,19 @@ export class LogSegment {
     this.#sqlite.close();
   }
 
+  #readStep(stream: number, lastId: string, stepBytes: number): SegmentRow[] {
+    const rows: SegmentRow[] = [];
+    let sizeBytes = 0;
+    for (const row of this.#readOn.iterate(stream, lastId)) {
+      rows.push(row);
+      sizeBytes += row.entries.length;
+      if (sizeBytes >= stepBytes) break;
+    }
+    return rows;
+  }
+
   #load(): void {
+    this.isKept = this.#sqlite.pragma('user_version', { simple: true }) === keptVersion;
     const streams = this.#sqlite.prepare<[], { no: number; device_id: string; automation_id: string }>(
       'SELECT no, device_id, automation_id FROM stream',
     );

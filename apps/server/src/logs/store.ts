@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { logWindowMs, type WireLogEntry } from '@phalanx/protocol';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 
 import type { Clock } from '../clock.ts';
@@ -24,8 +25,18 @@ export interface IncomingEntries {
 
 interface OpenSegment {
   segment: LogSegment;
+  /** Takes no more entries. */
+  isClosed: boolean;
   /** When it was begun, epoch ms by the service's clock. */
   begunAt: number;
+}
+
+interface LogStoreOptions {
+  folder: string;
+  clock: Clock;
+  log: Logger;
+  /** Number of the last entry of a run that is kept beyond the segments; 0 when there is none. */
+  keptSeqOf: (runId: string) => Promise<number>;
 }
 
 /** The log entries of the last 10 minutes, in segments. */
@@ -37,12 +48,14 @@ export class LogStore {
   /** Oldest first. */
   readonly #segments: OpenSegment[] = [];
   /** Number of the last stored entry of each run that has logged lately. */
-  readonly #progress = new Map<string, number>();
+  readonly #progress = new LRUCache<string, number>({ max: 200_000 });
+  readonly #keptSeqOf: (runId: string) => Promise<number>;
 
-  constructor(options: { folder: string; clock: Clock; log: Logger }) {
+  constructor(options: LogStoreOptions) {
     this.#folder = options.folder;
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#keptSeqOf = options.keptSeqOf;
     mkdirSync(this.#folder, { recursive: true });
     this.#openAll();
     this.expire();
@@ -53,10 +66,21 @@ export class LogStore {
     return this.#segments.map((open) => open.segment);
   }
 
+  /** Finds what is stored of a run that has not logged lately. To be awaited before its entries are appended. */
+  async findProgress(runId: string): Promise<void> {
+    if (this.#progress.has(runId)) return;
+    const kept = await this.#keptSeqOf(runId);
+    const known = [
+      kept,
+      this.#progress.get(runId) ?? 0,
+      ...this.segments.map((one) => one.progressOf(runId)),
+    ];
+    this.#progress.set(runId, Math.max(...known));
+  }
+
   /**
-   * Stores what is new and young enough; entries that a host sends once more are known by their number. Returns the
-   * batches that were stored. When it returns, everything up to the last number given is safe. Throws when nothing
-   * could be stored.
+   * Stores what is new; entries that a host sends once more are known by their number. Returns the batches that were
+   * stored. When it returns, everything up to the last number given is safe. Throws when nothing could be stored.
    */
   append(incoming: readonly IncomingEntries[]): LogBatch[] {
     const nowMs = this.#clock.now();
@@ -69,7 +93,16 @@ export class LogStore {
     return batches;
   }
 
-  /** Deletes what is older than the window, from the disk too. */
+  /** The segments that take no more entries and are not kept, oldest first. */
+  listUnkept(): LogSegment[] {
+    const last = this.#segments.at(-1);
+    for (const open of this.#segments) open.isClosed ||= open !== last || this.#isOver(open);
+    return this.#segments
+      .filter(({ segment, isClosed }) => isClosed && !segment.isKept)
+      .map(({ segment }) => segment);
+  }
+
+  /** Deletes what is older than the window and kept with its runs, from the disk too. */
   expire(): void {
     const limit = this.#clock.now() - logWindowMs;
     // Any of them, not only the oldest: a clock that was ahead must not keep what came after it.
@@ -111,16 +144,16 @@ export class LogStore {
     const lastSeq = firstSeq + entries.length - 1;
     if (lastSeq <= known) return null;
     accepted.set(stream.runId, lastSeq);
-    const limit = nowMs - logWindowMs;
-    const fresh = entries.slice(Math.max(0, known + 1 - firstSeq)).filter(([time]) => time > limit);
-    return fresh.length === 0 ? null : encodeBatch(this.#ids, nowMs, stream, { lastSeq, entries: fresh });
+    const fresh = entries.slice(Math.max(0, known + 1 - firstSeq));
+    return encodeBatch(this.#ids, nowMs, stream, { lastSeq, entries: fresh });
   }
 
   #current(nowMs: number): LogSegment {
     const last = this.#segments.at(-1);
-    if (last !== undefined && nowMs - last.begunAt < segmentMs && nowMs >= last.begunAt) return last.segment;
+    const isCurrent = last !== undefined && !last.isClosed && !this.#isOver(last) && nowMs >= last.begunAt;
+    if (isCurrent) return last.segment;
     const segment = this.#open(nowMs);
-    this.#segments.push({ segment, begunAt: nowMs });
+    this.#segments.push({ segment, begunAt: nowMs, isClosed: false });
     return segment;
   }
 
@@ -162,7 +195,7 @@ export class LogStore {
     for (const name of this.#files()) {
       const begunAt = Math.min(Number(name.slice(name.indexOf('-') + 1, -fileSuffix.length)), nowMs);
       const segment = this.#tryOpen(path.join(this.#folder, name));
-      if (segment !== null) this.#segments.push({ segment, begunAt });
+      if (segment !== null) this.#segments.push({ segment, begunAt, isClosed: segment.isKept });
     }
     for (const { segment } of this.#segments) {
       for (const { run_id: runId, seq } of segment.progress()) this.#progress.set(runId, seq);
@@ -182,26 +215,18 @@ export class LogStore {
     }
   }
 
-  #isExpired({ segment, begunAt }: OpenSegment, limit: number): boolean {
-    const isClosed = this.#segments.at(-1)?.segment !== segment || begunAt + segmentMs <= this.#clock.now();
-    return isClosed && Math.max(segment.newest, begunAt) <= limit;
+  #isOver({ begunAt }: OpenSegment): boolean {
+    return begunAt + segmentMs <= this.#clock.now();
   }
 
-  /**
-   * With the oldest segment goes what it knows of its runs: its entries are older than the window, and so would be
-   * refused if a host sent them again.
-   */
+  #isExpired({ segment, begunAt }: OpenSegment, limit: number): boolean {
+    return segment.isKept && Math.max(segment.newest, begunAt) <= limit;
+  }
+
   #drop(open: OpenSegment): void {
     this.#keepLastId(open);
     this.#segments.splice(this.#segments.indexOf(open), 1);
-    const dropped = open.segment;
-    const stillKnown = new Set(
-      this.segments.flatMap((segment) => segment.progress().map((row) => row.run_id)),
-    );
-    for (const { run_id: runId } of dropped.progress()) {
-      if (!stillKnown.has(runId)) this.#progress.delete(runId);
-    }
-    dropped.delete();
+    open.segment.delete();
   }
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
@@ -11,10 +11,15 @@ let deviceIds: string[];
 let deviceId: string;
 
 beforeAll(async () => {
-  server = await TestServer.start({ ackTimeoutMs: 300 });
+  server = await TestServer.start({ heartbeatMs: 600_000 });
   ({ host, deviceIds, deviceId } = await server.connectHost({ serials: ['one', 'two', 'three'] }));
 });
 afterAll(() => server.dispose());
+// On a busy machine the server may have given up the host.
+beforeEach(async () => {
+  await host.cut();
+  await host.connect();
+});
 
 async function createProject(code = 'console.log(1)'): Promise<string> {
   const { body } = await server.api('POST', '/api/v2/automation-project', {

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, TimeInput, Uuid } from '../ids.ts';
+import { LogEntry, logPageSize } from '../logs.ts';
 import { RecordType } from '../records.ts';
 import { RunError, RunOutcome, RunStatus } from '../runs.ts';
 import { JsonObject, success, type RouteContract } from './contract.ts';
@@ -93,6 +94,41 @@ export const runRoutes = {
     scope: 'read',
     params: Type.Object({ id: Id }),
     responses: { 200: Type.Object({ success, run: RunDetail }) },
+    errors: ['run_not_found'],
+  },
+  logs: {
+    method: 'GET',
+    path: '/api/v2/runs/:id/logs',
+    operationId: 'runLogs',
+    tag: 'Runs',
+    summary: 'Read the whole log of a run',
+    description:
+      'Oldest first, for as long as the run is kept, also while it still runs. Of a log beyond the limit the beginning and the end are kept, with an entry where some were left out. A page may be empty and have a `next_cursor`, when much was searched and nothing found; to follow a run, go on with the last entry’s `id`.',
+    scope: 'read',
+    params: Type.Object({ id: Id }),
+    query: Type.Object({
+      from: Type.Optional(Uuid),
+      levels: Type.Optional(
+        Type.String({
+          pattern: '^(log|warn|error)(,(log|warn|error))*$',
+          description: 'Comma-separated; all without it',
+        }),
+      ),
+      search: Type.Optional(
+        Type.String({ maxLength: 1000, description: 'Text in the message, in either letter case' }),
+      ),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: logPageSize, default: logPageSize })),
+    }),
+    responses: {
+      200: Type.Object({
+        success,
+        logs: Type.Array(LogEntry),
+        next_cursor: Type.Union([Type.String(), Type.Null()], {
+          description: 'Pass it as `from` to read on; null when there is no more now',
+        }),
+        truncated: Type.Boolean({ description: 'Whether entries in the middle were left out' }),
+      }),
+    },
     errors: ['run_not_found'],
   },
 } as const satisfies Record<string, RouteContract>;
