@@ -1,0 +1,176 @@
+import { TestProject } from '../../projects/testing/test-projects.ts';
+import { createApiCaller, type ApiCaller, type ApiReply } from '../../testing/api-caller.ts';
+import type { TestHost } from '../../testing/test-host.ts';
+import { adminToken, startBody, stringAt, TestServer } from '../../testing/test-server.ts';
+
+export const callers = [
+  'owner',
+  'launch',
+  'view',
+  'launch by the host',
+  'stranger',
+  'limited token',
+] as const;
+export type Caller = (typeof callers)[number];
+type User = Exclude<Caller, 'limited token'>;
+
+/** A phone that its owner shares with users of each role, who all edit one project. */
+export class SharedPhone {
+  readonly server: TestServer;
+  readonly host: TestHost;
+  readonly deviceId: string;
+  readonly project: TestProject;
+  /** A token of the owner. */
+  readonly #limitedToken: string;
+  readonly #users: Record<User, { userId: string; token: string }>;
+
+  private constructor(parts: {
+    server: TestServer;
+    connected: { host: TestHost; deviceId: string };
+    project: TestProject;
+    limitedToken: string;
+    users: Record<User, { userId: string; token: string }>;
+  }) {
+    this.server = parts.server;
+    this.host = parts.connected.host;
+    this.deviceId = parts.connected.deviceId;
+    this.project = parts.project;
+    this.#limitedToken = parts.limitedToken;
+    this.#users = parts.users;
+  }
+
+  static async start(): Promise<SharedPhone> {
+    const server = await TestServer.start({ ackTimeoutMs: 2000, sweepMs: 20 });
+    const { body } = await server.api('GET', '/api/v2/me');
+    const users = {
+      owner: { userId: stringAt(body['user'], 'id'), token: adminToken },
+      launch: await server.createCaller('launch'),
+      view: await server.createCaller('view'),
+      'launch by the host': await server.createCaller('launch by the host'),
+      stranger: await server.createCaller('stranger'),
+    };
+    const connected = await server.connectHost();
+    const project = await TestProject.create(server.api);
+    await project.put('main.ts', 'console.log(1);');
+    const { secret } = await server.createToken({ project_ids: [project.id] });
+    const phone = new SharedPhone({ server, connected, project, limitedToken: secret, users });
+    for (const user of ['launch', 'view', 'launch by the host', 'stranger'] as const)
+      await phone.putEditor(user);
+    return phone;
+  }
+
+  async dispose(): Promise<void> {
+    await this.host.cut();
+    await this.server.dispose();
+  }
+
+  /** Everybody has their role, and nothing runs. */
+  async reset(): Promise<void> {
+    // Else its host would count as gone, when the tests take their time.
+    await this.host.heartbeat();
+    await this.share(`devices/${this.deviceId}`, 'launch', 'launch');
+    await this.share(`devices/${this.deviceId}`, 'view', 'view');
+    await this.share(`hosts/${this.host.hostId}`, 'launch by the host', 'launch');
+    await this.stopAll('owner');
+  }
+
+  api(caller: Caller): ApiCaller {
+    const token = caller === 'limited token' ? this.#limitedToken : this.tokenOf(caller);
+    return createApiCaller(this.server.url, token);
+  }
+
+  idOf(user: User): string {
+    return this.#users[user].userId;
+  }
+
+  tokenOf(user: User): string {
+    return this.#users[user].token;
+  }
+
+  share(target: string, user: User, role: string): Promise<ApiReply> {
+    return this.api('owner')('PUT', `/api/v2/${target}/members/${this.idOf(user)}`, { body: { role } });
+  }
+
+  unshare(target: string, user: User): Promise<ApiReply> {
+    return this.api('owner')('DELETE', `/api/v2/${target}/members/${this.idOf(user)}`);
+  }
+
+  putEditor(user: User): Promise<ApiReply> {
+    const body = { role: 'shared_editor' };
+    return this.api('owner')('PUT', this.#memberPath(user), { body });
+  }
+
+  deleteEditor(user: User): Promise<ApiReply> {
+    return this.api('owner')('DELETE', this.#memberPath(user));
+  }
+
+  read(caller: Caller): Promise<ApiReply> {
+    return this.api(caller)('GET', `/api/v2/devices/${this.deviceId}`);
+  }
+
+  launchDirect(caller: Caller, launchId?: string): Promise<ApiReply> {
+    const body = startBody(this.deviceId, launchId);
+    return this.api(caller)('POST', '/api/v2/devices/launchDirectAutomation', body);
+  }
+
+  launchProject(caller: Caller, command = 'start'): Promise<ApiReply> {
+    const body = { device_ids: [this.deviceId], automationId: this.project.id, command };
+    return this.api(caller)('POST', '/api/v2/devices/launchAutomation', { body });
+  }
+
+  stopAll(caller: Caller): Promise<ApiReply> {
+    const body = { device_id: this.deviceId };
+    return this.api(caller)('POST', '/api/v2/devices/stopAllAutomations', { body });
+  }
+
+  readLogs(caller: Caller, automationId: string): Promise<ApiReply> {
+    const body = { device_id: this.deviceId, automation_ids: [automationId] };
+    return this.api(caller)('POST', '/api/v2/devices/automationLogs', { body });
+  }
+
+  /** Of the last launch that the host was sent. */
+  get lastRunId(): string {
+    return this.host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
+  }
+
+  /** Launches direct code, and returns the run. */
+  async runDirect(caller: Caller, launchId?: string): Promise<string> {
+    const { status, text } = await this.launchDirect(caller, launchId);
+    if (status !== 200) throw new Error(text);
+    return this.lastRunId;
+  }
+
+  async runProject(caller: Caller): Promise<string> {
+    const { status, text } = await this.launchProject(caller);
+    if (status !== 200) throw new Error(text);
+    return this.lastRunId;
+  }
+
+  readRun(caller: Caller, runId: string): Promise<ApiReply> {
+    return this.api(caller)('GET', `/api/v2/runs/${runId}`);
+  }
+
+  /** The IDs of the runs on the phone that the caller sees. */
+  async visibleRuns(caller: Caller): Promise<string[]> {
+    const { body } = await this.api(caller)('GET', `/api/v2/runs?device_id=${this.deviceId}`);
+    return Array.isArray(body['runs']) ? body['runs'].map((run) => stringAt(run, 'run_id')) : [];
+  }
+
+  async readMessages(caller: Caller, automationId: string): Promise<string[]> {
+    const { body } = await this.readLogs(caller, automationId);
+    return Array.isArray(body['logs']) ? body['logs'].map((entry) => stringAt(entry, 'message')) : [];
+  }
+
+  async screenshot(caller: Caller): Promise<ApiReply> {
+    const asked = this.host.waitFor('screenshot').then(({ request_id }) => {
+      this.host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'screenshot', request_id })}\n`));
+    });
+    const reply = await this.api(caller)('GET', `/api/v2/devices/${this.deviceId}/screenshot`);
+    if (reply.status === 200) await asked;
+    return reply;
+  }
+
+  #memberPath(user: User): string {
+    return `/api/v2/automation-project/${this.project.id}/members/${this.idOf(user)}`;
+  }
+}
