@@ -12,12 +12,14 @@ import type { FleetFeatures } from './fleet-features.ts';
 import type { Foundation } from './foundation.ts';
 import { periodically } from './periodically.ts';
 import { createAutomationAccess } from './records/access-store.ts';
-import { createBrowseStore } from './records/browse-store.ts';
+import { createBrowseStore } from './records/browse/browse-store.ts';
+import { createCaptureNotes, type CaptureNotes } from './records/capture-notes-store.ts';
 import { RecordChanges } from './records/record-changes.ts';
-import { RecordIntake } from './records/record-intake.ts';
-import { createReadRecord } from './records/record-reader.ts';
+import { RecordIntake } from './records/intake/record-intake.ts';
+import { createReadRecord } from './records/record-view.ts';
 import { createRecordsOfRun, type RecordsOfRun } from './records/records-of-run.ts';
-import { RecordRetention } from './records/retention.ts';
+import { createRetentionStore } from './records/retention/retention-store.ts';
+import { RecordRetention } from './records/retention/retention.ts';
 import { addRecordRoutes } from './records/routes.ts';
 import { createRecordStore, type RecordStore } from './records/store.ts';
 
@@ -41,17 +43,26 @@ const debugPerTag = 200;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
+interface Stores {
+  store: RecordStore;
+  notes: CaptureNotes;
+}
+
 /** Whether a user's host has announced a capture. */
-async function expectationOf(store: RecordStore, userId: string, key: CaptureKey): Promise<Expectation> {
+async function expectationOf(
+  { store, notes }: Stores,
+  userId: string,
+  key: CaptureKey,
+): Promise<Expectation> {
   const record = await store.find(key.recordId);
   if (record?.user_id !== userId) return 'unknown';
-  const state = (await store.findScreen(key.recordId, key.screenId))?.[key.kind] ?? 'none';
+  const state = (await notes.findScreen(key.recordId, key.screenId))?.[key.kind] ?? 'none';
   return state === 'none' ? 'unknown' : state;
 }
 
 /** Returns what deletes the captures of records that are gone. */
-function openCleaning({ app, faults }: Foundation, captures: CaptureStore, store: RecordStore) {
-  const cleaner = new CaptureCleaner({ captures, ...store });
+function openCleaning({ app, faults }: Foundation, captures: CaptureStore, notes: CaptureNotes) {
+  const cleaner = new CaptureCleaner({ captures, ...notes });
   let cleaned = Promise.resolve();
   const clean = (): Promise<void> => {
     cleaned = cleaned
@@ -91,20 +102,21 @@ export async function openRecordFeatures(
   const { fleet } = devices;
   const figures = metrics.records;
   const store = createRecordStore(database);
+  const notes = createCaptureNotes(database);
   const access = createAutomationAccess(database);
   const folder = path.resolve(dataDir, 'captures');
   const captures = await FolderCaptures.open(folder);
   faults.addProbe('disk', probeOfPart(folder));
   const urls = new SignedUrls({ key: await openSigningKey(dataDir), clock, base: fileUrl });
   const read = createReadRecord({ store, access, captureUrl: (key) => urls.urlOf(key) });
-  const clean = openCleaning(foundation, captures, store);
+  const clean = openCleaning(foundation, captures, notes);
   const onDeleted = (count: number): void => {
     figures.deleted.inc(count);
     void clean();
   };
   const changes = new RecordChanges({ access, read, log, feed, figures, onDeleted });
   const limits = { debugPerTag, others: recordsKept };
-  const retention = new RecordRetention({ store, clock, limits, onDeleted });
+  const retention = new RecordRetention({ store: createRetentionStore(database), clock, limits, onDeleted });
   openRetention(foundation, retention);
   const intake = new RecordIntake({
     ...{ store, access, fleet, clock, log, limits, changes },
@@ -113,9 +125,9 @@ export async function openRecordFeatures(
   hosts.on('record', (link, report) => intake.take(link, report));
   const uploads = new CaptureUploads({
     captures,
-    expectationOf: (userId, key) => expectationOf(store, userId, key),
+    expectationOf: (userId, key) => expectationOf({ store, notes }, userId, key),
     noteStored: async ({ recordId, screenId, kind }) => {
-      const record = await store.captureStored(recordId, screenId, kind);
+      const record = await notes.captureStored(recordId, screenId, kind);
       if (record !== undefined) changes.changed(record);
       return record !== undefined;
     },

@@ -1,7 +1,7 @@
 import type { MemberRole, ProjectRole } from '@phalanx/protocol';
 
 import type { Db } from '../db/database.ts';
-import type { ReviewScope } from './record-list.ts';
+import type { ReviewScope } from './browse/record-list.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {

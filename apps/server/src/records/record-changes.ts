@@ -4,7 +4,7 @@ import type { EventFeed } from '../events/event-feed.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { AutomationAccess } from './access-store.ts';
 import { kindOf } from './cells.ts';
-import type { ReadRecord } from './record-reader.ts';
+import type { ReadRecord } from './record-view.ts';
 import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
 interface Options {

@@ -2,7 +2,7 @@ import type { RunDetail } from '@phalanx/protocol';
 
 import type { AutomationAccess } from './access-store.ts';
 import { kindOf } from './cells.ts';
-import type { ReadRecord } from './record-reader.ts';
+import type { ReadRecord } from './record-view.ts';
 import type { RecordStore } from './store.ts';
 
 /** What a run has left, for a user. */

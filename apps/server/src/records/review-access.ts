@@ -1,7 +1,7 @@
 import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import type { AutomationAccess, OwnedAutomation } from './access-store.ts';
-import type { ReviewScope } from './record-list.ts';
+import type { ReviewScope } from './browse/record-list.ts';
 import type { StoredRecord } from './stored-record.ts';
 
 const isReviewer = (role: string | undefined): boolean => role === 'owner' || role === 'shared_editor';

@@ -6,12 +6,12 @@ import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute } from '../http/route.ts';
 import type { AutomationAccess } from './access-store.ts';
-import type { BrowseStore, Wanted } from './browse-store.ts';
+import type { BrowseStore, Wanted } from './browse/browse-store.ts';
 import { cellsMatching, kindOf } from './cells.ts';
 import type { RecordChanges } from './record-changes.ts';
-import type { ReadRecord } from './record-reader.ts';
+import type { ReadRecord } from './record-view.ts';
 import { getReviewable, listScopes, requireReviewer, scopesOf } from './review-access.ts';
-import type { RetentionLimits } from './retention-store.ts';
+import type { RetentionLimits } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
 import type { StoredRecord } from './stored-record.ts';
 

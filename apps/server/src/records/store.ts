@@ -1,30 +1,28 @@
-import type { CaptureKind, RecordStatus } from '@phalanx/protocol';
-import { sql, type RawBuilder } from 'kysely';
+import type { RecordStatus } from '@phalanx/protocol';
 
 import type { Db } from '../db/database.ts';
 import { cellOf, kindOf } from './cells.ts';
-import { listsOf } from './record-list.ts';
-import { removeRecord, trimGroup, type RetentionGroup, type RetentionOptions } from './retention-store.ts';
+import { listsOf } from './browse/record-list.ts';
+import { trimGroup, type RetentionOptions } from './retention/retention-store.ts';
 import type { StoredRecord, StoredScreen } from './stored-record.ts';
-import { addToTallies, moveInTallies } from './tally-store.ts';
+import { addToTallies, moveInTallies } from './browse/tally-store.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
   record: StoredRecord;
   record_screen: StoredScreen;
-  capture_deletion: { record_id: string };
 };
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
 
 const screensPerStatement = 50;
 
-const tablesOf = (from: Db) => from.withTables<Tables>();
+export const tablesOf = (from: Db) => from.withTables<Tables>();
 
-const find = (from: Db, id: string): Promise<StoredRecord | undefined> =>
+export const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
   tablesOf(from).selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
 
-async function moveTo(transaction: Db, before: StoredRecord, cell: number): Promise<void> {
+export async function moveTo(transaction: Db, before: StoredRecord, cell: number): Promise<void> {
   await tablesOf(transaction).updateTable('record').set({ cell }).where('id', '=', before.id).execute();
   await moveInTallies(transaction, listsOf(before), { id: before.id, from: before.cell, to: cell });
 }
@@ -36,7 +34,7 @@ export function createRecordStore(database: Db) {
     database.transaction().execute(work);
 
   return {
-    find: (id: string): Promise<StoredRecord | undefined> => find(database, id),
+    find: (id: string): Promise<StoredRecord | undefined> => findRecord(database, id),
 
     /** The newest of them. */
     listOfRun: (runId: string, limit: number): Promise<StoredRecord[]> =>
@@ -63,7 +61,7 @@ export function createRecordStore(database: Db) {
       retention: RetentionOptions,
     ): Promise<{ isNew: boolean; deleted: number }> =>
       transact(async (transaction) => {
-        if ((await find(transaction, record.id)) !== undefined) return { isNew: false, deleted: 0 };
+        if ((await findRecord(transaction, record.id)) !== undefined) return { isNew: false, deleted: 0 };
         await tablesOf(transaction).insertInto('record').values(record).execute();
         for (let first = 0; first < screens.length; first += screensPerStatement) {
           const rows = screens.slice(first, first + screensPerStatement);
@@ -79,7 +77,7 @@ export function createRecordStore(database: Db) {
       status: RecordStatus,
     ): Promise<{ record: StoredRecord; marked: boolean } | undefined> =>
       transact(async (transaction) => {
-        const record = await find(transaction, id);
+        const record = await findRecord(transaction, id);
         if (record === undefined) return undefined;
         const kind = kindOf(record.cell);
         if (kind.status !== 'pending') return { record, marked: false };
@@ -95,7 +93,7 @@ export function createRecordStore(database: Db) {
       retention: RetentionOptions,
     ): Promise<{ record: StoredRecord; deleted: number } | undefined> =>
       transact(async (transaction) => {
-        const before = await find(transaction, id);
+        const before = await findRecord(transaction, id);
         if (before === undefined) return undefined;
         const record = { ...before, saved: saved ? 1 : 0 };
         if (before.saved !== record.saved) {
@@ -107,6 +105,7 @@ export function createRecordStore(database: Db) {
         }
         return { record, deleted: saved ? 0 : await trimGroup(transaction, record, retention) };
       }),
+<<<<<<< HEAD
 
     async findScreen(recordId: string, screenId: string): Promise<StoredScreen | undefined> {
       return db
@@ -201,5 +200,7 @@ export function createRecordStore(database: Db) {
       const rows = await db.selectFrom('record').select('id').where('id', 'in', ids).execute();
       return new Set(rows.map((row) => row.id));
     },
+=======
+>>>>>>> 290d463 (house: records have rooms: intake, browse, retention; each of their stores is small)
   };
 }

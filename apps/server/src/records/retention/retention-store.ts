@@ -1,9 +1,11 @@
-import type { Db } from '../db/database.ts';
-import { debugCells, otherCells } from './cells.ts';
-import { listsOf } from './record-list.ts';
-import { protectionEnd } from './record-times.ts';
-import type { StoredRecord } from './stored-record.ts';
-import { countInLists, removeFromTallies } from './tally-store.ts';
+import { sql, type RawBuilder } from 'kysely';
+
+import type { Db } from '../../db/database.ts';
+import { debugCells, otherCells } from '../cells.ts';
+import { listsOf } from '../browse/record-list.ts';
+import { protectionEnd } from './protection-end.ts';
+import type { StoredRecord } from '../stored-record.ts';
+import { countInLists, removeFromTallies } from '../browse/tally-store.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
@@ -84,4 +86,56 @@ export async function trimGroup(
   const doomed = await listDoomed(transaction, group, { surplus, nowMs });
   for (const record of doomed) await removeRecord(transaction, record);
   return doomed.length;
+}
+
+export type RetentionStore = ReturnType<typeof createRetentionStore>;
+
+/** Which records may go, and their going. */
+export function createRetentionStore(database: Db) {
+  const db = tablesOf(database);
+  const transact = <Result>(work: (transaction: Db) => Promise<Result>): Promise<Result> =>
+    database.transaction().execute(work);
+
+  return {
+    trim: (group: RetentionGroup, retention: RetentionOptions): Promise<number> =>
+      transact((transaction) => trimGroup(transaction, group, retention)),
+
+    /** Saved records after one of them, oldest first. */
+    listSaved: (afterId: string, limit: number): Promise<StoredRecord[]> =>
+      db
+        .selectFrom('record')
+        .selectAll()
+        .where('saved', '=', 1)
+        .where('id', '>', afterId)
+        .orderBy('id')
+        .limit(limit)
+        .execute(),
+
+    /** Deletes up to `limit` records of a project, saved or not. Returns how many went. */
+    deleteSome: (projectId: string, limit: number): Promise<number> =>
+      transact(async (transaction) => {
+        const records = await tablesOf(transaction)
+          .selectFrom('record')
+          .selectAll()
+          .where('project_id', '=', projectId)
+          .limit(limit)
+          .execute();
+        for (const record of records) await removeRecord(transaction, record);
+        return records.length;
+      }),
+
+    /** A project that is gone and still has records. Jumps from project to project through the index. */
+    async findLostProject(): Promise<string | undefined> {
+      const next = (after: RawBuilder<unknown>) => sql`(
+        select project_id from record where project_id > ${after} order by project_id limit 1)`;
+      const { rows } = await sql<{ id: string }>`
+        with recursive known(id) as (
+          select ${next(sql`''`)}
+          union all select ${next(sql.ref('known.id'))} from known where known.id is not null)
+        select id from known where id is not null and id not in (select id from project) limit 1`.execute(
+        database,
+      );
+      return rows[0]?.id;
+    },
+  };
 }

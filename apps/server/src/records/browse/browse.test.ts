@@ -7,13 +7,13 @@ import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { openDatabase, type Db } from '../db/database.ts';
+import { openDatabase, type Db } from '../../db/database.ts';
 import { createBrowseStore, type BrowseQuery, type Wanted } from './browse-store.ts';
-import { allCells, cellOf, cellsMatching, kindOf } from './cells.ts';
+import { allCells, cellOf, cellsMatching, kindOf } from '../cells.ts';
 import type { ReviewScope } from './record-list.ts';
-import { protectionEnd } from './record-times.ts';
-import { createRecordStore } from './store.ts';
-import type { StoredRecord } from './stored-record.ts';
+import { protectionEnd } from '../retention/protection-end.ts';
+import { createRecordStore } from '../store.ts';
+import type { StoredRecord } from '../stored-record.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

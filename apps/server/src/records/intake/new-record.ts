@@ -1,7 +1,13 @@
-import { defaultTag, type RecordReport, type ScreenReport } from '@phalanx/protocol';
+import {
+  captureKinds,
+  defaultTag,
+  type CaptureKind,
+  type RecordReport,
+  type ScreenReport,
+} from '@phalanx/protocol';
 
-import { cellOf } from './cells.ts';
-import type { StoredRecord, StoredScreen } from './stored-record.ts';
+import { cellOf } from '../cells.ts';
+import type { StoredRecord, StoredScreen } from '../stored-record.ts';
 
 /** What the service knows of a record's origin beyond what the host tells. */
 export type RecordOrigin = Omit<
@@ -56,3 +62,16 @@ export function newRecord(
   };
   return { record, screens: report.screens.map((screen, position) => screenOf(id, screen, position)) };
 }
+
+/** A capture that its host has announced and not yet sent, in the words of the wire. */
+export interface ExpectedCapture {
+  screen_id: string;
+  kind: CaptureKind;
+}
+
+export const expectedCaptures = (screens: readonly StoredScreen[]): ExpectedCapture[] =>
+  screens.flatMap((screen) =>
+    captureKinds
+      .filter((kind) => screen[kind] === 'expected')
+      .map((kind) => ({ screen_id: screen.screen_id, kind })),
+  );

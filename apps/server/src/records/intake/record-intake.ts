@@ -1,16 +1,15 @@
 import type { RecordReport } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
-import type { Clock } from '../clock.ts';
-import type { Fleet } from '../devices/fleet.ts';
-import type { HostLink } from '../hosts/host-link.ts';
-import { isUuidV7, timeOfUuidV7 } from '../uuid-v7.ts';
-import type { AutomationAccess } from './access-store.ts';
-import { expectedCaptures, type ExpectedCapture } from './expected-captures.ts';
-import { newRecord, type RecordOrigin } from './new-record.ts';
-import type { RecordChanges } from './record-changes.ts';
-import type { RetentionLimits } from './retention-store.ts';
-import type { RecordStore } from './store.ts';
+import type { Clock } from '../../clock.ts';
+import type { Fleet } from '../../devices/fleet.ts';
+import type { HostLink } from '../../hosts/host-link.ts';
+import { isUuidV7, timeOfUuidV7 } from '../../uuid-v7.ts';
+import type { AutomationAccess } from '../access-store.ts';
+import { expectedCaptures, newRecord, type ExpectedCapture, type RecordOrigin } from './new-record.ts';
+import type { RecordChanges } from '../record-changes.ts';
+import type { RetentionLimits } from '../retention/retention-store.ts';
+import type { RecordStore } from '../store.ts';
 
 /** What the intake must know of a run. */
 export interface OriginRun {

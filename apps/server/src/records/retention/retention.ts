@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import type { Clock } from '../clock.ts';
-import type { RetentionLimits } from './retention-store.ts';
-import type { RecordStore } from './store.ts';
-import type { StoredRecord } from './stored-record.ts';
+import type { Clock } from '../../clock.ts';
+import type { RetentionLimits, RetentionStore } from './retention-store.ts';
+import type { StoredRecord } from '../stored-record.ts';
 
 interface Options {
-  store: RecordStore;
+  store: RetentionStore;
   clock: Clock;
   limits: RetentionLimits;
   /** Told how many records were deleted; their captures are still there. */

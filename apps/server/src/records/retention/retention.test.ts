@@ -2,9 +2,9 @@ import { recordRoutes, type RecordReport } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { recordReport, tell } from '../testing/record-reports.ts';
-import type { TestHost } from '../testing/test-host.ts';
-import { stringAt, TestServer } from '../testing/test-server.ts';
+import { recordReport, tell } from '../../testing/record-reports.ts';
+import type { TestHost } from '../../testing/test-host.ts';
+import { stringAt, TestServer } from '../../testing/test-server.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

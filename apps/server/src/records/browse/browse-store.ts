@@ -1,10 +1,9 @@
 import { sql, type RawBuilder } from 'kysely';
 
-import type { Db } from '../db/database.ts';
-import { listConditions, valuesOf } from './list-conditions-store.ts';
+import type { Db } from '../../db/database.ts';
 import type { RecordList, ReviewScope } from './record-list.ts';
-import type { StoredRecord } from './stored-record.ts';
-import { countNewer } from './tally-store.ts';
+import type { StoredRecord } from '../stored-record.ts';
+import { countNewer, listConditions, valuesOf } from './tally-store.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {

@@ -1,0 +1,76 @@
+import type { CaptureKind } from '@phalanx/protocol';
+
+import type { Db } from '../db/database.ts';
+import { cellOf, kindOf } from './cells.ts';
+import { findRecord, moveTo } from './store.ts';
+import type { StoredRecord, StoredScreen } from './stored-record.ts';
+
+// A type, not an interface: only that has the index signature kysely asks for.
+type Tables = {
+  record: StoredRecord;
+  record_screen: StoredScreen;
+  capture_deletion: { record_id: string };
+};
+
+export type CaptureNotes = ReturnType<typeof createCaptureNotes>;
+
+/** What is noted of the captures of records: which are there, and which have to go. */
+export function createCaptureNotes(database: Db) {
+  const db = database.withTables<Tables>();
+  return {
+    async findScreen(recordId: string, screenId: string): Promise<StoredScreen | undefined> {
+      return db
+        .selectFrom('record_screen')
+        .selectAll()
+        .where('record_id', '=', recordId)
+        .where('screen_id', '=', screenId)
+        .executeTakeFirst();
+    },
+
+    /** A capture has arrived. Undefined: it was not expected, or the record is gone. */
+    captureStored: (
+      recordId: string,
+      screenId: string,
+      kind: CaptureKind,
+    ): Promise<StoredRecord | undefined> =>
+      database.transaction().execute(async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .withTables<Tables>()
+          .updateTable('record_screen')
+          .set({ [kind]: 'stored' })
+          .where('record_id', '=', recordId)
+          .where('screen_id', '=', screenId)
+          .where(kind, '=', 'expected')
+          .executeTakeFirst();
+        const before = await findRecord(transaction, recordId);
+        if (before === undefined || numUpdatedRows === 0n) return undefined;
+        const record = { ...before, missing_captures: before.missing_captures - 1 };
+        await transaction
+          .withTables<Tables>()
+          .updateTable('record')
+          .set({ missing_captures: record.missing_captures })
+          .where('id', '=', recordId)
+          .execute();
+        if (record.missing_captures > 0 || record.has_gap === 1) return record;
+        const cell = cellOf({ ...kindOf(record.cell), isPartial: false });
+        await moveTo(transaction, record, cell);
+        return { ...record, cell };
+      }),
+
+    async listDeletions(limit: number): Promise<string[]> {
+      const rows = await db.selectFrom('capture_deletion').selectAll().limit(limit).execute();
+      return rows.map((row) => row.record_id);
+    },
+
+    async endDeletion(recordId: string): Promise<void> {
+      await db.deleteFrom('capture_deletion').where('record_id', '=', recordId).execute();
+    },
+
+    /** Those of the IDs that are records. */
+    async listKnown(ids: readonly string[]): Promise<Set<string>> {
+      if (ids.length === 0) return new Set();
+      const rows = await db.selectFrom('record').select('id').where('id', 'in', ids).execute();
+      return new Set(rows.map((row) => row.id));
+    },
+  };
+}
