@@ -115,7 +115,7 @@ async function openFeatures(
   });
   addHealthRoutes(app, { metrics: fleetFeatures.metrics, obstacle: watchObstacles(foundation) });
   const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures });
-  const { runs, runAccess } = fleetFeatures;
+  const { devices, runs, runAccess } = fleetFeatures;
   addRunRoutes(app, { store: runs, access: runAccess, recordsOf: records.recordsOfRun });
   const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
   app.addHook('onClose', () => compiler.close());
@@ -126,11 +126,13 @@ async function openFeatures(
     listProjects: (userId) => projects.listOwned(userId),
     remove: async (userId) => {
       for (const id of await projects.listOwned(userId)) await projects.deleteProject(id);
-      await fleetFeatures.devices.fleet.deleteOwned(userId);
+      await devices.fleet.deleteOwned(userId);
+      devices.shares.forgetUser(userId);
       await records.deleteOwner(userId);
     },
   };
-  addUserRoutes(app, { store: access, authenticator, clock, belongings });
+  const onNamed = devices.shares.noteName.bind(devices.shares);
+  addUserRoutes(app, { store: access, authenticator, clock, belongings, onNamed });
   const launching = { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs, historyDays };
   openLaunchFeatures(foundation, launching);
   await serveDescription(app, version);

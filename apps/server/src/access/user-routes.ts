@@ -25,11 +25,13 @@ interface UserRoutesOptions {
   authenticator: Authenticator;
   clock: Clock;
   belongings: Belongings;
+  /** Told the present name of a user that has changed. */
+  onNamed: (userId: string, name: string) => void;
 }
 
 /** `GET, POST /users` · `PATCH, DELETE /users/:id` */
 export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions): void {
-  const { store, authenticator, clock, belongings } = options;
+  const { store, authenticator, clock, belongings, onNamed } = options;
 
   addRoute(app, accessRoutes.listUsers, async ({ principal, query }) => {
     requireAdministrator(principal);
@@ -57,6 +59,7 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     await store.updateUser(user).catch((error: unknown) => {
       throw explainUserName(error, user.name);
     });
+    onNamed(user.id, user.name);
     authenticator.renew();
     if (user.disabled_at !== null) await dropTokens(user.id);
     return { success: true, user: userView(user) };

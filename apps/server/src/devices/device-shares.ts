@@ -5,6 +5,11 @@ import type { ShareStore, ShareTarget } from './share-store.ts';
 
 const keyOf = ({ owner_id, kind, target_id }: ShareTarget): string => `${owner_id} ${kind} ${target_id}`;
 
+interface Shared {
+  target: ShareTarget;
+  members: Map<string, ShareRole>;
+}
+
 export const deviceTarget = (device: Pick<FleetDevice, 'id' | 'ownerId'>): ShareTarget => ({
   owner_id: device.ownerId,
   kind: 'device',
@@ -20,7 +25,7 @@ export const hostTarget = (ownerId: string, hostId: string): ShareTarget => ({
 /** Who may do what with whose phones; in memory, because every launch and every reader of events asks. */
 export class DeviceShares {
   readonly #store: ShareStore;
-  readonly #roles = new Map<string, Map<string, ShareRole>>();
+  readonly #shared = new Map<string, Shared>();
   /** How many shares each user has of others. */
   readonly #counts = new Map<string, number>();
   readonly #names = new Map<string, string>();
@@ -49,7 +54,7 @@ export class DeviceShares {
   }
 
   find(target: ShareTarget, userId: string): ShareRole | undefined {
-    return this.#roles.get(keyOf(target))?.get(userId);
+    return this.#shared.get(keyOf(target))?.members.get(userId);
   }
 
   /** The stronger one of what the phone and its host give. */
@@ -62,13 +67,13 @@ export class DeviceShares {
   /** The owner and everybody who shares the phone. */
   usersOf(device: FleetDevice): string[] {
     const members = this.#targetsOf(device).flatMap((target) => [
-      ...(this.#roles.get(keyOf(target))?.keys() ?? []),
+      ...(this.#shared.get(keyOf(target))?.members.keys() ?? []),
     ]);
     return [...new Set([device.ownerId, ...members])];
   }
 
   listMembers(target: ShareTarget): { userId: string; role: ShareRole }[] {
-    return [...(this.#roles.get(keyOf(target)) ?? [])].map(([userId, role]) => ({ userId, role }));
+    return [...(this.#shared.get(keyOf(target))?.members ?? [])].map(([userId, role]) => ({ userId, role }));
   }
 
   /** Returns the user's name; undefined: there is no such user. */
@@ -92,20 +97,28 @@ export class DeviceShares {
     for (const { userId } of this.listMembers(target)) this.#remove(target, userId);
   }
 
+  /** Call it when a user is deleted: what is stored goes with them. */
+  forgetUser(userId: string): void {
+    for (const { target, members } of this.#shared.values()) {
+      const gone = target.owner_id === userId ? [...members.keys()] : [userId];
+      for (const id of gone) this.#remove(target, id);
+    }
+  }
+
   #targetsOf(device: FleetDevice): ShareTarget[] {
     return [deviceTarget(device), hostTarget(device.ownerId, device.stored.host_id)];
   }
 
   #set(target: ShareTarget, userId: string, role: ShareRole): void {
-    const members = this.#roles.get(keyOf(target)) ?? new Map<string, ShareRole>();
+    const { members } = this.#shared.get(keyOf(target)) ?? { members: new Map<string, ShareRole>() };
     if (!members.has(userId)) this.#counts.set(userId, (this.#counts.get(userId) ?? 0) + 1);
-    this.#roles.set(keyOf(target), members.set(userId, role));
+    this.#shared.set(keyOf(target), { target, members: members.set(userId, role) });
   }
 
   #remove(target: ShareTarget, userId: string): void {
-    const members = this.#roles.get(keyOf(target));
+    const members = this.#shared.get(keyOf(target))?.members;
     if (members?.delete(userId) !== true) return;
     this.#counts.set(userId, (this.#counts.get(userId) ?? 1) - 1);
-    if (members.size === 0) this.#roles.delete(keyOf(target));
+    if (members.size === 0) this.#shared.delete(keyOf(target));
   }
 }

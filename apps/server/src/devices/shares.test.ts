@@ -119,6 +119,17 @@ describe('a phone that is shared', () => {
     expect([reply.status, reply.body['code']]).toEqual([status, code]);
   });
 
+  it('shows the present names of users, and is no longer shared with one who was deleted', async () => {
+    const { userId } = await phone.server.createCaller('short-lived');
+    const path = `/api/v2/users/${userId}`;
+    await put(() => `${device()}/members/${userId}`, 'view')('owner');
+    await phone.api('owner')('PATCH', path, { body: { name: 'renamed' } });
+    const members = async () => (await call('GET', () => `${device()}/members`)('owner')).body['members'];
+    expect(await members()).toContainEqual({ user_id: userId, name: 'renamed', role: 'view' });
+    await phone.api('owner')('DELETE', path);
+    expect(await members()).toHaveLength(3);
+  });
+
   it('has its members listed page by page, the owner first', async () => {
     const seen: unknown[] = [];
     for (let query = '?limit=1'; query !== '';) {

@@ -111,13 +111,13 @@ export function createRetentionStore(database: Db) {
         .limit(limit)
         .execute(),
 
-    /** Deletes up to `limit` records of a project, saved or not. Returns how many went. */
-    deleteSome: (projectId: string, limit: number): Promise<number> =>
+    /** Deletes up to `limit` records of a project or an owner, saved or not. Returns how many went. */
+    deleteSome: (of: 'project_id' | 'owner_id', id: string, limit: number): Promise<number> =>
       transact(async (transaction) => {
         const records = await tablesOf(transaction)
           .selectFrom('record')
           .selectAll()
-          .where('project_id', '=', projectId)
+          .where(of, '=', id)
           .limit(limit)
           .execute();
         for (const record of records) await removeRecord(transaction, record);
