@@ -48,7 +48,7 @@ function screenView(screen: StoredScreen, url: CaptureUrl): Static<typeof Record
 }
 
 /** A record as the API shows it. */
-export function recordView(
+function recordView(
   record: StoredRecord,
   screens: readonly StoredScreen[],
   url: CaptureUrl,

@@ -17,7 +17,7 @@ export type RecordStore = ReturnType<typeof createRecordStore>;
 
 const screensPerStatement = 50;
 
-export const tablesOf = (from: Db) => from.withTables<Tables>();
+const tablesOf = (from: Db) => from.withTables<Tables>();
 
 export const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
   tablesOf(from).selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();

@@ -31,7 +31,7 @@ export type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | '
 const tablesOf = (from: Db) => from.withTables<Tables>();
 
 /** Deletes a record, and notes that its captures have to go. */
-export async function removeRecord(transaction: Db, record: StoredRecord): Promise<void> {
+async function removeRecord(transaction: Db, record: StoredRecord): Promise<void> {
   await tablesOf(transaction).deleteFrom('record').where('id', '=', record.id).execute();
   await removeFromTallies(transaction, listsOf(record), record);
   await tablesOf(transaction).insertInto('capture_deletion').values({ record_id: record.id }).execute();
