@@ -28,7 +28,6 @@ export const partCount = 256;
 export class KeptLogs {
   readonly #folder: string;
   readonly #maxBytes: number;
-  #folders: Promise<void> | undefined;
   /** Of the runs that have logged lately. */
   readonly #states = new LRUCache<string, KeptState>({ max: 50_000 });
 
@@ -86,18 +85,14 @@ export class KeptLogs {
     return names.filter((name) => !name.endsWith('.new'));
   }
 
+  /** A folder is made when the first file is to be in it. */
   async #write(runId: string, bytes: Buffer): Promise<void> {
-    this.#folders ??= this.#makeFolders().catch((error: unknown) => {
-      this.#folders = undefined;
-      throw error;
+    const file = this.#path(runId);
+    await appendFile(file, bytes).catch(async (error: unknown) => {
+      if (errorCodeOf(error) !== 'ENOENT') throw error;
+      await mkdir(path.dirname(file), { recursive: true });
+      await appendFile(file, bytes);
     });
-    await this.#folders;
-    await appendFile(this.#path(runId), bytes);
-  }
-
-  async #makeFolders(): Promise<void> {
-    for (let part = 0; part < partCount; part += 1)
-      await mkdir(path.join(this.#folder, partName(part)), { recursive: true });
   }
 
   /** Keeps the first half, and of the second the newest part: there is room again for a quarter. */
