@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,9 +66,8 @@ describe('a first day', () => {
       cwd: at('service'),
     });
     const [, url = ''] = await service.printed(/Phalanx is at (\S+)/);
-    const [token] = await service.printed(/phx_\w+/);
-    await writeFile(at('token'), token);
-    expect(await phalanx(['login', '--server-url', url, '--token-file', at('token')])).toContain(url);
+    const [, tokenFile = ''] = await service.printed(/token is in (.+): take it/);
+    expect(await phalanx(['login', '--server-url', url, '--token-file', tokenFile])).toContain(url);
   }, timeLimitMs);
 
   test(

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -45,7 +45,8 @@ export class Service {
     const command = ['start', '--simulated-phones', String(phones), ...options];
     const program = new Program(command, env, { program: ['phalanx'], cwd: folder });
     const [, url = ''] = await program.printed(/Phalanx is at (\S+)/);
-    const [token] = await program.printed(/phx_\w+/);
+    const [, tokenFile = ''] = await program.printed(/token is in (.+): take it/);
+    const token = (await readFile(tokenFile, 'utf8')).trim();
     const caller = { ...env, PHALANX_SERVER_URL: url, PHALANX_TOKEN: token };
     const service = new Service({ folder, url, token, env: caller }, program);
     await service.readyDevices(phones);

@@ -318,7 +318,7 @@ test('projects are listed, shared with a user by name, and deleted', async () =>
     new RegExp(`^ID +NAME +ROLE +CREATED\n${id} +checkout +owner +`),
   );
   expect((await inFolder('clone', id, '--git')).stdout).toBe(
-    `git clone http://phalanx@${service.url.slice(7)}/git/${id}.git 'checkout'\n`,
+    `git clone http://phalanx@${service.url.slice(7)}/git/${id}.git checkout\n`,
   );
   expect(await inFolder('unshare', 'Ada')).toMatchObject({ code: 0 });
   expect(await inFolder('delete', id)).toMatchObject({
