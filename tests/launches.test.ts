@@ -83,7 +83,7 @@ test('a stop ends an endless loop, and the answer comes when the run has ended',
   await installation.api.call(launchRoutes.launchDirect, { body: stop });
   expect(await installation.findRun(launchId)).toMatchObject({ status: 'stopped' });
   const again = await installation.api.call(launchRoutes.launchDirect, { body: stop });
-  expect(again).toEqual({ success: true, message: 'Nothing to stop: it does not run on this device.' });
+  expect(again).toMatchObject({ success: true, message: 'Nothing to stop: it does not run on this device.' });
 });
 
 const hostile: Record<string, string> = {

@@ -170,7 +170,7 @@ describe('the pool of open repositories', () => {
 describe('the git of this machine', () => {
   it('is asked for in one clear line when it is missing', async () => {
     await expect(prepareGit(path.join(folders.make(), 'git'), '/nowhere')).rejects.toThrow(
-      /^git was not found/,
+      /^git cannot be used, it was not found: projects need git 2\.38/,
     );
   });
 

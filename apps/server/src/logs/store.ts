@@ -104,9 +104,15 @@ export class LogStore {
 
   /** Deletes what is older than the window and kept with its runs, from the disk too. */
   expire(): void {
-    const limit = this.#clock.now() - logWindowMs;
     // Any of them, not only the oldest: a clock that was ahead must not keep what came after it.
-    for (const open of this.#segments.filter((one) => this.#isExpired(one, limit))) this.#drop(open);
+    const expired = this.#segments.filter((open) => open.segment.isKept && this.#isPastWindow(open));
+    for (const open of expired) this.#drop(open);
+  }
+
+  /** Whether nothing of the segment is in the window any more. */
+  isPastWindow(segment: LogSegment): boolean {
+    const open = this.#segments.find((one) => one.segment === segment);
+    return open !== undefined && this.#isPastWindow(open);
   }
 
   /**
@@ -219,8 +225,8 @@ export class LogStore {
     return begunAt + segmentMs <= this.#clock.now();
   }
 
-  #isExpired({ segment, begunAt }: OpenSegment, limit: number): boolean {
-    return segment.isKept && Math.max(segment.newest, begunAt) <= limit;
+  #isPastWindow({ segment, begunAt }: OpenSegment): boolean {
+    return Math.max(segment.newest, begunAt) <= this.#clock.now() - logWindowMs;
   }
 
   #drop(open: OpenSegment): void {

@@ -1,6 +1,8 @@
 import type { Clock } from '../../clock.ts';
 import { errorCodeOf } from '../../error-code.ts';
+import { findFault } from '../../faults/fault.ts';
 import type { FaultMonitor } from '../../faults/fault-monitor.ts';
+import type { LogSegment } from '../segment-store.ts';
 import type { LogStore } from '../store.ts';
 import { keepSegment } from './keep-segment.ts';
 import type { KeptLogs } from './kept-logs.ts';
@@ -32,19 +34,27 @@ export class LogKeeper {
     }
   }
 
-  async #tryToKeep(segment: ReturnType<LogStore['listUnkept']>[number]): Promise<boolean> {
+  /** Whether the next one may be tried. */
+  async #tryToKeep(segment: LogSegment): Promise<boolean> {
     const { kept, clock, faults } = this.#options;
     try {
       await keepSegment(segment, kept);
       segment.markKept();
       return true;
     } catch (error) {
-      const isDamaged = String(errorCodeOf(error)).startsWith('SQLITE_CORRUPT');
-      faults.report(error, isDamaged ? 'a log file is damaged' : 'logs could not be kept; tried again');
-      // What can be read of it was kept.
-      if (isDamaged) segment.isKept = true;
+      const lost = this.#lossOf(segment, error);
+      faults.report(error, lost ?? 'logs could not be kept; tried again');
+      // What could be kept of it, was.
+      if (lost !== undefined) segment.isKept = true;
       else this.#retryAt = clock.now() + retryMs;
-      return isDamaged;
+      return lost !== undefined;
     }
+  }
+
+  #lossOf(segment: LogSegment, error: unknown): string | undefined {
+    if (String(errorCodeOf(error)).startsWith('SQLITE_CORRUPT')) return 'a log file is damaged';
+    const isFull = findFault(error)?.code === 'storage_full';
+    if (!isFull || !this.#options.store.isPastWindow(segment)) return undefined;
+    return 'a minute of old logs was given up to make room for new ones';
   }
 }
