@@ -33,7 +33,15 @@ function lastStart(starts: readonly number[], offset: number): number {
 }
 
 const start: Place = { line: 1, column: 1 };
-const breaks = /\s*[\n\r\u2028\u2029]\s*/g;
+const breaks = /[\n\r\u2028\u2029]+/;
+
+/** Split and trimmed: an expression for the white space around the breaks takes the square of its length. */
+const joinLines = (text: string): string =>
+  text
+    .split(breaks)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ');
 
 /**
  * `main.ts(3,7): error TS2322: …`, always one line. What the checker has no number for takes the one of its nearest
@@ -41,7 +49,7 @@ const breaks = /\s*[\n\r\u2028\u2029]\s*/g;
  */
 export function errorLine(path: string, place: Place | undefined, code: number, text: string): string {
   const { line, column } = place ?? start;
-  const whole = `${path}(${line},${column}): error TS${code}: ${text.trim().replaceAll(breaks, ' ')}`;
+  const whole = `${path}(${line},${column}): error TS${code}: ${joinLines(text)}`;
   return whole.length <= maxLineLength ? whole : `${whole.slice(0, maxLineLength).toWellFormed()}…`;
 }
 

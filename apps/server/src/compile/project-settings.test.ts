@@ -102,4 +102,18 @@ describe('a tsconfig.json', () => {
     const result = readProjectSettings(text);
     expect(result.ok ? '' : result.errors.join('\n')).toContain(line);
   });
+
+  const refusedAtOnce: [name: string, text: string, line: string][] = [
+    ['spaces', `{"compilerOptions":{"a${' '.repeat(200_000)}b":1}}`, 'unknown compiler option "a '],
+    [
+      'steps back in a long path',
+      `{"include":["${'a'.repeat(120_000)}/${'a/../'.repeat(24_000)}"]}`,
+      'a path of more than 1024 characters',
+    ],
+  ];
+
+  test.for(refusedAtOnce)('of many %s stops nobody', { timeout: 1000 }, ([, text, line]) => {
+    const result = readProjectSettings(text);
+    expect(result.ok ? '' : result.errors.join('\n')).toContain(line);
+  });
 });

@@ -7,6 +7,8 @@ import { createPlaceFinder, errorLine, limitLines } from './error-lines.ts';
 
 export const settingsPath = 'tsconfig.json';
 const maxLength = 256 * 1024;
+/** Of a path in it; to simplify one takes up to the square of its length. */
+const maxPathLength = 1024;
 
 /** The checker's numbers for mistakes of this kind. */
 const codes = {
@@ -155,9 +157,14 @@ function refuse(key: Node, value: Node, reason: string, { complain }: Reading): 
 
 function refuseOutsidePaths(node: Node, reading: Reading): void {
   const value: unknown = node.value;
-  if (typeof value === 'string' && leadsOutside(value))
-    reading.complain(node, codes.outside, `"${value}" leads out of the project`);
+  if (typeof value === 'string') refuseOutsidePath(value, node, reading);
   for (const child of node.type === 'array' ? (node.children ?? []) : []) refuseOutsidePaths(child, reading);
+}
+
+function refuseOutsidePath(path: string, node: Node, { complain }: Reading): void {
+  if (path.length > maxPathLength)
+    complain(node, codes.outside, `a path of more than ${maxPathLength} characters`);
+  else if (leadsOutside(path)) complain(node, codes.outside, `"${path}" leads out of the project`);
 }
 
 function leadsOutside(path: string): boolean {

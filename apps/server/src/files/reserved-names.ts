@@ -10,7 +10,14 @@ const ignoredByHfs = /[\u200C-\u200F\u202A-\u202E\u206A-\u206F\uFEFF]/gu;
 /** As it arrives on a file system that drops what it does not show. */
 function plainName(name: string): string {
   const shown = name.replaceAll(ignoredByHfs, '').toLowerCase();
-  return (shown.split(':', 1)[0] ?? '').replace(/[. ]+$/, '');
+  return withoutEnd(shown.split(':', 1)[0] ?? '');
+}
+
+/** No regular expression: one that looks for the end from every dot takes the square of the name's length. */
+function withoutEnd(name: string): string {
+  let end = name.length;
+  while (end > 0 && '. '.includes(name.charAt(end - 1))) end -= 1;
+  return name.slice(0, end);
 }
 
 /** Windows's short names: six letters and a number, or fewer letters of a hash and a longer number. */

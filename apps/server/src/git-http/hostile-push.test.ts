@@ -101,6 +101,7 @@ const hostile: readonly [string, MakeTree, RegExp][] = [
   ['a backslash in a name', () => file('a\\b'), /backslash/],
   ['a line break in a name', () => file('a\nb'), /control character/],
   ['a name that is no UTF-8', () => file(Buffer.from([0x61, 0xff])), /UTF-8/],
+  ['a name that is too long', () => file(`${'.'.repeat(100_000)}x`), /more than 255 bytes/],
   ['.gitmodules', () => file('.gitmodules'), /gitmodules/],
   [
     'a folder named .gitmodules',
