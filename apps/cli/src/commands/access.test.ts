@@ -46,7 +46,11 @@ test('a user is created, gets a token by name, and the token works until it is r
     /^ID +NAME +SCOPES +PROJECTS +EXPIRES +LAST USED\n\S+ +laptop +read,admin +all +in (1 d|47 h) +/,
   );
   const refused = await service.run(['user', 'list'], { env });
-  expect(refused).toEqual({ code: 3, stdout: '', stderr: 'Only administrators manage users.\n' });
+  expect(refused).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: 'Only administrators manage users, with tokens that are not limited to projects.\n',
+  });
 
   const id = listed.stdout.split('\n')[1]?.split(' ')[0] ?? '';
   expect(await service.run(['token', 'revoke', id])).toMatchObject({

@@ -150,7 +150,7 @@ function isGroupAlive(processId: number): boolean {
 
 test('a compile process at work does not outlive a server that is killed', { timeout: 60_000 }, async () => {
   const script = `
-    import { createTestCompiler, filesOf } from ${JSON.stringify(new URL('test-files.ts', import.meta.url).href)};
+    import { createTestCompiler, filesOf } from ${JSON.stringify(new URL('testing/files-in-memory.ts', import.meta.url).href)};
     const compiler = await createTestCompiler();
     await compiler.compileFile(filesOf('a', {}), { path: 'main.ts', content: '' });
     void compiler.compileFile(filesOf('a', {}), { path: 'main.ts', content: ${JSON.stringify(neverReady)} });
@@ -158,7 +158,7 @@ test('a compile process at work does not outlive a server that is killed', { tim
   const server = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await once(server.stdout, 'data');
+  await Promise.race([once(server.stdout, 'data'), once(server, 'exit')]);
   const [worker] = listProcesses(server.pid);
   if (worker === undefined) throw new Error('There is no compile process');
   expect(isGroupAlive(worker)).toBe(true);
