@@ -54,8 +54,10 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
   const dir = join(config.dataDir, 'host');
   const opened = new AsyncDisposableStack();
   try {
-    // By itself, so that its own fault is told.
-    await prepareFolder(config.dataDir);
+    // By itself, so that its own fault is told of it.
+    await prepareFolder(config.dataDir).catch((error: unknown) => {
+      throw explainDataFolder(error, config.dataDir);
+    });
     await prepareFolder(dir);
     opened.defer(await lockFolder(dir));
     const hostId = await loadHostId(dir);
@@ -68,9 +70,12 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     return { hostId, connected, close: () => opened.disposeAsync() };
   } catch (error) {
     await opened.disposeAsync();
-    throw explainFolder(error, { setting: dataDirSetting.name, folder: dir });
+    throw explainDataFolder(error, dir);
   }
 }
+
+const explainDataFolder = (error: unknown, folder: string): unknown =>
+  explainFolder(error, { setting: dataDirSetting.name, folder });
 
 interface Parts {
   config: HostConfig;

@@ -43,7 +43,9 @@ describe('what comes over the wire of a host', () => {
     [[[1, -1, 0, 'x']], false],
     [[[1, 0, -1, 'x']], false],
     [[[1, 0, 0]], false],
-    [[[1, 0, 0, 'x', 'y']], false],
+    [[[1, 0, 0, 'x', 'main.ts']], true],
+    [[[1, 0, 0, 'x', 'main.ts', 'y']], false],
+    [[[1, 0, 0, 'x', 5]], false],
     [[['1', 0, 0, 'x']], false],
     [[], false],
   ])('judges the log entries %j as %j', (entries, isGood) => {
