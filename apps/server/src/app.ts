@@ -9,7 +9,7 @@ import { createAccessStore, type AccessStore } from './access/store.ts';
 import { addUserRoutes, type Belongings } from './access/user-routes.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { readAgentTypes } from './compile/declarations.ts';
-import { createCompiler } from './compile/compiler.ts';
+import { createCompiler, type Compiler } from './compile/compiler.ts';
 import { requireTypeScript } from './compile/typescript-version.ts';
 import type { ServerConfig } from './config.ts';
 import { openDatabase, probeDatabase, type Db } from './db/database.ts';
@@ -60,6 +60,9 @@ interface Access {
 const version = '0.1.0';
 const databaseFile = 'phalanx.db';
 
+/** After the start, which needs the processor itself; hosts take about as long to come back. */
+const prepareCompilerMs = 2000;
+
 const defaults = { heartbeatMs: 5000, ackTimeoutMs: 10_000, sweepMs: 5000 };
 
 async function watchFaults(database: Db, dataDir: string, log: Logger): Promise<FaultMonitor> {
@@ -102,7 +105,7 @@ async function openFeatures(
   config: ServerConfig,
   overrides: ServerOverrides,
 ): Promise<void> {
-  const { app, log, access, authenticator, clock } = foundation;
+  const { app, access, authenticator, clock } = foundation;
   const { heartbeatMs, ackTimeoutMs, sweepMs } = { ...defaults, ...overrides };
   const { lostAfterMs, historyDays, searchPath, recordsKept, runLogMb } = config;
   const fileUrl = (): string => config.fileUrl ?? urlOf(app.server.address());
@@ -117,8 +120,7 @@ async function openFeatures(
   const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures });
   const { devices, runs, runAccess } = fleetFeatures;
   addRunRoutes(app, { store: runs, access: runAccess, recordsOf: records.recordsOfRun });
-  const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
-  app.addHook('onClose', () => compiler.close());
+  const compiler = await openCompiler(foundation);
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
   const projects = await openProjectFeatures(foundation, { searchPath, compiler, people, onDeleted });
   const { getLaunchable } = projects;
@@ -137,6 +139,19 @@ async function openFeatures(
   openLaunchFeatures(foundation, launching);
   await serveDescription(app, version);
   methods.refuseOthers();
+}
+
+async function openCompiler({ app, log }: Foundation): Promise<Compiler> {
+  const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
+  let preparing: NodeJS.Timeout | undefined;
+  app.addHook('onListen', async () => {
+    preparing = setTimeout(() => compiler.prepare(), prepareCompilerMs).unref();
+  });
+  app.addHook('onClose', async () => {
+    clearTimeout(preparing);
+    await compiler.close();
+  });
+  return compiler;
 }
 
 /** What keeps the service from taking requests, as the end of "The service is …". */

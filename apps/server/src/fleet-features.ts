@@ -28,6 +28,7 @@ import { RunAccess } from './runs/run-access.ts';
 import { RunLifecycle } from './runs/run-lifecycle.ts';
 import { RunOwners } from './runs/run-owners.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
+import type { StoredRun } from './runs/stored-run.ts';
 
 interface FleetSettings {
   people: ProjectPeople;
@@ -51,6 +52,8 @@ export interface FleetFeatures {
   readonly feed: EventFeed;
   readonly keptLogs: KeptLogs;
   readonly metrics: Metrics;
+  /** To be told of the runs that a launch begins. */
+  readonly runsCreated: (rows: readonly StoredRun[]) => void;
 }
 
 /** The phones, with whom they are shared, and the hosts that have them. */
@@ -88,7 +91,7 @@ async function openLifecycle(
 function openLogs(
   { app, dataDir, clock, log, faults }: Foundation,
   { sweepMs, runLogMb }: FleetSettings,
-  features: Omit<FleetFeatures, 'keptLogs'>,
+  features: Omit<FleetFeatures, 'keptLogs' | 'runsCreated'>,
 ) {
   const { devices, runs, runAccess, feed, metrics } = features;
   const owners = new RunOwners(runs);
@@ -121,7 +124,11 @@ function openLogs(
     'onClose',
     periodically(faults, hourMs, () => orphans.cleanNextPart()),
   );
-  return { store, ingest, kept };
+  const begin = (run: StoredRun): void => {
+    owners.note(run);
+    store.begin(run.id);
+  };
+  return { store, ingest, kept, begin };
 }
 
 interface Hearers {
@@ -187,5 +194,12 @@ export async function openFleetFeatures(
     await lifecycle.sweep();
   });
   app.addHook('onClose', endSweep);
-  return { ...features, keptLogs: logs.kept };
+  const runsCreated = (rows: readonly StoredRun[]): void => {
+    for (const row of rows) {
+      runAccess.note(row);
+      logs.begin(row);
+    }
+    feed.runsChanged(rows);
+  };
+  return { ...features, keptLogs: logs.kept, runsCreated };
 }

@@ -13,7 +13,6 @@ import { periodically } from './periodically.ts';
 import type { GetLaunchable } from './projects/launchable.ts';
 import type { ProjectPeople } from './projects/project-people.ts';
 import { RunStops } from './runs/run-stops.ts';
-import type { StoredRun } from './runs/stored-run.ts';
 
 interface LaunchOptions {
   compiler: Compiler;
@@ -46,20 +45,16 @@ function keepHistoryShort(
 export function openLaunchFeatures(foundation: Foundation, options: LaunchOptions): void {
   const { app, database, commits, clock } = foundation;
   const { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs } = options;
-  const { devices, runs, runAccess, activeRuns, feed } = fleetFeatures;
+  const { devices, runs, runAccess, activeRuns, runsCreated } = fleetFeatures;
   const launches = createLaunchStore(database, commits);
   const linkOf = (deviceId: string) => devices.fleet.find(deviceId)?.link ?? null;
   const stops = new RunStops({ store: runs, activeRuns, linkOf, timeoutMs: ackTimeoutMs });
-  const onCreated = (rows: readonly StoredRun[]): void => {
-    for (const row of rows) runAccess.note(row);
-    feed.runsChanged(rows);
-  };
   const nameOfDevice = (deviceId: string): string => {
     const device = devices.fleet.find(deviceId);
     return device === undefined ? deviceId : nameOf(device);
   };
   const dispatcher = {
-    ...{ launches, activeRuns, stops, clock, ackTimeoutMs, onCreated },
+    ...{ launches, activeRuns, stops, clock, ackTimeoutMs, onCreated: runsCreated },
     nameOf: nameOfDevice,
   };
   const parameters = new ParameterChecker();

@@ -1,5 +1,5 @@
 import type { CompileProcess } from './compile-process.ts';
-import type { BundleKind, CheckedMessage, CheckMessage } from './process/messages.ts';
+import type { BundleKind, BundleMessage, CheckedMessage, CheckMessage } from './process/messages.ts';
 import type { BundleResult } from './process/bundle.ts';
 import { ProjectMirror, type ProjectFiles } from './project-mirror.ts';
 import { readProjectSettings, settingsPath } from './project-settings.ts';
@@ -83,7 +83,9 @@ export async function askBundle(
     await process.send({ kind: 'content', path, content: content ?? null });
   };
   const paths = [...listed.keys()];
-  const bundled = await process.ask({ kind: 'bundle', of, paths, settings: read.settings }, (reply) => {
+  const given = [...(files.given ?? [])];
+  const message: BundleMessage = { kind: 'bundle', of, paths, settings: read.settings, given };
+  const bundled = await process.ask(message, (reply) => {
     if (reply.kind === 'read') void supply(reply.path);
     return reply.kind === 'bundled' ? reply : undefined;
   });

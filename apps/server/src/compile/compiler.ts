@@ -42,6 +42,8 @@ export interface Compiler {
   bundleProject(files: ProjectFiles): Promise<BundleResult>;
   /** The same for code that stands alone; the work of one `owner` waits for no other's. */
   bundleDirectCode(owner: string, code: string): Promise<BundleResult>;
+  /** Starts a compile process ahead of the first work. */
+  prepare(): void;
   /** Resident bytes of all compile processes. */
   memoryUse(): Promise<number>;
   close(): Promise<void>;
@@ -104,6 +106,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
       run(owner, { path: directPath, timeoutMs }, (process) =>
         askBundle(process, filesOfDirectCode(owner, code), 'direct code'),
       ),
+    prepare: () => pool.prepare(),
     memoryUse: () => pool.memoryUse(),
     close: () => pool.close(),
   };
@@ -116,6 +119,7 @@ const filesOfDirectCode = (projectId: string, code: string): ProjectFiles => ({
   treeId: '',
   list: async () => new Map([[directPath, '']]),
   read: async () => code,
+  given: new Map([[directPath, code]]),
 });
 
 /** Undefined for what is no fault of the code. */

@@ -60,6 +60,11 @@ export class ProcessPool {
     });
   }
 
+  /** Starts the first process, so that the first work does not wait for its start. */
+  prepare(): void {
+    if (!this.#isClosed && this.#processes.length === 0) this.#spawn();
+  }
+
   /** Resident bytes of all processes. */
   async memoryUse(): Promise<number> {
     const sizes = await Promise.all(this.#processes.map((process) => process.memoryUse()));

@@ -13,6 +13,8 @@ export interface ProjectFiles {
   list(): Promise<ReadonlyMap<string, string>>;
   /** Undefined when there is no such file. */
   read(path: string): Promise<string | undefined>;
+  /** Contents that are at hand. */
+  readonly given?: ReadonlyMap<string, string>;
 }
 
 /** All sources of a project together; beyond it no checker could hold them. In UTF-16 units. */

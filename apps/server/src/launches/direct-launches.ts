@@ -48,7 +48,7 @@ export class DirectLaunches {
   readonly #dispatcher: Dispatcher;
   readonly #devices: DeviceAccess;
   readonly #compiler: Compiler;
-  /** The launches that have no stored answer yet, by user and launch ID. */
+  /** The launches that wait for their answer, by user and launch ID. */
   readonly #underWay = new Map<string, UnderWay>();
 
   constructor(dispatcher: Dispatcher, devices: DeviceAccess, compiler: Compiler) {
@@ -101,7 +101,7 @@ export class DirectLaunches {
     return this.#remember(id, outcome);
   }
 
-  /** A launch that is stored is never sent again; without an answer, the server stopped in the middle of it. */
+  /** A launch that is stored is never sent again; without an answer it has started, or the server stopped in the middle of it. */
   async #repeat(launch: StoredLaunch): Promise<LaunchAnswer> {
     if (launch.answer !== null) return readAnswer(launch.answer);
     return this.#remember(launch.id, await awaitOutcome(this.#dispatcher, launch.id));
@@ -109,7 +109,8 @@ export class DirectLaunches {
 
   async #remember(id: string, outcome: LaunchOutcome): Promise<LaunchAnswer> {
     const answer = answerOf(outcome, this.#dispatcher);
-    await this.#dispatcher.launches.saveAnswer(id, JSON.stringify(answer));
+    // That all have started is what the stored runs say too, whatever becomes of them.
+    if ('refusal' in answer) await this.#dispatcher.launches.saveAnswer(id, JSON.stringify(answer));
     return answer;
   }
 }

@@ -11,7 +11,7 @@ interface LaunchRow {
   launch_id: string | null;
   /** Hash of the request, to tell a repetition from another request under the same launch ID. */
   fingerprint: string;
-  /** JSON of the `LaunchAnswer`, once there is one. */
+  /** JSON of the `LaunchAnswer` of a launch of which something did not start. */
   answer: string | null;
   /** Of the token that the launch was asked for with, which may be gone by now. */
   token_name: string | null;

@@ -31,6 +31,7 @@ export class LogIngest {
   #pending: Pending[] = [];
   #pendingEntries = 0;
   #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
   #flushedAt = 0;
   /** They wait for the storage; how many that can be is limited by what hosts send without an acknowledgement. */
   #isStalled = false;
@@ -61,11 +62,14 @@ export class LogIngest {
     this.#pendingEntries += incoming.entries.length;
     if (this.#isStalled) return;
     if (this.#pendingEntries >= flushAtEntries) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), this.#waitMs());
+    else this.#flushSoon();
   }
 
-  #waitMs(): number {
-    return Math.max(0, this.#flushedAt + flushEveryMs - performance.now());
+  #flushSoon(): void {
+    const waitMs = this.#flushedAt + flushEveryMs - performance.now();
+    // The shortest timer takes a millisecond.
+    if (waitMs <= 0) this.#immediate ??= setImmediate(() => this.flush());
+    else this.#timer ??= setTimeout(() => this.flush(), waitMs);
   }
 
   /** What its connection brought will come again on the next one. */
@@ -75,7 +79,9 @@ export class LogIngest {
 
   flush(): void {
     clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
     this.#timer = undefined;
+    this.#immediate = undefined;
     const pending = this.#pending;
     this.#pending = [];
     this.#pendingEntries = 0;

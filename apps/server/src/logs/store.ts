@@ -66,6 +66,11 @@ export class LogStore {
     return this.#segments.map((open) => open.segment);
   }
 
+  /** A run that begins now has no entries: its first ones need not wait for a look at the disk. */
+  begin(runId: string): void {
+    this.#progress.set(runId, 0);
+  }
+
   /** Finds what is stored of a run that has not logged lately. To be awaited before its entries are appended. */
   async findProgress(runId: string): Promise<void> {
     if (this.#progress.has(runId)) return;

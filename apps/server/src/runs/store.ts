@@ -134,7 +134,7 @@ export function createRunStore(database: Db, commits: GroupCommit) {
         const { rows } = await sql<StoredRun>`UPDATE run SET status = change.value->>'status',
             outcome = change.value->>'outcome', error_code = change.value->>'error_code',
             error_message = change.value->>'error_message', error_stack = change.value->>'error_stack',
-            started_at = change.value->>'started_at', ended_at = change.value->>'ended_at'
+            started_at = coalesce(change.value->>'started_at', run.started_at), ended_at = change.value->>'ended_at'
           FROM json_each(${json}) AS change
           WHERE run.id = change.value->>'id' AND run.status IN ('starting', 'running', 'lost')
           RETURNING *`.execute(transaction);

@@ -68,8 +68,10 @@ async function receive(getChecker: () => Checker, message: ToProcess): Promise<v
 
 async function bundleModules(
   getChecker: () => Checker,
-  { of, paths, settings }: BundleMessage,
+  { of, paths, settings, given }: BundleMessage,
 ): Promise<FromProcess> {
+  const known = new Map(given);
+  const read = async (path: string): Promise<string | null> => known.get(path) ?? askContent(path);
   const result = await bundle({ of, paths: new Set(paths), settings, read });
   if (result.ok) return { kind: 'bundled', errors: [], code: result.code, sourceMap: result.sourceMap };
   // The files of projects were checked when they were written; the bundler stops at the first mistake of syntax.
@@ -79,7 +81,7 @@ async function bundleModules(
   return { kind: 'bundled', errors, code: '', sourceMap: '' };
 }
 
-async function read(path: string): Promise<string | null> {
+async function askContent(path: string): Promise<string | null> {
   return new Promise((resolve) => {
     reads.set(path, resolve);
     send({ kind: 'read', path });

@@ -32,6 +32,8 @@ const BundleMessage = Type.Object({
   of: BundleKind,
   paths: Type.Array(Type.String()),
   settings: Settings,
+  /** Contents that need not be asked for. */
+  given: Type.Array(Type.Tuple([Type.String(), Type.String()])),
 });
 
 /** Answer to `read`; null when there is no such file. */
