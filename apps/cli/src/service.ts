@@ -1,4 +1,4 @@
-import { parseHostConfig, startHost } from '@phalanx/host';
+import { type HostApp, parseHostConfig, startHost } from '@phalanx/host';
 import { parseServerConfig, startServer, type ServerApp } from '@phalanx/server';
 import type { Environment } from '@phalanx/settings';
 
@@ -6,6 +6,7 @@ import { startSimulatedPhones, withPhones } from './simulated-phones.ts';
 
 export interface Service {
   readonly server: ServerApp;
+  readonly host: HostApp;
   close(): Promise<void>;
 }
 
@@ -30,8 +31,9 @@ export async function startService(settings: Environment, simulatedPhones: numbe
       PHALANX_TOKEN: await server.createHostToken('host of this machine'),
       PHALANX_PHONES: withPhones(settings, phones),
     });
-    started.push(await startHost(hostConfig));
-    return { server, close };
+    const host = await startHost(hostConfig);
+    started.push(host);
+    return { server, host, close };
   } catch (error) {
     await close();
     throw error;

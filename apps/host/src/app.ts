@@ -36,6 +36,8 @@ export interface HostOverrides {
 
 export interface HostApp {
   readonly hostId: string;
+  /** What the operating system holds user code to, in sentences for the operator. */
+  readonly protection: string;
   /** Resolves when the server has welcomed this host for the first time. */
   readonly connected: Promise<void>;
   /** Ends all runs, tells the server, and lets go of the phones. */
@@ -61,13 +63,14 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     await prepareFolder(dir);
     opened.defer(await lockFolder(dir));
     const hostId = await loadHostId(dir);
-    const pool = await openPool(config, log);
+    const confinement = await openRequiredConfinement(config, log);
+    const pool = await openPool(config, confinement, log);
     opened.defer(() => pool.close());
     const phones = watchPhones({ adbServer: config.adbServer, addresses: config.phones, dataDir: dir, log });
     opened.defer(() => phones.close());
     const { close, connected } = await connect({ config, overrides, dir, hostId, log, pool, phones });
     opened.defer(close);
-    return { hostId, connected, close: () => opened.disposeAsync() };
+    return { hostId, protection: confinement.description, connected, close: () => opened.disposeAsync() };
   } catch (error) {
     await opened.disposeAsync();
     throw explainDataFolder(error, dir);
@@ -87,12 +90,12 @@ interface Parts {
   phones: PhoneWatch;
 }
 
-async function openPool(config: HostConfig, log: Logger): Promise<SandboxPool> {
+function openPool(config: HostConfig, confinement: Confinement, log: Logger): Promise<SandboxPool> {
   return createSandboxPool({
     size: config.warmSandboxes,
     memoryMb: config.runMemoryMb,
     fetchPolicy: { allowPrivateAddresses: config.allowPrivateFetch },
-    confinement: await openRequiredConfinement(config, log),
+    confinement,
     log,
   });
 }

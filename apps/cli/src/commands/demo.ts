@@ -10,7 +10,7 @@ import { ApiClient } from '../api-client.ts';
 import { printIntroduction, printNextSteps } from '../demo/print-steps.ts';
 import { runSamples } from '../demo/run-sample.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
-import { startService } from '../service.ts';
+import { type Service, startService } from '../service.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
 import { untilSignal } from '../until-signal.ts';
 
@@ -34,7 +34,7 @@ async function demoSettings(given: Environment, dataDir: string): Promise<Enviro
   const settings = { ...given, PHALANX_DATA_DIR: dataDir, PHALANX_LISTEN: listen };
   // The demo shows its own phone, whatever is attached; its output is for people, not for a log.
   return {
-    PHALANX_LOG_LEVEL: 'warn',
+    PHALANX_LOG_LEVEL: 'error',
     ...settings,
     PHALANX_ADB_SERVER: 'off',
     PHALANX_ADMIN_TOKEN: undefined,
@@ -53,7 +53,7 @@ export function addDemoCommand(program: Command): void {
       try {
         const service = await startService(await demoSettings(settings, dataDir), 1);
         try {
-          await Promise.race([present(service.server.url, service.server.firstToken), stopped]);
+          await Promise.race([present(service), stopped]);
           await stopped;
         } finally {
           await service.close();
@@ -73,10 +73,11 @@ async function temporaryFolder(): Promise<string> {
   }
 }
 
-async function present(url: string, token: string | undefined): Promise<void> {
+async function present({ server, host }: Service): Promise<void> {
+  const { url, firstToken: token } = server;
   if (token === undefined) throw new CommandError(exitCodes.failed, 'The demo could not make a token.');
   const api = new ApiClient(url, token);
-  printIntroduction(url);
+  printIntroduction(url, host.protection);
   const device = await runSamples(api);
   printNextSteps({ url, token, device });
 }

@@ -3,10 +3,11 @@ import type { Device, LogEntry, OutOfStepsRecord, Run } from '@phalanx/protocol'
 
 const line = (text = ''): void => console.log(text);
 
-export function printIntroduction(url: string): void {
+export function printIntroduction(url: string, protection: string): void {
   line();
   line(`  Phalanx demo    ${url}`);
   line(`  API reference   ${url}/docs`);
+  line(`  ${protection}`);
   line();
 }
 
