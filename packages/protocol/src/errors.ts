@@ -122,8 +122,7 @@ export const errorTable = {
   },
   precondition_failed: {
     status: 412,
-    message:
-      '{path} is not the version that If-Match or If-None-Match asks for, so nothing was changed: read it again.',
+    message: '{path} is not the version that the request asks for, so nothing was changed: read it again.',
   },
   body_too_large: {
     status: 413,

@@ -7,7 +7,7 @@ import { stageBody, type StagedBody } from './large-body/stage-body.ts';
 /** A body up to this size is read in the server's own process: in about ten milliseconds. */
 const maxInProcessBytes = 1024 * 1024;
 
-/** The bodies whose content stands in a file. */
+/** The bodies whose contents stand in files. */
 const stagedBodies = new WeakMap<FastifyRequest, StagedBody>();
 
 export const findStagedBody = (request: FastifyRequest): StagedBody | undefined => stagedBodies.get(request);

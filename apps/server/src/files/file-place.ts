@@ -5,6 +5,8 @@ import { ApiError } from '../http/api-error.ts';
 import type { SavedState } from '../projects/saved-state.ts';
 import { findPathProblem } from './file-path.ts';
 
+type SavedTrees = Pick<SavedState, 'files' | 'compiled'>;
+
 const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path).toWellFormed();
 
 /** Throws `invalid_path` for what could never be the path of a file. */
@@ -15,13 +17,13 @@ export function requirePath(path: string): string {
   return path;
 }
 
-const refusePath = (path: string, problem: string): ApiError =>
+export const refusePath = (path: string, problem: string): ApiError =>
   ApiError.of('invalid_path', { problem: `"${shown(path)}" ${problem}` });
 
 /** The source that `path` was compiled from. */
 export async function findSourceOf(
   repository: GitRepository,
-  state: SavedState,
+  state: SavedTrees,
   path: string,
 ): Promise<string | undefined> {
   if ((await findAt(repository, state.compiled, path)).kind !== 'file') return undefined;
@@ -33,7 +35,7 @@ export async function findSourceOf(
 /** Throws unless a file may be written at `path` in the project as it is now. */
 export async function requirePlace(
   repository: GitRepository,
-  state: SavedState,
+  state: SavedTrees,
   path: string,
 ): Promise<void> {
   for (const tree of [state.files, state.compiled]) {
@@ -49,13 +51,14 @@ export async function requirePlace(
 
 async function requireCompiledPlace(
   repository: GitRepository,
-  state: SavedState,
+  state: SavedTrees,
   { path, compiled }: { path: string; compiled: string },
 ): Promise<void> {
   const { kind } = await findAt(repository, state.files, compiled);
   if (kind === 'folder')
     throw refusePath(path, `would be compiled to "${shown(compiled)}", which is a folder`);
   if (kind === 'file') throw ApiError.of('compiled_path_taken', { path, compiled });
-  const other = await findSourceOf(repository, state, compiled);
-  if (other !== undefined && other !== path) throw ApiError.of('source_conflict', { path, compiled, other });
+  for (const other of listSourcePaths(compiled))
+    if (other !== path && (await findAt(repository, state.files, other)).kind === 'file')
+      throw ApiError.of('source_conflict', { path, compiled, other });
 }

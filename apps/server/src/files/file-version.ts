@@ -4,10 +4,13 @@ import type { GitRepository } from '../git/git-repository.ts';
 import { findAt } from '../git/tree-walk.ts';
 import { ApiError } from '../http/api-error.ts';
 import { namesVersion } from '../http/entity-tags.ts';
-import type { SavedState } from '../projects/saved-state.ts';
+import { emptyTree, readSavedState, type SavedState } from '../projects/saved-state.ts';
 
 /** A file's version is the name of its content in git. */
 export const fileTag = (blobId: string): string => `"${blobId}"`;
+
+/** The version of all saved files together is the name of their tree in git. */
+export const treeTag = (treeId: string | undefined): string => `"${treeId ?? emptyTree}"`;
 
 /** What a caller asks of the file before it may be changed. */
 export interface Precondition {
@@ -32,4 +35,12 @@ export async function requireVersion(
   const isOther = ifMatch !== undefined && !namesVersion(ifMatch, tag);
   const isSame = ifNoneMatch !== undefined && namesVersion(ifNoneMatch, tag);
   if (isOther || isSame) throw ApiError.of('precondition_failed', { path });
+}
+
+/** The saved state; throws `precondition_failed` when its files are not those that the caller has seen. */
+export async function requireTree(repository: GitRepository, expected: string): Promise<SavedState> {
+  const state = await readSavedState(repository);
+  if (treeTag(state.files) !== expected)
+    throw ApiError.of('precondition_failed', { path: 'The list of files' });
+  return state;
 }

@@ -225,6 +225,7 @@ describe('the list of files', () => {
     expect(body).toEqual({
       success: true,
       dirty: true,
+      etag: await project.etag(),
       next_cursor: null,
       files: [
         {
@@ -256,7 +257,13 @@ describe('the list of files', () => {
 
   it('is empty for a new project', async () => {
     const { body } = await api('GET', `/api/v2/automation/files/${project.id}`);
-    expect(body).toEqual({ success: true, files: [], dirty: false, next_cursor: null });
+    expect(body).toEqual({
+      success: true,
+      files: [],
+      dirty: false,
+      etag: '"4b825dc642cb6eb9a060e54bf8d69288fbee4904"',
+      next_cursor: null,
+    });
   });
 });
 

@@ -4,7 +4,7 @@ import { findCompiledPath } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
 import { listDifferences, type FileDifference } from '../git/tree-walk.ts';
-import { fileTag } from './file-version.ts';
+import { fileTag, treeTag } from './file-version.ts';
 import { findTreeOf, readSavedState } from '../projects/saved-state.ts';
 
 export function changeOf(difference: FileDifference | undefined): FileChange {
@@ -16,7 +16,7 @@ export function changeOf(difference: FileDifference | undefined): FileChange {
 /** All files in the order of their paths, with those that were deleted since the newest commit. */
 export async function listProjectFiles(
   repository: GitRepository,
-): Promise<{ files: FileListing[]; dirty: boolean }> {
+): Promise<{ files: FileListing[]; dirty: boolean; etag: string }> {
   const state = await readSavedState(repository);
   const differences = await listDifferences(
     repository,
@@ -33,7 +33,7 @@ export async function listProjectFiles(
     files.push(listing({ path, id, sizeBytes: info?.sizeBytes ?? 0 }, 'deleted'));
   }
   files.sort((one, other) => (one.path < other.path ? -1 : 1));
-  return { files, dirty: differences.size > 0 };
+  return { files, dirty: differences.size > 0, etag: treeTag(state.files) };
 }
 
 const listing = (

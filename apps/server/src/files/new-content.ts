@@ -4,6 +4,7 @@ import { maxFileBytes } from '@phalanx/protocol';
 
 import type { GitRepository } from '../git/git-repository.ts';
 import { ApiError } from '../http/api-error.ts';
+import type { StagedBody } from './large-body/stage-body.ts';
 
 /** What a caller wants a file to hold: in memory, or in a file when it is large. */
 export interface NewContent {
@@ -13,11 +14,24 @@ export interface NewContent {
   store(repository: GitRepository): Promise<string>;
 }
 
-export function contentOfText(text: string): NewContent {
-  if (!text.isWellFormed())
-    throw ApiError.of('invalid_content', {
-      problem: 'must be valid Unicode: it has half of a surrogate pair',
-    });
+/** Up to this size a file takes less to store than a process. */
+const maxInMemoryBytes = 1024 * 1024;
+
+/** The content at `index` of a request. */
+export function contentOf(text: string, staged: StagedBody | undefined, index = 0): NewContent {
+  const content = staged?.contents[index];
+  if (content === undefined) return contentOfText(text);
+  requireUnicode(content.isWellFormed);
+  return contentOfFile(content.file, content.sizeBytes);
+}
+
+function requireUnicode(isWellFormed: boolean): void {
+  if (isWellFormed) return;
+  throw ApiError.of('invalid_content', { problem: 'must be valid Unicode: it has half of a surrogate pair' });
+}
+
+function contentOfText(text: string): NewContent {
+  requireUnicode(text.isWellFormed());
   return {
     sizeBytes: requireSize(Buffer.byteLength(text)),
     readText: async () => text,
@@ -25,11 +39,14 @@ export function contentOfText(text: string): NewContent {
   };
 }
 
-export function contentOfFile(file: string, sizeBytes: number): NewContent {
+function contentOfFile(file: string, sizeBytes: number): NewContent {
   return {
     sizeBytes: requireSize(sizeBytes),
     readText: () => readFile(file, 'utf8'),
-    store: (repository) => repository.writeLargeBlobOf(file),
+    store: async (repository) =>
+      sizeBytes > maxInMemoryBytes
+        ? repository.writeLargeBlobOf(file)
+        : repository.writeBlob(await readFile(file)),
   };
 }
 

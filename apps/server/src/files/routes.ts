@@ -1,7 +1,6 @@
 import { fileRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import { ApiError } from '../http/api-error.ts';
 import { namesVersion } from '../http/entity-tags.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
@@ -11,10 +10,10 @@ import { acceptLargeBodies, findStagedBody } from './accept-large-bodies.ts';
 import { deleteFile } from './delete-file.ts';
 import { requirePath } from './file-place.ts';
 import { fileTag, preconditionOf } from './file-version.ts';
-import type { StagedBody } from './large-body/stage-body.ts';
 import { listProjectFiles } from './list-files.ts';
-import { contentOfFile, contentOfText, type NewContent } from './new-content.ts';
+import { contentOf } from './new-content.ts';
 import { getFile, readFileReply } from './read-file.ts';
+import { replaceFiles } from './replace-files.ts';
 import { writeFile } from './write-file.ts';
 
 interface FileRoutesOptions {
@@ -22,7 +21,7 @@ interface FileRoutesOptions {
   desk: ProjectDesk;
 }
 
-/** `PUT, GET, DELETE /automation/file/:id` · `GET /automation/files/:id` */
+/** `PUT, GET, DELETE /automation/file/:id` · `GET, PUT /automation/files/:id` */
 export async function addFileRoutes(
   app: FastifyInstance,
   { access, desk }: FileRoutesOptions,
@@ -33,7 +32,7 @@ export async function addFileRoutes(
     acceptLargeBodies(large, repositories.git.stagingFolder);
     addRawRoute(large, fileRoutes.write, async ({ principal, params, body, raw }, reply) => {
       const path = requirePath(body.path);
-      const content = newContent(body.content, findStagedBody(raw));
+      const content = contentOf(body.content, findStagedBody(raw));
       const project = await access.getProject(principal, params.id, editors);
       const precondition = preconditionOf(raw);
       const { id, ...written } = await writeFile(desk, {
@@ -43,6 +42,18 @@ export async function addFileRoutes(
         precondition,
       });
       return reply.header('etag', fileTag(id)).send({ success: true, path, ...written });
+    });
+
+    addRoute(large, fileRoutes.replace, async ({ principal, params, body, raw }) => {
+      const staged = findStagedBody(raw);
+      const files = body.files.map(({ path, content }, index) => ({
+        path: requirePath(path),
+        content: contentOf(content, staged, index),
+      }));
+      const deleted = body.deleted.map(requirePath);
+      const { id } = await access.getProject(principal, params.id, editors);
+      const change = { projectId: id, files, deleted, expected: body.expected_etag };
+      return { success: true, ...(await replaceFiles(desk, change)) };
     });
   });
 
@@ -68,18 +79,9 @@ export async function addFileRoutes(
   addRoute(app, fileRoutes.list, async ({ principal, params, query }) => {
     const project = await access.getProject(principal, params.id, readers);
     const limit = pageLimit(query);
-    const { files, dirty } = await repositories.read(project.id, listProjectFiles);
+    const { files, dirty, etag } = await repositories.read(project.id, listProjectFiles);
     const rest = files.filter(({ path }) => path > (query.cursor ?? ''));
     const { items, next_cursor } = toPage(rest, limit, ({ path }) => path);
-    return { success: true, files: items, dirty, next_cursor };
+    return { success: true, files: items, dirty, etag, next_cursor };
   });
-}
-
-function newContent(text: string, staged: StagedBody | undefined): NewContent {
-  if (staged === undefined) return contentOfText(text);
-  if (!staged.isWellFormed)
-    throw ApiError.of('invalid_content', {
-      problem: 'must be valid Unicode: it has half of a surrogate pair',
-    });
-  return contentOfFile(staged.contentFile, staged.sizeBytes);
 }

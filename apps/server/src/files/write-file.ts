@@ -1,11 +1,9 @@
-import { errorLine } from '../compile/error-lines.ts';
 import { requireCompiled } from '../compile/require-compiled.ts';
-import { findCompiledPath, isDeclaration } from '../compile/source-paths.ts';
+import { findCompiledPath } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { fileMode } from '../git/tree.ts';
 import { withEntry } from '../git/tree-edit.ts';
-import { findAt, listDifferences } from '../git/tree-walk.ts';
-import { parametersSchemaPath } from '../launches/parameters/parameter-checker.ts';
+import { findAt } from '../git/tree-walk.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { readSavedState, swapSavedState, type SavedState } from '../projects/saved-state.ts';
@@ -13,6 +11,7 @@ import { requireContent } from './check-content.ts';
 import { requirePlace } from './file-place.ts';
 import { requireVersion, type Precondition } from './file-version.ts';
 import type { NewContent } from './new-content.ts';
+import { mayCompileOtherwise, reviewFile } from './review-file.ts';
 
 export interface FileWrite {
   readonly projectId: string;
@@ -54,54 +53,20 @@ export async function writeFile(desk: ProjectDesk, write: FileWrite): Promise<Wr
     const state = await readSavedState(repository);
     await requireVersion(repository, { state, path, precondition });
     await requirePlace(repository, state, path);
-    if (js !== undefined && (await mayCompileOtherwise(repository, seen, state)))
+    if (js !== undefined && (await mayCompileOtherwise(repository, seen.files, state.files)))
       ({ js, warnings } = await compile(desk, write, state));
     await save(desk, repository, { ...write, id, js, state });
     return { id, compiledPath: findCompiledPath(path) ?? path, compiled: js !== undefined, warnings };
   });
 }
 
-/** Of files that are not compiled, larger ones are data: nobody waits for a look at them. */
-const maxReviewedBytes = 1024 * 1024;
-
 /** Throws `compile_failed` for a source with a mistake. */
 async function compile(desk: ProjectDesk, write: FileWrite, state: SavedState): Promise<Compiled> {
   const { projectId, path, content } = write;
-  const isCompiled = findCompiledPath(path) !== undefined;
-  if (!isCompiled && (!isSeenByCompiler(path) || content.sizeBytes > maxReviewedBytes))
-    return { js: undefined, warnings: [] };
   const files = createProjectFiles(projectId, state.files, (work) => desk.repositories.read(projectId, work));
-  const text = await content.readText();
-  const result = await desk.compiler.compileFile(files, { path, content: text });
-  if (isCompiled) return requireCompiled(result);
-  const warnings = result.ok ? result.warnings : result.errors;
-  return { js: undefined, warnings: [...warnings, ...(await reviewSchema(desk, path, text, warnings))] };
-}
-
-/** The checker has no number for a schema; this is the one of settings that can't be used. */
-const unusable = 5024;
-
-async function reviewSchema(
-  { parameters }: ProjectDesk,
-  path: string,
-  text: string,
-  warnings: readonly string[],
-): Promise<string[]> {
-  if (path !== parametersSchemaPath || warnings.length > 0) return [];
-  const problem = await parameters.findSchemaProblem(text);
-  return problem === undefined ? [] : [errorLine(path, undefined, unusable, problem)];
-}
-
-const isSeenByCompiler = (path: string): boolean =>
-  isDeclaration(path) || /\.(?:[mc]?[jt]s|[jt]sx|json)$/.test(path);
-
-async function mayCompileOtherwise(
-  repository: GitRepository,
-  seen: SavedState,
-  now: SavedState,
-): Promise<boolean> {
-  const differences = await listDifferences(repository, seen.files, now.files);
-  return differences.keys().some(isSeenByCompiler);
+  if (findCompiledPath(path) === undefined)
+    return { js: undefined, warnings: await reviewFile(desk, files, write) };
+  return requireCompiled(await desk.compiler.compileFile(files, { path, content: await content.readText() }));
 }
 
 async function save(

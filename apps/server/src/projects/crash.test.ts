@@ -52,18 +52,29 @@ async function kill(isTogether: boolean): Promise<void> {
 interface Known {
   /** Of each file: the last number whose write was acknowledged, and the last that was sent. */
   files: { acknowledged: number; sent: number }[];
+  /** The same of a pair of files in a project of their own, which change together. */
+  pair: { acknowledged: number; sent: number };
   commits: string[];
   next: number;
 }
 
+const pairOf = (number: number): Record<string, string> =>
+  Object.fromEntries(
+    ['one.ts', 'two.ts'].map((name) => [name, `export const value: string = 'n${number}';\n`]),
+  );
+
 const nameOf = (writer: number): string => `folder-${writer % 2}/file-${writer}.ts`;
+
+interface Projects {
+  project: TestProject;
+  pair: TestProject;
+}
 
 /** Writes and commits until the server is killed, after so many acknowledged requests. */
 async function work(
-  project: TestProject,
+  { project, pair }: Projects,
   known: Known,
-  killAfter: number,
-  isTogether: boolean,
+  { killAfter, isTogether }: { killAfter: number; isTogether: boolean },
 ): Promise<void> {
   let left = killAfter;
   const state: { killed?: Promise<void> } = {};
@@ -80,6 +91,15 @@ async function work(
       acknowledge();
     }
   };
+  const replace = async (): Promise<void> => {
+    while (state.killed === undefined) {
+      const etag = await pair.etag();
+      known.pair.sent = known.next++;
+      expect((await pair.replace(pairOf(known.pair.sent), { etag })).status).toBe(200);
+      known.pair.acknowledged = known.pair.sent;
+      acknowledge();
+    }
+  };
   const commit = async (): Promise<void> => {
     while (state.killed === undefined) {
       const reply = await project.commit('a commit');
@@ -89,7 +109,7 @@ async function work(
       acknowledge();
     }
   };
-  const ends = await Promise.allSettled([...known.files.map(write), commit()]);
+  const ends = await Promise.allSettled([...known.files.map(write), replace(), commit()]);
   await state.killed;
   for (const end of ends) {
     // A connection that broke with the server, and nothing else.
@@ -99,6 +119,15 @@ async function work(
 
 const numberIn = (text: string | undefined): number =>
   Number(/value\b.*= ["']n(\d+)["'];/.exec(text ?? '')?.[1] ?? -1);
+
+async function checkPair(pair: TestProject, known: Known): Promise<void> {
+  const names = ['one.ts', 'one.js', 'two.ts', 'two.js'];
+  const values = await Promise.all(names.map(async (name) => numberIn(await pair.content(name))));
+  const [value = -1] = values;
+  expect(values).toEqual(names.map(() => value));
+  expect([known.pair.acknowledged, known.pair.sent]).toContain(value);
+  known.pair = { acknowledged: value, sent: value };
+}
 
 async function check(project: TestProject, known: Known, gitDir: string): Promise<void> {
   for (const [index, file] of known.files.entries()) {
@@ -125,18 +154,27 @@ it(
     const dataDir = folders.make();
     const known: Known = {
       files: Array.from({ length: writers }, () => ({ acknowledged: -1, sent: -1 })),
+      pair: { acknowledged: -1, sent: -1 },
       commits: [],
       next: 1,
     };
     let id: string | undefined;
+    let pairId: string | undefined;
     for (let round = 0; round <= rounds; round += 1) {
       const api = createApiCaller(await start(dataDir), adminToken);
       id ??= (await TestProject.create(api)).id;
+      pairId ??= (await TestProject.create(api)).id;
       const project = new TestProject(id, api);
+      const pair = new TestProject(pairId, api);
       const gitDir = `${dataDir}/projects/${id}.git`;
       await check(project, known, gitDir);
+      await checkPair(pair, known);
       if (round === rounds) await kill(true);
-      else await work(project, known, 1 + ((round * 7) % 23), round % 2 === 1);
+      else
+        await work({ project, pair }, known, {
+          killAfter: 1 + ((round * 7) % 23),
+          isTogether: round % 2 === 1,
+        });
     }
     expect(known.commits.length).toBeGreaterThan(0);
   },

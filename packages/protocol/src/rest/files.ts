@@ -45,6 +45,13 @@ export const FileListing = Type.Object(
 );
 export type FileListing = Static<typeof FileListing>;
 
+/** JSON writes one byte as up to six ("\u0001"). */
+const bodyLimitBytes = 6 * maxFileBytes + 64 * 1024;
+const treeEtag = Type.String({
+  description: 'The version of all saved files together',
+  examples: ['"4b825dc642cb6eb9a060e54bf8d69288fbee4904"'],
+});
+
 /** Reading and writing the files of a project. */
 export const fileRoutes = {
   write: {
@@ -59,8 +66,7 @@ export const fileRoutes = {
     params,
     headers: changeHeaders,
     body: Type.Object({ path, content: Type.String() }),
-    // JSON writes one byte as up to six ("\u0001").
-    bodyLimitBytes: 6 * maxFileBytes + 64 * 1024,
+    bodyLimitBytes,
     responses: {
       200: Type.Object({
         success,
@@ -130,8 +136,57 @@ export const fileRoutes = {
       200: pageOf({
         files: Type.Array(FileListing),
         dirty: Type.Boolean({ description: 'Whether there is something to commit' }),
+        etag: treeEtag,
       }),
     },
     errors: ['project_not_found'],
+  },
+  replace: {
+    method: 'PUT',
+    path: '/api/v2/automation/files/:id',
+    operationId: 'replaceFiles',
+    tag: 'Files',
+    summary: 'Write and delete many files at once, all or nothing',
+    description:
+      'The project as it would be is checked and compiled as a whole; when that fails, or when the files are not those of `expected_etag` any more, nothing is changed. Each file has the rules of a single write.',
+    scope: 'edit',
+    params,
+    body: Type.Object({
+      files: Type.Array(Type.Object({ path, content: Type.String() }), {
+        maxItems: maxProjectFiles,
+        description: 'New files, and those with new content; all others stay as they are',
+      }),
+      deleted: Type.Array(path, { maxItems: maxProjectFiles }),
+      expected_etag: Type.String({ description: "The list's `etag`: what the changes were made to" }),
+    }),
+    bodyExample: {
+      files: [{ path: 'flows/login.ts', content: 'export const user = "ada";\n' }],
+      deleted: ['flows/old.ts'],
+      expected_etag: '"4b825dc642cb6eb9a060e54bf8d69288fbee4904"',
+    },
+    bodyLimitBytes,
+    responses: {
+      200: Type.Object({
+        success,
+        etag: treeEtag,
+        warnings: Type.Array(Type.String(), {
+          description: 'Mistakes in the `.js`, `.d.ts` and `.json` files among `files`, of the first 100',
+        }),
+      }),
+    },
+    errors: [
+      'project_not_found',
+      'file_not_found',
+      'precondition_failed',
+      'compile_failed',
+      'invalid_path',
+      'invalid_content',
+      'invalid_tsconfig',
+      'compiled_file',
+      'source_conflict',
+      'compiled_path_taken',
+      'project_full',
+      'file_too_large',
+    ],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -1,16 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { maxProjectFiles } from '@phalanx/protocol';
 
 import { parseJson } from '../../http/body.ts';
 import { ApiError } from '../../http/api-error.ts';
-import type { BodyAnswer } from './answer.ts';
+import type { BodyAnswer, StagedText } from './answer.ts';
 
 /*
- * A process of its own: `node main.ts <body> <content>` reads the JSON in <body> and writes the text of its field
- * `content` to <content>. Hundreds of megabytes of JSON would stop the server for seconds, and JSON that was made for
- * it (an array of a hundred million numbers) would end the process that reads it.
+ * A process of its own: `node main.ts <body> <folder>` reads the JSON in <body> and writes the text of each field
+ * `content`, its own or those of its `files`, to <folder>/content-<number>. Hundreds of megabytes of JSON would stop the
+ * server for seconds, and JSON that was made for it (an array of a hundred million numbers) would end the process
+ * that reads it.
  */
 
-const [bodyFile = '', contentFile = ''] = process.argv.slice(2);
+const [bodyFile = '', folder = ''] = process.argv.slice(2);
+const contents: StagedText[] = [];
 
 /** Enough to say that a field has the wrong type, without carrying the field along. */
 function sketch(value: unknown): unknown {
@@ -19,18 +22,40 @@ function sketch(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? {} : value;
 }
 
-async function read(): Promise<BodyAnswer> {
-  const body: unknown = parseJson(await readFile(bodyFile));
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return { kind: 'read', fields: sketch(body), sizeBytes: 0, isWellFormed: true };
-  const content: unknown = Reflect.get(body, 'content');
-  const path = sketch(Reflect.get(body, 'path'));
-  if (typeof content !== 'string')
-    return { kind: 'read', fields: { path, content: sketch(content) }, sizeBytes: 0, isWellFormed: true };
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The fields of a file, with its content in a file. */
+async function stageFile(fields: unknown): Promise<unknown> {
+  if (!isObject(fields)) return sketch(fields);
+  const content: unknown = Reflect.get(fields, 'content');
+  const path = sketch(Reflect.get(fields, 'path'));
+  if (typeof content !== 'string') return { path, content: sketch(content) };
   const isWellFormed = content.isWellFormed();
-  if (isWellFormed) await writeFile(contentFile, content);
-  const sizeBytes = Buffer.byteLength(content);
-  return { kind: 'read', fields: { path, content: '' }, sizeBytes, isWellFormed };
+  if (isWellFormed) await writeFile(`${folder}/content-${contents.length}`, content);
+  contents.push({ sizeBytes: Buffer.byteLength(content), isWellFormed });
+  return { path, content: '' };
+}
+
+/** One more than a project may have, so that it is seen that there are too many. */
+const sketchList = (list: unknown): unknown =>
+  Array.isArray(list) ? list.slice(0, maxProjectFiles + 1) : sketch(list);
+
+async function stage(body: unknown): Promise<unknown> {
+  const files = isObject(body) ? sketchList(Reflect.get(body, 'files')) : undefined;
+  if (!isObject(body) || !Array.isArray(files) || 'content' in body) return stageFile(body);
+  const staged: unknown[] = [];
+  for (const file of files) staged.push(await stageFile(file));
+  const deleted = sketchList(Reflect.get(body, 'deleted'));
+  return {
+    files: staged,
+    deleted: Array.isArray(deleted) ? deleted.map(sketch) : deleted,
+    expected_etag: sketch(Reflect.get(body, 'expected_etag')),
+  };
+}
+
+async function read(): Promise<BodyAnswer> {
+  return { kind: 'read', fields: await stage(parseJson(await readFile(bodyFile))), contents };
 }
 
 async function answer(): Promise<BodyAnswer> {

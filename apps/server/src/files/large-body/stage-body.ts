@@ -11,7 +11,7 @@ import { Compile } from 'typebox/compile';
 
 import { QueueLock } from '../../git/queue-lock.ts';
 import { ApiError } from '../../http/api-error.ts';
-import { BodyAnswer } from './answer.ts';
+import { BodyAnswer, type StagedText } from './answer.ts';
 
 const run = promisify(execFile);
 const answerSchema = Compile(BodyAnswer);
@@ -20,13 +20,19 @@ const timeoutMs = 60_000;
 /** A text of two bytes a character, its source, and what it is read from. */
 const maxHeapMb = 1500;
 
-/** A body whose `content` stands in a file. Whoever takes it calls `discard`. */
+/** Of ten thousand paths. */
+const maxAnswerBytes = 128 * 1024 * 1024;
+
+interface StagedContent extends StagedText {
+  readonly file: string;
+}
+
+/** A body whose contents stand in files. Whoever takes it calls `discard`. */
 export interface StagedBody {
-  /** The body's fields, with an empty text in the place of `content`. */
+  /** The body's fields, with an empty text in the place of each `content`. */
   readonly fields: unknown;
-  readonly contentFile: string;
-  readonly sizeBytes: number;
-  readonly isWellFormed: boolean;
+  /** In the order of the body. */
+  readonly contents: readonly StagedContent[];
   discard(): Promise<void>;
 }
 
@@ -44,10 +50,10 @@ export async function stageBody(
   try {
     await mkdir(folder);
     const bodyFile = path.join(folder, 'body');
-    const contentFile = path.join(folder, 'content');
     await pipeline(body, limited(limitBytes), createWriteStream(bodyFile));
-    const answer = await turn.run(() => readBody(bodyFile, contentFile));
-    return { ...answer, contentFile, discard };
+    const { fields, contents } = await turn.run(() => readBody(bodyFile, folder));
+    const staged = contents.map((text, index) => ({ ...text, file: path.join(folder, `content-${index}`) }));
+    return { fields, contents: staged, discard };
   } catch (error) {
     await discard();
     throw error;
@@ -66,17 +72,18 @@ const limited = (limit: number) =>
 
 async function readBody(
   bodyFile: string,
-  contentFile: string,
-): Promise<{ fields: unknown; sizeBytes: number; isWellFormed: boolean }> {
-  const args = [`--max-old-space-size=${maxHeapMb}`, program, bodyFile, contentFile];
+  folder: string,
+): Promise<{ fields: unknown; contents: readonly StagedText[] }> {
+  const args = [`--max-old-space-size=${maxHeapMb}`, program, bodyFile, folder];
   const output = await run(process.execPath, args, {
     env: {},
     timeout: timeoutMs,
+    maxBuffer: maxAnswerBytes,
     killSignal: 'SIGKILL',
   }).catch((error: unknown) => {
     throw ApiError.of(
       'malformed_json',
-      { reason: 'it has too many values; send one object with the texts "path" and "content"' },
+      { reason: 'it has too many values; send one object with the fields of this endpoint' },
       { cause: error },
     );
   });

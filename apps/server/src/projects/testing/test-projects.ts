@@ -66,6 +66,20 @@ export class TestProject {
     if (status !== 200) throw new Error(text);
   }
 
+  /** Of all files together. */
+  async etag(): Promise<string> {
+    return stringAt((await this.api('GET', `/api/v2/automation/files/${this.id}`)).body, 'etag');
+  }
+
+  replace(
+    contents: Readonly<Record<string, string>>,
+    { deleted = [], etag }: { deleted?: readonly string[]; etag: string },
+  ): Promise<ApiReply> {
+    const files = Object.entries(contents).map(([file, content]) => ({ path: file, content }));
+    const body = { files, deleted, expected_etag: etag };
+    return this.api('PUT', `/api/v2/automation/files/${this.id}`, { body });
+  }
+
   read(file: string): Promise<ApiReply> {
     return this.api('GET', `/api/v2/automation/file/${this.id}?path=${encodeURIComponent(file)}`);
   }

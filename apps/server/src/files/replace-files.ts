@@ -1,0 +1,157 @@
+import { requireCompiled } from '../compile/require-compiled.ts';
+import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
+import type { GitRepository } from '../git/git-repository.ts';
+import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
+import { fileMode, type TreeEntry } from '../git/tree.ts';
+import { buildTree } from '../git/tree-edit.ts';
+import { ApiError } from '../http/api-error.ts';
+import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
+import type { ProjectDesk } from '../projects/project-desk.ts';
+import { createProjectFiles } from '../projects/project-files.ts';
+import { swapSavedState } from '../projects/saved-state.ts';
+import { requireContent } from './check-content.ts';
+import { findSourceOf, refusePath, requirePlace } from './file-place.ts';
+import { requireTree, treeTag } from './file-version.ts';
+import type { NewContent } from './new-content.ts';
+import { mayCompileOtherwise, reviewFile } from './review-file.ts';
+
+/** Each look at a file takes a moment of the compiler. */
+const maxReviewedFiles = 100;
+
+export interface TreeChange {
+  readonly projectId: string;
+  readonly files: readonly { path: string; content: NewContent }[];
+  readonly deleted: readonly string[];
+  /** The version of the tree that is to be changed. */
+  readonly expected: string;
+}
+
+type Entries = Map<string, TreeEntry>;
+
+interface NextTree {
+  readonly id: string | undefined;
+  readonly entries: Entries;
+  /** Whether what was compiled before may be out of date. */
+  readonly isToCompile: boolean;
+  readonly totals: { files: number; bytes: number };
+}
+
+/** Saves all changes or none; what is compiled is the project as a whole. Durable when it resolves. */
+export async function replaceFiles(
+  desk: ProjectDesk,
+  change: TreeChange,
+): Promise<{ etag: string; warnings: string[] }> {
+  const { projectId, files, expected } = change;
+  requireDistinct(change);
+  for (const { path, content } of files) await requireContent(path, content);
+  const next = await desk.repositories.read(projectId, (repository) => buildNext(desk, repository, change));
+  const { outputs, warnings } = await compile(desk, change, next);
+  return desk.repositories.write(projectId, async (repository) => {
+    // All that was looked at before belongs to this one tree.
+    const state = await requireTree(repository, expected);
+    const compiled =
+      outputs === undefined ? state.compiled : await storeCompiled(repository, state.compiled, outputs);
+    await swapSavedState(repository, state, { files: next.id, compiled, head: state.head });
+    desk.totals.remember(next.id, next.totals);
+    return { etag: treeTag(next.id), warnings };
+  });
+}
+
+function requireDistinct({ files, deleted }: TreeChange): void {
+  const seen = new Set<string>();
+  for (const path of [...files.map((file) => file.path), ...deleted]) {
+    if (seen.has(path)) throw refusePath(path, 'is named twice');
+    seen.add(path);
+  }
+}
+
+async function buildNext(
+  desk: ProjectDesk,
+  repository: GitRepository,
+  change: TreeChange,
+): Promise<NextTree> {
+  const state = await requireTree(repository, change.expected);
+  const before = new Map((await listSizedFiles(repository, state.files)).map((file) => [file.path, file]));
+  for (const path of change.deleted) {
+    const source = await findSourceOf(repository, state, path);
+    if (source !== undefined) throw ApiError.of('compiled_file', { path, source });
+    if (!before.has(path)) throw ApiError.of('file_not_found', { path, project_id: change.projectId });
+  }
+  const totals = await desk.totals.requireRoom(repository, state.files, growthOf(change, before));
+  const entries = await storeEntries(desk, repository, { change, before });
+  const id = await buildTree(repository, entries);
+  await requirePlaces(repository, { files: id, entries, changed: change.files });
+  return { id, entries, totals, isToCompile: await mayCompileOtherwise(repository, state.files, id) };
+}
+
+function growthOf(
+  { files, deleted }: TreeChange,
+  before: ReadonlyMap<string, SizedFile>,
+): { files: number; bytes: number } {
+  const sizeOf = (path: string): number => before.get(path)?.sizeBytes ?? 0;
+  const added = files.reduce((sum, { path, content }) => sum + content.sizeBytes - sizeOf(path), 0);
+  return {
+    files: files.filter(({ path }) => !before.has(path)).length - deleted.length,
+    bytes: deleted.reduce((sum, path) => sum - sizeOf(path), added),
+  };
+}
+
+/** All files as they are to be, the new contents stored. */
+async function storeEntries(
+  { repositories }: ProjectDesk,
+  repository: GitRepository,
+  { change, before }: { change: TreeChange; before: ReadonlyMap<string, SizedFile> },
+): Promise<Entries> {
+  const entries: Entries = new Map(Array.from(before, ([path, { mode, id }]) => [path, { mode, id }]));
+  for (const path of change.deleted) entries.delete(path);
+  let bytes = 0;
+  for (const { path, content } of change.files) {
+    const id = await content.store(repository);
+    entries.set(path, { mode: before.get(path)?.mode ?? fileMode, id });
+    bytes += content.sizeBytes;
+  }
+  repositories.noteWrite(change.projectId, Math.floor(bytes / 2 ** 20) + change.files.length);
+  return entries;
+}
+
+/** The rules of single writes, in the tree as it is to be. */
+async function requirePlaces(
+  repository: GitRepository,
+  { files, entries, changed }: { files: string | undefined; entries: Entries; changed: TreeChange['files'] },
+): Promise<void> {
+  // What will be compiled has its place already; the content does not matter.
+  const places = Array.from(entries, ([path, entry]) => [findCompiledPath(path), entry] as const);
+  const known = places.filter((place): place is [string, TreeEntry] => place[0] !== undefined);
+  const compiled = await buildTree(repository, new Map(known));
+  for (const { path } of changed) {
+    const file = foldersOf(path).find((folder) => isFile(entries, folder));
+    if (file !== undefined) throw refusePath(path, `runs through the file "${file}"`);
+    await requirePlace(repository, { files, compiled }, path);
+  }
+}
+
+/** `a/b/c` stands in `a` and in `a/b`. */
+const foldersOf = (path: string): string[] =>
+  Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index));
+
+/** Of the user, or compiled from one of the user. */
+const isFile = (entries: Entries, path: string): boolean =>
+  [path, ...listSourcePaths(path)].some((one) => entries.has(one));
+
+/** Throws `compile_failed`. */
+async function compile(
+  desk: ProjectDesk,
+  { projectId, files }: TreeChange,
+  { id, entries, isToCompile }: NextTree,
+): Promise<{ outputs: ReadonlyMap<string, string> | undefined; warnings: string[] }> {
+  if (!isToCompile) return { outputs: undefined, warnings: [] };
+  const next = createProjectFiles(projectId, id, (work) => desk.repositories.read(projectId, work));
+  const outputs = hasSources(entries.keys())
+    ? requireCompiled(await desk.compiler.compileProject(next)).outputs
+    : new Map<string, string>();
+  const warnings = new Set<string>();
+  const reviewed = files.filter(({ path }) => findCompiledPath(path) === undefined);
+  for (const file of reviewed.slice(0, maxReviewedFiles))
+    for (const line of await reviewFile(desk, next, file)) warnings.add(line);
+  return { outputs, warnings: [...warnings] };
+}

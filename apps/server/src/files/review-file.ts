@@ -1,0 +1,40 @@
+import { errorLine } from '../compile/error-lines.ts';
+import type { ProjectFiles } from '../compile/project-mirror.ts';
+import { isDeclaration } from '../compile/source-paths.ts';
+import type { GitRepository } from '../git/git-repository.ts';
+import { listDifferences } from '../git/tree-walk.ts';
+import { parametersSchemaPath } from '../launches/parameters/parameter-checker.ts';
+import type { ProjectDesk } from '../projects/project-desk.ts';
+import type { NewContent } from './new-content.ts';
+
+/** Of files that are not compiled, larger ones are data: nobody waits for a look at them. */
+const maxReviewedBytes = 1024 * 1024;
+/** The checker has no number for a schema; this is the one of settings that can't be used. */
+const unusable = 5024;
+
+/** What is wrong with a file that is not compiled, and with those that use it. */
+export async function reviewFile(
+  { compiler, parameters }: ProjectDesk,
+  files: ProjectFiles,
+  { path, content }: { path: string; content: NewContent },
+): Promise<string[]> {
+  if (!isSeenByCompiler(path) || content.sizeBytes > maxReviewedBytes) return [];
+  const text = await content.readText();
+  const result = await compiler.compileFile(files, { path, content: text });
+  const warnings = result.ok ? result.warnings : result.errors;
+  if (path !== parametersSchemaPath || warnings.length > 0) return warnings;
+  const problem = await parameters.findSchemaProblem(text);
+  return problem === undefined ? [] : [errorLine(path, undefined, unusable, problem)];
+}
+
+const isSeenByCompiler = (path: string): boolean =>
+  isDeclaration(path) || /\.(?:[mc]?[jt]s|[jt]sx|json)$/.test(path);
+
+/** Whether something differs between two trees that a compiler looks at. */
+export async function mayCompileOtherwise(
+  repository: GitRepository,
+  before: string | undefined,
+  after: string | undefined,
+): Promise<boolean> {
+  return (await listDifferences(repository, before, after)).keys().some(isSeenByCompiler);
+}
