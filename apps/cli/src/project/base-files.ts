@@ -8,7 +8,7 @@ import { ownFolder } from './local-path.ts';
 import { writeBelow } from './write-own-file.ts';
 
 /**
- * The files as folder and server both had them last, by path: a hash of the content. What differs from it here was
+ * The files as folder and server both had them last, by path: the version of the content. What differs from it here was
  * changed here, what differs on the server was changed there.
  */
 export type BaseFiles = Map<string, string>;
@@ -16,7 +16,11 @@ export type BaseFiles = Map<string, string>;
 const Base = Compile(Type.Object({ files: Type.Record(Type.String(), Type.String()) }));
 const baseFile = `${ownFolder}/base.json`;
 
-export const contentHash = (content: string | Uint8Array): string => hash('sha256', content, 'hex');
+/** The version that the server gives to a file with this content: git's name for it. */
+export function contentVersion(content: string | Uint8Array): string {
+  const bytes = Buffer.from(content);
+  return `"${hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]), 'hex')}"`;
+}
 
 /** Without a record, or with a damaged one, everything counts as changed on both sides: nothing is overwritten. */
 export async function readBase(root: string): Promise<BaseFiles> {

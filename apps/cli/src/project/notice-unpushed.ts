@@ -1,6 +1,6 @@
 import { notice } from '../output/notice.ts';
 import { defaultConfigText } from '../types/write-types.ts';
-import { contentHash, readBase } from './base-files.ts';
+import { contentVersion, readBase } from './base-files.ts';
 import type { LinkedFolder } from './link.ts';
 import { listLocalFiles } from './list-local-files.ts';
 import { LocalPathError } from './local-path.ts';
@@ -13,7 +13,7 @@ export async function noticeUnpushed({ root }: LinkedFolder): Promise<void> {
   let count = [...base.keys()].filter((file) => !paths.includes(file)).length;
   for (const file of paths) {
     const hash = await hashOf(root, file);
-    const isOurOwn = file === 'tsconfig.json' && hash === contentHash(defaultConfigText);
+    const isOurOwn = file === 'tsconfig.json' && hash === contentVersion(defaultConfigText);
     if (hash !== base.get(file) && !isOurOwn) count += 1;
   }
   if (count === 0) return;
@@ -22,7 +22,7 @@ export async function noticeUnpushed({ root }: LinkedFolder): Promise<void> {
 }
 
 const hashOf = (root: string, file: string): Promise<string | undefined> =>
-  readLocalFile(root, file).then(contentHash, (error: unknown) => {
+  readLocalFile(root, file).then(contentVersion, (error: unknown) => {
     if (error instanceof LocalPathError) return undefined;
     throw error;
   });

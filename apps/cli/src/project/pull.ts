@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { ApiClient } from '../api-client.ts';
 import { inParallel } from '../follow/in-parallel.ts';
 import { Progress } from '../output/progress.ts';
-import { contentHash, readBase, writeBase, type BaseFiles } from './base-files.ts';
+import { contentVersion, readBase, writeBase, type BaseFiles } from './base-files.ts';
 import type { LinkedFolder } from './link.ts';
 import {
   findKind,
@@ -54,7 +54,7 @@ async function localState(root: string, file: string): Promise<string> {
   const kind = await findKind(path.join(root, file));
   if (kind === undefined) return 'absent';
   if (kind !== 'file') return 'blocked';
-  return readLocalFile(root, file).then(contentHash, (error: unknown) => {
+  return readLocalFile(root, file).then(contentVersion, (error: unknown) => {
     if (error instanceof LocalPathError) return 'unreadable';
     throw error;
   });
@@ -82,29 +82,28 @@ export async function pull(api: ApiClient, folder: LinkedFolder, force: boolean)
 }
 
 async function compareAll(state: Pull): Promise<void> {
-  const paths = await state.remote.list();
-  const progress = new Progress('Comparing', paths.length);
+  const { versions } = await state.remote.list();
+  const progress = new Progress('Comparing', versions.size);
   try {
-    await inParallel(paths, async (file, index) => {
-      await compare(state, file, path.join(state.staging, String(index)));
+    await inParallel([...versions], async ([file, there], index) => {
+      await compare(state, { file, there }, path.join(state.staging, String(index)));
       progress.step();
     });
   } finally {
     progress.end();
   }
-  const onServer = new Set(paths);
-  for (const file of state.base.keys()) if (!onServer.has(file)) await compareGone(state, file);
+  for (const file of state.base.keys()) if (!versions.has(file)) await compareGone(state, file);
 }
 
-async function compare(state: Pull, file: string, staged: string): Promise<void> {
+/** Only what is to be written here is fetched. */
+async function compare(
+  state: Pull,
+  { file, there }: { file: string; there: string },
+  staged: string,
+): Promise<void> {
   const { root, remote, base, result, steps } = state;
   const problem = findPathProblem(file);
   if (problem !== undefined) return void result.skipped.push({ path: file, reason: problem });
-  const found = await remote.find(file);
-  if (found === undefined) return;
-  if (found === 'not text')
-    return void result.skipped.push({ path: file, reason: 'it is not text: git clone has it' });
-  const there = contentHash(found.text);
   const here = await localState(root, file);
   const before = base.get(file);
   if (here === 'blocked')
@@ -112,9 +111,13 @@ async function compare(state: Pull, file: string, staged: string): Promise<void>
   if (here === there) return void steps.push({ kind: 'same', path: file, hash: there });
   const isUntouchedHere = here === before || (here === 'absent' && before === undefined);
   if (!isUntouchedHere && there === before && !state.force) return void result.kept.push(file);
+  const found = await remote.find(file);
+  if (found === undefined) return;
+  if (found === 'not text')
+    return void result.skipped.push({ path: file, reason: 'it is not text: git clone has it' });
   if (!isUntouchedHere) result.conflicts.push(file);
   await writeFile(staged, found.text, { flag: 'wx' });
-  steps.push({ kind: 'write', path: file, staged, hash: there });
+  steps.push({ kind: 'write', path: file, staged, hash: contentVersion(found.text) });
 }
 
 /** A file that the server had, and has no more. */

@@ -13,12 +13,17 @@ export class RemoteFiles {
     this.#params = { id: projectId };
   }
 
-  async list(): Promise<string[]> {
+  /** The version of each file, by path, and that of all together as it was when the list began. */
+  async list(): Promise<{ etag: string; versions: ReadonlyMap<string, string> }> {
+    const etags: string[] = [];
     const files = await readAll(
       (query) => this.#api.call(fileRoutes.list, { params: this.#params, query }),
-      (page) => page.files,
+      (page) => {
+        etags.push(page.etag);
+        return page.files.filter(({ change }) => change !== 'deleted');
+      },
     );
-    return files.filter(({ change }) => change !== 'deleted').map((file) => file.path);
+    return { etag: etags[0] ?? '', versions: new Map(files.map(({ path, etag }) => [path, etag])) };
   }
 
   /** `not text` for a file that came by git and that JSON can't hold. */
@@ -32,13 +37,5 @@ export class RemoteFiles {
       if (error.code === 'file_not_found') return undefined;
       throw error;
     }
-  }
-
-  async write(path: string, content: string): Promise<void> {
-    await this.#api.call(fileRoutes.write, { params: this.#params, body: { path, content } });
-  }
-
-  async delete(path: string): Promise<void> {
-    await this.#api.call(fileRoutes.delete, { params: this.#params, query: { path } });
   }
 }

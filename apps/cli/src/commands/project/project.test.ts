@@ -83,17 +83,30 @@ describe('a push of a folder', () => {
     ]);
   });
 
-  test('shows the errors of each file that does not compile, and saves the others', async () => {
+  test('saves nothing of a project that does not compile, and shows all errors', async () => {
     await writeHere('good.ts', 'export const good = 1;\n');
     await writeHere('wrong.ts', `const n: number = 'text';\n`);
-    await writeHere('worse.ts', 'let = = 1;\n');
+    await writeHere('worse.ts', 'const worse: string = 1;\n');
     const { code, stdout, stderr } = await inFolder('push');
     expect(code).toBe(3);
-    expect(stdout).toContain('pushed    good.ts');
-    expect(stderr).toMatch(/Not saved: wrong\.ts\n {2}wrong\.ts\(1,7\): error TS2322: .+\n/);
-    expect(stderr).toMatch(/Not saved: worse\.ts\n {2}worse\.ts\(1,\d+\): error /);
-    expect(stderr).toMatch(/2 files could not be saved: correct and push again\.\n$/);
-    expect(await listThere()).toEqual(['good.ts', 'tsconfig.json']);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^Nothing was pushed: /);
+    expect(stderr).toMatch(/\bwrong\.ts\(1,7\): error TS2322: .+\n/);
+    expect(stderr).toMatch(/\bworse\.ts\(1,\d+\): error /);
+    expect(await listThere()).toEqual([]);
+    await writeHere('wrong.ts', 'export const n = 1;\n');
+    await writeHere('worse.ts', 'export const n = 1;\n');
+    expect(await inFolder('push')).toMatchObject({ code: 0, stderr: '' });
+    expect(await listThere()).toEqual(['good.ts', 'tsconfig.json', 'worse.ts', 'wrong.ts']);
+  });
+
+  test('says what is wrong with what was saved all the same', async () => {
+    await writeHere('data.json', '{');
+    expect(await inFolder('push')).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^data\.json\(1,\d+\): error TS/),
+      stdout: expect.stringContaining('pushed    data.json'),
+    });
   });
 
   test('deletes what was deleted here only when somebody has said so', async () => {
@@ -103,6 +116,7 @@ describe('a push of a folder', () => {
     await rm(path.join(folder, 'b'), { recursive: true });
     await writeHere('b', 'now a file');
     const asked = await inFolder('push');
+    expect(asked).toMatchObject({ code: 3, stdout: '' });
     expect(asked.stderr).toContain('Still on the server: b/c.ts');
     expect(await listThere()).toContain('b/c.ts');
     const agreed = await inFolder('push', '--delete');
@@ -118,6 +132,7 @@ describe('a push of a folder', () => {
     await writeThere('new.txt', 'theirs');
     await writeHere('a.txt', 'mine');
     await writeHere('new.txt', 'mine');
+    await writeHere('other.txt', 'mine');
     await rm(path.join(folder, 'b.txt'));
     await writeThere('b.txt', 'theirs');
     const { code, stderr } = await inFolder('push', '--delete');
@@ -126,6 +141,7 @@ describe('a push of a folder', () => {
       expect(stderr).toContain(`Changed on the server: ${file}\n`);
     expect(await readThere('a.txt')).toBe('theirs');
     expect(await readThere('b.txt')).toBe('theirs');
+    expect(await listThere()).not.toContain('other.txt');
     expect(await inFolder('push', '--force')).toMatchObject({ code: 0 });
     expect(await readThere('a.txt')).toBe('mine');
     expect(await readThere('new.txt')).toBe('mine');
@@ -139,7 +155,7 @@ describe('a push of a folder', () => {
     expect(code).toBe(3);
     expect(stderr).toContain('Left out: etc (neither a file nor a folder)\nLeft out: passwd (neither');
     expect(stderr).toContain('Not saved: bytes.bin\n  it is not UTF-8 text: push it with git\n');
-    expect(await listThere()).toEqual(['tsconfig.json']);
+    expect(await listThere()).toEqual([]);
   });
 
   test('goes on with names that a shell or a terminal might take for something else', async () => {
@@ -157,7 +173,10 @@ describe('a push of a folder', () => {
     const { code, stdout, stderr } = await inFolder('push');
     expect(stdout + stderr).not.toContain('\u001b');
     expect(code).toBe(3);
-    expect(stderr).toContain('Not saved: \\x1b[2J.txt');
+    expect(stderr).toContain('Field path "\\u001b[2J.txt"');
+    expect(await listThere()).toEqual([]);
+    await rm(path.join(folder, '\u001b[2J.txt'));
+    expect(await inFolder('push')).toMatchObject({ code: 0, stderr: '' });
     const saved = names.filter((name) => !name.startsWith('\u001b'));
     expect((await listThere()).sort()).toEqual([...saved, 'tsconfig.json'].sort());
   });
