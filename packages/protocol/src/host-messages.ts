@@ -16,13 +16,17 @@ import { CaptureKind, RecordReport } from './records.ts';
 import { maxRunResultBytes, RunError, RunOutcome, RunStatus } from './runs.ts';
 
 /** Raised when the messages change so that an older server can't follow. */
-export const hostProtocolVersion = 2;
+export const hostProtocolVersion = 3;
 /** A server follows hosts of its own version and of the one before, so that it can be brought up to date first. */
 export const oldestHostProtocolVersion = hostProtocolVersion - 1;
 export const hostConnectPath = '/api/v2/hosts/connect';
 
 /** A larger frame of a host closes the connection. */
 export const maxFrameBytes = 32 * 1024 * 1024;
+/** The same for a text frame. */
+export const maxTextFrameBytes = 2 * 1024 * 1024;
+/** What hosts put into one text frame, so that it stays below. */
+export const pageBytes = 512 * 1024;
 /** The same for a frame of the server, which carries code and its source map. */
 export const maxServerFrameBytes = 192 * 1024 * 1024;
 /** Entries in one `logs` frame. */
@@ -73,8 +77,11 @@ export const RunReport = Type.Object({
 });
 export type RunReport = Static<typeof RunReport>;
 
-const devices = Type.Array(DeviceReport, { maxItems: 10_000 });
-const runs = Type.Array(RunReport, { maxItems: 100_000 });
+/** What one host may have, all pages of its `hello` together. */
+export const mostOfHost = { devices: 10_000, runs: 100_000 };
+
+const devices = Type.Array(DeviceReport, { maxItems: mostOfHost.devices });
+const runs = Type.Array(RunReport, { maxItems: mostOfHost.runs });
 
 export const HostMessage = Type.Union([
   Type.Object({
@@ -86,7 +93,11 @@ export const HostMessage = Type.Union([
     devices,
     /** Every run that the host has not been told to forget, running or ended. */
     runs,
+    /** The list goes on in `hello_more`. From version 3 on. */
+    more: Type.Optional(Type.Boolean()),
   }),
+  /** More phones and runs of `hello`; the last page has no `more`, and only then the server answers `welcome`. */
+  Type.Object({ type: Type.Literal('hello_more'), devices, runs, more: Type.Optional(Type.Boolean()) }),
   /** Phones that are new or have changed. */
   Type.Object({ type: Type.Literal('devices'), devices }),
   /** Sent every `heartbeat_ms`. `ready`: serials of the phones that answered since the last one. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import { closeCodes, type HostMessage, hostProtocolVersion } from '@phalanx/protocol';
+import { closeCodes, hostProtocolVersion } from '@phalanx/protocol';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { startTestService, type TestService } from '../testing/test-service.ts';
+import type { Hello } from './pages.ts';
 import { ServerConnection } from './server-connection.ts';
 import type { ServerCommand } from './server-message.ts';
 import { createServiceClock } from './service-clock.ts';
@@ -29,7 +30,7 @@ function connect({ token = service.token, path = '', stableMs = 60_000 } = {}) {
   const clock = createServiceClock();
   const serverUrl = new URL(service.url + path);
   const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs: 20, stableMs });
-  const hello = (): HostMessage => ({
+  const hello = (): Hello => ({
     type: 'hello',
     protocol_version: hostProtocolVersion,
     host_id: '018f0000-0000-7000-8000-000000000001',

@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 
 import { createBackoff } from '../time/backoff.ts';
 import { pause } from '../time/time-limit.ts';
+import type { Hello } from './pages.ts';
 import type { ServerCommand } from './server-message.ts';
 import type { ServiceClock } from './service-clock.ts';
 import { Session, type SessionEnd } from './session.ts';
@@ -16,7 +17,7 @@ import { Session, type SessionEnd } from './session.ts';
 /** What the connection needs of the rest of the host. */
 export interface Peer {
   /** All that the host holds, at this moment. */
-  hello: () => HostMessage;
+  hello: () => Hello;
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
   listReady: (sinceMs: number) => string[];
   onCommand: (command: ServerCommand) => void;

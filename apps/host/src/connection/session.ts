@@ -10,6 +10,7 @@ import {
 import { type RawData, WebSocket } from 'ws';
 
 import { encodeBinaryFrame } from './binary-frame.ts';
+import { type Hello, pagesOfHello } from './pages.ts';
 import { readRefusal } from './refusal.ts';
 import { parseServerMessage } from './server-message.ts';
 import type { ServiceClock } from './service-clock.ts';
@@ -32,8 +33,8 @@ export interface SessionOptions {
   url: URL;
   token: string;
   clock: ServiceClock;
-  /** The first message, made when the socket is open. */
-  hello: () => HostMessage;
+  /** The first message, sent in pages, made when the socket is open. */
+  hello: () => Hello;
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
   listReady: (sinceMs: number) => string[];
   onWelcome: () => void;
@@ -107,7 +108,7 @@ export class Session {
 
   #sayHello(): void {
     this.#helloSentAt = Date.now();
-    this.send(this.#options.hello());
+    for (const page of pagesOfHello(this.#options.hello())) this.send(page);
     this.#timer = setTimeout(
       () => this.#cut(`The server did not answer within ${handshakeTimeoutMs} ms`),
       handshakeTimeoutMs,

@@ -3,10 +3,11 @@ import { appendFile, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type HostMessage, hostProtocolVersion } from '@phalanx/protocol';
+import { hostProtocolVersion } from '@phalanx/protocol';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import type { Hello } from '../connection/pages.ts';
 import { ServerConnection } from '../connection/server-connection.ts';
 import { createServiceClock } from '../connection/service-clock.ts';
 import { startTestService, type TestService } from '../testing/test-service.ts';
@@ -42,7 +43,7 @@ function openSpool(limits: Partial<LogLimits> = {}) {
     log,
   });
   const spool = new LogSpool({ dir, connection, clock, log, limits });
-  const hello = (): HostMessage => ({
+  const hello = (): Hello => ({
     type: 'hello',
     protocol_version: hostProtocolVersion,
     host_id: randomUUID(),

@@ -1,5 +1,6 @@
 import type { DeviceReport } from '@phalanx/protocol';
 
+import { inPages } from '../connection/pages.ts';
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import { toDeviceReport } from './device-report.ts';
@@ -79,7 +80,7 @@ export class DeviceReporter {
     const changed = [...this.#changed].map(([serial, phone]) => this.#phones.find(serial) ?? phone);
     this.#changed.clear();
     const devices = this.#reportsOf(changed);
-    if (devices.length > 0) this.#connection.send({ type: 'devices', devices });
+    for (const page of inPages(devices)) this.#connection.send({ type: 'devices', devices: page });
   }
 
   #reportsOf(phones: readonly Phone[]): DeviceReport[] {

@@ -7,7 +7,7 @@ import type { LogSpool } from '../logs/log-spool.ts';
 import { type HeldRun, HeldRuns, holdRun } from './held-run.ts';
 import type { RunJournal } from './run-journal.ts';
 import { failed, type RunEnd, type RunRecord, toRunReport } from './run-record.ts';
-import { lengthOf, maxLengthPerMessage, RunReporter } from './run-reporter.ts';
+import { RunReporter } from './run-reporter.ts';
 
 /** How long the end of a run waits for its last log lines, with the server connected: less than a stop is waited for. */
 const logWaitMs = 8000;
@@ -42,17 +42,10 @@ export class RunDesk {
     for (const run of this.runs.list()) this.#track(this.#concludeRecovered(run));
   }
 
-  /** All runs, for `hello`. Long ends follow in messages of their own. */
+  /** All runs, for `hello`. */
   reports(): RunReport[] {
     this.#reporter.clear();
-    let room = maxLengthPerMessage;
-    return this.runs.list().map(({ record, mayTellEnd }) => {
-      const report = toRunReport(record, mayTellEnd);
-      room -= lengthOf(report);
-      if (room >= 0) return report;
-      this.report(record.run_id);
-      return toRunReport(record, false);
-    });
+    return this.runs.list().map(({ record, mayTellEnd }) => toRunReport(record, mayTellEnd));
   }
 
   /** Tells the server, soon, where the run stands. */

@@ -47,6 +47,7 @@ export class TestService {
     perMessageDeflate: false,
   });
   readonly #watchers = new Set<() => void>();
+  #hello: Extract<HostMessage, { type: 'hello' }> | undefined;
   #current: WebSocket | undefined;
   #port = 0;
 
@@ -203,7 +204,7 @@ export class TestService {
   }
 
   #takeMessage(message: HostMessage, connection: number): void {
-    if (message.type === 'hello') this.#takeHello(message, connection);
+    if (message.type === 'hello' || message.type === 'hello_more') this.#takePage(message, connection);
     else if (message.type === 'devices') this.#arrive({ kind: 'devices', devices: message.devices });
     else if (message.type === 'heartbeat') this.#takeHeartbeat(message, connection);
     else if (message.type === 'runs') this.#takeRuns(message.runs, true);
@@ -212,6 +213,14 @@ export class TestService {
       const { request_id: requestId, message: text } = message;
       this.#arrive({ kind: 'request_failed', requestId, message: text });
     }
+  }
+
+  #takePage(page: Extract<HostMessage, { type: 'hello' | 'hello_more' }>, connection: number): void {
+    const before = page.type === 'hello' ? undefined : this.#hello;
+    if (page.type === 'hello') this.#hello = page;
+    before?.devices.push(...page.devices);
+    before?.runs.push(...page.runs);
+    if (page.more !== true && this.#hello !== undefined) this.#takeHello(this.#hello, connection);
   }
 
   #takeHello(message: Extract<HostMessage, { type: 'hello' }>, connection: number): void {

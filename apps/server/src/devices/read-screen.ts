@@ -3,9 +3,12 @@ import { DeviceScreen } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../http/api-error.ts';
+import { findExcess } from '../http/json-bounds.ts';
 import type { FleetDevice } from './fleet.ts';
 
 const validator = Compile(DeviceScreen);
+/** Of a tree of many thousand nodes. */
+const bounds = { depth: 2000, names: 500_000, values: 500_000 };
 
 interface ScreenReply {
   /** JSON of the whole reply. */
@@ -29,6 +32,8 @@ export async function readScreen(
 }
 
 function screenReply(answer: Buffer): ScreenReply {
+  const excess = findExcess(answer, bounds);
+  if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
   const screen: unknown = JSON.parse(answer.toString());
   if (!validator.Check(screen)) throw new Error('its host answered with something else');
   const { captured_at: _time, ...shown } = screen;

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 
-import { jsonContentType, parseJson } from '../http/body.ts';
+import { jsonContentType, maxJsonBytes, parseJson } from '../http/body.ts';
 import { stageBody, type StagedBody } from './large-body/stage-body.ts';
 
 /** A body up to this size is read in the server's own process: in about ten milliseconds. */
-const maxInProcessBytes = 1024 * 1024;
+const maxInProcessBytes = maxJsonBytes;
 
 /** The bodies whose contents stand in files. */
 const stagedBodies = new WeakMap<FastifyRequest, StagedBody>();

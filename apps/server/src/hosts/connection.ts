@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   closeCodes,
   hostProtocolVersion,
@@ -15,6 +16,7 @@ import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
 import { parseFrame, parseHostMessage, parseLogEntries, ProtocolError } from './frames.ts';
 import type { HostLink } from './host-link.ts';
+import { HelloPages } from './hello-pages.ts';
 import { HostRequests } from './host-requests.ts';
 import type { HostListeners } from './host-listeners.ts';
 
@@ -34,6 +36,8 @@ const toleratedSilence = 3;
 const helloTimeoutMs = 10_000;
 /** Messages that wait to be handled; beyond it the socket is not read. */
 const maxQueued = 64;
+/** Between messages that are larger, others have their turn. */
+const smallBytes = 64 * 1024;
 /** Messages that a host has not read; two launches of the largest size fit. */
 const maxUnreadBytes = 4 * maxFrameBytes;
 
@@ -59,6 +63,7 @@ export class HostConnection implements HostLink {
   hostName = '';
   readonly #options: ConnectionOptions;
   readonly #requests = new HostRequests();
+  readonly #pages = new HelloPages();
   #version = 0;
   readonly #queue: { bytes: Buffer; isBinary: boolean }[] = [];
   #isHandling = false;
@@ -123,6 +128,7 @@ export class HostConnection implements HostLink {
     this.#isHandling = true;
     try {
       for (let next = this.#queue.shift(); next !== undefined && this.#isOpen; next = this.#queue.shift()) {
+        if (next.bytes.length > smallBytes) await nextTurn();
         if (next.isBinary) await this.#handleFrame(next.bytes);
         else await this.#handleMessage(this.#withRunsBehind(parseHostMessage(next.bytes)));
         if (this.#options.socket.isPaused && this.#queue.length < maxQueued / 2)
@@ -139,7 +145,10 @@ export class HostConnection implements HostLink {
   #withRunsBehind(message: HostMessage): HostMessage {
     if (message.type !== 'runs') return message;
     const runs = [...message.runs];
+    let room = smallBytes;
     for (let next = this.#queue[0]; next !== undefined && isOfRuns(next); next = this.#queue[0]) {
+      room -= next.bytes.length;
+      if (room < 0) break;
       const behind = parseHostMessage(next.bytes);
       if (behind.type !== 'runs') break;
       runs.push(...behind.runs);
@@ -158,8 +167,11 @@ export class HostConnection implements HostLink {
 
   async #handleMessage(message: HostMessage): Promise<void> {
     const { listeners, clock } = this.#options;
-    if (message.type === 'hello') return this.#welcome(message);
+    const hello = this.#pages.take(message);
+    if (hello === 'more') return;
+    if (hello !== undefined) return this.#welcome(hello);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
+    if (message.type === 'hello' || message.type === 'hello_more') return;
     if (message.type === 'devices') return listeners.tell('devices', this, message.devices);
     if (message.type === 'runs') return this.#tellRuns(message.runs);
     if (message.type === 'record') return listeners.tell('record', this, message.record);

@@ -2,10 +2,13 @@ import {
   HostFrameHeader,
   HostMessage,
   maxLogMessageLength,
+  maxTextFrameBytes,
   WireLogEntries,
   type WireLogEntry,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
+
+import { findExcess, usualBounds } from '../http/json-bounds.ts';
 
 const hostMessage = Compile(HostMessage);
 const frameHeader = Compile(HostFrameHeader);
@@ -15,12 +18,17 @@ const lineFeed = 0x0a;
 /** A header names a run or a request; more is not one. */
 const maxHeaderBytes = 1024;
 
+/** Twelve names for each run or phone of a full page. */
+const bounds = { ...usualBounds, names: 100_000 };
+
 /** A message that does not fit the protocol; the text goes to the host's operator. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
 
 function parseJson(bytes: Buffer, what: string): unknown {
+  const excess = findExcess(bytes, bounds);
+  if (excess !== undefined) throw new ProtocolError(`${what} ${excess}`);
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (error) {
@@ -29,6 +37,8 @@ function parseJson(bytes: Buffer, what: string): unknown {
 }
 
 export function parseHostMessage(bytes: Buffer): HostMessage {
+  if (bytes.length > maxTextFrameBytes)
+    throw new ProtocolError(`a message has more than ${maxTextFrameBytes} bytes`);
   const message = parseJson(bytes, 'a message');
   if (hostMessage.Check(message)) return message;
   throw new ProtocolError('a message does not fit the protocol');

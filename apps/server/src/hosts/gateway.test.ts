@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { closeCodes, hostConnectPath, maxFrameBytes } from '@phalanx/protocol';
+import { closeCodes, hostConnectPath, maxFrameBytes, maxTextFrameBytes } from '@phalanx/protocol';
 
 import { deviceReport, TestHost } from '../testing/test-host.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
@@ -14,6 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.dispose());
 
+const serials = (count: number): string[] => Array.from({ length: count }, (_, index) => `serial ${index}`);
 const newHost = (token = adminToken): TestHost => new TestHost({ url: server.url, token });
 
 /** What a plain socket gets back for an upgrade, until the server ends the connection. */
@@ -79,6 +80,9 @@ describe('a host that breaks the protocol is cut off', () => {
   const frame = (header: unknown, payload: unknown): Buffer =>
     Buffer.from(`${JSON.stringify(header)}\n${JSON.stringify(payload)}`);
   const runId = crypto.randomUUID();
+  const deepLogs = Buffer.from(
+    `${JSON.stringify({ type: 'logs', run_id: runId, first_seq: 1 })}\n${'['.repeat(1_000_000)}`,
+  );
   const hello = { sendHello: true };
   const cases: [string, { sendHello?: boolean }, (host: TestHost) => void][] = [
     ['a hello of another version', {}, (host) => host.sendHello({ protocol_version: 999 })],
@@ -115,6 +119,32 @@ describe('a host that breaks the protocol is cut off', () => {
       (host) => host.send({ type: 'devices', devices: [deviceReport('s', { sdk_version: 1.5 })] }),
     ],
     ['a run without a status', hello, (host) => host.send({ type: 'runs', runs: [{ run_id: runId }] })],
+    ['lists in one another', hello, (host) => host.sendRaw('['.repeat(1_000_000))],
+    ['many names', hello, (host) => host.send(Object.fromEntries(serials(150_000).map((one) => [one, 0])))],
+    ['a text frame that is too large', hello, (host) => host.sendRaw(' '.repeat(maxTextFrameBytes + 1))],
+    ['lists in one another for log entries', hello, (host) => host.sendRaw(deepLogs)],
+    [
+      'a page that belongs to no hello',
+      hello,
+      (host) => host.send({ type: 'hello_more', devices: [], runs: [] }),
+    ],
+    [
+      'a heartbeat between the pages of hello',
+      {},
+      (host) => {
+        host.sendHello({ more: true });
+        host.send({ type: 'heartbeat', sent_at: 1, ready: [] });
+      },
+    ],
+    [
+      'pages without end',
+      {},
+      (host) => {
+        host.sendHello({ more: true });
+        const devices = serials(2500).map((serial) => deviceReport(serial));
+        for (let at = 0; at < 6; at += 1) host.send({ type: 'hello_more', devices, runs: [], more: true });
+      },
+    ],
     ['a serial that is empty', hello, (host) => host.send({ type: 'devices', devices: [deviceReport('')] })],
   ];
 
@@ -147,6 +177,24 @@ describe('a host that breaks the protocol is cut off', () => {
     await good.heartbeat();
     expect(good.closeCode).toBe(0);
     await good.cut();
+  });
+});
+
+describe('a hello in pages', () => {
+  it('is one: a host of thousands of phones is welcomed when all are known', async () => {
+    const { token, api } = await server.createCaller('owner of many');
+    const host = new TestHost({ url: server.url, token, serials: [] });
+    await host.open();
+    host.sendHello({ more: true });
+    for (let page = 0; page < 3; page += 1) {
+      const devices = serials(200).map((serial) => deviceReport(`${page} ${serial}`));
+      host.send({ type: 'hello_more', devices, runs: [], ...(page < 2 ? { more: true } : {}) });
+    }
+    await host.heartbeat();
+    const { body } = await api('GET', '/api/v2/devices?limit=1000');
+    expect(body['devices']).toHaveLength(600);
+    expect(host.messages('welcome')).toHaveLength(1);
+    await host.cut();
   });
 });
 

@@ -2,6 +2,10 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from './api-error.ts';
+import { bytesAroundText, findExcess } from './json-bounds.ts';
+
+/** The JSON around one long text, which may be as long as its endpoint allows. */
+export const maxJsonBytes = 1024 * 1024;
 
 export const jsonContentType = /^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i;
 
@@ -11,8 +15,12 @@ function placeOf(error: unknown): string {
   return place === undefined ? 'it is empty, cut short or not JSON at all' : `look at ${place}`;
 }
 
-/** Throws `malformed_json`. */
+/** Throws `malformed_json`, and `body_too_large` for much JSON around its longest text. */
 export function parseJson(bytes: Buffer): unknown {
+  const excess = findExcess(bytes);
+  if (excess !== undefined) throw ApiError.of('malformed_json', { reason: `it ${excess}` });
+  if (bytes.length > maxJsonBytes && bytesAroundText(bytes) > maxJsonBytes)
+    throw ApiError.of('body_too_large', { limit: maxJsonBytes });
   if (!isUtf8(bytes)) throw ApiError.of('malformed_json', { reason: 'it is not UTF-8' });
   try {
     return JSON.parse(bytes.toString('utf8'));

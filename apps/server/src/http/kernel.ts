@@ -3,14 +3,12 @@ import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Logger } from 'pino';
 
 import { requireTokens, type Authenticate } from './authentication.ts';
-import { acceptJsonBodies } from './body.ts';
+import { acceptJsonBodies, maxJsonBytes } from './body.ts';
 import { compressReplies } from './compression.ts';
 import { tagReplies } from './entity-tags.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './error-replies.ts';
 import { checkBodiesFirst } from './request-bodies.ts';
 import { compileValidator } from './validation.ts';
-
-const defaultBodyLimitBytes = 1024 * 1024;
 
 /** An HTTP server with the rules that hold for every endpoint: request IDs, tokens, JSON, one shape for errors. */
 export function createHttpKernel(options: {
@@ -24,7 +22,7 @@ export function createHttpKernel(options: {
     // A logger of its own for each request costs more than most requests; what logs names the request.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: defaultBodyLimitBytes,
+    bodyLimit: maxJsonBytes,
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     // For the whole request with its body, against peers that send a byte now and then.

@@ -1,0 +1,56 @@
+import { launchRoutes } from '@phalanx/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startBody, TestServer } from '../testing/test-server.ts';
+import { bytesAroundText, findExcess } from './json-bounds.ts';
+
+const path = launchRoutes.launchDirect.path;
+const mebibyte = 1024 * 1024;
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await TestServer.start();
+});
+afterAll(() => server.dispose());
+
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+const manyNames = (count: number): string =>
+  `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')}}`;
+
+describe('a body', () => {
+  it.each<[string, string, number, string]>([
+    ['of 16 MB of lists in one another', '['.repeat(16 * mebibyte), 400, 'malformed_json'],
+    ['nested in a field', `{"automation_parameters":${nested(100)}}`, 400, 'malformed_json'],
+    ['of a million names', manyNames(1_000_000), 400, 'malformed_json'],
+    ['of many values', `{"a":[${'0,'.repeat(300_000)}0]}`, 400, 'malformed_json'],
+    [
+      'of many long texts',
+      `{"a":["${'x'.repeat(mebibyte)}","${'x'.repeat(mebibyte)}"]}`,
+      413,
+      'body_too_large',
+    ],
+  ])('%s is refused before it is parsed', async (_, raw, status, code) => {
+    expect(await server.api('POST', path, { raw })).toMatchObject({ status, body: { code } });
+  });
+
+  it('may have much code, and brackets in it', async () => {
+    const body = startBody('0', crypto.randomUUID(), { code: `// ${'[{"'.repeat(mebibyte)}` }).body;
+    expect(await server.api('POST', path, { body })).toMatchObject({ body: { code: 'devices_unavailable' } });
+  });
+});
+
+describe('what goes beyond the bounds', () => {
+  const excessOf = (text: string): string | undefined => findExcess(Buffer.from(text));
+
+  it('is no matter of texts', () => {
+    expect(excessOf(JSON.stringify({ a: '[{'.repeat(1000), 'b"\\': '\\"[' }))).toBeUndefined();
+    expect(excessOf(`["\\\\",${nested(100)}]`)).toBe('is nested more than 64 levels deep');
+    expect(excessOf(nested(64))).toBeUndefined();
+    expect(excessOf(nested(65))).toBe('is nested more than 64 levels deep');
+  });
+
+  it('leaves the longest text out of the size', () => {
+    expect(bytesAroundText(Buffer.from('{"a":"bcdef"}'))).toBe(8);
+    expect(bytesAroundText(Buffer.from('{"a":"'))).toBe(5);
+  });
+});
