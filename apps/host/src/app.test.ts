@@ -1,3 +1,4 @@
+import { openConfinement } from '@phalanx/confinement';
 import { describe, expect, it } from 'vitest';
 
 import { useTestHost } from './testing/test-host.ts';
@@ -43,5 +44,27 @@ describe('a host', { timeout: 60_000 }, () => {
     await host.stop();
     expect(host.service.runs.get(runId)).toMatchObject({ status: 'failed', error: { code: 'host_stopped' } });
     expect(await host.filesOf('runs')).toEqual([]);
+  });
+});
+
+describe('a host on a machine that can not confine user code', { timeout: 60_000 }, () => {
+  it('runs it all the same, or does not start when confinement is required', async () => {
+    const confinement = await openConfinement({ launcher: '/no/launcher' });
+    await host.stop();
+    await expect(host.open({ PHALANX_REQUIRE_CONFINEMENT: 'true' }, { confinement })).rejects.toThrow(
+      /^PHALANX_REQUIRE_CONFINEMENT is true, but: User code is NOT confined/,
+    );
+    await host.reopen({}, {}, { confinement });
+    const runId = host.launch("console.log((await fetch('http://127.0.0.1:9').catch((e) => e.message)))");
+    expect((await host.service.untilEnded(runId)).status).toBe('completed');
+    expect(host.service.messages(runId)).toEqual([expect.stringContaining('127.0.0.1')]);
+  });
+
+  it('starts where it is required and holds', async () => {
+    await host.stop();
+    const { holds } = await openConfinement();
+    const opened = host.open({ PHALANX_REQUIRE_CONFINEMENT: 'true' });
+    if (holds) await opened;
+    else await expect(opened).rejects.toThrow(/NOT confined/);
   });
 });

@@ -30,6 +30,8 @@ export interface HostOverrides {
   log?: Logger;
   logLimits?: Partial<LogLimits>;
   recordLimits?: Partial<RecordLimits>;
+  /** Default: what this machine offers. */
+  confinement?: Confinement;
   /** How long to wait after the server has said no, in milliseconds. Default 30 s. */
   refusedRetryMs?: number;
 }
@@ -63,7 +65,8 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     await prepareFolder(dir);
     opened.defer(await lockFolder(dir));
     const hostId = await loadHostId(dir);
-    const confinement = await openRequiredConfinement(config, log);
+    const confinement = overrides.confinement ?? (await openConfinement());
+    tellOfConfinement(confinement, config, log);
     const pool = await openPool(config, confinement, log);
     opened.defer(() => pool.close());
     const phones = watchPhones({ adbServer: config.adbServer, addresses: config.phones, dataDir: dir, log });
@@ -101,19 +104,13 @@ function openPool(config: HostConfig, confinement: Confinement, log: Logger): Pr
 }
 
 /** The operator reads at every start what holds user code, and what does not. */
-async function openRequiredConfinement(
-  { requireConfinement }: HostConfig,
-  log: Logger,
-): Promise<Confinement> {
-  const confinement = await openConfinement();
-  const { holds, description } = confinement;
-  if (!holds && requireConfinement) {
+function tellOfConfinement({ holds, description }: Confinement, config: HostConfig, log: Logger): void {
+  if (!holds && config.requireConfinement) {
     throw new SettingError(`PHALANX_REQUIRE_CONFINEMENT is true, but: ${description}`);
   }
   if (process.getuid?.() === 0) log.warn(asRoot);
   if (holds) log.info(description);
   else log.warn(description);
-  return confinement;
 }
 
 const asRoot =

@@ -7,7 +7,7 @@ import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-pho
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect } from 'vitest';
 
-import { type HostApp, startHost } from '../app.ts';
+import { type HostApp, type HostOverrides, startHost } from '../app.ts';
 import { parseHostConfig } from '../config.ts';
 import type { RecordLimits } from '../records/record-limits.ts';
 import { launchOf } from './launch-of.ts';
@@ -50,7 +50,7 @@ export class TestHost {
   }
 
   /** Starts a life of the host on the same data. */
-  async open(settings: Record<string, string> = {}, recordLimits: Partial<RecordLimits> = {}): Promise<void> {
+  async open(settings: Record<string, string> = {}, overrides: HostOverrides = {}): Promise<void> {
     const config = parseHostConfig({
       PHALANX_SERVER_URL: this.service.url,
       PHALANX_TOKEN: this.service.token,
@@ -64,7 +64,8 @@ export class TestHost {
     this.#app = await startHost(config, {
       log,
       refusedRetryMs: 50,
-      recordLimits: { ...patient, ...recordLimits },
+      ...overrides,
+      recordLimits: { ...patient, ...overrides.recordLimits },
     });
   }
 
@@ -72,9 +73,10 @@ export class TestHost {
   async reopen(
     settings: Record<string, string> = {},
     recordLimits: Partial<RecordLimits> = {},
+    overrides: HostOverrides = {},
   ): Promise<void> {
     const before = this.service.connections;
-    await this.open(settings, recordLimits);
+    await this.open(settings, { ...overrides, recordLimits });
     await this.service.untilReady(serial, before);
   }
 
