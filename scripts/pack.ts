@@ -8,7 +8,12 @@ import { Workspaces } from './workspaces.ts';
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 /** What the programs read at run time and nothing imports. */
-const DATA = ['package.json', 'packages/automation/src/types/*.d.ts', 'apps/cli/samples/**/*'];
+const DATA = [
+  'package.json',
+  'packages/automation/src/types/*.d.ts',
+  'packages/confinement/native/confine-linux-*',
+  'apps/cli/samples/**/*',
+];
 
 const workspaces = new Workspaces(root);
 /** Grows while it is read: each module adds those that it loads. */

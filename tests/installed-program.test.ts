@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { openConfinement } from '@phalanx/confinement';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Program } from './support/program.ts';
@@ -69,6 +70,13 @@ describe('a first day', () => {
     const [, tokenFile = ''] = await service.printed(/token is in (.+): take it/);
     expect(await phalanx(['login', '--server-url', url, '--token-file', tokenFile])).toContain(url);
   }, timeLimitMs);
+
+  test('it confines user code as a clone of the repository does', async () => {
+    const { description } = await openConfinement();
+    await service.printed(
+      new RegExp(`"msg":${JSON.stringify(description).replaceAll(/[.()]/g, String.raw`\$&`)}`),
+    );
+  });
 
   test(
     'a project is created, pushed, run and its log is read, in any folder',

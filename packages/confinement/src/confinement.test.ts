@@ -243,3 +243,27 @@ describe('a machine that can not confine', () => {
     expect(found.description).toContain('still reached: files, other processes, new processes, sockets');
   });
 });
+
+describe('the launcher in the repository', () => {
+  const native = path.join(import.meta.dirname, '..', 'native');
+  const build = async (compiler: string, to: string): Promise<Buffer> => {
+    await run(path.join(native, 'build.sh'), [to], { env: { PATH: process.env['PATH'], CC: compiler } });
+    return readFileSync(to);
+  };
+  const versionOf = (compiler: string): Promise<string> =>
+    run(compiler, ['-dumpfullversion']).then(
+      ({ stdout }) => stdout.trim(),
+      () => 'not installed',
+    );
+
+  it.each([
+    ['x64', 'x86_64-linux-gnu-gcc'],
+    ['arm64', 'aarch64-linux-gnu-gcc'],
+  ])('for %s is what its source gives', async (architecture, compiler) => {
+    const version = await versionOf(compiler);
+    // Another compiler gives other bytes.
+    if (version !== '12.2.0') return console.error(`!!! NOT TESTED: ${compiler} 12.2.0 is ${version}`);
+    const built = await build(compiler, path.join(folder, architecture));
+    expect(built.equals(readFileSync(path.join(native, `confine-linux-${architecture}`)))).toBe(true);
+  });
+});
