@@ -61,6 +61,29 @@ test('a user is created, gets a token by name, and the token works until it is r
   expect(await service.run(['token', 'revoke', '..'])).toMatchObject({ code: 3 });
 });
 
+test('a user is renamed, disabled, enabled and deleted', async () => {
+  await service.run(['user', 'create', 'Bob']);
+  const made = await service.run(['token', 'create', 'x', '--user', 'Bob']);
+  const env = { PHALANX_TOKEN: made.stdout.trim() };
+  expect(await service.run(['user', 'rename', 'Bob', 'Bea'])).toMatchObject({
+    code: 0,
+    stdout: 'User "Bea" is enabled.\n',
+  });
+  expect(await service.run(['user', 'disable', 'Bea'])).toMatchObject({
+    stdout: 'User "Bea" is disabled.\n',
+  });
+  expect((await service.run(['user', 'list'])).stdout).toMatch(/ Bea +user \(disabled\) /);
+  expect(await service.run(['devices'], { env })).toMatchObject({ code: 2 });
+  await service.run(['user', 'enable', 'Bea']);
+  expect(await service.run(['devices'], { env })).toMatchObject({ code: 0 });
+  expect(await service.run(['user', 'delete', 'Bea'])).toMatchObject({
+    code: 2,
+    stderr: 'Nothing was deleted: say yes, or give --yes.\n',
+  });
+  expect(await service.run(['user', 'delete', 'Bea', '--yes', '--projects'])).toMatchObject({ code: 0 });
+  expect((await service.run(['user', 'list'])).stdout).not.toContain('Bea');
+});
+
 test('a user that is not there is named', async () => {
   const { code, stderr } = await service.run(['token', 'create', 'x', '--user', 'nobody']);
   expect({ code, stderr }).toEqual({

@@ -5,12 +5,15 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../connecti
 import { listUsers } from '../launch/find-user.ts';
 import { printable } from '../output/printable.ts';
 import { printJson, printTable } from '../output/table.ts';
+import { addChangeCommands } from './change-users.ts';
 
 type Flags = ConnectionFlags & { json?: true };
 
-/** `phalanx user create|list`, for administrators. */
+/** `phalanx user`, for administrators. */
 export function addUserCommands(program: Command): void {
-  const users = program.command('user').description('create and list users (administrators)');
+  const users = program
+    .command('user')
+    .description('create, list, rename, disable and delete users (administrators)');
   const create = users
     .command('create')
     .description('create a user; make a token for them next')
@@ -30,14 +33,15 @@ export function addUserCommands(program: Command): void {
     .option('--json', "print the API's reply")
     .action(async (flags: Flags) => {
       const all = await listUsers((await connect(flags)).api);
-      const rows = all.map(({ id, name, role, created_at: since }) => ({
+      const rows = all.map(({ id, name, role, created_at: since, disabled_at: disabled }) => ({
         id,
         name,
-        role,
+        role: disabled === null ? role : `${role} (disabled)`,
         since: new Date(since).toISOString().slice(0, 10),
       }));
       if (flags.json) printJson({ success: true, users: all, next_cursor: null });
       else printTable({ flexible: 'name', rows }, 'No users.');
     });
   for (const command of [create, list]) addConnectionOptions(command);
+  addChangeCommands(users);
 }
