@@ -8,6 +8,9 @@ import { readSavedState } from '../projects/saved-state.ts';
 
 const format = '%H%n%P%n%an%n%ae%n%at%n%B';
 
+/** Of the messages of one page; it ends sooner when they are long. */
+const maxPageBytes = 1024 * 1024;
+
 /** `<newest commit of the first page>.<how many came before>`: pages stay as they are while commits are added. */
 const cursorForm = /^([0-9a-f]{40})\.(\d{1,9})$/;
 
@@ -23,15 +26,20 @@ export async function listCommits(
   const { start, skip } = await startOf(repository, cursor);
   if (start === undefined) return { commits: [], next_cursor: null };
   const args = ['log', '-z', '--topo-order', `--format=${format}`, `--skip=${skip}`, `-n${limit + 1}`];
-  const { stdout } = await runGit(repository.git, [...args, start, '--'], { gitDir: repository.gitDir });
+  const { stdout, isCut } = await runGit(repository.git, [...args, start, '--'], {
+    gitDir: repository.gitDir,
+    maxBytes: maxPageBytes,
+  });
   const records = stdout
     .toString()
     .split('\0')
     .filter((record) => record !== '');
-  const hasMore = records.length > limit;
+  // The last one may be half a commit; a first one that is longer than a page is shown as far as it goes.
+  const shown = Math.min(limit, Math.max(isCut ? records.length - 1 : records.length, 1));
+  const hasMore = isCut || records.length > limit;
   return {
-    commits: records.slice(0, limit).map(parseCommit),
-    next_cursor: hasMore ? `${start}.${skip + limit}` : null,
+    commits: records.slice(0, shown).map(parseCommit),
+    next_cursor: hasMore ? `${start}.${skip + shown}` : null,
   };
 }
 

@@ -11,6 +11,7 @@ import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
 import { findCompiledTree, keepCompiled } from '../projects/compiled-trees.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
+import { findTotalsProblem } from '../projects/project-totals.ts';
 import {
   findTreeOf,
   isDirty,
@@ -18,12 +19,15 @@ import {
   swapSavedState,
   type SavedState,
 } from '../projects/saved-state.ts';
+import { TreeCounter } from '../projects/tree-totals.ts';
 import { createCommit, type CommitContent } from './create-commit.ts';
 
 interface RevertRequest extends Pick<CommitContent, 'author' | 'time'> {
   projectId: string;
   hash: string;
 }
+
+const maxMessageBytes = 64 * 1024;
 
 const replacedRef = (commit: string): string => `${privateRefs}/replaced/${commit}`;
 
@@ -38,6 +42,7 @@ export function revertTo(
     if (!(await isKnown(repository, hash, state)))
       throw ApiError.of('commit_not_found', { hash, project_id: projectId });
     const files = await findTreeOf(repository, hash);
+    await requireSize(repository, files);
     const compiled = await compiledOf(desk, repository, { projectId, files, state });
     const replaced = files === state.files ? null : await keepReplaced(repository, state, request);
     await swapSavedState(repository, state, { files, compiled, head: state.head });
@@ -49,6 +54,13 @@ async function isKnown(repository: GitRepository, hash: string, state: SavedStat
   if (!/^[0-9a-f]{40}$/.test(hash)) return false;
   if ((await repository.findRef(replacedRef(hash))) !== undefined) return true;
   return isAncestor(repository, { older: hash, newer: state.head });
+}
+
+/** No push brings more, but an older one may have. */
+async function requireSize(repository: GitRepository, files: string | undefined): Promise<void> {
+  if (files === undefined) return;
+  const problem = findTotalsProblem(await new TreeCounter(repository).count(files));
+  if (problem !== undefined) throw ApiError.of('project_full', { problem });
 }
 
 async function compiledOf(
@@ -89,6 +101,9 @@ async function keepReplaced(
 
 async function readMessage(repository: GitRepository, hash: string): Promise<string> {
   const { gitDir, git } = repository;
-  const { stdout } = await runGit(git, ['log', '-1', '--format=%B', hash, '--'], { gitDir });
+  const { stdout } = await runGit(git, ['log', '-1', '--format=%B', hash, '--'], {
+    gitDir,
+    maxBytes: maxMessageBytes,
+  });
   return stdout.toString().trim();
 }

@@ -1,6 +1,6 @@
 import { findReservedReason } from './reserved-names.ts';
 
-const maxPathBytes = 1024;
+export const maxPathBytes = 1024;
 /** What file systems take, so that every file can be checked out. */
 const maxSegmentBytes = 255;
 

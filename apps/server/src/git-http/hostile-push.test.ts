@@ -182,6 +182,54 @@ describe('a push', () => {
     expect((await push(commit, 'main')).text).toContain('at most 10000');
   });
 
+  it.each([1, 2])(
+    'is refused with a million paths of few objects, %i commits from its tip',
+    async (depth) => {
+      let id = await file('x');
+      for (let level = 0; level < 6; level += 1)
+        id = await tree(
+          ...Array.from({ length: 10 }, (_, digit) => `${digit}`).map((name) => ({
+            mode: '40000',
+            name,
+            id,
+          })),
+        );
+      let commit = await commitTree(id);
+      if (depth === 2) commit = await commitTree(await file('fine.txt'), commit);
+      expect((await push(commit, 'topic')).text).toMatch(/1000000 files/);
+    },
+  );
+
+  it('is refused with a commit, or a folder, that is too large to be read', async () => {
+    const long = await git(['commit-tree', await file('x'), '-F', '-'], 'x'.repeat(100_000));
+    expect((await push(long, 'topic')).text).toContain('a commit may have 65536');
+    const id = await blob('x');
+    const names = Array.from({ length: 60_000 }, (_, index) => `${10_000_000 + index}`);
+    const wide = await commitTree(await tree(...names.map((name) => ({ mode: '100644', name, id }))));
+    expect((await push(wide, 'topic')).text).toContain('a folder may have 2097152');
+  });
+
+  it('is refused with a path that is too long below its tip', async () => {
+    let id = await file('x');
+    for (let level = 0; level < 6; level += 1) id = await tree({ mode: '40000', name: 'y'.repeat(200), id });
+    const commit = await commitTree(await file('fine.txt'), await commitTree(id));
+    expect((await push(commit, 'topic')).text).toContain('1024 bytes');
+  });
+
+  it('of long messages is listed in pages that end sooner', async () => {
+    const id = await file('x');
+    let commit: string | undefined;
+    const parent = (): string[] => (commit === undefined ? [] : ['-p', commit]);
+    for (let at = 0; at < 20; at += 1)
+      commit = await git(['commit-tree', id, '-F', '-', ...parent()], `${at} ${'x'.repeat(60_000)}`);
+    expect((await push(commit ?? '', 'main')).code).toBe(0);
+    const first = await project.commits();
+    expect(first.text.length).toBeLessThan(1_100_000);
+    expect(first.body['commits']).toHaveLength(17);
+    const rest = await project.commits(String(first.body['next_cursor']));
+    expect(rest.body).toMatchObject({ commits: [{}, {}, {}], next_cursor: null });
+  });
+
   it('is refused with a file that is too large', async () => {
     const commit = await commitTree(
       await tree({ mode: '100644', name: 'large', id: await blob('x'.repeat(50 * 1024 * 1024 + 1)) }),

@@ -1,12 +1,13 @@
 import { maxFileBytes } from '@phalanx/protocol';
 
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
-import { findPathProblem, findSegmentProblem } from '../files/file-path.ts';
-import type { GitRepository } from '../git/git-repository.ts';
+import { findPathProblem, findSegmentProblem, maxPathBytes } from '../files/file-path.ts';
+import type { GitRepository, ObjectInfo } from '../git/git-repository.ts';
 import { runGit } from '../git/run-git.ts';
 import { listSizedFiles } from '../git/sized-files.ts';
 import { executableMode, fileMode, folderMode, type Tree } from '../git/tree.ts';
 import { findTotalsProblem } from '../projects/project-totals.ts';
+import { maxTreeBytes, TreeCounter } from '../projects/tree-totals.ts';
 
 /** A push may bring that many new objects. */
 const maxNewObjects = 200_000;
@@ -17,6 +18,9 @@ const oddModes: Record<string, string> = {
 };
 
 const shown = (name: string): string => JSON.stringify(name.length > 200 ? `${name.slice(0, 200)}…` : name);
+
+/** Of a commit or a tag: a message of many pages. */
+const maxCommitBytes = 64 * 1024;
 
 /** What `git rev-list` and `git ls-tree` need to see the objects of a push before it is accepted. */
 export type Quarantine = Readonly<Record<string, string>>;
@@ -45,12 +49,50 @@ export async function findNewObjectProblem(
   const ids = await listNewObjects(repository, tips, quarantine);
   if (ids.length > maxNewObjects)
     return `The push brings more than ${maxNewObjects} new objects: push in smaller steps.`;
+  const commits: string[] = [];
   for (const id of ids) {
     const info = await repository.findInfo(id);
-    if (info?.type === 'blob' && info.sizeBytes > maxFileBytes)
-      return `A file has ${info.sizeBytes} bytes; a file may have ${maxFileBytes}.`;
-    const problem = info?.type === 'tree' ? findTreeProblem(await repository.readTree(id)) : undefined;
+    const problem = info && (findSizeProblem(info) ?? (await findContentProblem(repository, info)));
     if (problem !== undefined) return `${problem}.`;
+    if (info?.type === 'commit') commits.push(id);
+  }
+  return findCommitProblem(repository, commits);
+}
+
+const mostBytes: Record<string, { what: string; bytes: number }> = {
+  blob: { what: 'A file', bytes: maxFileBytes },
+  tree: { what: 'A folder', bytes: maxTreeBytes },
+  commit: { what: 'A commit', bytes: maxCommitBytes },
+  tag: { what: 'A tag', bytes: maxCommitBytes },
+};
+
+/** By the size alone, before anything of it is read. */
+function findSizeProblem({ type, sizeBytes }: ObjectInfo): string | undefined {
+  const most = mostBytes[type];
+  if (most === undefined || sizeBytes <= most.bytes) return undefined;
+  return `${most.what} has ${sizeBytes} bytes; ${most.what.toLowerCase()} may have ${most.bytes}`;
+}
+
+async function findContentProblem(
+  repository: GitRepository,
+  { type, id }: ObjectInfo,
+): Promise<string | undefined> {
+  return type === 'tree' ? findTreeProblem(await repository.readTree(id)) : undefined;
+}
+
+/** Every commit is counted, not the newest alone. */
+async function findCommitProblem(
+  repository: GitRepository,
+  commits: readonly string[],
+): Promise<string | undefined> {
+  const counter = new TreeCounter(repository);
+  for (const commit of commits) {
+    const tree = await repository.findRef(`${commit}^{tree}`);
+    const totals = tree === undefined ? undefined : await counter.count(tree);
+    const problem = totals && findTotalsProblem(totals);
+    if (problem !== undefined) return `The project would have ${problem}.`;
+    if (totals !== undefined && totals.pathBytes > maxPathBytes)
+      return `A path must not be longer than ${maxPathBytes} bytes.`;
   }
   return undefined;
 }

@@ -1,0 +1,59 @@
+import type { GitRepository } from '../git/git-repository.ts';
+import { isFolder } from '../git/tree.ts';
+
+/** A larger tree is never read: ten thousand files with long names take about as much. */
+export const maxTreeBytes = 2 * 1024 * 1024;
+/** A deeper one has paths that are too long. */
+const maxDepth = 520;
+
+interface TreeTotals {
+  readonly files: number;
+  readonly bytes: number;
+  /** Length of the longest path. */
+  readonly pathBytes: number;
+}
+
+const tooMuch: TreeTotals = { files: Infinity, bytes: Infinity, pathBytes: Infinity };
+
+/**
+ * Counts what trees hold from below: a tree that stands at a million places is read once. One counter sees the trees
+ * of one repository.
+ */
+export class TreeCounter {
+  readonly #repository: GitRepository;
+  readonly #known = new Map<string, TreeTotals>();
+  readonly #sizes = new Map<string, number>();
+
+  constructor(repository: GitRepository) {
+    this.#repository = repository;
+  }
+
+  /** Infinite for a tree that is too large or too deep to be looked at. */
+  async count(treeId: string, depth = 0): Promise<TreeTotals> {
+    const known = this.#known.get(treeId);
+    if (known !== undefined) return known;
+    const isReadable = depth < maxDepth && (await this.#sizeOf(treeId)) <= maxTreeBytes;
+    const totals = isReadable ? await this.#add(treeId, depth) : tooMuch;
+    this.#known.set(treeId, totals);
+    return totals;
+  }
+
+  async #add(treeId: string, depth: number): Promise<TreeTotals> {
+    let [files, bytes, pathBytes] = [0, 0, 0];
+    for (const [name, entry] of await this.#repository.readTree(treeId)) {
+      const below = isFolder(entry)
+        ? await this.count(entry.id, depth + 1)
+        : { files: 1, bytes: await this.#sizeOf(entry.id), pathBytes: -1 };
+      files += below.files;
+      bytes += below.bytes;
+      pathBytes = Math.max(pathBytes, Buffer.byteLength(name) + 1 + below.pathBytes);
+    }
+    return { files, bytes, pathBytes };
+  }
+
+  async #sizeOf(id: string): Promise<number> {
+    const size = this.#sizes.get(id) ?? (await this.#repository.findInfo(id))?.sizeBytes ?? 0;
+    this.#sizes.set(id, size);
+    return size;
+  }
+}
