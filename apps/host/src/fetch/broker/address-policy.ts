@@ -5,6 +5,9 @@ const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 /** Prefixes whose last 32 bits are an IPv4 address that a translator would connect to (RFC 6052). */
 const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 
+/** In the public range, but answered by the machine under a virtual machine of Azure, with its secrets. */
+const azureHost = '168.63.129.16';
+
 /** Whether an address is one of the public internet. What is not an address is not public. */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -13,7 +16,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 function isPublicIPv4(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  return address.range() === 'unicast';
+  return address.range() === 'unicast' && address.toString() !== azureHost;
 }
 
 function isPublicIPv6(address: ipaddr.IPv6): boolean {
