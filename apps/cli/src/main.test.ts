@@ -49,7 +49,8 @@ describe('what cannot be done ends with exit code 2 and one line that says what 
     'a token that cannot be one': { args: ['devices', '--token', 'a b'], says: /^--token is not a token/ },
     'an unknown command': { args: ['devcies'], says: /unknown command 'devcies'.*devices/ },
     'an unknown option': { args: ['devices', '--colour'], says: /unknown option '--colour'/ },
-    'a missing argument': { args: ['logs', 'SIM0001'], says: /missing required argument 'automation'/ },
+    'a missing argument': { args: ['user', 'create'], says: /missing required argument 'name'/ },
+    'logs of nothing': { args: ['logs', 'SIM0001'], says: /^Give a device and an automation, or --run/ },
     'a launch without a device': { args: ['run', 'checkout'], says: /^Say where: --device D/ },
     'a stop of one and all': { args: ['stop', '--all', '--device', 'x'], says: /^Say where/ },
     'a file that is not there': {

@@ -46,6 +46,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 try {
   await main();
+  // Who reads slowly gets the rest too.
+  await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit(exitCodes.ok);
 } catch (error) {
   process.exit(reportError(error, wantsJson));

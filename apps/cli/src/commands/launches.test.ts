@@ -177,6 +177,10 @@ test('logs prints what there is, goes on at a log ID, and follows to the end of 
   const none = await service.run(['logs', 'SIM0001', launchId, '--from', entries[2499].id]);
   expect(none).toEqual({ code: 0, stdout: '', stderr: 'No lines in the last 10 minutes.\n' });
   expect(await service.run(['logs', 'SIM0001', launchId, '--from', 'x'])).toMatchObject({ code: 3 });
+
+  const ofRun = await service.run(['logs', '--run', entries[0].run_id, '--json']);
+  expect(ofRun).toEqual({ code: 0, stdout: followed.stdout, stderr: '' });
+  expect(await service.run(['logs', 'SIM0001', '--run', entries[0].run_id])).toMatchObject({ code: 2 });
 });
 
 test('runs lists what ran, newest first, by device and state', async () => {

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isEnded, type LogEntry, type Run } from '@phalanx/protocol';
+import { isEnded, runRoutes, type LogEntry, type Run } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import type { ApiClient } from '../api-client.ts';
+import type { ApiClient, Reply } from '../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { usageError } from '../exit-codes.ts';
 import { Endurance } from '../follow/endurance.ts';
 import { findNewestRuns } from '../follow/find-runs.ts';
 import { drain, drainEnded } from '../follow/follow-log.ts';
+import { getRunId } from '../follow/get-run-id.ts';
 import { LogCursor, type LogSource } from '../follow/log-cursor.ts';
 import { unlessInterrupted } from '../follow/until-interrupted.ts';
 import { deviceIdOf, listDevices } from '../launch/find-device.ts';
@@ -20,6 +22,7 @@ interface Flags extends ConnectionFlags {
   followForever?: true;
   from?: string;
   json?: true;
+  run?: string;
 }
 
 const pauseMs = 300;
@@ -28,12 +31,13 @@ const pauseMs = 300;
 export function addLogsCommand(program: Command): void {
   const command = program
     .command('logs')
-    .description('print what an automation has logged on a device in the last 10 minutes')
-    .argument('<device>', 'serial number or device ID')
-    .argument('<automation>', 'project (ID or name), or the launch ID of direct code')
+    .description('print what an automation has logged on a device in the last 10 minutes, or all of one run')
+    .argument('[device]', 'serial number or device ID')
+    .argument('[automation]', 'project (ID or name), or the launch ID of direct code')
     .option('-f, --follow', 'go on with new lines, until the run has ended')
     .option('--follow-forever', 'go on with new lines, also of later runs')
     .option('--from <id>', 'only lines after the one with this log ID')
+    .option('--run <run>', 'the whole log of one run: its ID, or how it begins or ends')
     .option('--json', "print the API's log entries, one a line")
     .addHelpText(
       'after',
@@ -43,9 +47,13 @@ left out or repeated.
 
 Examples:
   phalanx logs SIM0001 checkout --follow
+  phalanx logs --run 0d6c0f0e5b1a
   phalanx logs SIM0001 3f0e7a52-4a3c-4d7a-9a53-0d6c0f0e5b1a --json | jq -r .message`,
     )
-    .action(async (device: string, automation: string, flags: Flags) => {
+    .action(async (device: string | undefined, automation: string | undefined, flags: Flags) => {
+      if (flags.run !== undefined && device === undefined) return printRun(flags.run, flags);
+      if (flags.run !== undefined || device === undefined || automation === undefined)
+        throw usageError('Give a device and an automation, or --run RUN.');
       const { api } = await connect(flags);
       const deviceId = deviceIdOf(await listDevices(api), device);
       const source = { deviceId, automationId: await getAutomationId(api, automation) };
@@ -54,6 +62,20 @@ Examples:
       await (flags.follow || flags.followForever ? unlessInterrupted(following, hint) : following);
     });
   addConnectionOptions(command);
+}
+
+/** What there is now, from the oldest entry that is kept. */
+async function printRun(run: string, flags: Flags): Promise<void> {
+  if (flags.follow || flags.followForever)
+    throw usageError('--run prints what there is: follow a device and an automation instead.');
+  const { api } = await connect(flags);
+  const params = { id: await getRunId(api, run) };
+  for (let from: string | null | undefined = flags.from; from !== null;) {
+    const query: { from?: string } = from === undefined ? {} : { from };
+    const page: Reply<typeof runRoutes.logs> = await api.call(runRoutes.logs, { params, query });
+    printEntries(page.logs, flags.json === true);
+    from = page.next_cursor;
+  }
 }
 
 function printEntries(entries: readonly LogEntry[], json: boolean): void {
