@@ -25,6 +25,7 @@ import { periodically } from './periodically.ts';
 import type { ProjectPeople } from './projects/project-people.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
 import { RunAccess } from './runs/run-access.ts';
+import { RunChangeStore } from './runs/run-change-store.ts';
 import { RunLifecycle } from './runs/run-lifecycle.ts';
 import { RunOwners } from './runs/run-owners.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
@@ -78,12 +79,14 @@ async function openDevices(
 }
 
 async function openLifecycle(
-  { clock }: Foundation,
+  { clock, commits }: Foundation,
   { lostAfterMs }: FleetSettings,
   { runs, activeRuns, feed }: { runs: RunStore; activeRuns: ActiveRuns; feed: EventFeed },
 ): Promise<RunLifecycle> {
   const onChange = feed.runsChanged.bind(feed);
-  const lifecycle = new RunLifecycle({ store: runs, activeRuns, clock, lostAfterMs, onChange });
+  const lifecycle = new RunLifecycle({
+    ...{ store: runs, changes: new RunChangeStore(commits), activeRuns, clock, lostAfterMs, onChange },
+  });
   await lifecycle.load();
   return lifecycle;
 }

@@ -4,11 +4,13 @@ import { isEnded, type RunReport } from '@phalanx/protocol';
 import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
-import type { RunChange, RunStore } from './store.ts';
+import type { RunChange, RunChangeStore } from './run-change-store.ts';
+import type { RunStore } from './store.ts';
 import type { StoredRun } from './stored-run.ts';
 
 interface Options {
   store: RunStore;
+  changes: RunChangeStore;
   activeRuns: ActiveRuns;
   clock: Clock;
   /** How long a host may be away before its runs are lost. */
@@ -150,7 +152,7 @@ export class RunLifecycle {
   }
 
   async #store(changes: readonly RunChange[]): Promise<void> {
-    const rows = await this.#options.store.apply(changes);
+    const rows = await this.#options.changes.apply(changes);
     for (const row of rows) this.#applyToMemory(row);
     if (rows.length > 0) this.#options.onChange(rows);
   }

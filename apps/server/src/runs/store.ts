@@ -1,4 +1,4 @@
-import { activeRunStatuses, type RunError, type RunOutcome, type RunStatus } from '@phalanx/protocol';
+import { activeRunStatuses, type RunStatus } from '@phalanx/protocol';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 
 import type { Db } from '../db/database.ts';
@@ -17,18 +17,6 @@ type Tables = {
   user: { id: string; name: string };
 };
 
-/** What a run's host said of it. */
-export interface RunChange {
-  runId: string;
-  status: RunStatus;
-  error: RunError | null;
-  outcome: RunOutcome | null;
-  /** JSON text. */
-  result: string | null;
-  startedAt: number | null;
-  endedAt: number | null;
-}
-
 export interface RunFilter {
   userId: string;
   /** Phones on which the user sees runs of others, when these are of projects in which they have a part. */
@@ -46,17 +34,6 @@ export interface RunFilter {
   cursor: string | undefined;
   limit: number;
 }
-
-const changeRow = ({ runId, status, outcome, error, startedAt, endedAt }: RunChange) => ({
-  id: runId,
-  status,
-  outcome,
-  error_code: error?.code ?? null,
-  error_message: error?.message ?? null,
-  error_stack: error?.stack ?? null,
-  started_at: startedAt,
-  ended_at: endedAt,
-});
 
 /** The user's own runs, and those of others on phones and of projects that both are shared. */
 function visibleTo({ userId, otherDeviceIds }: RunFilter): RawBuilder<SqlBool> {
@@ -123,29 +100,6 @@ export function createRunStore(database: Db, commits: GroupCommit) {
       if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
       if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor);
       return query.orderBy('id', 'desc').limit(filter.limit).execute();
-    },
-
-    /** Stores all of them, or none; one change a run. Returns the runs that have changed, as they are now. */
-    async apply(changes: readonly RunChange[]): Promise<StoredRun[]> {
-      if (changes.length === 0) return [];
-      const json = JSON.stringify(changes.map(changeRow));
-      // The last word about a run is its end; only a lost one may turn out to live.
-      return commits.write(async (transaction) => {
-        const { rows } = await sql<StoredRun>`UPDATE run SET status = change.value->>'status',
-            outcome = change.value->>'outcome', error_code = change.value->>'error_code',
-            error_message = change.value->>'error_message', error_stack = change.value->>'error_stack',
-            started_at = coalesce(change.value->>'started_at', run.started_at), ended_at = change.value->>'ended_at'
-          FROM json_each(${json}) AS change
-          WHERE run.id = change.value->>'id' AND run.status IN ('starting', 'running', 'lost')
-          RETURNING *`.execute(transaction);
-        const changed = new Set(rows.map(({ id }) => id));
-        const results = changes.flatMap(({ runId, result }) =>
-          result !== null && changed.has(runId) ? { run_id: runId, json: result } : [],
-        );
-        if (results.length > 0)
-          await transaction.withTables<Tables>().replaceInto('run_result').values(results).execute();
-        return rows;
-      });
     },
 
     /** The phones on which others than their owners have launched. */
