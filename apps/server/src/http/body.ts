@@ -15,12 +15,10 @@ function placeOf(error: unknown): string {
   return place === undefined ? 'it is empty, cut short or not JSON at all' : `look at ${place}`;
 }
 
-/** Throws `malformed_json`, and `body_too_large` for much JSON around its longest text. */
+/** Throws `malformed_json`. */
 export function parseJson(bytes: Buffer): unknown {
   const excess = findExcess(bytes);
   if (excess !== undefined) throw ApiError.of('malformed_json', { reason: `it ${excess}` });
-  if (bytes.length > maxJsonBytes && bytesAroundText(bytes) > maxJsonBytes)
-    throw ApiError.of('body_too_large', { limit: maxJsonBytes });
   if (!isUtf8(bytes)) throw ApiError.of('malformed_json', { reason: 'it is not UTF-8' });
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -34,7 +32,10 @@ export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(jsonContentType, { parseAs: 'buffer' }, (_request, body, done) => {
     try {
-      done(null, parseJson(Buffer.isBuffer(body) ? body : Buffer.from(body)));
+      const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
+      if (bytes.length > maxJsonBytes && bytesAroundText(bytes) > maxJsonBytes)
+        throw ApiError.of('body_too_large', { limit: maxJsonBytes });
+      done(null, parseJson(bytes));
     } catch (error) {
       done(error instanceof Error ? error : new Error('not JSON', { cause: error }));
     }
