@@ -19,9 +19,10 @@ const manyNames = (count: number): string =>
 
 describe('a body', () => {
   it.each<[string, string, number, string]>([
-    ['of 16 MB of lists in one another', '['.repeat(16 * mebibyte), 400, 'malformed_json'],
+    ['of 16 MB of lists in one another', '['.repeat(16 * mebibyte), 413, 'body_too_large'],
     ['nested in a field', `{"automation_parameters":${nested(100)}}`, 400, 'malformed_json'],
-    ['of a million names', manyNames(1_000_000), 400, 'malformed_json'],
+    ['of a million names', manyNames(1_000_000), 413, 'body_too_large'],
+    ['of many names', manyNames(30_000), 400, 'malformed_json'],
     ['of many values', `{"a":[${'0,'.repeat(300_000)}0]}`, 400, 'malformed_json'],
     [
       'of many long texts',
