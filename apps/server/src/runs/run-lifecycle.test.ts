@@ -195,10 +195,12 @@ describe('a report', () => {
     const answered = () =>
       host.messages('runs_stored').reduce((sum, message) => sum + message.run_ids.length, 0);
     const before = answered();
-    host.send({ type: 'runs', runs });
+    // As a host does: no message is larger than a text frame may be.
+    for (let at = 0; at < runs.length; at += 5000)
+      host.send({ type: 'runs', runs: runs.slice(at, at + 5000) });
     await host.heartbeat();
     await expect.poll(() => answered() - before, { timeout: 10_000 }).toBe(100_000);
-    expect(host.messages('runs_stored').length).toBeGreaterThan(100);
+    expect(host.messages('runs_stored').length).toBeGreaterThanOrEqual(100);
   });
 });
 
