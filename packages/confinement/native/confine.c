@@ -64,8 +64,8 @@ enum { nr_landlock_create_ruleset = 444, nr_landlock_add_rule = 445, nr_landlock
 enum { nr_pidfd_send_signal = 424, nr_io_uring_setup = 425, nr_pidfd_open = 434, nr_clone3 = 435, nr_close_range = 436 };
 enum { nr_pidfd_getfd = 438, nr_process_madvise = 440, nr_mount_setattr = 442, nr_process_mrelease = 448 };
 
-enum { at_fdcwd = -100, o_path_cloexec = 010000000 | 02000000, efault_path = -2, enosys = 38, eperm = 1 };
-enum { pr_set_dumpable = 4, pr_capbset_drop = 24, pr_set_no_new_privs = 38, pr_cap_ambient = 47 };
+enum { at_fdcwd = -100, o_path_cloexec = 010000000 | 02000000, enosys = 38, eperm = 1 };
+enum { pr_capbset_drop = 24, pr_set_no_new_privs = 38, pr_cap_ambient = 47 };
 enum { rlimit_fsize = 1, rlimit_data = 2, rlimit_core = 4, rlimit_nofile = 7 };
 enum { clone_thread = 0x00010000 };
 
