@@ -18,8 +18,18 @@ export interface FaultState {
   secureWindow: boolean;
   /** `screencap` writes a warning before the picture, as phones with several displays do. */
   screencapWarning: boolean;
-  /** Installing and `input` are forbidden, as on phones with a second switch for USB debugging. */
+  /** Installing and injected input are forbidden, as on phones with a second switch for USB debugging. */
   restrictedDebugging: boolean;
+  /** Play Protect looks at what comes by USB, and refuses it. */
+  verifyAppsOverUsb: boolean;
+  /** The active window has no root for accessibility. */
+  nullRoot: boolean;
+  /** How long the helper waits for a root before it gives up. Default: 10,000, as the real one. */
+  rootWaitMs: number;
+  /** The helper answers `/status` and nothing else. */
+  wedgedHelper: boolean;
+  /** Pictures and trees stay as they are now, whatever happens. */
+  frozenScreen: boolean;
   /** How `uiautomator dump` goes wrong. */
   uiautomator: UiautomatorFault | undefined;
   /** `sys.boot_completed` is not set, and the package and activity managers are not there yet. */
@@ -33,6 +43,10 @@ export interface Faults extends FaultState {
   turnScreenOff(): void;
   /** Kills the UiAutomator2 server, as the system does when memory is short. */
   killUiServer(): void;
+  /** Android ends the server's UiAutomation; the server itself goes on and answers `/status`. */
+  killUiAutomation(): void;
+  /** Restarts the phone, as a long press of its power key does. */
+  reboot(): void;
   /** Crashes the app in front, or the named one. */
   crashApp(packageName?: string): void;
   /** Shows a dialog of the app in front. */
@@ -51,6 +65,11 @@ export function noFaults(): FaultState {
     secureWindow: false,
     screencapWarning: false,
     restrictedDebugging: false,
+    verifyAppsOverUsb: false,
+    nullRoot: false,
+    rootWaitMs: 10_000,
+    wedgedHelper: false,
+    frozenScreen: false,
     uiautomator: undefined,
     bootNotCompleted: false,
   };

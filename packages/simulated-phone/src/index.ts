@@ -8,3 +8,10 @@ export type { Authorization } from './adb/authorization.ts';
 export type { Faults, FaultState, UiautomatorFault } from './faults.ts';
 export type { SimulatedPhoneOptions } from './phone-options.ts';
 export { type SimulatedPhone, startSimulatedPhone } from './simulated-phone.ts';
+export {
+  androidReleases,
+  type AndroidVersion,
+  type MakerName,
+  type MakerProfile,
+  makerProfiles,
+} from './profiles.ts';

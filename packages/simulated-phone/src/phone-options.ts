@@ -1,20 +1,25 @@
 import type { Display } from './android/display.ts';
 import type { App } from './apps/app.ts';
+import type { AndroidVersion, MakerName } from './profiles.ts';
 
 export interface SimulatedPhoneOptions {
-  /** `ro.serialno`, by which a host tells phones apart. */
+  /** `ro.serialno`, by which a host tells phones apart; a profile with a shared serial number overrides it. */
   readonly serial: string;
+  /** Whose phone it is: its name, its display and its ways. Default: our own, with AOSP's ways. */
+  readonly profile?: MakerName;
+  /** Release of Android. Default: 15. */
+  readonly android?: AndroidVersion;
+  /** The phone asks for it on the lock screen, and until then its apps can't be started after a restart. Default: none. */
+  readonly pin?: string;
+  /** How long Android takes to start after a restart, in milliseconds. Default: 300. */
+  readonly bootMs?: number;
   /** TCP port on 127.0.0.1. Default: 0, any free one. adb's own scan takes the odd ones of 5555 to 5585. */
   readonly port?: number;
-  /** Default: Phalanx. */
+  /** Default: the profile's. */
   readonly brand?: string;
-  /** Default: Simulated Phone. */
+  /** Default: the profile's. */
   readonly model?: string;
-  /** Default: 15. */
-  readonly androidVersion?: string;
-  /** Default: 35. */
-  readonly sdkVersion?: number;
-  /** Pixels and dots per inch. Default: 1080 × 2400 at 420. */
+  /** Pixels and dots per inch. Default: the profile's. */
   readonly display?: Display;
   /** Lets in only computers whose key was allowed. Default: false. */
   readonly requireAuthorization?: boolean;

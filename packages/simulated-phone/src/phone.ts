@@ -9,4 +9,7 @@ export interface Phone {
   readonly faults: Readonly<FaultState>;
   readonly camera: Camera;
   readonly instrumentation: Instrumentation;
+  /** Android's services are there. */
+  readonly isBooted: boolean;
+  reboot(): void;
 }

@@ -5,15 +5,16 @@ import { Authorization } from './adb/authorization.ts';
 import { DeviceSockets } from './adb/device-sockets.ts';
 import { findService } from './adb/services.ts';
 import { Android } from './android/android.ts';
-import { defaultDisplay } from './android/display.ts';
 import type { Identity } from './android/identity.ts';
 import type { Dialog } from './apps/app.ts';
 import { sampleApps } from './apps/sample-apps.ts';
 import { type Faults, noFaults } from './faults.ts';
 import type { Phone } from './phone.ts';
 import type { SimulatedPhoneOptions } from './phone-options.ts';
+import { androidReleases, makerProfiles, ownProfile } from './profiles.ts';
 import { Camera } from './screen/camera.ts';
 import type { PictureFormat } from './screen/picture.ts';
+import { PowerSwitch } from './power-switch.ts';
 import { createShell } from './shell/shell.ts';
 import { Instrumentation } from './ui-server/instrumentation.ts';
 import { startUiServer } from './ui-server/ui-server.ts';
@@ -44,13 +45,17 @@ const surpriseDialog: Dialog = {
 };
 
 function identityOf(options: SimulatedPhoneOptions): Identity {
+  const maker = options.profile === undefined ? ownProfile : makerProfiles[options.profile];
+  const version = options.android ?? 15;
   return {
-    serial: options.serial,
-    brand: options.brand ?? 'Phalanx',
-    model: options.model ?? 'Simulated Phone',
-    device: 'simulated',
-    androidVersion: options.androidVersion ?? '15',
-    sdkVersion: options.sdkVersion ?? 35,
+    serial: maker.sharedSerial ?? options.serial,
+    brand: options.brand ?? maker.brand,
+    model: options.model ?? maker.model,
+    device: maker.device,
+    androidVersion: String(version),
+    sdkVersion: androidReleases[version].sdkVersion,
+    maker,
+    release: androidReleases[version],
   };
 }
 
@@ -69,13 +74,20 @@ async function listen(server: Server, port: number): Promise<number> {
   return address.port;
 }
 
+type FaultActions = Pick<Faults, 'drop' | 'killUiServer' | 'killUiAutomation' | 'reboot'>;
+
 /** The faults of a phone: plain fields, and what acts at once. */
-function createFaults(android: Android, actions: { drop: () => void; killUiServer: () => void }): Faults {
+function createFaults(android: Android, actions: FaultActions): Faults {
   const faults: Faults = {
     ...noFaults(),
-    drop: actions.drop,
+    get frozenScreen() {
+      return android.isFrozen;
+    },
+    set frozenScreen(isFrozen) {
+      android.freeze(isFrozen);
+    },
+    ...actions,
     turnScreenOff: () => android.setScreenOn(false),
-    killUiServer: actions.killUiServer,
     crashApp: (packageName) => android.crash(packageName ?? android.currentPackage),
     showDialog: (dialog) => android.showDialog(dialog ?? surpriseDialog),
     clear: () => void Object.assign(faults, noFaults()),
@@ -84,9 +96,11 @@ function createFaults(android: Android, actions: { drop: () => void; killUiServe
 }
 
 function createAndroid(options: SimulatedPhoneOptions): Android {
+  const identity = identityOf(options);
   const android = new Android({
-    identity: identityOf(options),
-    display: options.display ?? defaultDisplay,
+    identity,
+    display: options.display ?? identity.maker.display,
+    pin: options.pin,
     apps: options.apps ?? sampleApps,
     storageBytes: options.storageBytes ?? 64 * 1024 * 1024,
   });
@@ -95,31 +109,48 @@ function createAndroid(options: SimulatedPhoneOptions): Android {
 }
 
 /** The phone behind its USB port: everything but the ADB connections. */
-function createPhone(options: SimulatedPhoneOptions, drop: () => void) {
+function createPhone(options: SimulatedPhoneOptions, { drop, reboot }: Pick<Faults, 'drop' | 'reboot'>) {
   const android = createAndroid(options);
   const sockets = new DeviceSockets();
   const instrumentation: Instrumentation = new Instrumentation({
-    packages: android.packages,
+    android,
     sockets,
     canRun: options.uiAutomator2 ?? true,
     startServer: (onStop) => startUiServer(phone, onStop),
   });
   const faults = createFaults(android, {
     drop,
-    killUiServer: () => instrumentation.stop('Process crashed.'),
+    reboot,
+    killUiServer: () => instrumentation.stop(),
+    killUiAutomation: () => instrumentation.killUiAutomation(),
   });
-  const phone = { android, faults, camera: new Camera(() => android.screen), instrumentation };
-  return { ...phone, sockets };
+  const phone = {
+    android,
+    faults,
+    camera: new Camera(() => android.screen),
+    instrumentation,
+    get isBooted() {
+      return android.isBooted && !faults.bootNotCompleted;
+    },
+    reboot,
+  } satisfies Phone;
+  return Object.assign(phone, { sockets });
 }
 
 /** What adbd offers for a phone. */
 function createDevice(
   phone: Phone & { sockets: DeviceSockets },
   authorization: Authorization,
-  reboot: () => void,
+  power: PowerSwitch,
 ): AdbDevice {
-  const { android, faults, sockets } = phone;
-  const services = { run: createShell(phone), files: android.files, sockets, reboot };
+  const { android, faults, sockets, reboot } = phone;
+  const services = {
+    run: createShell(phone),
+    files: android.files,
+    sockets,
+    reboot,
+    power: () => power.signal,
+  };
   return {
     authorization,
     faults,
@@ -137,10 +168,20 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
   const drop = () => {
     for (const connection of [...connections.values()]) connection.drop();
   };
-  const phone = createPhone(options, drop);
+  const power = new PowerSwitch();
+  const phone = createPhone(options, {
+    drop,
+    reboot: () => {
+      power.cut();
+      drop();
+      phone.instrumentation.stop();
+      power.start(phone.android.restart(), options.bootMs ?? 300);
+    },
+  });
   const authorization = new Authorization(options.requireAuthorization ?? false);
-  const device = createDevice(phone, authorization, drop);
+  const device = createDevice(phone, authorization, power);
   const server = createServer((socket) => {
+    if (phone.android.boot.phase === 'off') return void socket.destroy();
     connections.set(socket, new AdbConnection(socket, device));
     socket.once('close', () => connections.delete(socket));
   });
@@ -150,7 +191,7 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
   server.on('error', () => {});
 
   return {
-    serial: options.serial,
+    serial: phone.android.identity.serial,
     host: '127.0.0.1',
     port,
     android: phone.android,
@@ -161,7 +202,8 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
     },
     screenshot: (format) => phone.camera.take(format),
     async stop() {
-      phone.instrumentation.stop('Process crashed.');
+      power.cut();
+      phone.instrumentation.stop();
       phone.android.stop();
       drop();
       if (!server.listening) return;

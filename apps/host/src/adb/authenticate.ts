@@ -36,12 +36,21 @@ export async function authenticate(handshake: Handshake): Promise<AdbDaemonTrans
     if (command === startTls) handshake.onTlsDemand();
   });
   const authenticators = [signToken(key), offerPublicKey(handshake)];
-  return await AdbDaemonTransport.authenticate({
-    serial,
-    connection,
-    credentialStore: storeOf(key),
-    authenticators,
-  });
+  return withEndedNames(
+    await AdbDaemonTransport.authenticate({
+      serial,
+      connection,
+      credentialStore: storeOf(key),
+      authenticators,
+    }),
+  );
+}
+
+/** AOSP's adbd reads the number in `tcp:6790` up to a NUL (socket_spec.cpp), which adb sends and the client library does not. */
+function withEndedNames(transport: AdbDaemonTransport): AdbDaemonTransport {
+  const connect = transport.connect.bind(transport);
+  transport.connect = (service) => connect(`${service}\0`);
+  return transport;
 }
 
 function storeOf({ privateKey, name }: HostKey): AdbCredentialStore {

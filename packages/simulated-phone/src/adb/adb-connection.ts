@@ -129,7 +129,10 @@ export class AdbConnection {
     const remoteId = message.arg0;
     if (remoteId === 0) throw new ProtocolError('OPEN without a stream id.');
     if (this.#streams.size >= maxStreams) return this.#send(adbCommand.clse, 0, remoteId);
-    const name = message.payload.toString('utf8').replace(/\0+$/, '');
+    const text = message.payload.toString('utf8');
+    const name = text.replace(/\0+$/, '');
+    // AOSP's adbd reads the number of a port up to a NUL that it does not add itself (socket_spec.cpp).
+    if (name === text && name.startsWith('tcp:')) return this.#send(adbCommand.clse, 0, remoteId);
     void this.#open(name, remoteId);
   }
 

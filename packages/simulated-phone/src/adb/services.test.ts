@@ -134,18 +134,38 @@ test('a device socket that nobody listens on is refused', async () => {
   expect(await client.open('localabstract:scrcpy')).toBe(0);
 });
 
-test('a program is ended when its stream is closed', async () => {
+test('the number of a port needs the NUL that adb sends', async () => {
   const phone = await startPhone({ installedPackages: uiAutomator2Packages });
   const client = new RawClient(phone.port);
   await client.connect();
-  const command =
-    'am instrument -w io.appium.uiautomator2.server.test/androidx.test.runner.AndroidJUnitRunner';
-  const deviceId = await client.open(`exec:${command}`);
-  expect((await client.next()).payload.toString()).toContain('INSTRUMENTATION_STATUS_CODE: 1');
-  expect(await client.open('tcp:6790', 2)).toBeGreaterThan(0);
-  client.send(adbCommand.clse, 1, deviceId);
-  await expect.poll(() => client.open('tcp:6790', 3)).toBe(0);
+  await client.open(`exec:${instrument}`);
+  await client.next();
+  client.send(adbCommand.open, 2, 0, Buffer.from('tcp:6790'));
+  expect(await client.next()).toMatchObject({ command: adbCommand.clse });
+  client.send(adbCommand.open, 2, 0, Buffer.from('shell:echo 1'));
+  expect(await client.next()).toMatchObject({ command: adbCommand.okay });
 });
+
+test.each([
+  ['exec:', true],
+  ['shell,v2,raw:', false],
+])('what %s started outlives its connection: %s', async (service, outlives) => {
+  const { phone, shell, adb } = await startPhoneWithShell({ installedPackages: uiAutomator2Packages });
+  const client = new RawClient(phone.port);
+  await client.connect();
+  await client.open(`${service}${instrument}`);
+  await client.next();
+  const isTaken = async () => (await shell('uiautomator dump')).exitCode === 137;
+  expect(await isTaken()).toBe(true);
+  client.socket.destroy();
+  if (outlives) await expect.poll(() => phone.connectionCount).toBe(1);
+  await expect.poll(isTaken).toBe(outlives);
+  // The server's process outlives both.
+  await adb.createSocket('tcp:6790');
+});
+
+const instrument =
+  'am instrument -w io.appium.uiautomator2.server.test/androidx.test.runner.AndroidJUnitRunner';
 
 const uiAutomator2Packages = ['io.appium.uiautomator2.server', 'io.appium.uiautomator2.server.test'].map(
   (name) => ({

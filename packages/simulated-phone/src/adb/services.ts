@@ -9,6 +9,8 @@ export interface Services {
   readonly run: RunCommandLine;
   readonly files: SyncFiles;
   readonly sockets: DeviceSockets;
+  /** Aborted when the phone goes off: nothing outlives that. */
+  readonly power: () => AbortSignal;
   /** Called for `reboot:`; the phone then drops its connections. */
   reboot(): void;
 }
@@ -18,7 +20,7 @@ function shellService(services: Services, name: string): ServiceProgram | undefi
   if (!match) return undefined;
   const options = (match[1] ?? '').split(',');
   const commandLine = match[2] ?? '';
-  if (!options.includes('v2')) return rawShellService(services.run, commandLine);
+  if (!options.includes('v2')) return rawShellService(services.run, commandLine, { outlives: undefined });
   // Without an option, an interactive shell gets a terminal and a command does not.
   const pty = options.includes('pty') || (commandLine === '' && !options.includes('raw'));
   return packetShellService(services.run, commandLine, pty);
@@ -42,7 +44,8 @@ function reverseAnswer(command: string): string {
 export function findService(services: Services, name: string): ServiceProgram | undefined {
   const shell = shellService(services, name);
   if (shell) return shell;
-  if (name.startsWith('exec:')) return rawShellService(services.run, name.slice('exec:'.length));
+  if (name.startsWith('exec:'))
+    return rawShellService(services.run, name.slice('exec:'.length), { outlives: services.power() });
   if (name === 'sync:') return syncService(services.files);
   if (name.startsWith('reverse:')) return say(reverseAnswer(name.slice('reverse:'.length)));
   if (name === 'root:') return say('adbd cannot run as root in production builds\n');

@@ -12,7 +12,7 @@ export interface ShellIo {
   readonly stdin: Readable;
   readonly stdout: ShellOutput;
   readonly stderr: ShellOutput;
-  /** Aborted when the peer closes the stream: adbd then sends SIGHUP. */
+  /** Aborted when the program is killed: with its terminal or its shell protocol, else with the phone. */
   readonly signal: AbortSignal;
 }
 
@@ -31,11 +31,18 @@ function abortOnClose(stream: Duplex): AbortSignal {
   return controller.signal;
 }
 
-/** `exec:` and the old `shell:`: bytes in, bytes out, standard error mixed into the output, no exit code. */
-export function rawShellService(run: RunCommandLine, commandLine: string): ServiceProgram {
+/**
+ * `exec:` and the old `shell:`: bytes in, bytes out, standard error mixed into the output, no exit code. The program of
+ * `exec:` has neither a terminal nor a protocol that would end it: it outlives the stream, and the connection.
+ */
+export function rawShellService(
+  run: RunCommandLine,
+  commandLine: string,
+  { outlives }: { outlives: AbortSignal | undefined },
+): ServiceProgram {
   return async (stream) => {
     const output: ShellOutput = { write: (data) => writeTo(stream, toBytes(data)) };
-    const signal = abortOnClose(stream);
+    const signal = outlives ?? abortOnClose(stream);
     await run(commandLine, { stdin: stream, stdout: output, stderr: output, signal });
     stream.end();
   };

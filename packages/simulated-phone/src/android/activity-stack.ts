@@ -92,6 +92,11 @@ export class ActivityStack {
     if (task.activities.length === 0) this.remove(task);
   }
 
+  /** The phone restarts. */
+  clear(): void {
+    this.#tasks = [];
+  }
+
   remove(task: Task): void {
     this.#tasks = this.#tasks.filter((other) => other !== task);
   }

@@ -5,12 +5,17 @@ import type { TextField } from '../view/text-field.ts';
 import { type VisibleView, walk } from '../view/find-view.ts';
 import { ActivityStack, componentName, type Task } from './activity-stack.ts';
 import { createAppHost } from './app-host.ts';
+import { Battery } from './battery.ts';
+import { Boot } from './boot.ts';
 import { composeScreen } from './compose-screen.ts';
 import { crashDialog } from './crash-dialog.ts';
 import type { Display } from './display.ts';
+import { DisplayPower } from './display-power.ts';
 import { FileSystem } from './file-system.ts';
 import { type Identity, propertiesOf } from './identity.ts';
 import { InputLog } from './input-log.ts';
+import { LockScreen } from './lock-screen.ts';
+import { Notices } from './notices.ts';
 import { Packages } from './packages.ts';
 import { revealField } from './reveal-field.ts';
 import { Settings } from './settings.ts';
@@ -23,6 +28,7 @@ export interface AndroidOptions {
   readonly display: Display;
   readonly apps: readonly App[];
   readonly storageBytes: number;
+  readonly pin: string | undefined;
 }
 
 /** The modelled Android of one phone. Every change makes the next look at `screen` build it anew. */
@@ -33,18 +39,26 @@ export class Android implements SystemHost {
   readonly properties: Map<string, string>;
   readonly settings = new Settings();
   /** What was tapped, swiped, typed and pressed, newest last. */
-  readonly inputs = new InputLog();
+  readonly inputs = new InputLog(() => this.#power.used());
+  readonly notices = new Notices();
+  readonly battery: Battery;
+  clipboard = '';
+  /** Told when the charger was pulled. */
+  onUnplugged: () => void = () => {};
   readonly stack = new ActivityStack();
   /** Timers of apps, by package name. */
   readonly timers = new Timers();
   readonly #apps: Map<string, App>;
 
   readonly #physicalDisplay: Display;
+  readonly #power: DisplayPower;
+  readonly #lockScreen: LockScreen;
+  readonly #hasPin: boolean;
+  #boot: Boot;
   #display: Display;
   #screen: Screen | undefined;
   #screenMinute = '';
-  #isScreenOn = true;
-  #isLocked = false;
+  #isFrozen = false;
   #isKeyboardShown = false;
   #overlay: Overlay;
   #systemDialog: SystemDialog | undefined;
@@ -53,7 +67,12 @@ export class Android implements SystemHost {
     this.identity = options.identity;
     this.#physicalDisplay = options.display;
     this.#display = options.display;
-    this.files = new FileSystem(options.storageBytes);
+    this.battery = new Battery(() => this.onUnplugged());
+    this.#power = new DisplayPower(this.settings, this.battery);
+    this.#lockScreen = new LockScreen(options.pin);
+    this.#hasPin = options.pin !== undefined;
+    this.#boot = new Boot('found running', true);
+    this.files = new FileSystem(options.storageBytes, () => this.#boot);
     this.packages = new Packages(options.identity.sdkVersion);
     this.properties = propertiesOf(options.identity);
     this.#apps = new Map(options.apps.map((app) => [app.packageName, app]));
@@ -67,14 +86,31 @@ export class Android implements SystemHost {
 
   /** The screen as it is now. The same object until something changes. */
   get screen(): Screen {
-    const minute = this.clock();
+    if (this.#isFrozen && this.#screen) return this.#screen;
+    const minute = `${this.clock()} ${String(this.isScreenOn)} ${String(this.isLocked)}`;
     if (!this.#screen || minute !== this.#screenMinute) this.#screen = composeScreen(this);
     this.#screenMinute = minute;
     return this.#screen;
   }
 
+  /** As it is rotated now. */
   get display(): Display {
-    return this.#display;
+    if (this.rotation % 2 === 0) return this.#display;
+    return { ...this.#display, width: this.#display.height, height: this.#display.width };
+  }
+
+  /** Quarter turns; with the sensor on, a phone on a desk stays upright. */
+  get rotation(): number {
+    const table = this.settings.findTable('system');
+    return table?.get('accelerometer_rotation') === '0' ? Number(table.get('user_rotation') ?? 0) % 4 : 0;
+  }
+
+  get boot(): Boot {
+    return this.#boot;
+  }
+
+  get isBooted(): boolean {
+    return this.#boot.phase === 'up';
   }
 
   get physicalDisplay(): Display {
@@ -82,11 +118,15 @@ export class Android implements SystemHost {
   }
 
   get isScreenOn(): boolean {
-    return this.#isScreenOn;
+    return this.#power.isOn;
   }
 
   get isLocked(): boolean {
-    return this.#isLocked;
+    return this.#power.isLocked;
+  }
+
+  get lockHint(): string {
+    return this.#lockScreen.hint;
   }
 
   get isKeyboardShown(): boolean {
@@ -148,7 +188,18 @@ export class Android implements SystemHost {
   }
 
   redraw(): void {
-    this.#screen = undefined;
+    if (!this.#isFrozen) this.#screen = undefined;
+  }
+
+  /** Keeps what is shown now, whatever happens. */
+  freeze(isFrozen: boolean): void {
+    if (isFrozen) void this.screen;
+    this.#isFrozen = isFrozen;
+    this.redraw();
+  }
+
+  get isFrozen(): boolean {
+    return this.#isFrozen;
   }
 
   resize(display: Display): void {
@@ -157,7 +208,8 @@ export class Android implements SystemHost {
   }
 
   findApp(packageName: string): App | undefined {
-    return this.packages.find(packageName) && this.#apps.get(packageName);
+    const app = this.packages.find(packageName) && this.#apps.get(packageName);
+    return this.#boot.isUserUnlocked || app?.isHome === true ? app : undefined;
   }
 
   listApps(): App[] {
@@ -233,14 +285,51 @@ export class Android implements SystemHost {
   }
 
   setScreenOn(isOn: boolean): void {
-    if (!isOn) this.#isLocked = true;
-    this.#isScreenOn = isOn;
+    if (!isOn) this.#lockScreen.reset();
+    this.#power.setOn(isOn);
     this.redraw();
   }
 
-  unlock(): void {
-    this.#isLocked = false;
+  /** A wake lock; 0 gives it back. */
+  holdScreen(durationMs: number): void {
+    if (durationMs > 0) this.#power.setOn(true);
+    this.#power.hold(durationMs);
     this.redraw();
+  }
+
+  /** Swiped upwards, or asked to open: with a PIN, the phone asks for it. */
+  unlock(): void {
+    if (this.#lockScreen.dismiss()) this.#power.unlock();
+    this.redraw();
+  }
+
+  typeAtLock(text: string): void {
+    this.#lockScreen.type(text);
+    this.redraw();
+  }
+
+  confirmAtLock(): void {
+    if (this.#lockScreen.confirm()) {
+      this.#power.unlock();
+      this.#boot.isUserUnlocked = true;
+    }
+    this.redraw();
+  }
+
+  /** Everything that runs ends; what is installed and stored stays. The caller lets the phases pass. */
+  restart(): Boot {
+    this.timers.clear();
+    const home = this.listApps().find((app) => app.isHome);
+    this.stack.clear();
+    this.#systemDialog = undefined;
+    this.#overlay = undefined;
+    this.#isKeyboardShown = false;
+    this.#lockScreen.reset();
+    this.#power.setOn(true);
+    this.#power.lock();
+    this.#boot = new Boot('restarted', !this.#hasPin);
+    if (home) this.startActivity(home.packageName);
+    return this.#boot;
   }
 
   /** Ends all timers of apps. */

@@ -31,6 +31,7 @@ export function createAppHost(android: AppSystem, app: App): AppHost {
       findActivity()?.fields.get(name)?.setText(text);
       android.redraw();
     },
+    showToast: (text) => android.notices.showToast(text),
     after: (delayMs, action) => android.timers.start(app.packageName, delayMs, action),
     crash: () => android.crash(app.packageName),
     startApp: (packageName) => void android.startActivity(packageName),

@@ -102,10 +102,11 @@ function overlayWindow(android: SystemHost, ui: Ui): Window | undefined {
 /** Builds all windows from the state of the phone, from the back to the front. */
 export function composeScreen(android: SystemHost): Screen {
   const { width, height } = android.display;
-  if (!android.isScreenOn) return { width, height, windows: [] };
+  const { rotation } = android;
+  if (!android.isScreenOn) return { width, height, rotation, windows: [] };
   const activity = android.stack.top;
   const ui = uiFor(android, 'com.android.systemui', activity);
-  if (android.isLocked) return { width, height, windows: [keyguardWindow(android, ui)] };
+  if (android.isLocked) return { width, height, rotation, windows: [keyguardWindow(android, ui)] };
   const windows = [
     activityWindow(android, activity),
     dialogWindow(android, activity),
@@ -115,5 +116,5 @@ export function composeScreen(android: SystemHost): Screen {
     statusBarWindow(android, ui),
     navigationBarWindow(android, ui),
   ];
-  return { width, height, windows: windows.filter((window) => window !== undefined) };
+  return { width, height, rotation, windows: windows.filter((window) => window !== undefined) };
 }

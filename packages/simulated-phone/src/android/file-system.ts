@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import type { Boot } from './boot.ts';
 import { type FileStat, FileSystemError, type SyncFiles, type Upload } from '../adb/sync-files.ts';
 
 const directoryMode = 0o040771;
@@ -22,10 +23,12 @@ export class FileSystem implements SyncFiles {
   readonly #files = new Map<string, StoredFile>();
   readonly #directories = new Set(['/', '/data', '/data/local', '/system', '/system/bin', ...writableRoots]);
   readonly #capacityBytes: number;
+  readonly #findBoot: () => Boot;
   #usedBytes = 0;
 
-  constructor(capacityBytes: number) {
+  constructor(capacityBytes: number, findBoot: () => Boot) {
     this.#capacityBytes = capacityBytes;
+    this.#findBoot = findBoot;
     for (const name of ['DCIM', 'Download', 'Pictures']) this.#directories.add(`/sdcard/${name}`);
   }
 
@@ -57,7 +60,17 @@ export class FileSystem implements SyncFiles {
       .filter((entry): entry is { name: string; stat: FileStat } => entry.stat !== undefined);
   }
 
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  get capacityBytes(): number {
+    return this.#capacityBytes;
+  }
+
   readFile(path: string): Buffer {
+    const fromKernel = this.#readProc(this.resolve(path));
+    if (fromKernel !== undefined) return Buffer.from(fromKernel);
     const file = this.#files.get(this.resolve(path));
     if (file) return file.content;
     throw new FileSystemError(this.isDirectory(path) ? 'Is a directory' : 'No such file or directory');
@@ -136,6 +149,15 @@ export class FileSystem implements SyncFiles {
         }
       },
     };
+  }
+
+  /** What the kernel tells of itself. */
+  #readProc(path: string): string | undefined {
+    const boot = this.#findBoot();
+    if (path === '/proc/sys/kernel/random/boot_id') return `${boot.id}\n`;
+    if (path !== '/proc/uptime') return undefined;
+    const uptime = boot.uptimeSeconds.toFixed(2);
+    return `${uptime} ${uptime}\n`;
   }
 
   #requireWritable(resolved: string): void {

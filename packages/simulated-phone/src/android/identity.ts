@@ -1,7 +1,11 @@
-/** What a phone says of itself. */
+import type { AndroidRelease, MakerProfile } from '../profiles.ts';
+
+/** What a phone says of itself, and how it differs from others. */
 export interface Identity {
   readonly serial: string;
   readonly brand: string;
+  readonly maker: MakerProfile;
+  readonly release: AndroidRelease;
   readonly model: string;
   /** `ro.product.device`, a code name. */
   readonly device: string;
@@ -19,7 +23,7 @@ export function propertiesOf(identity: Identity): Map<string, string> {
     ['persist.sys.locale', 'en-US'],
     ['persist.sys.timezone', 'UTC'],
     ['ro.boot.serialno', serial],
-    ['ro.build.characteristics', 'default'],
+    ['ro.build.characteristics', identity.maker.display.width < 1000 ? 'tablet' : 'default'],
     ['ro.build.fingerprint', build],
     ['ro.build.type', 'user'],
     ['ro.build.version.release', androidVersion],
@@ -31,7 +35,7 @@ export function propertiesOf(identity: Identity): Map<string, string> {
     ['ro.product.cpu.abilist', 'arm64-v8a,armeabi-v7a,armeabi'],
     ['ro.product.device', device],
     ['ro.product.locale', 'en-US'],
-    ['ro.product.manufacturer', brand],
+    ['ro.product.manufacturer', identity.maker.manufacturer],
     ['ro.product.model', model],
     ['ro.product.name', device],
     ['ro.secure', '1'],

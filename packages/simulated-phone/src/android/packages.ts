@@ -15,11 +15,19 @@ const systemPackages = [
 /** The package manager's list. */
 export class Packages {
   readonly #packages = new Map<string, Package>();
+  readonly #permissions = new Map<string, Set<string>>();
 
   constructor(sdkVersion: number) {
     for (const name of systemPackages) {
       this.add({ name, versionCode: sdkVersion, versionName: String(sdkVersion), isSystem: true });
     }
+  }
+
+  /** Runtime permissions that were granted to a package. */
+  permissionsOf(name: string): Set<string> {
+    const known = this.#permissions.get(name) ?? new Set();
+    this.#permissions.set(name, known);
+    return known;
   }
 
   add(entry: Package): void {
@@ -32,6 +40,7 @@ export class Packages {
 
   /** False when there is none of that name, or it belongs to the system. */
   remove(name: string): boolean {
+    this.#permissions.delete(name);
     return this.#packages.get(name)?.isSystem === false && this.#packages.delete(name);
   }
 

@@ -60,14 +60,20 @@ function focusNext(android: Android): void {
   if (next) android.focus(next);
 }
 
+function pressAtLock(android: Android, keyCode: number, character: string | undefined): void {
+  if (keyCode === code.menu) android.unlock();
+  else if (keyCode === code.enter || keyCode === code.numpadEnter) android.confirmAtLock();
+  else if (character !== undefined) android.typeAtLock(character);
+}
+
 /** Presses a key by its Android code; unknown ones do nothing, as on a phone. */
 export function pressKey(android: Android, keyCode: number, shift = false): void {
   android.inputs.add({ kind: 'key', code: keyCode });
   const systemKey = systemKeys.get(keyCode);
   if (systemKey) return systemKey(android);
   if (!android.isScreenOn) return;
-  if (android.isLocked) return keyCode === code.menu ? android.unlock() : undefined;
   const character = findTypedCharacter(keyCode, shift);
+  if (android.isLocked) return pressAtLock(android, keyCode, character);
   if (character !== undefined) android.focusedField?.insert(character);
   keys.get(keyCode)?.(android);
   android.redraw();
@@ -76,6 +82,8 @@ export function pressKey(android: Android, keyCode: number, shift = false): void
 /** Types into the focused field; without one the text is lost, as on a phone. */
 export function typeText(android: Android, text: string): void {
   android.inputs.add({ kind: 'text', text });
-  if (android.isScreenOn && !android.isLocked) android.focusedField?.insert(text);
+  if (!android.isScreenOn) return;
+  if (android.isLocked) return android.typeAtLock(text);
+  android.focusedField?.insert(text);
   android.redraw();
 }

@@ -2,6 +2,7 @@ import type { Dialog } from '../apps/app.ts';
 import type { TextField } from '../view/text-field.ts';
 import type { ActivityStack } from './activity-stack.ts';
 import type { Display } from './display.ts';
+import type { Notices } from './notices.ts';
 import type { Settings } from './settings.ts';
 import type { SystemDialog } from './system-dialog.ts';
 
@@ -15,6 +16,10 @@ export interface SystemHost {
   readonly stack: ActivityStack;
   readonly isScreenOn: boolean;
   readonly isLocked: boolean;
+  /** What the lock screen asks for. */
+  readonly lockHint: string;
+  readonly rotation: number;
+  readonly notices: Notices;
   readonly isKeyboardShown: boolean;
   readonly overlay: Overlay;
   readonly systemDialog: SystemDialog | undefined;

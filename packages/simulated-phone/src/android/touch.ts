@@ -4,17 +4,12 @@ import type { Point } from '../view/rect.ts';
 import type { View, Window } from '../view/view.ts';
 import type { Android } from './android.ts';
 import { statusBarHeightDp, toPixels } from './display.ts';
+import type { Gesture } from './input-log.ts';
 
 /** Android's own limits: below the slop a finger did not move, above the time-out it rests. */
 const touchSlopDp = 8;
 const longPressMs = 500;
 const doubleTapMs = 300;
-
-export interface Gesture {
-  readonly from: Point;
-  readonly to: Point;
-  readonly durationMs: number;
-}
 
 interface Hit {
   readonly window: Window;

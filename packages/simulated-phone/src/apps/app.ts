@@ -24,6 +24,8 @@ export interface AppHost {
   /** Ends the current activity, as the up arrow does. */
   finish(): void;
   showDialog(dialog: Dialog): void;
+  /** A line of text that goes away by itself. */
+  showToast(text: string): void;
   /** Text of a field of the current activity. */
   fieldText(name: string): string;
   setFieldText(name: string, text: string): void;
@@ -55,6 +57,8 @@ export interface App extends LaunchableApp {
   /** Class names of its activities, with a leading dot; the first one is launched. */
   readonly activities: readonly string[];
   readonly isHome: boolean;
+  /** Beginnings of the addresses that the app opens. */
+  readonly links: readonly string[];
   launch(host: AppHost, redraw: () => void): RunningApp;
 }
 
@@ -66,6 +70,7 @@ export interface AppDefinition<State> extends LaunchableApp {
   readonly versionName?: string;
   readonly versionCode?: number;
   readonly isHome?: boolean;
+  readonly links?: readonly string[];
   readonly state: () => State;
   readonly activities: Readonly<Record<string, (app: AppContext<State>) => Widget>>;
   /** Called once when the app's process starts. */
@@ -82,6 +87,7 @@ export function defineApp<State>(definition: AppDefinition<State>): App {
     versionName: definition.versionName ?? '1.0',
     versionCode: definition.versionCode ?? 1,
     isHome: definition.isHome ?? false,
+    links: definition.links ?? [],
     activities: Object.keys(definition.activities),
     launch(host, redraw) {
       const state = definition.state();

@@ -39,7 +39,8 @@ function submit(app: AppContext<FormState>): () => void {
         ['Contact by', state.contact],
       ];
     })();
-    if (error === '') app.open('.SummaryActivity');
+    if (error !== '') return app.showToast('Something is missing');
+    app.open('.SummaryActivity');
   };
 }
 
@@ -109,6 +110,7 @@ export const formApp = defineApp<FormState>({
   color: '#1e6c4b',
   versionName: '1.4.0',
   versionCode: 14,
+  links: ['sample-form:'],
   state: () => ({ accepted: false, contact: 'email', country: 'Germany', error: '', summary: [] }),
   activities: {
     '.FormActivity': formPage,

@@ -22,7 +22,6 @@ export class Camera {
 
   /** What a picture of a window is that forbids pictures. */
   takeBlack(format: PictureFormat): Promise<Buffer> {
-    const { width, height } = this.#currentScreen();
-    return renderPicture({ width, height, windows: [] }, format);
+    return renderPicture({ ...this.#currentScreen(), windows: [] }, format);
   }
 }

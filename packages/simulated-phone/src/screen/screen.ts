@@ -6,6 +6,8 @@ import { findVisible, type VisibleView } from '../view/find-view.ts';
 export interface Screen {
   readonly width: number;
   readonly height: number;
+  /** Quarter turns. */
+  readonly rotation: number;
   /** From the back to the front. */
   readonly windows: readonly Window[];
 }
@@ -23,4 +25,12 @@ export function findActiveWindow(screen: Screen): Window | undefined {
 export function findActiveTree(screen: Screen): VisibleView | undefined {
   const window = findActiveWindow(screen);
   return window && findVisible(window.root, displayRect(screen));
+}
+
+/** The visible trees of all windows, the front one first, as Android lists them. */
+export function findTrees(screen: Screen): VisibleView[] {
+  return screen.windows
+    .toReversed()
+    .map(({ root }) => findVisible(root, displayRect(screen)))
+    .filter((tree) => tree !== undefined);
 }

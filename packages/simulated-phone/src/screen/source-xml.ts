@@ -1,6 +1,7 @@
 import type { VisibleView } from '../view/find-view.ts';
+import type { TextField } from '../view/text-field.ts';
 import { accessibilityFlags, escapeAttribute, formatBounds } from './attributes.ts';
-import { findActiveTree, type Screen } from './screen.ts';
+import { findActiveTree, findTrees, type Screen } from './screen.ts';
 
 /** A class name as an element name: `$`, `@`, `#` and `&` are not allowed in one. */
 export function elementName(className: string): string {
@@ -37,30 +38,64 @@ export function sourceAttributes(
     hint: view.hint,
     'a11y-important': 'true',
     'screen-reader-focusable': 'false',
+    'input-type': view.field && String(inputTypeOf(view.field)),
+    'drawing-order': '0',
     'showing-hint': String(isHintShown),
+    'text-entry-key': 'false',
+    multiline: view.field && String(view.field.multiline),
+    dismissable: 'false',
     'a11y-focused': 'false',
     heading: 'false',
     'live-region': '0',
+    'context-clickable': 'false',
+    'max-text-length': view.field && String(view.field.maxLength),
+    'content-invalid': 'false',
+    'window-id': '3',
   };
 }
 
-function serialize(visible: VisibleView, index: number, depth: number): string {
+/** Android's own numbers: text, text of several lines, password. */
+function inputTypeOf(field: TextField): number {
+  if (field.password) return 0x81;
+  return field.multiline ? 0x2_0001 : 1;
+}
+
+function serialize(visible: VisibleView, index: number, depth: number, maxDepth: number): string {
   const indent = '  '.repeat(depth);
   const name = elementName(visible.view.className);
   const attributes = Object.entries(sourceAttributes(visible, index))
     .filter((entry): entry is [string, string] => entry[1] !== undefined)
     .map(([key, value]) => ` ${key}="${escapeAttribute(value, '?')}"`)
     .join('');
-  if (visible.children.length === 0) return `${indent}<${name}${attributes} />\n`;
-  const inner = visible.children.map((child, childIndex) => serialize(child, childIndex, depth + 1)).join('');
+  if (visible.children.length === 0 || depth >= maxDepth) return `${indent}<${name}${attributes} />\n`;
+  const inner = visible.children
+    .map((child, childIndex) => serialize(child, childIndex, depth + 1, maxDepth))
+    .join('');
   return `${indent}<${name}${attributes}>\n${inner}${indent}</${name}>\n`;
 }
 
+export interface SourceOptions {
+  /** Nodes below are left out without a word. */
+  readonly maxDepth: number;
+  /** All windows instead of the active one. */
+  readonly allWindows: boolean;
+  /** The last toast or notification: a second root beside the window's. */
+  readonly announced: string | undefined;
+}
+
+function toastRoot(text: string, index: number): string {
+  const attributes = `index="${index}" package="com.android.settings" class="android.widget.Toast"`;
+  return `  <android.widget.Toast ${attributes} text="${escapeAttribute(text, '?')}" displayed="true" />\n`;
+}
+
 /** What the UiAutomator2 server answers to GET source: element names are class names. */
-export function sourceXml(screen: Screen): string {
-  const tree = findActiveTree(screen);
-  const size = `rotation="0" width="${screen.width}" height="${screen.height}"`;
-  const inner = tree ? serialize(tree, 0, 1) : '';
+export function sourceXml(screen: Screen, options: SourceOptions): string {
+  const active = findActiveTree(screen);
+  const trees = options.allWindows ? findTrees(screen) : active ? [active] : [];
+  const size = `rotation="${screen.rotation}" width="${screen.width}" height="${screen.height}"`;
+  const roots = trees.map((tree, index) => serialize(tree, index, 1, options.maxDepth));
+  if (options.announced !== undefined) roots.push(toastRoot(options.announced, roots.length));
+  const inner = roots.join('');
   const declaration = `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\n`;
   return `${declaration}<hierarchy index="0" class="hierarchy" ${size}>\n${inner}</hierarchy>`;
 }

@@ -74,5 +74,5 @@ export function findUiautomatorXml(screen: Screen, options: { compressed: boolea
   const tree = findActiveTree(screen);
   if (!tree) return undefined;
   const declaration = `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>`;
-  return `${declaration}<hierarchy rotation="0">${serialize(tree, 0, options.compressed)}</hierarchy>`;
+  return `${declaration}<hierarchy rotation="${screen.rotation}">${serialize(tree, 0, options.compressed)}</hierarchy>`;
 }

@@ -4,7 +4,7 @@ import type { Window } from '../view/view.ts';
 import type { Ui } from '../view/widget.ts';
 import { textLine } from '../widgets/text.ts';
 
-/** The lock screen without a secret: a swipe upwards opens it. */
+/** The lock screen: a swipe upwards opens it, or asks for the PIN. */
 export function keyguardWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const frame = { left: 0, top: 0, right: width, bottom: height };
@@ -33,7 +33,7 @@ export function keyguardWindow(android: SystemHost, ui: Ui): Window {
           align: 'center',
         }),
         textLine(ui, hint, {
-          text: 'Swipe up to open',
+          text: android.lockHint,
           id: 'keyguard_indication_text',
           size: 15,
           color: palette.onPrimary,

@@ -1,3 +1,4 @@
+import type { Notification } from '../android/notices.ts';
 import type { SystemHost } from '../android/system-host.ts';
 import { palette } from '../view/palette.ts';
 import type { Rect } from '../view/rect.ts';
@@ -36,7 +37,7 @@ function tile(android: SystemHost, ui: Ui, options: { frame: Rect; label: string
   };
 }
 
-function notification(ui: Ui, frame: Rect): View {
+function notification(ui: Ui, frame: Rect, { title, text }: Notification): View {
   const inner = {
     left: frame.left + ui.dp(20),
     right: frame.right - ui.dp(20),
@@ -54,13 +55,13 @@ function notification(ui: Ui, frame: Rect): View {
       textLine(
         ui,
         { ...inner, top: middle - ui.dp(24), bottom: middle },
-        { text: 'USB debugging connected', id: 'android:id/title', size: 16 },
+        { text: title, id: 'android:id/title', size: 16 },
       ),
       textLine(
         ui,
         { ...inner, top: middle, bottom: middle + ui.dp(24) },
         {
-          text: 'Tap to turn off USB debugging',
+          text,
           id: 'android:id/text',
           size: 14,
           color: palette.secondaryText,
@@ -70,7 +71,9 @@ function notification(ui: Ui, frame: Rect): View {
   };
 }
 
-/** The open notification shade: four quick settings and one notification. */
+const maxShown = 12;
+
+/** The open notification shade: four quick settings and the notifications. */
 export function shadeWindow(android: SystemHost, ui: Ui): Window {
   const { width, height } = android.display;
   const frame = { left: 0, top: 0, right: width, bottom: height };
@@ -85,7 +88,10 @@ export function shadeWindow(android: SystemHost, ui: Ui): Window {
       frame: { left, right: left + tileWidth, top, bottom: top + ui.dp(64) },
     });
   });
-  const top = ui.dp(236);
+  const notifications = android.notices.notifications.slice(-maxShown).map((shown, index) => {
+    const top = ui.dp(236 + index * 92);
+    return notification(ui, { left: margin, right: width - margin, top, bottom: top + ui.dp(84) }, shown);
+  });
   return {
     title: 'NotificationShade',
     focusable: true,
@@ -96,10 +102,7 @@ export function shadeWindow(android: SystemHost, ui: Ui): Window {
       resourceId: 'com.android.systemui:id/notification_panel',
       frame,
       paint: (canvas) => canvas.rect(frame, 'rgba(20,24,32,0.92)'),
-      children: [
-        ...tileViews,
-        notification(ui, { left: margin, right: width - margin, top, bottom: top + ui.dp(84) }),
-      ],
+      children: [...tileViews, ...notifications],
     },
   };
 }

@@ -59,6 +59,9 @@ export async function connectAdb(
     connection: { readable, writable: serializer.writable },
     credentialStore,
   });
+  // As the real adb does, without which adbd can't read the number of a port.
+  const connectTo = transport.connect.bind(transport);
+  transport.connect = (service) => connectTo(`${service}\0`);
   return {
     adb: new Adb(transport),
     async close() {

@@ -1,10 +1,11 @@
 import type { Android } from '../android/android.ts';
 import { pressKey, typeText } from '../android/press-key.ts';
+import type { Gesture } from '../android/input-log.ts';
 import { applyGesture } from '../android/touch.ts';
 import { center, type Point } from '../view/rect.ts';
 import { pause } from '../shell/program.ts';
 import { type ActionSource, bodies, findElementId, parseBody } from './bodies.ts';
-import type { Command, Handler } from './command.ts';
+import { type Command, type Handler, requireInjection } from './command.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
 type Item = ActionSource['actions'][number];
@@ -34,8 +35,12 @@ function moveTarget(command: Command, item: Item, current: Point): Point {
   return { x: middle.x + offset.x, y: middle.y + offset.y };
 }
 
-async function runPointer(command: Command, items: readonly Item[]): Promise<void> {
-  const { android } = command.phone;
+/** The gestures of one finger. */
+async function runPointer(
+  command: Command,
+  items: readonly Item[],
+  apply: (gesture: Gesture) => void,
+): Promise<void> {
   let at: Point = { x: 0, y: 0 };
   let down: { readonly at: Point; pressedMs: number } | undefined;
   for (const item of items) {
@@ -46,7 +51,7 @@ async function runPointer(command: Command, items: readonly Item[]): Promise<voi
     else if (item.type === 'pointerDown') down = { at, pressedMs: 0 };
     else if (item.type === 'pointerCancel') down = undefined;
     else if (item.type === 'pointerUp' && down) {
-      applyGesture(android, { from: down.at, to: at, durationMs: down.pressedMs });
+      apply({ from: down.at, to: at, durationMs: down.pressedMs });
       down = undefined;
     } else if (item.type !== 'pause' && item.type !== 'pointerUp') throw unknownType(item.type);
   }
@@ -68,17 +73,35 @@ async function runKeys(command: Command, items: readonly Item[]): Promise<void> 
 
 const unknownType = (type: string) => new WebDriverError('invalid argument', `Unknown action type '${type}'`);
 
-/** W3C actions, one source after the other: several fingers at once are not modelled. */
+/** What the real server refuses (ActionsPreprocessor.java, ActionsTokenizer.java). */
+function check(actions: readonly ActionSource[]): void {
+  const ids = new Set(actions.map(({ id }) => id));
+  if (ids.size < actions.length) throw new WebDriverError('invalid argument', 'Two actions have the same id');
+  const isUnnumbered = (item: Item) => item.type === 'pause' && item.duration === undefined;
+  if (actions.some((source) => source.actions.some(isUnnumbered)))
+    throw new WebDriverError('invalid argument', 'Missing duration of a pause');
+}
+
+/** W3C actions. All sources run at once; several fingers together are noted, and no app of this phone heeds them. */
 export const performActions: Handler = async (command) => {
+  requireInjection(command.phone, 'actions');
   const { actions } = parseBody(bodies.actions, command.body);
+  check(actions);
   const totalMs = actions
     .flatMap((source) => source.actions)
     .reduce((sum, item) => sum + (item.duration ?? 0), 0);
   if (totalMs > maxTotalMs)
     throw new WebDriverError('invalid argument', 'The actions take longer than a minute.');
-  for (const source of actions) {
-    if (source.type === 'pointer') await runPointer(command, source.actions);
-    else if (source.type === 'key') await runKeys(command, source.actions);
-    else if (source.type !== 'none') throw unknownType(source.type);
-  }
+  const { android } = command.phone;
+  const fingers = actions.filter(({ type }) => type === 'pointer').length;
+  const together: Gesture[] = [];
+  const apply = (gesture: Gesture) => (fingers > 1 ? together.push(gesture) : applyGesture(android, gesture));
+  await Promise.all(
+    actions.map(async (source) => {
+      if (source.type === 'pointer') await runPointer(command, source.actions, apply);
+      else if (source.type === 'key') await runKeys(command, source.actions);
+      else if (source.type !== 'none') throw unknownType(source.type);
+    }),
+  );
+  if (together.length > 0) android.inputs.add({ kind: 'fingers', gestures: together });
 };

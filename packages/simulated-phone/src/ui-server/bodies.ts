@@ -50,12 +50,15 @@ export const bodies = {
         Type.Object({
           type: Type.String(),
           id: Type.String(),
-          actions: Type.Array(ActionItem, { maxItems: 500 }),
+          actions: Type.Array(ActionItem),
         }),
-        { maxItems: 10 },
+        { minItems: 1 },
       ),
     }),
   ),
+  clipboard: Compile(Type.Object({ content: Type.String() })),
+  orientation: Compile(Type.Object({ orientation: Type.Enum(['PORTRAIT', 'LANDSCAPE']) })),
+  rotation: Compile(Type.Object({ x: Type.Literal(0), y: Type.Literal(0), z: Type.Enum([0, 90, 180, 270]) })),
   alert: Compile(Type.Object({ buttonLabel: Type.Optional(Type.Union([Type.String(), Type.Null()])) })),
   click: Compile(
     Type.Object({
@@ -86,7 +89,11 @@ export const bodies = {
   settings: Compile(Type.Object({ settings: Type.Record(Type.String(), Type.Unknown()) })),
 } as const;
 
-export type ActionSource = { readonly type: string; readonly actions: readonly Static<typeof ActionItem>[] };
+export type ActionSource = {
+  readonly id: string;
+  readonly type: string;
+  readonly actions: readonly Static<typeof ActionItem>[];
+};
 export type ElementBody = Static<typeof Element>;
 export type AreaBody = Static<typeof Area>;
 

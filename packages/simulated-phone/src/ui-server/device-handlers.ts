@@ -1,19 +1,51 @@
 import { statusBarHeightDp, toPixels } from '../android/display.ts';
 import { pressBack } from '../android/press-back.ts';
 import { pressKey } from '../android/press-key.ts';
+import type { Phone } from '../phone.ts';
 import { sourceXml } from '../screen/source-xml.ts';
 import { bodies, parseBody } from './bodies.ts';
-import { getTree, type Handler } from './command.ts';
+import { getTree, type Handler, requireInjection, requireUiAutomation } from './command.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
 const shiftOn = 1;
 
-export const source: Handler = (command) => {
-  getTree(command);
-  return sourceXml(command.phone.android.screen);
+/** The real server's own default (SnapshotMaxDepth.java). */
+const usualDepth = 70;
+
+export const source: Handler = async (command) => {
+  const { android } = command.phone;
+  await getTree(command);
+  const { settings } = command.session;
+  return sourceXml(android.screen, {
+    maxDepth: Number(settings.get('snapshotMaxDepth') ?? usualDepth),
+    allWindows: settings.get('enableMultiWindows') === true,
+    announced: android.notices.announced,
+  });
+};
+
+export const listWindows: Handler = ({ phone }) => {
+  requireUiAutomation(phone);
+  return phone.android.screen.windows.toReversed().map(({ title, root }, index) => ({
+    windowId: index + 1,
+    displayId: 0,
+    physicalDisplayId: null,
+    virtualDisplayId: null,
+    bounds: root.frame,
+    packageName: root.packageName,
+    screenshot: null,
+    title,
+  }));
+};
+
+export const getClipboard: Handler = ({ phone }) => Buffer.from(phone.android.clipboard).toString('base64');
+
+export const setClipboard: Handler = ({ phone, body }) => {
+  const { content } = parseBody(bodies.clipboard, body);
+  phone.android.clipboard = Buffer.from(content, 'base64').toString();
 };
 
 export const screenshot: Handler = async ({ phone }) => {
+  requireUiAutomation(phone);
   if (phone.faults.secureWindow) {
     const message = "Failed to capture a screenshot. Does the current view have 'secure' flag set?";
     throw new WebDriverError('unable to capture screen', message);
@@ -21,20 +53,27 @@ export const screenshot: Handler = async ({ phone }) => {
   return (await phone.camera.take('png')).toString('base64');
 };
 
-export const back: Handler = ({ phone }) => pressBack(phone.android);
+export const back: Handler = ({ phone }) => {
+  requireInjection(phone, 'gesture');
+  pressBack(phone.android);
+};
 
 export const pressKeyCode: Handler = ({ phone, body }) => {
   const { keycode, metastate = 0 } = parseBody(bodies.keyCode, body);
+  requireInjection(phone, 'key', keycode);
   pressKey(phone.android, keycode, (metastate & shiftOn) !== 0);
 };
 
-export const openNotifications: Handler = ({ phone }) => phone.android.setOverlay('shade');
+export const openNotifications: Handler = ({ phone }) => {
+  requireUiAutomation(phone);
+  phone.android.setOverlay('shade');
+};
 
 export const deviceInfo: Handler = ({ phone }) => {
   const { identity, display } = phone.android;
   return {
     androidId: 'a1b2c3d4e5f60718',
-    manufacturer: identity.brand,
+    manufacturer: identity.maker.manufacturer,
     model: identity.model,
     brand: identity.brand,
     apiVersion: String(identity.sdkVersion),
@@ -49,7 +88,10 @@ export const deviceInfo: Handler = ({ phone }) => {
   };
 };
 
-export const batteryInfo: Handler = () => ({ level: 1, status: 5 });
+export const batteryInfo: Handler = ({ phone: { android } }) => ({
+  level: android.battery.level / 100,
+  status: android.battery.isPlugged ? 2 : 3,
+});
 export const systemBars: Handler = ({ phone }) => ({
   statusBar: toPixels(phone.android.display, statusBarHeightDp),
 });
@@ -59,13 +101,33 @@ export const windowSize: Handler = ({ phone }) => ({
   width: phone.android.display.width,
   height: phone.android.display.height,
 });
-export const orientation: Handler = () => 'PORTRAIT';
-export const rotation: Handler = () => ({ x: 0, y: 0, z: 0 });
+const isLandscape = (quarterTurns: number) => quarterTurns % 2 === 1;
+
+function rotate(phone: Phone, quarterTurns: number): void {
+  requireUiAutomation(phone);
+  const table = phone.android.settings.findTable('system');
+  table?.set('accelerometer_rotation', '0');
+  table?.set('user_rotation', String(quarterTurns));
+  phone.android.redraw();
+}
+
+export const orientation: Handler = ({ phone }) =>
+  isLandscape(phone.android.rotation) ? 'LANDSCAPE' : 'PORTRAIT';
+export const setOrientation: Handler = ({ phone, body }) => {
+  const { orientation: wanted } = parseBody(bodies.orientation, body);
+  rotate(phone, wanted === 'LANDSCAPE' ? 1 : 0);
+  return wanted;
+};
+export const rotation: Handler = ({ phone }) => ({ x: 0, y: 0, z: phone.android.rotation * 90 });
+export const setRotation: Handler = ({ phone, body }) => {
+  rotate(phone, (parseBody(bodies.rotation, body).z / 90) % 4);
+};
 
 export const getSettings: Handler = ({ session }) => Object.fromEntries(session.settings);
 
-export const updateSettings: Handler = ({ session, body }) => {
+export const updateSettings: Handler = ({ phone, session, body }) => {
   for (const [name, value] of Object.entries(parseBody(bodies.settings, body).settings)) {
     if (session.settings.size < 100) session.settings.set(name, value);
+    if (name === 'wakeLockTimeout' && typeof value === 'number') phone.android.holdScreen(value);
   }
 };

@@ -4,7 +4,14 @@ import { sourceAttributes } from '../screen/source-xml.ts';
 import { center, rectHeight, rectWidth } from '../view/rect.ts';
 import { type VisibleView, walk } from '../view/find-view.ts';
 import { bodies, elementKey, oldElementKey, parseBody } from './bodies.ts';
-import { type Command, getElement, getTree, type Handler } from './command.ts';
+import {
+  type Command,
+  getElement,
+  getTree,
+  type Handler,
+  requireInjection,
+  requireUiAutomation,
+} from './command.ts';
 import { locateAll } from './locate.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
@@ -19,31 +26,36 @@ const notFound = () =>
     'An element could not be located on the page using the given search parameters',
   );
 
-function locate(command: Command): VisibleView[] {
+async function locate(command: Command): Promise<VisibleView[]> {
   const { strategy, selector, context } = parseBody(bodies.find, command.body);
-  const root = context ? command.session.getElement(context) : getTree(command);
+  const root = context ? command.session.getElement(context) : await getTree(command);
   return locateAll(root, strategy, selector);
 }
 
-export const findElement: Handler = (command) => {
-  const [first] = locate(command);
+export const findElement: Handler = async (command) => {
+  const [first] = await locate(command);
   if (!first) throw notFound();
   return elementBody(command, first);
 };
 
-export const findElements: Handler = (command) => locate(command).map((found) => elementBody(command, found));
+export const findElements: Handler = async (command) => {
+  const found = await locate(command);
+  return found.map((one) => elementBody(command, one));
+};
 
-export const activeElement: Handler = (command) => {
-  const focused = walk(getTree(command)).find(({ view }) => view.focused === true);
+export const activeElement: Handler = async (command) => {
+  const focused = walk(await getTree(command)).find(({ view }) => view.focused === true);
   if (!focused) throw notFound();
   return elementBody(command, focused);
 };
 
 export const clickElement: Handler = (command) => {
+  requireInjection(command.phone, 'gesture');
   tap(command.phone.android, center(getElement(command).bounds));
 };
 
 function setText({ phone }: Command, { view }: VisibleView, text: string): void {
+  requireUiAutomation(phone);
   if (!view.field) {
     const message = `Cannot set the element to '${text}'. Did you interact with the correct element?`;
     throw new WebDriverError('invalid element state', message);
@@ -58,14 +70,16 @@ function sendKeys(command: Command, target: VisibleView): void {
   const { text, replace } = parseBody(bodies.sendKeys, command.body);
   const pressesEnter = text.endsWith('\\n');
   const typed = pressesEnter ? text.slice(0, -2) : text;
-  setText(command, target, (replace === true ? '' : (target.view.field?.text ?? '')) + typed);
+  // The text that accessibility tells: of a password it knows the dots alone.
+  const before = replace === true ? '' : (target.view.field?.shownText ?? '');
+  setText(command, target, before + typed);
   if (pressesEnter) pressEnter(command.phone.android);
 }
 
 export const sendKeysToElement: Handler = (command) => sendKeys(command, getElement(command));
 
-export const sendKeysToFocused: Handler = (command) => {
-  const focused = walk(getTree(command)).find(({ view }) => view.focused === true);
+export const sendKeysToFocused: Handler = async (command) => {
+  const focused = walk(await getTree(command)).find(({ view }) => view.focused === true);
   if (!focused) throw notFound();
   sendKeys(command, focused);
 };
@@ -79,6 +93,16 @@ export const elementName: Handler = (command) => getElement(command).view.descri
 export const elementRect: Handler = (command) => {
   const { bounds } = getElement(command);
   return { x: bounds.left, y: bounds.top, width: rectWidth(bounds), height: rectHeight(bounds) };
+};
+
+export const elementSize: Handler = (command) => {
+  const { bounds } = getElement(command);
+  return { width: rectWidth(bounds), height: rectHeight(bounds) };
+};
+
+export const elementLocation: Handler = (command) => {
+  const { bounds } = getElement(command);
+  return { x: bounds.left, y: bounds.top };
 };
 
 const aliases: Readonly<Record<string, string>> = {

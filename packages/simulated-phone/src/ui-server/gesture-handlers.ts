@@ -1,18 +1,19 @@
+import type { Android } from '../android/android.ts';
 import { applyGesture, doubleTap, longPress, tap } from '../android/touch.ts';
 import { center, type Point, type Rect, rectHeight, rectWidth } from '../view/rect.ts';
 import { walk } from '../view/find-view.ts';
 import { type AreaBody, bodies, type ElementBody, findElementId, parseBody } from './bodies.ts';
-import { type Command, getTree, type Handler } from './command.ts';
+import { type Command, getTree, type Handler, requireInjection } from './command.ts';
 import { locateAll } from './locate.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
 const swipeMs = 200;
 
 /** Where a click goes: an offset inside an element, its middle, or a point of the screen. */
-function clickPoint(command: Command): Point {
+async function clickPoint(command: Command): Promise<Point> {
   const { origin, locator, offset } = parseBody(bodies.click, command.body);
   const id = findElementId(origin);
-  const located = locator && locateAll(getTree(command), locator.strategy, locator.selector)[0];
+  const located = locator && locateAll(await getTree(command), locator.strategy, locator.selector)[0];
   if (locator && id === undefined && !located)
     throw new WebDriverError('no such element', 'The locator matches nothing');
   const target = id === undefined ? located : command.session.getElement(id);
@@ -27,11 +28,19 @@ function clickPoint(command: Command): Point {
   return { x: target.bounds.left + Math.trunc(offset.x), y: target.bounds.top + Math.trunc(offset.y) };
 }
 
-export const click: Handler = (command) => tap(command.phone.android, clickPoint(command));
-export const doubleClick: Handler = (command) => doubleTap(command.phone.android, clickPoint(command));
-export const longClick: Handler = (command) => longPress(command.phone.android, clickPoint(command));
+const clicking =
+  (press: (android: Android, at: Point) => void): Handler =>
+  async (command) => {
+    requireInjection(command.phone, 'gesture');
+    press(command.phone.android, await clickPoint(command));
+  };
+
+export const click = clicking(tap);
+export const doubleClick = clicking(doubleTap);
+export const longClick = clicking(longPress);
 
 export const drag: Handler = (command) => {
+  requireInjection(command.phone, 'gesture');
   const { origin, start, end } = parseBody(bodies.drag, command.body);
   const id = findElementId(origin);
   const from = id === undefined ? start : center(command.session.getElement(id).bounds);
@@ -60,6 +69,7 @@ function swipeIn(
   area: Rect,
   { direction, percent }: { direction: string; percent: number },
 ): void {
+  requireInjection(command.phone, 'gesture');
   const { x, y } = center(area);
   const dx = Math.round(rectWidth(area) * percent);
   const dy = Math.round(rectHeight(area) * percent);
@@ -93,8 +103,8 @@ export const swipe: Handler = (command) => {
 const opposite: Readonly<Record<string, string>> = { up: 'down', down: 'up', left: 'right', right: 'left' };
 
 /** Whether the list can go on in that direction: the answer of scroll and fling. */
-function canScrollMore(command: Command, direction: string): boolean {
-  const list = walk(getTree(command)).find(({ view }) => view.scroll !== undefined);
+async function canScrollMore(command: Command, direction: string): Promise<boolean> {
+  const list = walk(await getTree(command)).find(({ view }) => view.scroll !== undefined);
   const scroll = list?.view.scroll;
   if (!scroll) return false;
   return direction === 'down' ? scroll.offset < scroll.max : direction === 'up' && scroll.offset > 0;

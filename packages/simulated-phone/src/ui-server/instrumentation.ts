@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { DeviceSockets } from '../adb/device-sockets.ts';
 import type { ShellOutput } from '../adb/shell-service.ts';
-import type { Packages } from '../android/packages.ts';
+import type { Android } from '../android/android.ts';
 
 const serverPackage = 'io.appium.uiautomator2.server';
 const testPackage = `${serverPackage}.test`;
@@ -10,6 +10,8 @@ const portName = 'tcp:6790';
 
 /** The running UiAutomator2 server, as the command that runs it sees it. */
 export interface UiServer {
+  /** False to be stopped when the charger is pulled. */
+  readonly ignoresCharger: boolean;
   /** Serves HTTP on a connection to the device's port. */
   accept(stream: Duplex): void;
   /** Cuts all connections. */
@@ -17,7 +19,7 @@ export interface UiServer {
 }
 
 export interface InstrumentationOptions {
-  readonly packages: Packages;
+  readonly android: Android;
   readonly sockets: DeviceSockets;
   /** False for a phone whose server dies at its start. */
   readonly canRun: boolean;
@@ -29,77 +31,107 @@ interface Caller {
   readonly signal: AbortSignal;
 }
 
+interface Running {
+  readonly server: UiServer;
+  /** The process that was started last: a server that is left behind must not be taken for it. */
+  stop(output: string): void;
+}
+
 const missing = `INSTRUMENTATION_STATUS: Error=Unable to find instrumentation info for: ComponentInfo{`;
+const crashed = 'INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0\n';
 const statusHead =
   'INSTRUMENTATION_STATUS: class=io.appium.uiautomator2.server.test.AppiumUiAutomator2Server\n' +
   'INSTRUMENTATION_STATUS: current=1\nINSTRUMENTATION_STATUS: id=AndroidJUnitRunner\nINSTRUMENTATION_STATUS: numtests=1\n' +
   'INSTRUMENTATION_STATUS: test=startServer\nINSTRUMENTATION_STATUS_CODE: 1\n';
 
-/** `am instrument`: runs the UiAutomator2 server for as long as the command does. */
+/**
+ * `am instrument`: the process of the UiAutomator2 server. It lives until it is stopped; what it does through Android's
+ * UiAutomation goes through the `am` that started it, and is over when that one ends.
+ */
 export class Instrumentation {
   readonly #options: InstrumentationOptions;
-  #stop: ((reason: string) => void) | undefined;
+  #running: Running | undefined;
+  #hasUiAutomation = false;
 
   constructor(options: InstrumentationOptions) {
     this.#options = options;
+    options.android.onUnplugged = () => {
+      if (this.#running?.server.ignoresCharger === false) this.stop();
+    };
   }
 
-  get isRunning(): boolean {
-    return this.#stop !== undefined;
+  /** Whether the phone's only UiAutomation is taken. */
+  get holdsUiAutomation(): boolean {
+    return this.#running !== undefined && this.#hasUiAutomation;
   }
 
-  /** Runs until it is stopped; with `-w` the command stays open for that long. Resolves to the exit code. */
+  killUiAutomation(): void {
+    this.#hasUiAutomation = false;
+  }
+
+  /** Runs until the server stops, or until its caller is killed, which the server outlives. Resolves to the exit code. */
   async run(name: string, caller: Caller, waits: boolean): Promise<number> {
-    const { packages, canRun } = this.#options;
-    const isInstalled =
-      packages.find(serverPackage) !== undefined && packages.find(testPackage) !== undefined;
-    if (name !== component || !isInstalled) {
+    if (name !== component || !this.#isFound()) {
       await caller.stdout.write(`${missing}${name}}\nINSTRUMENTATION_STATUS_CODE: -1\n`);
       return 1;
     }
-    if (!canRun) {
-      await caller.stdout.write(
-        'INSTRUMENTATION_RESULT: shortMsg=Process crashed.\nINSTRUMENTATION_CODE: 0\n',
-      );
+    if (!this.#options.canRun) {
+      await caller.stdout.write(crashed);
       return 0;
     }
-    this.stop('Process crashed.');
+    this.stop();
     const stopped = this.#start();
-    await caller.stdout.write(statusHead);
+    await caller.stdout.write(statusHead).catch(() => {});
     if (!waits) return 0;
-    const onAbort = () => this.stop('Process crashed.');
-    caller.signal.addEventListener('abort', onAbort, { once: true });
-    if (caller.signal.aborted) onAbort();
-    const reason = await stopped;
-    caller.signal.removeEventListener('abort', onAbort);
-    if (!caller.signal.aborted) await caller.stdout.write(reason);
+    const killed = Promise.withResolvers<undefined>();
+    const onKilled = () => killed.resolve(undefined);
+    caller.signal.addEventListener('abort', onKilled, { once: true });
+    if (caller.signal.aborted) onKilled();
+    const output = await Promise.race([stopped, killed.promise]);
+    caller.signal.removeEventListener('abort', onKilled);
+    if (output === undefined) this.#hasUiAutomation = false;
+    else await caller.stdout.write(output);
     return 0;
   }
 
   /** `am force-stop` and an installation end the processes of a package. */
   stopPackage(packageName: string): void {
-    if (packageName === serverPackage || packageName === testPackage) this.stop('Process crashed.');
+    if (packageName === serverPackage || packageName === testPackage) this.stop();
   }
 
-  stop(reason: string): void {
-    this.#stop?.(`INSTRUMENTATION_RESULT: shortMsg=${reason}\nINSTRUMENTATION_CODE: 0\n`);
+  stop(): void {
+    this.#running?.stop(crashed);
+  }
+
+  /** Before the first PIN after a restart, Android hides what was not made for that state. */
+  #isFound(): boolean {
+    const { packages, boot } = this.#options.android;
+    return boot.isUserUnlocked && [serverPackage, testPackage].every((name) => packages.find(name));
   }
 
   /** Resolves, when the server has stopped, to what the command then prints. */
   #start(): Promise<string> {
     return new Promise((resolve) => {
-      const server = this.#options.startServer(() =>
-        stop('INSTRUMENTATION_RESULT: stream=\n\nOK (1 test)\n\nINSTRUMENTATION_CODE: -1\n'),
+      const { android, sockets, startServer } = this.#options;
+      const server = startServer(() =>
+        running.stop('INSTRUMENTATION_RESULT: stream=\n\nOK (1 test)\n\nINSTRUMENTATION_CODE: -1\n'),
       );
-      const unlisten = this.#options.sockets.listen(portName, (stream) => server.accept(stream));
-      const stop = (output: string) => {
-        if (this.#stop !== stop) return;
-        this.#stop = undefined;
-        unlisten();
-        server.close();
-        resolve(output);
+      const unlisten = sockets.listen(portName, (stream) => server.accept(stream));
+      const running: Running = {
+        server,
+        stop: (output) => {
+          if (this.#running !== running) return;
+          this.#running = undefined;
+          android.holdScreen(0);
+          unlisten();
+          server.close();
+          resolve(output);
+        },
       };
-      this.#stop = stop;
+      this.#running = running;
+      this.#hasUiAutomation = true;
+      // The server's own default: a day.
+      android.holdScreen(24 * 3_600_000);
     });
   }
 }

@@ -22,6 +22,11 @@ const table: readonly (readonly [method: 'GET' | 'POST', path: string, handler: 
   ['POST', 'appium/device/press_keycode', device.pressKeyCode],
   ['POST', 'appium/device/long_press_keycode', device.pressKeyCode],
   ['POST', 'appium/device/open_notifications', device.openNotifications],
+  ['POST', 'appium/device/get_clipboard', device.getClipboard],
+  ['POST', 'appium/device/set_clipboard', device.setClipboard],
+  ['POST', 'orientation', device.setOrientation],
+  ['POST', 'rotation', device.setRotation],
+  ['POST', 'appium/list_windows', device.listWindows],
   ['POST', 'appium/reset_ax_cache', () => null],
   ['POST', 'back', device.back],
 
@@ -35,6 +40,8 @@ const table: readonly (readonly [method: 'GET' | 'POST', path: string, handler: 
   ['GET', 'element/:id/text', element.elementText],
   ['GET', 'element/:id/name', element.elementName],
   ['GET', 'element/:id/rect', element.elementRect],
+  ['GET', 'element/:id/size', element.elementSize],
+  ['GET', 'element/:id/location', element.elementLocation],
   ['GET', 'element/:id/attribute/:name', element.elementAttribute],
 
   ['POST', 'actions', performActions],

@@ -5,7 +5,8 @@ import { type VisibleView, walk } from '../view/find-view.ts';
 import type { View } from '../view/view.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
-const maxElements = 2000;
+/** ElementsCache.java of the real server: the oldest are forgotten. */
+const maxElements = 500;
 
 /** Where an element was found. Views are built anew at each change, so a place is kept, not a view. */
 interface Place {

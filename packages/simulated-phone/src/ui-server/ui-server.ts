@@ -7,7 +7,8 @@ import { findRoute } from './routes.ts';
 import { Session } from './session.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
-const maxBodyBytes = 4 * 1024 * 1024;
+/** The real server's own limit (ServerInitializer.java); a larger body gets no more than a status. */
+const maxBodyBytes = 64 * 1024;
 /** The real server waits that long after DELETE session, so that the answer still arrives. */
 const shutdownDelayMs = 15;
 const version = { version: '10.6.6', versionCode: 278 };
@@ -23,9 +24,9 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   for await (const chunk of request) {
     if (!Buffer.isBuffer(chunk)) continue;
     sizeBytes += chunk.length;
-    if (sizeBytes > maxBodyBytes) throw new WebDriverError('invalid argument', 'The body is too large.');
-    chunks.push(chunk);
+    if (sizeBytes <= maxBodyBytes) chunks.push(chunk);
   }
+  if (sizeBytes > maxBodyBytes) throw new BodyTooLarge();
   if (sizeBytes === 0) return undefined;
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
@@ -33,6 +34,8 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     throw new WebDriverError('invalid argument', 'The body is not JSON.');
   }
 }
+
+class BodyTooLarge extends Error {}
 
 /** The appium UiAutomator2 server: one session at a time. */
 class UiAutomator2Server {
@@ -45,6 +48,11 @@ class UiAutomator2Server {
     this.#onStop = onStop;
   }
 
+  /** A setting of the real server; its default stops the server. */
+  get ignoresCharger(): boolean {
+    return this.#session?.settings.get('shutdownOnPowerDisconnect') === false;
+  }
+
   async answer(request: IncomingMessage): Promise<Answer> {
     const body = await readBody(request);
     const [first, sessionId = '', ...rest] = (request.url ?? '').split('?', 1)[0]?.split('/').slice(1) ?? [];
@@ -53,6 +61,7 @@ class UiAutomator2Server {
     if (method === 'GET' && first === 'sessions')
       return { sessionId: 'None', value: this.#session ? [{ id: this.#session.id }] : [] };
     if (method === 'POST' && first === 'session' && sessionId === '') return this.#create(body);
+    if (this.#phone.faults.wedgedHelper) await new Promise(() => {});
     const session = this.#getSession(sessionId);
     if (method === 'DELETE' && first === 'session' && rest.length === 0) return this.#delete(sessionId);
     const route = first === 'session' ? findRoute(method, rest.map(decodeURIComponent)) : undefined;
@@ -94,12 +103,18 @@ function sendJson(response: ServerResponse, statusCode: number, body: unknown): 
   response.end(bytes);
 }
 
+function stackTraceOf({ message, javaCause }: WebDriverError): string {
+  const head = `io.appium.uiautomator2.common.exceptions.UiAutomator2Exception: ${message}\n`;
+  return javaCause === undefined ? head : `${head}Caused by: ${javaCause}\n`;
+}
+
 function sendError(response: ServerResponse, error: unknown): void {
+  if (error instanceof BodyTooLarge) return void response.writeHead(413, { connection: 'close' }).end();
   const known = error instanceof WebDriverError ? error : new WebDriverError('unknown error', String(error));
   const { code, message } = known;
   sendJson(response, known.statusCode, {
     sessionId: null,
-    value: { error: code, message, stacktrace: `${known.name}: ${message}` },
+    value: { error: code, message, stacktrace: stackTraceOf(known) },
   });
 }
 
@@ -117,6 +132,9 @@ export function startUiServer(phone: Phone, onStop: () => void): UiServer {
   });
   http.on('clientError', (_error, stream) => stream.destroy());
   return {
+    get ignoresCharger() {
+      return uiServer.ignoresCharger;
+    },
     accept(stream) {
       streams.add(stream);
       stream.once('close', () => streams.delete(stream));

@@ -17,9 +17,12 @@ export type WebDriverErrorCode = keyof typeof statusCodes;
 export class WebDriverError extends Error {
   override readonly name = 'WebDriverError';
   readonly code: WebDriverErrorCode;
+  /** Java's exception behind it, which the real server tells in the stack trace alone. */
+  readonly javaCause: string | undefined;
 
-  constructor(code: WebDriverErrorCode, message: string) {
+  constructor(code: WebDriverErrorCode, message: string, javaCause?: string) {
     super(message);
+    this.javaCause = javaCause;
     this.code = code;
   }
 

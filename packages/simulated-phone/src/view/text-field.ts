@@ -1,9 +1,10 @@
-const maxLength = 10_000;
+const maxTextLength = 10_000;
 
 /** The text of an EditText and its caret, counted in Unicode characters. */
 export class TextField {
   readonly password: boolean;
   readonly multiline: boolean;
+  readonly maxLength = maxTextLength;
   #characters: string[] = [];
   #caret = 0;
 
@@ -26,12 +27,12 @@ export class TextField {
   }
 
   setText(text: string): void {
-    this.#characters = Array.from(text).slice(0, maxLength);
+    this.#characters = Array.from(text).slice(0, maxTextLength);
     this.#caret = this.#characters.length;
   }
 
   insert(text: string): void {
-    const added = Array.from(text).slice(0, maxLength - this.#characters.length);
+    const added = Array.from(text).slice(0, maxTextLength - this.#characters.length);
     this.#characters.splice(this.#caret, 0, ...added);
     this.#caret += added.length;
   }

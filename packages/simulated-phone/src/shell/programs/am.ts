@@ -1,4 +1,4 @@
-import type { Process, Program } from '../program.ts';
+import { pause, type Process, type Program } from '../program.ts';
 
 /** Values of options that take one, by their letter; the rest are words. */
 function parseOptions(args: readonly string[]): {
@@ -45,6 +45,16 @@ function findTarget({ phone }: Process, args: readonly string[]): Target | undef
   if (options.get('-a') === 'android.settings.SETTINGS') {
     return { packageName: 'com.android.settings', className: '.SettingsActivity' };
   }
+  const link = options.get('-d');
+  if (link !== undefined) {
+    const app = phone.android
+      .listApps()
+      .find(
+        ({ links, packageName }) =>
+          links.some((head) => link.startsWith(head)) && packageName === (options.get('-p') ?? packageName),
+      );
+    return app && { packageName: app.packageName, className: undefined };
+  }
   const packageName = options.get('-p') ?? words[0];
   return packageName === undefined ? undefined : { packageName, className: undefined };
 }
@@ -63,6 +73,13 @@ function intentText(args: readonly string[], target: Target | undefined): string
     .filter(Boolean)
     .join(' ');
 }
+
+/** `-W` waits until the activity is drawn, and on a dark screen none is. */
+async function untilDrawn({ phone, signal }: Process): Promise<void> {
+  while (!phone.android.isScreenOn && !signal.aborted) await pause(signal, drawnPollMs);
+}
+
+const drawnPollMs = 50;
 
 const start: Program = async (process) => {
   const { phone, args, stdout, stderr } = process;
@@ -86,6 +103,7 @@ const start: Program = async (process) => {
     return 1;
   }
   if (!flags.has('-W')) return 0;
+  await untilDrawn(process);
   const activity = android.currentActivity.replace(`/${target.packageName}.`, '/.');
   const launchState = wasRunning && !flags.has('-S') ? 'HOT' : 'COLD';
   await stdout.write(
@@ -102,12 +120,21 @@ const forceStop: Program = ({ phone, args }) => {
 };
 
 const instrument: Program = async (process) => {
+  if (process.args.includes('--no-hidden-api-checks') && !process.phone.android.identity.release.hidesApis) {
+    await process.stderr.write('Error: Unknown option: --no-hidden-api-checks\n');
+    return 1;
+  }
   const component = process.args.findLast((arg) => arg.includes('/')) ?? '';
   return process.phone.instrumentation.run(component, process, process.args.includes('-w'));
 };
 
 const broadcast: Program = async ({ args, stdout }) => {
   await stdout.write(`Broadcasting: ${intentText(args, undefined)}\nBroadcast completed: result=0\n`);
+  return 0;
+};
+
+const startedUserState: Program = async ({ phone, stdout }) => {
+  await stdout.write(phone.android.boot.isUserUnlocked ? 'RUNNING_UNLOCKED\n' : 'RUNNING_LOCKED\n');
   return 0;
 };
 
@@ -126,11 +153,12 @@ const commands: ReadonlyMap<string, Program> = new Map([
   ['startservice', broadcast],
   ['start-foreground-service', broadcast],
   ['get-current-user', getCurrentUser],
+  ['get-started-user-state', startedUserState],
 ]);
 
 /** The activity manager's command. */
 export const am: Program = async (process) => {
-  if (process.phone.faults.bootNotCompleted) {
+  if (!process.phone.isBooted) {
     await process.stderr.write("cmd: Can't find service: activity\n");
     return 20;
   }

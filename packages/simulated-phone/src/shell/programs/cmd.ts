@@ -38,7 +38,7 @@ export const cmd: Program = async (process) => {
     return 0;
   }
   const service = services.get(name ?? '');
-  const isMissing = needBoot.has(name ?? '') && process.phone.faults.bootNotCompleted;
+  const isMissing = needBoot.has(name ?? '') && !process.phone.isBooted;
   if (service && !isMissing) return service({ ...process, args });
   await process.stderr.write(
     name === undefined

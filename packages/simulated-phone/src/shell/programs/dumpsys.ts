@@ -1,20 +1,30 @@
 import type { Phone } from '../../phone.ts';
 import type { Program } from '../program.ts';
 
-const battery = () => `Current Battery Service state:
+const battery = ({ android }: Phone) => `Current Battery Service state:
   AC powered: false
-  USB powered: true
+  USB powered: ${android.battery.isPlugged}
   Wireless powered: false
   Max charging current: 500000
-  status: 5
+  status: ${android.battery.isPlugged ? 2 : 3}
   health: 2
   present: true
-  level: 100
+  level: ${android.battery.level}
   scale: 100
   voltage: 4320
-  temperature: 271
+  temperature: ${Math.round(android.battery.temperature * 10)}
   technology: Li-ion
 `;
+
+/** One record a notification, in the words of NotificationRecord.dump. */
+function notifications({ android }: Phone): string {
+  const records = android.notices.notifications.map(
+    ({ packageName, title, text }, index) =>
+      `    NotificationRecord(0x0${index}a1: pkg=${packageName} user=UserHandle{0} id=${index} tag=null importance=3 key=0|${packageName}|${index}|null|1000: Notification(channel=C))\n` +
+      `      uid=1000 userId=0\n      extras={\n          android.title=String (${title})\n          android.text=String (${text})\n      }\n`,
+  );
+  return `Current Notification Manager state:\n  Notification List:\n${records.join('')}\n`;
+}
 
 function power({ android }: Phone): string {
   const state = android.isScreenOn ? 'ON' : 'OFF';
@@ -22,7 +32,7 @@ function power({ android }: Phone): string {
 
 Power Manager State:
   mWakefulness=${android.isScreenOn ? 'Awake' : 'Asleep'}
-  mIsPowered=true
+  mIsPowered=${android.battery.isPlugged}
   mPlugType=2
   mStayOn=false
   mHoldingDisplaySuspendBlocker=${android.isScreenOn}
@@ -48,7 +58,7 @@ function windows(phone: Phone): string {
 WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
   Display: mDisplayId=0
     init=${area} ${density}dpi cur=${area} app=${area} rng=${width}x${width}-${height}x${height}
-    mCurrentRotation=ROTATION_0
+    mCurrentRotation=ROTATION_${android.rotation * 90}
   mCurrentFocus=${focus === undefined ? 'null' : `Window{5c3e4b1 u0 ${focus}}`}
   mFocusedApp=${activityRecord(phone)}
 `;
@@ -57,14 +67,12 @@ WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
 function activities(phone: Phone): string {
   const { android } = phone;
   const record = activityRecord(phone);
-  // Renamed with Android 10.
-  const resumedKey = android.identity.sdkVersion >= 29 ? 'topResumedActivity' : 'mResumedActivity';
   const tasks = android.stack
     .listRecent()
     .map((task) => `  * Task{3a1 #${task.id} type=standard A=10101:${task.app.packageName}}\n`);
   return `ACTIVITY MANAGER ACTIVITIES (dumpsys activity activities)
 Display #0 (activities from top to bottom):
-${tasks.join('')}  ${resumedKey}=${record}
+${tasks.join('')}  ${android.identity.release.resumedKey}=${record}
 
   ResumedActivity: ${record}
   KeyguardController:
@@ -81,7 +89,8 @@ function packageDump({ android }: Phone, name: string): string {
     versionCode=${entry.versionCode} minSdk=26 targetSdk=34
     versionName=${entry.versionName}
     flags=[ HAS_CODE ALLOW_CLEAR_USER_DATA ]
-`;
+    runtime permissions:
+${[...android.packages.permissionsOf(name)].map((permission) => `      ${permission}: granted=true, flags=[ USER_SET ]\n`).join('')}`;
 }
 
 function inputMethod({ android }: Phone): string {
@@ -98,10 +107,14 @@ const services: ReadonlyMap<string, Dump> = new Map<string, Dump>([
   [
     'display',
     (phone) =>
-      `DISPLAY MANAGER (dumpsys display)\n  mScreenState=${phone.android.isScreenOn ? 'ON' : 'OFF'}\n  orientation=0\n`,
+      `DISPLAY MANAGER (dumpsys display)\n  mScreenState=${phone.android.isScreenOn ? 'ON' : 'OFF'}\n  orientation=${phone.android.rotation}\n`,
   ],
-  ['input', () => 'INPUT MANAGER (dumpsys input)\n      SurfaceOrientation: 0\n'],
+  [
+    'input',
+    ({ android }) => `INPUT MANAGER (dumpsys input)\n      SurfaceOrientation: ${android.rotation}\n`,
+  ],
   ['input_method', inputMethod],
+  ['notification', notifications],
   ['package', (phone, args) => packageDump(phone, args.find((arg) => !arg.startsWith('-')) ?? '')],
   ['power', power],
   [
@@ -118,7 +131,7 @@ export const dumpsys: Program = async ({ phone, args, stdout, stderr }) => {
     await stdout.write(`Currently running services:\n  ${[...services.keys()].join('\n  ')}\n`);
     return 0;
   }
-  const service = services.get(name);
+  const service = phone.isBooted ? services.get(name) : undefined;
   if (service) await stdout.write(service(phone, rest));
   else await stderr.write(`Can't find service: ${name}\n`);
   return 0;

@@ -23,6 +23,8 @@ async function readApk({ phone, args, stdin }: Process): Promise<Buffer> {
 function installApk({ phone, args }: Process, apk: Buffer): string {
   if (phone.faults.restrictedDebugging)
     return failure('INSTALL_FAILED_USER_RESTRICTED', 'Install canceled by user');
+  if (phone.faults.verifyAppsOverUsb)
+    return failure('INSTALL_FAILED_VERIFICATION_FAILURE', 'Package Verification Result');
   const manifest = findApkManifest(apk);
   if (!manifest) return failure('INSTALL_PARSE_FAILED_NOT_APK', 'Failed to parse base.apk: not an APK');
   const { packages, identity } = phone.android;
@@ -52,6 +54,12 @@ function installApk({ phone, args }: Process, apk: Buffer): string {
 /** `pm install [-r] [-g] [-t] [-d] FILE`, `cmd package install -S SIZE` with the APK as input. */
 export const install: Program = async (process) => {
   const { stdout, stderr, args } = process;
+  if (args.includes('-g') && process.phone.android.identity.maker.refusesGrantOnInstall) {
+    await stderr.write(
+      "\nException occurred while executing 'install':\njava.lang.SecurityException: You need the android.permission.INSTALL_GRANT_RUNTIME_PERMISSIONS permission to use the PackageManager.INSTALL_GRANT_RUNTIME_PERMISSIONS flag\n",
+    );
+    return 255;
+  }
   try {
     const answer = installApk(process, await readApk(process));
     await stdout.write(answer);

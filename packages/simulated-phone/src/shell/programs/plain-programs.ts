@@ -5,7 +5,7 @@ const getprop: Program = async ({ phone, args, stdout }) => {
   const [name, fallback = ''] = args;
   const valueOf = (key: string) => {
     const isBootProperty = key === 'sys.boot_completed' || key === 'dev.bootcomplete';
-    return isBootProperty && phone.faults.bootNotCompleted ? '' : (properties.get(key) ?? '');
+    return isBootProperty && !phone.isBooted ? '' : (properties.get(key) ?? '');
   };
   if (name !== undefined) await stdout.write(`${valueOf(name) || fallback}\n`);
   else for (const key of properties.keys()) await stdout.write(`[${key}]: [${valueOf(key)}]\n`);
@@ -23,6 +23,26 @@ const setprop: Program = async ({ phone, args, stderr }) => {
     return 1;
   }
   if (phone.android.properties.size < 1000) phone.android.properties.set(name, value);
+  return 0;
+};
+
+/** In blocks of 1 KiB, as toybox prints. */
+const df: Program = async ({ phone, stdout }) => {
+  const { capacityBytes, usedBytes } = phone.android.files;
+  const [size, used] = [capacityBytes, usedBytes].map((bytes) => Math.ceil(bytes / 1024));
+  const free = (size ?? 0) - (used ?? 0);
+  await stdout.write(
+    `Filesystem       1K-blocks     Used Available Use% Mounted on\n/dev/block/dm-47 ${size} ${used} ${free}  1% /data\n`,
+  );
+  return 0;
+};
+
+/** `ip addr show wlan0`: no line of an address while Wi-Fi is off. */
+const ip: Program = async ({ phone, stdout }) => {
+  const isOn = phone.android.settings.findTable('global')?.get('wifi_on') !== '0';
+  await stdout.write(
+    `26: wlan0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 state ${isOn ? 'UP' : 'DOWN'}\n${isOn ? '    inet 192.168.7.23/24 brd 192.168.7.255 scope global wlan0\n' : ''}`,
+  );
   return 0;
 };
 
@@ -81,6 +101,8 @@ export const plainPrograms: readonly (readonly [string, Program])[] = [
   ['sleep', sleep],
   ['svc', svc],
   ['logcat', logcat],
+  ['df', df],
+  ['ip', ip],
   ['true', () => 0],
   [':', () => 0],
   ['false', () => 1],

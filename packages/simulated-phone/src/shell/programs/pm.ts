@@ -32,15 +32,52 @@ const list: Program = async ({ phone, args, stdout, stderr }) => {
   return 0;
 };
 
+/** What Android answers when several activities fit. */
+const chooser = 'android/com.android.internal.app.ResolverActivity';
+
+const queryActivities: Program = async ({ phone, args, stdout }) => {
+  const app = phone.android.findApp(wordsOf(args).at(-1) ?? '');
+  await stdout.write(
+    app === undefined
+      ? 'No activities found\n'
+      : `1 activities found:\n  Activity #0:\n    priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=false\n    ${app.packageName}/${app.activities[0] ?? ''}\n`,
+  );
+  return 0;
+};
+
+const permission =
+  (change: (granted: Set<string>, name: string) => void): Program =>
+  async ({ phone, args, stderr }) => {
+    const [packageName = '', name = ''] = wordsOf(args);
+    const { packages } = phone.android;
+    if (!packages.find(packageName)) {
+      await stderr.write(
+        `\nException occurred while executing 'grant':\njava.lang.IllegalArgumentException: Unknown package: ${packageName}\n`,
+      );
+      return 255;
+    }
+    if (!/^[\w.]+\.permission\.[A-Z_]+$/.test(name)) {
+      await stderr.write(
+        `\nException occurred while executing 'grant':\njava.lang.IllegalArgumentException: Unknown permission: ${name}\n`,
+      );
+      return 255;
+    }
+    change(packages.permissionsOf(packageName), name);
+    return 0;
+  };
+
 const resolveActivity: Program = async ({ phone, args, stdout }) => {
   const packageName = wordsOf(args).at(-1) ?? '';
   const app = phone.android.findApp(packageName);
   const activity = app?.activities[0];
   if (activity === undefined) await stdout.write('No activity found\n');
-  else
+  else {
+    const isChooser = phone.android.identity.maker.answersWithResolver && app?.isHome === false;
+    const component = isChooser ? chooser : `${packageName}/${activity}`;
     await stdout.write(
-      `priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n${packageName}/${activity}\n`,
+      `priority=0 preferredOrder=0 match=0x108000 specificIndex=-1 isDefault=true\n${component}\n`,
     );
+  }
   return 0;
 };
 
@@ -57,6 +94,7 @@ const uninstall: Program = async ({ phone, args, stdout }) => {
 const clear: Program = async ({ phone, args, stdout }) => {
   const name = wordsOf(args)[0] ?? '';
   phone.android.forceStop(name);
+  phone.android.packages.permissionsOf(name).clear();
   const isKnown = phone.android.packages.find(name) !== undefined;
   await stdout.write(isKnown ? 'Success\n' : 'Failed\n');
   return isKnown ? 0 : 1;
@@ -69,14 +107,15 @@ const commands: ReadonlyMap<string, Program> = new Map([
   ['uninstall', uninstall],
   ['clear', clear],
   ['install', install],
-  ['grant', () => 0],
-  ['revoke', () => 0],
+  ['query-activities', queryActivities],
+  ['grant', permission((granted, name) => granted.add(name))],
+  ['revoke', permission((granted, name) => granted.delete(name))],
   ['enable', () => 0],
 ]);
 
 /** The package manager's command; `cmd package` is the same. */
 export const pm: Program = async (process) => {
-  if (process.phone.faults.bootNotCompleted) {
+  if (!process.phone.isBooted) {
     await process.stderr.write("cmd: Can't find service: package\n");
     return 20;
   }

@@ -30,7 +30,7 @@ async function dump(process: Process): Promise<number> {
   const { phone, args, stderr, signal } = process;
   const fault = phone.faults.uiautomator;
   // Only one UiAutomation can be registered; a running UiAutomator2 server has it.
-  if (fault === 'killed' || phone.instrumentation.isRunning) {
+  if (fault === 'killed' || phone.instrumentation.holdsUiAutomation) {
     await stderr.write('Killed \n');
     return killedExitCode;
   }

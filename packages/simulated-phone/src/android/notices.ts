@@ -1,0 +1,35 @@
+export interface Notification {
+  readonly packageName: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** So long the UiAutomator2 server remembers the last toast or notification. */
+const announcedMs = 3500;
+
+/** Toasts and notifications, and what of them accessibility services were told last. */
+export class Notices {
+  readonly notifications: Notification[] = [
+    {
+      packageName: 'android',
+      title: 'USB debugging connected',
+      text: 'Tap to turn off USB debugging',
+    },
+  ];
+  #announced: { readonly text: string; readonly at: number } | undefined;
+
+  showToast(text: string): void {
+    this.#announced = { text, at: performance.now() };
+  }
+
+  post(notification: Notification): void {
+    this.notifications.push(notification);
+    this.showToast(`${notification.title}: ${notification.text}`);
+  }
+
+  /** The text of the last toast or notification, while it is fresh. */
+  get announced(): string | undefined {
+    const last = this.#announced;
+    return last && performance.now() - last.at < announcedMs ? last.text : undefined;
+  }
+}

@@ -1,0 +1,127 @@
+import type { Display } from './android/display.ts';
+
+/** How phones of one maker differ from AOSP, as far as a host meets it. */
+export interface MakerProfile {
+  readonly brand: string;
+  readonly manufacturer: string;
+  readonly model: string;
+  readonly device: string;
+  readonly display: Display;
+  /** The shell may not grant permissions while it installs: `pm install -g` ends in a SecurityException. */
+  readonly refusesGrantOnInstall: boolean;
+  /** A serial number that all phones of the model share. */
+  readonly sharedSerial: string | undefined;
+  /** Some apps have several launcher activities, and `resolve-activity` then names Android's chooser. */
+  readonly answersWithResolver: boolean;
+  /** The phone goes by this rule, or this is where it was seen. */
+  readonly source: string;
+}
+
+const handset: Display = { width: 1080, height: 2400, density: 420 };
+const plain = { refusesGrantOnInstall: false, sharedSerial: undefined, answersWithResolver: false };
+
+export const makerProfiles = {
+  pixel: {
+    ...plain,
+    brand: 'google',
+    manufacturer: 'Google',
+    model: 'Pixel 8',
+    device: 'shiba',
+    display: handset,
+    source: 'AOSP: frameworks/base, packages/modules/adb',
+  },
+  samsung: {
+    ...plain,
+    brand: 'samsung',
+    manufacturer: 'samsung',
+    model: 'SM-S918B',
+    device: 'dm3q',
+    display: { width: 1080, height: 2340, density: 450 },
+    answersWithResolver: true,
+    source: 'One UI answers resolve-activity with ResolverActivity: appium/appium-adb, lib/tools/apk-utils',
+  },
+  xiaomi: {
+    ...plain,
+    brand: 'Redmi',
+    manufacturer: 'Xiaomi',
+    model: '23021RAAEG',
+    device: 'tapas',
+    display: { width: 1080, height: 2400, density: 440 },
+    refusesGrantOnInstall: true,
+    source:
+      'MIUI and HyperOS check INSTALL_GRANT_RUNTIME_PERMISSIONS: appium/appium issues on "pm install -g"',
+  },
+  oppo: {
+    ...plain,
+    brand: 'OPPO',
+    manufacturer: 'OPPO',
+    model: 'CPH2581',
+    device: 'OP5961L1',
+    display: { width: 1080, height: 2412, density: 480 },
+    refusesGrantOnInstall: true,
+    source: 'ColorOS "permission monitoring": genymobile/scrcpy, FAQ; appium/appium issues',
+  },
+  'tablet-noname': {
+    ...plain,
+    brand: 'Allwinner',
+    manufacturer: 'Allwinner',
+    model: 'QUAD-CORE A133 b3',
+    device: 'ceres-b3',
+    display: { width: 800, height: 1280, density: 160 },
+    sharedSerial: '0123456789ABCDEF',
+    answersWithResolver: true,
+    source: 'placeholder serial numbers of reference builds: AOSP, system/core init and adb documentation',
+  },
+} as const satisfies Readonly<Record<string, MakerProfile>>;
+
+export type MakerName = keyof typeof makerProfiles;
+
+/** How releases of Android differ, as far as a host meets it. */
+export interface AndroidRelease {
+  readonly sdkVersion: number;
+  /** The key of the activity in front in `dumpsys activity activities`. */
+  readonly resumedKey: 'mResumedActivity' | 'topResumedActivity';
+  /** `am instrument --no-hidden-api-checks`, from the release that hides them. */
+  readonly hidesApis: boolean;
+  readonly source: string;
+}
+
+export const androidReleases = {
+  8: {
+    sdkVersion: 26,
+    resumedKey: 'mResumedActivity',
+    hidesApis: false,
+    source: 'android-8.0.0_r1: ActivityStackSupervisor.java, Am.java',
+  },
+  11: {
+    sdkVersion: 30,
+    resumedKey: 'topResumedActivity',
+    hidesApis: true,
+    source: 'android-11.0.0_r1: RootWindowContainer.java, Instrument.java',
+  },
+  13: {
+    sdkVersion: 33,
+    resumedKey: 'topResumedActivity',
+    hidesApis: true,
+    source: 'android-13.0.0_r1: TaskDisplayArea.java',
+  },
+  15: {
+    sdkVersion: 35,
+    resumedKey: 'topResumedActivity',
+    hidesApis: true,
+    source: 'android-15.0.0_r1: TaskDisplayArea.java',
+  },
+} as const satisfies Readonly<Record<number, AndroidRelease>>;
+
+export type AndroidVersion = keyof typeof androidReleases;
+
+/** The phone of the demo: AOSP's ways under our own name. */
+export const ownProfile: MakerProfile = {
+  ...plain,
+  brand: 'Phalanx',
+  manufacturer: 'Phalanx',
+  model: 'Simulated Phone',
+  device: 'simulated',
+  display: handset,
+  source: 'AOSP',
+};
