@@ -143,12 +143,12 @@ function createDevice(
   authorization: Authorization,
   power: PowerSwitch,
 ): AdbDevice {
-  const { android, faults, sockets, reboot } = phone;
+  const { android, faults, sockets } = phone;
   const services = {
     run: createShell(phone),
     files: android.files,
     sockets,
-    reboot,
+    reboot: () => phone.reboot(),
     power: () => power.signal,
   };
   return {
@@ -181,7 +181,10 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
   const authorization = new Authorization(options.requireAuthorization ?? false);
   const device = createDevice(phone, authorization, power);
   const server = createServer((socket) => {
-    if (phone.android.boot.phase === 'off') return void socket.destroy();
+    if (phone.android.boot.phase === 'off') {
+      socket.destroy();
+      return;
+    }
     connections.set(socket, new AdbConnection(socket, device));
     socket.once('close', () => connections.delete(socket));
   });

@@ -5,8 +5,6 @@ export interface Display {
   readonly density: number;
 }
 
-export const defaultDisplay: Display = { width: 1080, height: 2400, density: 420 };
-
 export const statusBarHeightDp = 30;
 export const navigationBarHeightDp = 48;
 

@@ -112,8 +112,8 @@ export class Instrumentation {
   /** Resolves, when the server has stopped, to what the command then prints. */
   #start(): Promise<string> {
     return new Promise((resolve) => {
-      const { android, sockets, startServer } = this.#options;
-      const server = startServer(() =>
+      const { android, sockets } = this.#options;
+      const server = this.#options.startServer(() =>
         running.stop('INSTRUMENTATION_RESULT: stream=\n\nOK (1 test)\n\nINSTRUMENTATION_CODE: -1\n'),
       );
       const unlisten = sockets.listen(portName, (stream) => server.accept(stream));
