@@ -33,7 +33,7 @@ async function openRepository(folder: string): Promise<GitRepository> {
   const git = await prepareGit(path.join(folder, 'git'), process.env['PATH'] ?? '');
   const gitDir = path.join(folder, 'raw.git');
   await mkdir(path.join(gitDir, 'refs'), { recursive: true });
-  await runGit(git, ['init', '--bare', '--quiet', '--template=', gitDir], {});
+  await runGit(git, ['init', '--bare', '--quiet', '--template=', gitDir], { gitDir });
   return new GitRepository(git, gitDir);
 }
 

@@ -8,6 +8,7 @@ import {
   logLevel,
   parseSettings,
   peerAddress,
+  requireConfinement,
   secret,
   type Setting,
   setting,
@@ -80,12 +81,7 @@ const rows = {
     description: 'sandbox processes kept ready for the next runs',
     format: wholeNumber({ min: 0, max: 64 }),
   }),
-  requireConfinement: setting({
-    name: 'PHALANX_REQUIRE_CONFINEMENT',
-    default: 'false',
-    description: 'whether to refuse to start where the operating system can not confine user code',
-    format: trueOrFalse,
-  }),
+  requireConfinement,
   logLevel,
 };
 

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { dataDir as dataDirSetting, explainFolder, prepareFolder } from '@phalanx/settings';
 import { pino, type Logger } from 'pino';
 
@@ -40,6 +41,8 @@ export interface ServerOverrides {
   ackTimeoutMs?: number;
   /** How often what has expired is looked for. */
   sweepMs?: number;
+  /** Default: what this machine offers. */
+  confinement?: Confinement;
 }
 
 export interface ServerApp {
@@ -96,7 +99,8 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   app.addHook('preClose', async () => hosts.close());
   hosts.attach(app.server);
   const commits = new GroupCommit(database);
-  const common = { app, hosts, authenticator, database, commits, dataDir, clock, log, faults };
+  const confinement = overrides.confinement ?? (await openConfinement());
+  const common = { app, hosts, authenticator, database, commits, dataDir, clock, log, faults, confinement };
   return { ...common, access, firstToken };
 }
 
@@ -107,7 +111,7 @@ async function openFeatures(
 ): Promise<void> {
   const { app, access, authenticator, clock } = foundation;
   const { heartbeatMs, ackTimeoutMs, sweepMs } = { ...defaults, ...overrides };
-  const { lostAfterMs, historyDays, searchPath, recordsKept, runLogMb } = config;
+  const { lostAfterMs, historyDays, searchPath, requireConfinement, recordsKept, runLogMb } = config;
   const fileUrl = (): string => config.fileUrl ?? urlOf(app.server.address());
 
   const methods = watchMethods(app);
@@ -122,7 +126,9 @@ async function openFeatures(
   addRunRoutes(app, { store: runs, access: runAccess, recordsOf: records.recordsOfRun });
   const compiler = await openCompiler(foundation);
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
-  const projects = await openProjectFeatures(foundation, { searchPath, compiler, people, onDeleted });
+  const projects = await openProjectFeatures(foundation, {
+    ...{ searchPath, requireConfinement, compiler, people, onDeleted },
+  });
   const { getLaunchable } = projects;
   const belongings: Belongings = {
     listProjects: (userId) => projects.listOwned(userId),
@@ -141,8 +147,8 @@ async function openFeatures(
   methods.refuseOthers();
 }
 
-async function openCompiler({ app, log }: Foundation): Promise<Compiler> {
-  const compiler = createCompiler({ log, agentTypes: await readAgentTypes() });
+async function openCompiler({ app, log, confinement }: Foundation): Promise<Compiler> {
+  const compiler = createCompiler({ log, confinement, agentTypes: await readAgentTypes() });
   let preparing: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
     preparing = setTimeout(() => compiler.prepare(), prepareCompilerMs).unref();

@@ -5,6 +5,7 @@ import {
   httpUrl,
   logLevel,
   parseSettings,
+  requireConfinement,
   seconds,
   secret,
   type Setting,
@@ -29,6 +30,7 @@ const rows = {
     format: unless('', secret({ min: 32, max: 500 })),
   }),
   logLevel,
+  requireConfinement,
   lostAfterMs: setting({
     name: 'PHALANX_LOST_AFTER_SECONDS',
     default: '120',

@@ -1,3 +1,4 @@
+import type { Confinement } from '@phalanx/confinement';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 
@@ -22,4 +23,6 @@ export interface Foundation {
   readonly clock: Clock;
   readonly log: Logger;
   readonly faults: FaultMonitor;
+  /** What holds the processes that work with what users wrote. */
+  readonly confinement: Confinement;
 }

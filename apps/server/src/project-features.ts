@@ -1,9 +1,12 @@
 import path from 'node:path';
+import { SettingError } from '@phalanx/settings';
+import type { Logger } from 'pino';
 
 import { addCommitRoutes } from './commits/routes.ts';
 import { probeOfPart } from './faults/probe-folder.ts';
 import { addFileRoutes } from './files/routes.ts';
 import type { Foundation } from './foundation.ts';
+import type { GitProgram } from './git/git-program.ts';
 import { prepareGit, probeGit } from './git/prepare-git.ts';
 import { addGitRoutes } from './git-http/routes.ts';
 import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
@@ -20,6 +23,8 @@ import { createProjectStore } from './projects/store.ts';
 interface ProjectOptions {
   /** Where git is looked for. */
   searchPath: string;
+  /** Whether to refuse to start where the operating system does not hold git and the compiler. */
+  requireConfinement: boolean;
   compiler: ProjectDesk['compiler'];
   people: ProjectPeople;
   /** Told after a project is gone. */
@@ -33,12 +38,25 @@ export interface ProjectFeatures {
   deleteProject(id: string): Promise<boolean>;
 }
 
+/** The operator reads at every start what holds the server's own work, and what does not. */
+function tellOfConfinement(git: GitProgram, isRequired: boolean, log: Logger): void {
+  const { unconfinedBecause } = git;
+  if (unconfinedBecause === undefined) {
+    log.info(
+      'Git, compiling and large bodies reach their own files alone, have no network and limited memory.',
+    );
+  } else if (isRequired) {
+    throw new SettingError(`PHALANX_REQUIRE_CONFINEMENT is true, but: ${unconfinedBecause}`);
+  } else log.warn(unconfinedBecause);
+}
+
 /** Projects with everything that belongs to them: files, commits, git clients. Throws a `SettingError` without a git that will do. */
 export async function openProjectFeatures(
-  { app, database, dataDir, authenticator, clock, log, faults }: Foundation,
-  { searchPath, compiler, people, onDeleted }: ProjectOptions,
+  { app, database, dataDir, authenticator, clock, log, faults, confinement }: Foundation,
+  { searchPath, requireConfinement, compiler, people, onDeleted }: ProjectOptions,
 ): Promise<ProjectFeatures> {
-  const git = await prepareGit(path.resolve(dataDir, 'git'), searchPath);
+  const git = await prepareGit(path.resolve(dataDir, 'git'), searchPath, confinement);
+  tellOfConfinement(git, requireConfinement, log);
   faults.addProbe('git', () => probeGit(git));
   const store = createProjectStore(database);
   const folder = path.resolve(dataDir, 'projects');
@@ -52,7 +70,7 @@ export async function openProjectFeatures(
   app.addHook('onClose', () => parameters.close());
   const desk = { repositories, compiler, parameters, totals: new ProjectTotals() };
   addProjectRoutes(app, { store, access, people, repositories, clock, onDeleted });
-  await addFileRoutes(app, { access, desk });
+  await addFileRoutes(app, { access, desk, confinement });
   addCommitRoutes(app, { access, desk, clock });
   await addGitRoutes(app, { authenticate: authenticator.authenticate, access, desk, log });
   return {

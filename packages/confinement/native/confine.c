@@ -9,13 +9,14 @@
  *   --write PATH       the same as --read, and write, make and remove
  *   --no-sockets       no socket can be made: no network, no local services
  *   --no-processes     no other process can be started (threads can)
- *   --uid N --gid N    become this user; only as root
+ *   --empty-network    a network namespace of its own, with nothing in it
+ *   --cgroup FILE      join the control group of this cgroup.procs
  *   --data-bytes N     limit of the memory that is written to (RLIMIT_DATA)
+ *   --cpu-seconds N    limit of the processor time (RLIMIT_CPU)
  *   --file-bytes N     limit of a file that is written (RLIMIT_FSIZE)
  *   --files N          limit of open descriptors
  *   --keep N           do not close descriptor N
- *   --optional         go on where the kernel has no Landlock; without it that ends with 70
- *   --probe            print what this kernel offers, `landlock=ABI seccomp=0|1`, and end
+ *   --probe            print what this machine offers, `landlock=ABI seccomp=0|1 network=0|1`, and end
  *
  * Ends with 70 and a line on standard error when something that was asked for can't be done.
  *
@@ -66,8 +67,9 @@ enum { nr_pidfd_getfd = 438, nr_process_madvise = 440, nr_mount_setattr = 442, n
 
 enum { at_fdcwd = -100, o_path_cloexec = 010000000 | 02000000, enosys = 38, eperm = 1 };
 enum { pr_capbset_drop = 24, pr_set_no_new_privs = 38, pr_cap_ambient = 47 };
-enum { rlimit_fsize = 1, rlimit_data = 2, rlimit_core = 4, rlimit_nofile = 7 };
-enum { clone_thread = 0x00010000 };
+enum { rlimit_cpu = 0, rlimit_fsize = 1, rlimit_data = 2, rlimit_core = 4, rlimit_nofile = 7 };
+enum { clone_thread = 0x00010000, clone_newuser = 0x10000000, clone_newnet = 0x40000000 };
+enum { o_wronly_cloexec = 01 | 02000000 };
 
 static ulong length_of(const char *text) {
   ulong length = 0;
@@ -260,20 +262,27 @@ static void drop_capabilities(void) {
   if (sys(__NR_capset, (long)header, (long)sets, 0, 0, 0) < 0) fail("capabilities can't be given up", "");
 }
 
-static void become(ulong uid, ulong gid) {
-  if (sys(__NR_setgroups, 0, 0, 0, 0, 0) < 0 || sys(__NR_setresgid, (long)gid, (long)gid, (long)gid, 0, 0) < 0 ||
-      sys(__NR_setresuid, (long)uid, (long)uid, (long)uid, 0, 0) < 0)
-    fail("the user can't be changed", "");
+/* Root may make it; others first need a user namespace, whose capabilities are given up with all the others. */
+static int enter_empty_network(void) {
+  return sys(__NR_unshare, clone_newnet, 0, 0, 0, 0) == 0 ||
+         sys(__NR_unshare, clone_newuser | clone_newnet, 0, 0, 0, 0) == 0;
+}
+
+static void join_group(const char *file) {
+  long descriptor = sys(__NR_openat, at_fdcwd, (long)file, o_wronly_cloexec, 0, 0);
+  if (descriptor < 0 || sys(__NR_write, descriptor, (long)"0", 1, 0, 0) != 1) fail("can't join ", file);
+  sys(__NR_close, descriptor, 0, 0, 0, 0);
 }
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
 static void probe(void) {
-  char line[] = "landlock=0 seccomp=0\n";
+  char line[] = "landlock=0 seccomp=0 network=0\n";
   long abi = landlock_abi();
   unsigned action = SECCOMP_RET_ERRNO;
   line[9] = (char)('0' + (abi > 9 ? 9 : abi));
   if (sys(__NR_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, (long)&action, 0, 0) == 0) line[19] = '1';
+  if (enter_empty_network()) line[29] = '1';
   print(1, line);
   sys(__NR_exit_group, 0, 0, 0, 0, 0);
 }
@@ -297,27 +306,27 @@ __attribute__((used)) static void begin(long *stack) {
   if (has_option(arguments, "--probe")) probe();
   int no_sockets = has_option(arguments, "--no-sockets");
   int no_processes = has_option(arguments, "--no-processes");
+  int empty_network = has_option(arguments, "--empty-network");
   long abi = landlock_abi();
-  if (abi == 0 && !has_option(arguments, "--optional")) fail("this kernel has no Landlock", "");
-  long ruleset = abi > 0 ? open_ruleset(abi, !no_sockets) : -1;
-  if (abi > 0 && ruleset < 0) fail("Landlock is refused", "");
+  if (abi == 0) fail("this kernel has no Landlock", "");
+  long ruleset = open_ruleset(abi, !no_sockets);
+  if (ruleset < 0) fail("Landlock is refused", "");
   u64 reading = read_file | read_folder;
   u64 writing = file_rights(abi) & ~(u64)(execute | device_ioctl);
-  ulong uid = 0, gid = 0;
 
   keep_descriptors(arguments);
   limit(rlimit_core, 0);
   for (; *arguments && !same(*arguments, "--"); arguments++) {
     const char *option = *arguments;
-    if (same(option, "--no-sockets") || same(option, "--no-processes") || same(option, "--optional")) continue;
+    if (same(option, "--no-sockets") || same(option, "--no-processes") || same(option, "--empty-network")) continue;
     const char *value = *++arguments;
     if (!value) fail("a value is missing after ", option);
-    if (same(option, "--read")) { if (abi) allow_path(ruleset, value, reading); }
-    else if (same(option, "--run")) { if (abi) allow_path(ruleset, value, reading | execute); }
-    else if (same(option, "--write")) { if (abi) allow_path(ruleset, value, writing); }
-    else if (same(option, "--uid")) uid = number_of(value);
-    else if (same(option, "--gid")) gid = number_of(value);
+    if (same(option, "--read")) allow_path(ruleset, value, reading);
+    else if (same(option, "--run")) allow_path(ruleset, value, reading | execute);
+    else if (same(option, "--write")) allow_path(ruleset, value, writing);
+    else if (same(option, "--cgroup")) join_group(value);
     else if (same(option, "--data-bytes")) limit(rlimit_data, number_of(value));
+    else if (same(option, "--cpu-seconds")) limit(rlimit_cpu, number_of(value));
     else if (same(option, "--file-bytes")) limit(rlimit_fsize, number_of(value));
     else if (same(option, "--files")) limit(rlimit_nofile, number_of(value));
     else if (!same(option, "--keep")) fail("unknown option ", option);
@@ -325,11 +334,9 @@ __attribute__((used)) static void begin(long *stack) {
   if (!*arguments || !arguments[1]) fail("no program after --", "");
 
   if (sys(__NR_prctl, pr_set_no_new_privs, 1, 0, 0, 0) < 0) fail("no_new_privs is refused", "");
-  if (sys(__NR_geteuid, 0, 0, 0, 0, 0) == 0) {
-    if (uid > 0) become(uid, gid > 0 ? gid : uid);
-    else drop_capabilities();
-  }
-  if (abi > 0 && sys(nr_landlock_restrict_self, ruleset, 0, 0, 0, 0) < 0) fail("Landlock is refused", "");
+  if (empty_network && !enter_empty_network()) fail("no empty network can be made", "");
+  drop_capabilities();
+  if (sys(nr_landlock_restrict_self, ruleset, 0, 0, 0, 0) < 0) fail("Landlock is refused", "");
   build_filter(no_sockets, no_processes);
   install_filter();
   sys(__NR_execve, (long)arguments[1], (long)(arguments + 1), (long)environment, 0, 0);

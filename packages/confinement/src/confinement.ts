@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+import { type MemoryGroup, openMemoryGroup } from './memory-group.ts';
 import { nodeFiles } from './node-files.ts';
-import { launcherOptions, type Policy } from './policy.ts';
+import { launcherOptions, type Offers, type Policy } from './policy.ts';
 
 /** A program and its arguments, as `spawn` takes them. */
 export interface Start {
@@ -44,11 +45,18 @@ socket.on('error', ({ code }) => {
 });
 `;
 
+let ofThisMachine: Promise<Confinement> | undefined;
+
 /**
- * Finds out, by trying it, how programs can be confined on this machine. Never throws: a machine that can't confine
- * says so in `description`.
+ * Finds out, by trying it, how programs can be confined on this machine; once a process. Never throws: a machine that
+ * can't confine says so in `description`.
  */
 export async function openConfinement(options: ConfinementOptions = {}): Promise<Confinement> {
+  if (options.launcher !== undefined) return tryLauncher(options);
+  return (ofThisMachine ??= tryLauncher(options));
+}
+
+async function tryLauncher(options: ConfinementOptions): Promise<Confinement> {
   const launcher = options.launcher ?? launcherFor(process.platform, process.arch);
   if (launcher === undefined) {
     return unconfined(`there is no launcher for ${process.platform} on ${process.arch}`);
@@ -57,10 +65,14 @@ export async function openConfinement(options: ConfinementOptions = {}): Promise
     const { stdout } = await run(launcher, ['--probe'], { timeout: tryOutMs });
     const abi = Number(/landlock=(\d)/.exec(stdout)?.[1] ?? 0);
     if (abi === 0) return unconfined('this kernel has no Landlock (Linux 5.13 or newer has it)');
-    const wrap = wrapWith(launcher);
-    const reached = await tryOut(wrap);
+    const emptyNetwork = stdout.includes('network=1');
+    const wrapAlone = wrapWith(launcher, { emptyNetwork });
+    const reached = await tryOut(wrapAlone);
     if (reached !== '') return unconfined(`a confined program still reached: ${reached}`);
-    return { holds: true, description: describe(abi), wrap };
+    const group = await openMemoryGroup();
+    const wrap =
+      group.kind === 'limited' ? wrapWith(launcher, { emptyNetwork, groupFile: group.procs }) : wrapAlone;
+    return { holds: true, description: describe(abi, emptyNetwork, group), wrap };
   } catch (error) {
     return unconfined(firstLine(error));
   }
@@ -73,22 +85,29 @@ function launcherFor(platform: string, architecture: string): string | undefined
 }
 
 const wrapWith =
-  (launcher: string): Confinement['wrap'] =>
+  (launcher: string, offers: Offers): Confinement['wrap'] =>
   ({ program, args }, policy) => ({
     program: launcher,
-    args: [...launcherOptions(policy), '--', program, ...args],
+    args: [...launcherOptions(policy, offers), '--', program, ...args],
   });
 
 async function tryOut(wrap: Confinement['wrap']): Promise<string> {
-  const { program, args } = wrap({ program: process.execPath, args: ['--eval', forbidden] }, nodeFiles());
+  const start = { program: process.execPath, args: ['--eval', forbidden] };
+  const { program, args } = wrap(start, { ...nodeFiles(), emptyNetwork: true });
   const { stdout } = await run(program, args, { env: { OPENSSL_CONF: '/dev/null' }, timeout: tryOutMs });
   return stdout.trim();
 }
 
-function describe(abi: number): string {
+function describe(abi: number, emptyNetwork: boolean, group: MemoryGroup): string {
   const signals = abi >= 6 ? '' : ' (signals by seccomp alone: Linux 6.12 or newer has both)';
-  return `User code is confined by Landlock ${abi} and seccomp${signals}: no files, no network, no other processes.`;
+  const network = emptyNetwork ? 'no network (an empty one of its own)' : 'no network (by seccomp alone)';
+  return `User code is confined by Landlock ${abi} and seccomp${signals}: no files, ${network}, no other processes. ${describeMemory(group)}`;
 }
+
+const describeMemory = (group: MemoryGroup): string =>
+  group.kind === 'limited'
+    ? `All confined processes together get at most ${Math.floor(group.maxBytes / 2 ** 20)} MB of memory, by their cgroup.`
+    : `Memory is limited for each process, not for all together: ${group.reason}.`;
 
 const unconfined = (reason: string): Confinement => ({
   holds: false,

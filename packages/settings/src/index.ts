@@ -1,7 +1,7 @@
 export { type Address, formatAddress } from './address.ts';
 export { explainFolder } from './folder-problem.ts';
 export * from './formats.ts';
-export { dataDir, logLevel } from './shared-settings.ts';
+export { dataDir, logLevel, requireConfinement } from './shared-settings.ts';
 export {
   describeSetting,
   type Environment,

@@ -1,4 +1,4 @@
-import { folder, oneOf } from './formats.ts';
+import { folder, oneOf, trueOrFalse } from './formats.ts';
 import { setting } from './setting.ts';
 
 export const dataDir = setting({
@@ -13,4 +13,12 @@ export const logLevel = setting({
   default: 'info',
   description: "least level of the program's own log, JSON lines on standard output",
   format: oneOf(['debug', 'info', 'warn', 'error', 'silent']),
+});
+
+export const requireConfinement = setting({
+  name: 'PHALANX_REQUIRE_CONFINEMENT',
+  default: 'false',
+  description:
+    'whether to refuse to start where the operating system can not confine user code, and what works on it',
+  format: trueOrFalse,
 });

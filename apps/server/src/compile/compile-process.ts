@@ -1,7 +1,9 @@
-import { fork, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { Confinement } from '@phalanx/confinement';
 
+import { compilePolicy } from './compile-policy.ts';
 import { isFromProcess, type FromProcess, type ToProcess } from './process/messages.ts';
 import type { ProjectMirror } from './project-mirror.ts';
 
@@ -18,6 +20,14 @@ export class CompileProcessEnded extends Error {
   }
 }
 
+export interface CompileProcessOptions {
+  readonly agentTypes: string;
+  /** For the resident memory of the process and all that it starts. */
+  readonly maxMemoryBytes: number;
+  readonly confinement: Confinement;
+}
+
+const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
 const memoryCheckMs = 200;
 /** How much of what a dying process prints is kept for the log. */
 const maxPrinted = 2_000;
@@ -40,14 +50,15 @@ export class CompileProcess {
   #listener: ((message: FromProcess) => void) | undefined;
   #rejectWork: ((error: Error) => void) | undefined;
 
-  /** The limit is for the resident memory of the process and all that it starts. */
-  constructor(agentTypes: string, maxMemoryBytes: number) {
+  constructor({ agentTypes, maxMemoryBytes, confinement }: CompileProcessOptions) {
     this.#maxMemoryBytes = maxMemoryBytes;
-    this.#child = fork(fileURLToPath(new URL('process/main.ts', import.meta.url)), {
+    const args = ['--openssl-config=/dev/null', program];
+    const start = confinement.wrap({ program: process.execPath, args }, compilePolicy(maxMemoryBytes));
+    this.#child = spawn(start.program, start.args, {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       detached: true,
-      execArgv: [],
+      cwd: '/',
       // Rarer garbage collection makes checks faster; near the limit there is as much of it as it takes.
       env: { GOGC: '300', GOMEMLIMIT: `${Math.floor((maxMemoryBytes / megabyte) * 0.7)}MiB` },
     });

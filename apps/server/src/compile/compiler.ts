@@ -1,3 +1,5 @@
+import type { Confinement } from '@phalanx/confinement';
+
 import { askBundle, askCheck, type FileChange } from './ask-process.ts';
 import { CompileProcessEnded, type CompileProcess, type EndReason } from './compile-process.ts';
 import { errorLine } from './error-lines.ts';
@@ -8,6 +10,8 @@ import { SourcesTooLarge, type ProjectFiles } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
 
 interface CompilerOptions {
+  /** What holds the compile processes. */
+  confinement: Confinement;
   log: { warn(details: object, message: string): void };
   /** Declarations that every project sees: the texts, one after the other. */
   agentTypes: string;
@@ -58,6 +62,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
   const {
     log,
     agentTypes,
+    confinement,
     processes = 2,
     timeoutMs = 20_000,
     maxMemoryMb = 2_048,
@@ -66,6 +71,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
   const pool = new ProcessPool({
     processes,
     agentTypes,
+    confinement,
     maxMemoryBytes: maxMemoryMb * 1024 * 1024,
     onEnd: (error, projectId) =>
       log.warn({ projectId, reason: error.reason, detail: error.message }, 'a compile process ended'),

@@ -1,11 +1,8 @@
-import { CompileProcess, CompileProcessEnded } from './compile-process.ts';
+import { CompileProcess, CompileProcessEnded, type CompileProcessOptions } from './compile-process.ts';
 import { FairQueue } from './fair-queue.ts';
 
-interface PoolOptions {
+interface PoolOptions extends CompileProcessOptions {
   processes: number;
-  /** Of one process. */
-  maxMemoryBytes: number;
-  agentTypes: string;
   onEnd: (error: CompileProcessEnded, projectId: string) => void;
 }
 
@@ -111,7 +108,7 @@ export class ProcessPool {
 
   #spawn(): CompileProcess | undefined {
     if (this.#processes.length >= this.#options.processes) return undefined;
-    const process = new CompileProcess(this.#options.agentTypes, this.#options.maxMemoryBytes);
+    const process = new CompileProcess(this.#options);
     this.#processes.push(process);
     void process.ended.then(() => this.#remove(process));
     return process;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 
 import { jsonContentType, maxJsonBytes, parseJson } from '../http/body.ts';
-import { stageBody, type StagedBody } from './large-body/stage-body.ts';
+import { type BodyStaging, stageBody, type StagedBody } from './large-body/stage-body.ts';
 
 /** A body up to this size is read in the server's own process: in about ten milliseconds. */
 const maxInProcessBytes = maxJsonBytes;
@@ -13,13 +13,13 @@ const stagedBodies = new WeakMap<FastifyRequest, StagedBody>();
 export const findStagedBody = (request: FastifyRequest): StagedBody | undefined => stagedBodies.get(request);
 
 /** For routes whose bodies are larger than what the event loop can parse in passing. */
-export function acceptLargeBodies(app: FastifyInstance, stagingFolder: string): void {
+export function acceptLargeBodies(app: FastifyInstance, staging: BodyStaging): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(jsonContentType, async (request: FastifyRequest, payload: IncomingMessage) => {
     const { small, rest } = await readSmall(payload);
     if (rest === undefined) return parseJson(small);
     const limitBytes = request.routeOptions.bodyLimit ?? maxInProcessBytes;
-    const staged = await stageBody(rest, stagingFolder, limitBytes);
+    const staged = await stageBody(rest, staging, limitBytes);
     stagedBodies.set(request, staged);
     return staged.fields;
   });

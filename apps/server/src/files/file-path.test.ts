@@ -107,7 +107,7 @@ describe('the path of a file', () => {
     const git = await prepareGit(path.join(folder, 'git'), process.env['PATH'] ?? '');
     const gitDir = path.join(folder, 'x.git');
     mkdirSync(gitDir);
-    await runGit(git, ['init', '--bare', '--quiet', gitDir], {});
+    await runGit(git, ['init', '--bare', '--quiet', gitDir], { gitDir });
     const repository = new GitRepository(git, gitDir);
     const id = await repository.writeBlob('text');
     const seen = new Set<string>();

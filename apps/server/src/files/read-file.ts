@@ -79,8 +79,10 @@ async function* streamText(
   id: string,
 ): AsyncGenerator<string> {
   const { git } = repositories;
-  const process = spawn('git', ['cat-file', 'blob', id], {
-    env: { ...git.environment, GIT_DIR: repositories.gitDirOf(projectId) },
+  const gitDir = repositories.gitDirOf(projectId);
+  const start = git.start(['cat-file', 'blob', id], gitDir);
+  const process = spawn(start.program, start.args, {
+    env: { ...git.environment, GIT_DIR: gitDir },
     cwd: git.stagingFolder,
     stdio: ['ignore', 'pipe', 'ignore'],
   });

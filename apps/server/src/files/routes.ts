@@ -1,3 +1,4 @@
+import type { Confinement } from '@phalanx/confinement';
 import { fileRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
@@ -19,17 +20,18 @@ import { writeFile } from './write-file.ts';
 interface FileRoutesOptions {
   access: ProjectAccess;
   desk: ProjectDesk;
+  confinement: Confinement;
 }
 
 /** `PUT, GET, DELETE /automation/file/:id` · `GET, PUT /automation/files/:id` */
 export async function addFileRoutes(
   app: FastifyInstance,
-  { access, desk }: FileRoutesOptions,
+  { access, desk, confinement }: FileRoutesOptions,
 ): Promise<void> {
   const { repositories } = desk;
 
   await app.register(async (large) => {
-    acceptLargeBodies(large, repositories.git.stagingFolder);
+    acceptLargeBodies(large, { stagingFolder: repositories.git.stagingFolder, confinement });
     addRawRoute(large, fileRoutes.write, async ({ principal, params, body, raw }, reply) => {
       const path = requirePath(body.path);
       const content = contentOf(body.content, findStagedBody(raw));

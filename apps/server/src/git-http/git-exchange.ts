@@ -43,7 +43,8 @@ export class GitExchange {
     { git, gitDir, service, protocol }: ExchangeOptions,
     ...flags: string[]
   ): Promise<GitExchange> {
-    const child = spawn('git', [service, '--stateless-rpc', ...flags, gitDir], {
+    const start = git.start([service, '--stateless-rpc', ...flags, gitDir], gitDir);
+    const child = spawn(start.program, start.args, {
       env: { ...git.environment, ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }) },
       cwd: git.stagingFolder,
       stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],

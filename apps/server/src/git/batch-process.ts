@@ -2,7 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 
 import { ByteQueue } from './byte-queue.ts';
 import type { GitProgram } from './git-program.ts';
-import { findSystemError, notStarted } from './git-trouble.ts';
+import { findSystemError, neverBegan, notStarted } from './git-trouble.ts';
 
 /** How a reply is read: yields what it needs next, a line or a number of bytes, and returns what they mean. */
 export type Reading<Reply> = Generator<'line' | number, Reply, Buffer>;
@@ -30,6 +30,7 @@ const stderrLimit = 4096;
 
 /** One git command that is kept open and answers requests in their order. */
 export class BatchProcess {
+  readonly #git: GitProgram;
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #bytes = new ByteQueue();
   readonly #pending: Pending[] = [];
@@ -41,8 +42,10 @@ export class BatchProcess {
   #stallTimer: NodeJS.Timeout | undefined;
 
   constructor(git: GitProgram, { args, gitDir, environment }: BatchCommand) {
+    this.#git = git;
     this.#name = args[0] ?? 'git';
-    this.#child = spawn('git', args, {
+    const start = git.start(args, gitDir);
+    this.#child = spawn(start.program, start.args, {
       env: { ...git.environment, GIT_DIR: gitDir, ...environment },
       cwd: git.stagingFolder,
       stdio: 'pipe',
@@ -139,7 +142,7 @@ export class BatchProcess {
   }
 
   #ended(): BatchProcessEnded {
-    const cause = this.#startFailure ?? findSystemError(this.#stderr);
+    const cause = this.#startFailure ?? neverBegan(this.#git, this.#stderr) ?? findSystemError(this.#stderr);
     return new BatchProcessEnded(`git ${this.#name} has ended: ${this.#stderr.trim()}`, { cause });
   }
 }

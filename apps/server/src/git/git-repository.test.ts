@@ -23,8 +23,9 @@ let repository: GitRepository;
 
 const init = async (name: string): Promise<string> => {
   const gitDir = path.join(folder, `${name}.git`);
-  await runGit(git, ['init', '--bare', '--quiet', gitDir], {});
-  mkdirSync(path.join(gitDir, 'refs', 'phalanx'));
+  mkdirSync(gitDir, { recursive: true });
+  await runGit(git, ['init', '--bare', '--quiet', gitDir], { gitDir });
+  mkdirSync(path.join(gitDir, 'refs', 'phalanx'), { recursive: true });
   return gitDir;
 };
 

@@ -25,6 +25,12 @@ export function notStarted(git: GitProgram, error: unknown): PartFailed {
   return existsSync(git.stagingFolder) ? gitFailed(error) : new PartFailed(folderMissing, { cause: error });
 }
 
+/** What the launcher (packages/confinement) says in the place of git when it can't start it. */
+export function neverBegan(git: GitProgram, stderr: string): PartFailed | undefined {
+  if (!stderr.startsWith("confine: can't execute")) return undefined;
+  return notStarted(git, Object.assign(new Error(stderr), { code: 'ENOENT' }));
+}
+
 /** The process, once it is known to have begun; otherwise it may have no streams. Throws `PartFailed`. */
 export async function requireStarted<Child extends ChildProcess>(
   git: GitProgram,

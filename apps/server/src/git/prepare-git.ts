@@ -1,8 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { SettingError } from '@phalanx/settings';
 
 import { findFault, gitFailed, PartFailed } from '../faults/fault.ts';
+import { confineGit } from './confine-git.ts';
 import { maxPushBytes, privateRefs, pruneExpiry, type GitProgram } from './git-program.ts';
 import { runGit } from './run-git.ts';
 
@@ -102,8 +104,12 @@ const unusable = (problem: string, cause?: unknown): SettingError =>
     cause,
   });
 
-/** Writes what git needs to know into `folder`. Throws a `SettingError` when there is no git that will do. */
-export async function prepareGit(folder: string, searchPath: string): Promise<GitProgram> {
+/** Writes what git needs to know into `folder`. The default confinement is what this machine offers. Throws a `SettingError` when there is no git that will do. */
+export async function prepareGit(
+  folder: string,
+  searchPath: string,
+  confinement?: Confinement,
+): Promise<GitProgram> {
   const stagingFolder = path.join(folder, 'staging');
   const hooksFolder = path.join(folder, 'hooks');
   const configFile = path.join(folder, 'config');
@@ -111,7 +117,9 @@ export async function prepareGit(folder: string, searchPath: string): Promise<Gi
   await mkdir(stagingFolder, { recursive: true, mode: 0o700 });
   await writeHooks(hooksFolder);
   await writeFile(configFile, configuration(hooksFolder), { mode: 0o600 });
-  const git = {
+  const git: GitProgram = {
+    start: (args) => ({ program: 'git', args }),
+    unconfinedBecause: undefined,
     stagingFolder,
     environment: {
       PATH: searchPath,
@@ -124,5 +132,5 @@ export async function prepareGit(folder: string, searchPath: string): Promise<Gi
     },
   };
   await requireVersion(git);
-  return git;
+  return confineGit(git, confinement ?? (await openConfinement()), { configFile, hooksFolder });
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
 import type { GitProgram } from './git-program.ts';
-import { findSystemError, notStarted } from './git-trouble.ts';
+import { findSystemError, neverBegan, notStarted } from './git-trouble.ts';
 
 interface GitRun {
   gitDir?: string;
@@ -34,7 +34,8 @@ export class GitFailure extends Error {
 
 /** Runs one git command to its end. Throws `GitFailure` unless it succeeds, and `PartFailed` when git can't be started. */
 export async function runGit(git: GitProgram, args: readonly string[], run: GitRun): Promise<GitOutput> {
-  const child = spawn('git', args, {
+  const start = git.start(args, run.gitDir);
+  const child = spawn(start.program, start.args, {
     env: {
       ...git.environment,
       ...(run.gitDir === undefined ? {} : { GIT_DIR: run.gitDir }),
@@ -57,7 +58,7 @@ export async function runGit(git: GitProgram, args: readonly string[], run: GitR
   child.stdin.end(run.input ?? '');
   const output = collect(child.stdout, run.maxBytes ?? Infinity, () => child.kill('SIGKILL'));
   const [exitCode, stderr, { stdout, isCut }] = await Promise.all([ended, text(child.stderr), output]);
-  if (exitCode !== 0 && !isCut) throw new GitFailure(args, exitCode, stderr);
+  if (exitCode !== 0 && !isCut) throw neverBegan(git, stderr) ?? new GitFailure(args, exitCode, stderr);
   return { stdout, isCut };
 }
 

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { findProgram } from './find-program.ts';
@@ -10,19 +11,14 @@ export class BreakableGit {
   constructor(folder: string) {
     this.folder = folder;
     mkdirSync(folder, { recursive: true });
-    const failing = path.join(folder, 'failing');
-    writeFileSync(
-      path.join(folder, 'git'),
-      `#!/bin/sh\nif [ -e '${failing}' ] && grep -qxE "$1|everything" '${failing}'; then echo 'broken' >&2; exit 128; fi\nexec '${findProgram('git')}' "$@"\n`,
-    );
-    chmodSync(path.join(folder, 'git'), 0o755);
-    // What the script and git's hooks need.
-    for (const name of ['grep', 'cat']) symlinkSync(findProgram(name), path.join(folder, name));
+    this.mend();
+    // For git's hooks.
+    symlinkSync(findProgram('cat'), path.join(folder, 'cat'));
   }
 
   /** Every start of the command (`everything`: of any) ends with an error. */
   fail(command: string): void {
-    writeFileSync(path.join(this.folder, 'failing'), `${command}\n`);
+    this.#write(command === 'everything' ? '*' : command);
   }
 
   remove(): void {
@@ -30,7 +26,15 @@ export class BreakableGit {
   }
 
   mend(): void {
-    rmSync(path.join(this.folder, 'failing'), { force: true });
+    this.#write('nothing');
+  }
+
+  /** Its own program is not among those that the service lets git reach; the one beside its commands is. */
+  #write(failing: string): void {
+    const program = path.join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git');
+    const fails = `case $1 in ${failing}) echo broken >&2; exit 128;; esac`;
+    writeFileSync(path.join(this.folder, 'git'), `#!/bin/sh\n${fails}\nexec '${program}' "$@"\n`);
+    chmodSync(path.join(this.folder, 'git'), 0o755);
   }
 
   putBack(): void {

@@ -133,6 +133,7 @@ function childPolicy({ readablePaths }: SandboxBundles): Policy {
     ...node,
     readable: [...node.readable, ...readablePaths],
     keptDescriptors: [3],
+    emptyNetwork: true,
     maxDataBytes,
     maxFileBytes: 0,
     maxOpenFiles: 256,

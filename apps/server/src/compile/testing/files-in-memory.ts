@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { openConfinement } from '@phalanx/confinement';
+
 import { createCompiler, type Compiler } from '../compiler.ts';
 import { readAgentTypes } from '../declarations.ts';
 import type { ProjectFiles } from '../project-mirror.ts';
@@ -26,6 +28,7 @@ export async function createTestCompiler(
   return createCompiler({
     log,
     agentTypes: await readAgentTypes(),
+    confinement: await openConfinement(),
     processes: 1,
     timeoutMs: 120_000,
     ...options,

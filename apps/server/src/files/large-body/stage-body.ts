@@ -7,10 +7,12 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { Confinement, Policy } from '@phalanx/confinement';
 import { Compile } from 'typebox/compile';
 
 import { QueueLock } from '../../git/queue-lock.ts';
 import { ApiError } from '../../http/api-error.ts';
+import { programFiles } from '../../program-files.ts';
 import { BodyAnswer, type StagedText } from './answer.ts';
 
 const run = promisify(execFile);
@@ -19,6 +21,12 @@ const program = fileURLToPath(new URL('main.ts', import.meta.url));
 const timeoutMs = 60_000;
 /** A text of two bytes a character, its source, and what it is read from. */
 const maxHeapMb = 1500;
+
+/** The heap, and beside it the body and its text. */
+const maxDataBytes = (maxHeapMb + 1500) * 1024 * 1024;
+
+/** Larger than what any endpoint takes. */
+const maxBodyBytes = 1024 * 1024 * 1024;
 
 /** Of ten thousand paths. */
 const maxAnswerBytes = 128 * 1024 * 1024;
@@ -36,13 +44,18 @@ export interface StagedBody {
   discard(): Promise<void>;
 }
 
+export interface BodyStaging {
+  readonly stagingFolder: string;
+  readonly confinement: Confinement;
+}
+
 /** One at a time: each takes up to a gigabyte of memory for a second. */
 const turn = new QueueLock();
 
 /** Takes a large JSON body past the server's own memory and event loop. Throws what the error table has for bodies. */
 export async function stageBody(
   body: Readable | AsyncIterable<Buffer>,
-  stagingFolder: string,
+  { stagingFolder, confinement }: BodyStaging,
   limitBytes: number,
 ): Promise<StagedBody> {
   const folder = path.join(stagingFolder, `body-${randomUUID()}`);
@@ -51,7 +64,7 @@ export async function stageBody(
     await mkdir(folder);
     const bodyFile = path.join(folder, 'body');
     await pipeline(body, limited(limitBytes), createWriteStream(bodyFile));
-    const { fields, contents } = await turn.run(() => readBody(bodyFile, folder));
+    const { fields, contents } = await turn.run(() => readBody(bodyFile, folder, confinement));
     const staged = contents.map((text, index) => ({ ...text, file: path.join(folder, `content-${index}`) }));
     return { fields, contents: staged, discard };
   } catch (error) {
@@ -70,13 +83,29 @@ const limited = (limit: number) =>
     }
   };
 
+/** OpenSSL gives up when it may not read its settings; nothing here needs any. */
+const withoutOpenSslFile = '--openssl-config=/dev/null';
+
+const policyFor = (folder: string): Policy => ({
+  ...programFiles(),
+  writable: [folder],
+  emptyNetwork: true,
+  maxDataBytes,
+  maxCpuSeconds: timeoutMs / 1000,
+  // No text is larger than its body.
+  maxFileBytes: maxBodyBytes,
+});
+
 async function readBody(
   bodyFile: string,
   folder: string,
+  confinement: Confinement,
 ): Promise<{ fields: unknown; contents: readonly StagedText[] }> {
-  const args = [`--max-old-space-size=${maxHeapMb}`, program, bodyFile, folder];
-  const output = await run(process.execPath, args, {
+  const args = [`--max-old-space-size=${maxHeapMb}`, withoutOpenSslFile, program, bodyFile, folder];
+  const start = confinement.wrap({ program: process.execPath, args }, policyFor(folder));
+  const output = await run(start.program, start.args, {
     env: {},
+    cwd: '/',
     timeout: timeoutMs,
     maxBuffer: maxAnswerBytes,
     killSignal: 'SIGKILL',
