@@ -2,12 +2,12 @@ import path from 'node:path';
 import { Type } from 'typebox';
 
 import { encodeBatch, type LogBatch } from '../../apps/server/src/logs/log-batch.ts';
-import { LogIds } from '../../apps/server/src/logs/log-ids.ts';
+import { IncreasingIds } from '../../apps/server/src/increasing-ids.ts';
 import { LogSegment } from '../../apps/server/src/logs/segment-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';
 
-const ids = new LogIds();
+const ids = new IncreasingIds();
 let segment: LogSegment | undefined;
 let batches: LogBatch[] = [];
 let prepared: LogBatch[][] = [];

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { Type } from 'typebox';
 
 import { encodeBatch } from '../../apps/server/src/logs/log-batch.ts';
-import { LogIds } from '../../apps/server/src/logs/log-ids.ts';
+import { IncreasingIds } from '../../apps/server/src/increasing-ids.ts';
 import { LogSegment } from '../../apps/server/src/logs/segment-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';
@@ -23,7 +23,7 @@ function openParts(folder: string): Parts {
   sqlite.exec('CREATE TABLE run (id TEXT PRIMARY KEY, status TEXT NOT NULL)');
   const insert = sqlite.prepare<[string, string]>('INSERT INTO run VALUES (?, ?)');
   const segment = new LogSegment(path.join(folder, 'logs.db'));
-  const ids = new LogIds();
+  const ids = new IncreasingIds();
   const stream = {
     runId: 'run',
     deviceId: 'device',

@@ -8,6 +8,9 @@ import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
 import { addAccessRoutes } from './access/routes.ts';
 import { createAccessStore, type AccessStore } from './access/store.ts';
 import { addUserRoutes, type Belongings } from './access/user-routes.ts';
+import { AuditLog } from './audit/audit-log.ts';
+import { createAuditStore, type AuditStore } from './audit/store.ts';
+import { openAuditFeatures } from './audit-features.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { readAgentTypes } from './compile/declarations.ts';
 import { createCompiler, type Compiler } from './compile/compiler.ts';
@@ -57,6 +60,7 @@ export interface ServerApp {
 
 interface Access {
   readonly access: AccessStore;
+  readonly auditStore: AuditStore;
   readonly firstToken: string | undefined;
 }
 
@@ -90,18 +94,25 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
     onError: (error) => faults.report(error, 'the last uses of tokens could not be stored'),
   });
   const { authenticate } = authenticator;
-  const app = createHttpKernel({ log, authenticate, noteFault: (error) => faults.note(error) });
+  const commits = new GroupCommit(database);
+  const auditStore = createAuditStore(database);
+  const audit = await AuditLog.open({ store: auditStore, commits, clock, faults });
+  const noteFault = (error: unknown): boolean => faults.note(error);
+  const app = createHttpKernel({ log, authenticate, noteFault, deeds: audit });
   app.addHook('preClose', async () => faults.close());
   app.addHook('onClose', () => database.destroy());
+  app.addHook('onClose', () => audit.close());
   app.addHook('onClose', () => authenticator.close());
-  const hosts = new HostGateway({ authenticate, clock, log, faults, heartbeatMs });
+  const hosts = new HostGateway({ authenticate, clock, log, faults, heartbeatMs, deeds: audit });
   authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
   app.addHook('preClose', async () => hosts.close());
   hosts.attach(app.server);
-  const commits = new GroupCommit(database);
   const confinement = overrides.confinement ?? (await openConfinement());
-  const common = { app, hosts, authenticator, database, commits, dataDir, clock, log, faults, confinement };
-  return { ...common, access, firstToken };
+  const common = {
+    ...{ app, hosts, authenticator, database, commits, audit, dataDir, clock, log, faults },
+    confinement,
+  };
+  return { ...common, access, auditStore, firstToken };
 }
 
 async function openFeatures(
@@ -115,6 +126,7 @@ async function openFeatures(
   const fileUrl = (): string => config.fileUrl ?? urlOf(app.server.address());
 
   const methods = watchMethods(app);
+  openAuditFeatures(foundation, foundation.auditStore, config.auditDays);
   addAccessRoutes(app, { store: access, authenticator, clock });
   const people = new ProjectPeople(createProjectStore(foundation.database));
   const fleetFeatures = await openFleetFeatures(foundation, {

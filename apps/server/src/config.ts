@@ -43,6 +43,12 @@ const rows = {
     description: 'how long ended runs, and so the launch IDs, are kept',
     format: wholeNumber({ min: 1, max: 3650, unit: 'days' }),
   }),
+  auditDays: setting({
+    name: 'PHALANX_AUDIT_DAYS',
+    default: '365',
+    description: 'how long the audit log keeps who did what',
+    format: wholeNumber({ min: 1, max: 36_500, unit: 'days' }),
+  }),
   runLogMb: setting({
     name: 'PHALANX_RUN_LOG_MB',
     default: '4',

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 
 import type { Authenticator } from './access/authenticator.ts';
+import type { AuditLog } from './audit/audit-log.ts';
 import type { Clock } from './clock.ts';
 import type { Db } from './db/database.ts';
 import type { GroupCommit } from './db/group-commit.ts';
@@ -19,6 +20,7 @@ export interface Foundation {
   readonly authenticator: Authenticator;
   readonly database: Db;
   readonly commits: GroupCommit;
+  readonly audit: AuditLog;
   readonly dataDir: string;
   readonly clock: Clock;
   readonly log: Logger;

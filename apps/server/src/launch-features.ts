@@ -43,7 +43,7 @@ function keepHistoryShort(
 
 /** Starting and stopping automations. */
 export function openLaunchFeatures(foundation: Foundation, options: LaunchOptions): void {
-  const { app, database, commits, clock } = foundation;
+  const { app, database, commits, audit, clock } = foundation;
   const { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs } = options;
   const { devices, runs, runAccess, activeRuns, runsCreated } = fleetFeatures;
   const launches = createLaunchStore(database, commits);
@@ -54,7 +54,7 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
     return device === undefined ? deviceId : nameOf(device);
   };
   const dispatcher = {
-    ...{ launches, activeRuns, stops, clock, ackTimeoutMs, onCreated: runsCreated },
+    ...{ launches, audit, activeRuns, stops, clock, ackTimeoutMs, onCreated: runsCreated },
     nameOf: nameOfDevice,
   };
   const parameters = new ParameterChecker();

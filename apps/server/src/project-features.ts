@@ -52,7 +52,7 @@ function tellOfConfinement(git: GitProgram, isRequired: boolean, log: Logger): v
 
 /** Projects with everything that belongs to them: files, commits, git clients. Throws a `SettingError` without a git that will do. */
 export async function openProjectFeatures(
-  { app, database, dataDir, authenticator, clock, log, faults, confinement }: Foundation,
+  { app, database, dataDir, authenticator, audit, clock, log, faults, confinement }: Foundation,
   { searchPath, requireConfinement, compiler, people, onDeleted }: ProjectOptions,
 ): Promise<ProjectFeatures> {
   const git = await prepareGit(path.resolve(dataDir, 'git'), searchPath, confinement);
@@ -72,7 +72,7 @@ export async function openProjectFeatures(
   addProjectRoutes(app, { store, access, people, repositories, clock, onDeleted });
   await addFileRoutes(app, { access, desk, confinement });
   addCommitRoutes(app, { access, desk, clock });
-  await addGitRoutes(app, { authenticate: authenticator.authenticate, access, desk, log });
+  await addGitRoutes(app, { authenticate: authenticator.authenticate, access, desk, audit, log });
   return {
     getLaunchable: createGetLaunchable(access, repositories),
     listOwned: (userId) => store.listOwned(userId),

@@ -1,4 +1,5 @@
 export * from './agent-calls.ts';
+export * from './audit.ts';
 export * from './device-states.ts';
 export * from './errors.ts';
 export * from './host-messages.ts';

@@ -91,3 +91,26 @@ test('a user that is not there is named', async () => {
     stderr: 'There is no user "nobody": "phalanx user list" shows them.\n',
   });
 });
+
+test('audit tells who did what, as a table, as JSON and as lines of JSON', async () => {
+  await service.run(['user', 'create', 'Eve']);
+  const made = await service.run(['token', 'create', 'CI', '--user', 'Eve']);
+  const env = { PHALANX_TOKEN: made.stdout.trim() };
+  const table = await service.run(['audit', '--since', '1h', '--limit', '2']);
+  expect(table.stdout).toMatch(/^TIME +USER +TOKEN +FROM +ACTION +ON +DETAILS\n/);
+  expect(table.stdout).toMatch(/ administrator +\S.* 127\.0\.0\.1 +create_token +token CI +user_id=/);
+  expect(table.stdout).toMatch(/ create_user +user Eve\n/);
+  await service.run(['user', 'list'], { env });
+  const refused = await service.run(['audit', '--refused', '--user', 'Eve', '--json']);
+  expect(JSON.parse(refused.stdout)).toMatchObject({
+    entries: [{ user: { name: 'Eve' }, action: 'read', outcome: 'refused', code: 'forbidden' }],
+  });
+  const lines = await service.run(['audit', '--action', 'create_user', '--jsonl']);
+  const actions = lines.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).action);
+  expect(new Set(actions)).toEqual(new Set(['create_user']));
+  const wrong = await service.run(['audit', '--since', 'yesterday']);
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('such as 30min, 12h or 7d') });
+});

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addDevicesCommand } from './devices.ts';
 import { addExecCommand } from './exec.ts';
@@ -32,5 +33,6 @@ export function addCallerCommands(program: Command): void {
   addLoginCommands(program);
   addTokenCommands(program);
   addUserCommands(program);
+  addAuditCommand(program);
   addCompletionCommand(program);
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
 import { pageLimit, toPage } from '../http/page.ts';
-import type { Principal } from '../http/principal.ts';
+import { seesEveryone, type Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { AccessStore, StoredToken } from './store.ts';
@@ -40,18 +40,22 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
     return { success: true, tokens: items.map(tokenView), next_cursor };
   });
 
-  addRoute(app, accessRoutes.createToken, async ({ principal, body }) => ({
-    success: true,
-    ...(await createToken({ store, clock }, principal, body)),
-  }));
+  addRoute(app, accessRoutes.createToken, async ({ principal, body, deed }) => {
+    const { token, secret } = await createToken({ store, clock }, principal, body);
+    const { id, name, user_id, scopes, project_ids, expires_at } = token;
+    deed.on({ type: 'token', id, name }, [user_id], { user_id, scopes, project_ids, expires_at });
+    return { success: true, token, secret };
+  });
 
-  addRoute(app, accessRoutes.deleteToken, async ({ principal, params }) => {
+  addRoute(app, accessRoutes.deleteToken, async ({ principal, params, deed }) => {
     const token = await store.findToken(params.id);
     if (token === undefined || !(await isVisible(principal, token)))
       throw ApiError.of('token_not_found', { token_id: params.id });
     if (token.id !== principal.tokenId) requireScope(principal, 'admin');
     const revoked = await store.deleteToken(token.id);
     for (const id of revoked) authenticator.forget(id);
+    const details = { user_id: token.userId, made_with_it: revoked.length - 1 };
+    deed.on({ type: 'token', id: token.id, name: token.name }, [token.userId], details);
     return { success: true, message: `Token "${token.name}" was revoked.` };
   });
 
@@ -60,7 +64,3 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
     return seesEveryone(principal) || token.userId === principal.userId;
   }
 }
-
-/** Whether the caller administers the service with this token. */
-const seesEveryone = ({ role, scopes, projectIds }: Principal): boolean =>
-  role === 'admin' && scopes.has('admin') && projectIds === null;

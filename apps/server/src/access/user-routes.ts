@@ -1,4 +1,4 @@
-import { accessRoutes } from '@phalanx/protocol';
+import { accessRoutes, type AuditSubject } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
@@ -41,17 +41,18 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     return { success: true, users: items.map(userView), next_cursor };
   });
 
-  addRoute(app, accessRoutes.createUser, async ({ principal, body }) => {
+  addRoute(app, accessRoutes.createUser, async ({ principal, body, deed }) => {
     requireAdministrator(principal);
     const name = requireName(body.name);
     const made = { id: uuidv7(), name, role: 'user' as const, created_at: clock.now() };
     const user = await store.insertUser(made).catch((error: unknown) => {
       throw explainUserName(error, name);
     });
+    deed.on(subjectOf(user), [user.id]);
     return { success: true, user: userView(user) };
   });
 
-  addRoute(app, accessRoutes.updateUser, async ({ principal, params, body }) => {
+  addRoute(app, accessRoutes.updateUser, async ({ principal, params, body, deed }) => {
     requireAdministrator(principal);
     const before = await getUser(params.id);
     const user = changed(before, body);
@@ -59,19 +60,21 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     await store.updateUser(user).catch((error: unknown) => {
       throw explainUserName(error, user.name);
     });
+    deed.on(subjectOf(before), [user.id], body);
     onNamed(user.id, user.name);
     authenticator.renew();
     if (user.disabled_at !== null) await dropTokens(user.id);
     return { success: true, user: userView(user) };
   });
 
-  addRoute(app, accessRoutes.deleteUser, async ({ principal, params, query }) => {
+  addRoute(app, accessRoutes.deleteUser, async ({ principal, params, query, deed }) => {
     requireAdministrator(principal);
     const user = await getUser(params.id);
     await requireAnotherAdministrator(user);
     const { length: count } = await belongings.listProjects(user.id);
     if (count > 0 && query.projects !== 'delete')
       throw ApiError.of('user_owns_projects', { user_id: user.id, count });
+    deed.on(subjectOf(user), [user.id], { projects: count });
     // Nothing new can come while the rest goes; what a crash leaves goes when it is asked for again.
     await store.updateUser({ ...user, disabled_at: user.disabled_at ?? clock.now() });
     await dropTokens(user.id);
@@ -107,6 +110,8 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     for (const id of await store.listTokenIds(userId)) authenticator.forget(id);
   }
 }
+
+const subjectOf = ({ id, name }: StoredUser): AuditSubject => ({ type: 'user', id, name });
 
 function requireAdministrator({ role, projectIds }: Principal): void {
   if (role === 'admin' && projectIds === null) return;

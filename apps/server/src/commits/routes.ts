@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
 import { pageLimit } from '../http/page.ts';
 import { addRoute } from '../http/route.ts';
+import { onProject } from '../projects/on-project.ts';
 import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { commitChanges } from './commit-changes.ts';
@@ -28,11 +29,14 @@ export function addCommitRoutes(app: FastifyInstance, { access, desk, clock }: C
     time: clock.now(),
   });
 
-  addRoute(app, commitRoutes.commit, async ({ principal, params, body }) => {
+  addRoute(app, commitRoutes.commit, async ({ principal, params, body, deed }) => {
     const message = requireMessage(body.message);
-    const { id } = await access.getProject(principal, params.id, editors);
-    const request = { projectId: id, message, ...signature(principal) };
-    return { success: true, commit: await commitChanges(repositories, request) };
+    const project = await access.getProject(principal, params.id, editors);
+    onProject(deed, project);
+    const request = { projectId: project.id, message, ...signature(principal) };
+    const commit = await commitChanges(repositories, request);
+    deed.add({ hash: commit.hash });
+    return { success: true, commit };
   });
 
   addRoute(app, commitRoutes.list, async ({ principal, params, query }) => {
@@ -47,10 +51,13 @@ export function addCommitRoutes(app: FastifyInstance, { access, desk, clock }: C
     return { success: true, ...(await repositories.read(id, diffSavedFiles)) };
   });
 
-  addRoute(app, commitRoutes.revert, async ({ principal, params, body }) => {
-    const { id } = await access.getProject(principal, params.id, editors);
-    const request = { projectId: id, hash: body.hash.toLowerCase(), ...signature(principal) };
+  addRoute(app, commitRoutes.revert, async ({ principal, params, body, deed }) => {
+    const project = await access.getProject(principal, params.id, editors);
+    const hash = body.hash.toLowerCase();
+    onProject(deed, project, { hash });
+    const request = { projectId: project.id, hash, ...signature(principal) };
     const { commit, replaced } = await revertTo(desk, request);
+    deed.add({ replaced });
     const message = `The files are those of commit ${commit.hash} again.`;
     return { success: true, message, commit, replaced };
   });

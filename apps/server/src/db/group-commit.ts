@@ -4,7 +4,7 @@ import { findFault } from '../faults/fault.ts';
 import type { Db } from './database.ts';
 
 /** Statements of one write. It may be executed twice: a group in which another write fails is done again. */
-type Write<Result> = (transaction: Transaction<object>) => Promise<Result>;
+export type Write<Result> = (transaction: Transaction<object>) => Promise<Result>;
 
 interface Waiting {
   write: Write<unknown>;

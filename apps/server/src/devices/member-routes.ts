@@ -2,6 +2,7 @@ import { deviceMemberRoutes, hostRoutes, type DeviceMember, type ShareRole } fro
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
+import type { Deed } from '../http/deed.ts';
 import type { KnownHosts } from '../hosts/known-hosts.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import type { Principal } from '../http/principal.ts';
@@ -14,6 +15,8 @@ import type { ShareTarget } from './share-store.ts';
 /** What is shared, as the caller sees it. */
 interface Shared {
   target: ShareTarget;
+  /** The serial of a phone, or what a host is called. */
+  name: string;
   isOwner: boolean;
 }
 
@@ -26,11 +29,11 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
 
   const findDevice = (id: string, userId: string): Shared => {
     const { device, role } = access.get(id, userId);
-    return { target: deviceTarget(device), isOwner: role === 'owner' };
+    return { target: deviceTarget(device), name: device.serial, isOwner: role === 'owner' };
   };
   const findHost = (id: string, userId: string): Shared => {
     const { host, role } = getHost(hosts, shares, { id, userId });
-    return { target: hostTarget(host.ownerId, host.id), isOwner: role === 'owner' };
+    return { target: hostTarget(host.ownerId, host.id), name: host.name, isOwner: role === 'owner' };
   };
 
   addRoute(app, hostRoutes.list, async ({ principal, query }) => {
@@ -49,23 +52,27 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
       const { items, next_cursor } = toPage(rows, pageLimit(query), ({ user_id }) => user_id);
       return { success: true, members: items, next_cursor };
     });
-    addRoute(app, routes.putMember, async ({ principal, params, body }) => {
+    addRoute(app, routes.putMember, async ({ principal, params, body, deed }) => {
       refuseLimitedToken(principal);
-      const { target, isOwner } = find(params.id, principal.userId);
-      requireOwner(isOwner);
-      return { success: true, member: await share(target, params.user_id.toLowerCase(), body.role) };
+      const shared = find(params.id, principal.userId);
+      requireOwner(shared.isOwner);
+      const member = await share(shared.target, params.user_id.toLowerCase(), body.role);
+      onShared(deed, shared, member);
+      return { success: true, member };
     });
-    addRoute(app, routes.deleteMember, async ({ principal, params }) => {
+    addRoute(app, routes.deleteMember, async ({ principal, params, deed }) => {
       refuseLimitedToken(principal);
-      const { target, isOwner } = find(params.id, principal.userId);
+      const shared = find(params.id, principal.userId);
+      const { target } = shared;
       const userId = params.user_id.toLowerCase();
-      if (userId !== principal.userId) requireOwner(isOwner);
+      if (userId !== principal.userId) requireOwner(shared.isOwner);
       if (shares.find(target, userId) === undefined)
         throw ApiError.of('share_not_found', {
           target: `${target.kind} ${params.id}`,
           user_id: params.user_id,
         });
       await shares.delete(target, userId);
+      onShared(deed, shared, { user_id: userId, name: shares.nameOf(userId) });
       return { success: true, message: `The ${target.kind} is no longer shared with user ${userId}.` };
     });
   }
@@ -93,6 +100,16 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
     if (name === undefined) throw ApiError.of('user_not_found', { user_id: userId });
     return { user_id: userId, name, role };
   }
+}
+
+function onShared(
+  deed: Deed,
+  { target, name }: Shared,
+  member: { user_id: string; name: string; role?: DeviceMember['role'] },
+): void {
+  const { user_id, name: user_name, role } = member;
+  const details = { user_id, user_name, ...(role === undefined ? {} : { role }) };
+  deed.on({ type: target.kind, id: target.target_id, name }, [target.owner_id, user_id], details);
 }
 
 function requireOwner(isOwner: boolean): void {

@@ -35,11 +35,12 @@ export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: De
     device: view(access.get(params.id, principal.userId), principal.userId),
   }));
 
-  addRoute(app, deviceRoutes.delete, async ({ principal, params }) => {
+  addRoute(app, deviceRoutes.delete, async ({ principal, params, deed }) => {
     const device = access.getOwn(params.id, principal.userId);
     if (device.link !== null || activeRuns.onDevice(device.id).length > 0) {
       throw ApiError.of('device_busy', { device_id: device.id });
     }
+    deed.on({ type: 'device', id: device.id, name: device.serial }, [device.ownerId]);
     await access.forget(device);
     return { success: true, message: `Device ${device.id} is forgotten.` };
   });

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { namesVersion } from '../http/entity-tags.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
+import { onProject } from '../projects/on-project.ts';
 import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { acceptLargeBodies, findStagedBody } from './accept-large-bodies.ts';
@@ -32,10 +33,11 @@ export async function addFileRoutes(
 
   await app.register(async (large) => {
     acceptLargeBodies(large, { stagingFolder: repositories.git.stagingFolder, confinement });
-    addRawRoute(large, fileRoutes.write, async ({ principal, params, body, raw }, reply) => {
+    addRawRoute(large, fileRoutes.write, async ({ principal, params, body, deed, raw }, reply) => {
       const path = requirePath(body.path);
       const content = contentOf(body.content, findStagedBody(raw));
       const project = await access.getProject(principal, params.id, editors);
+      onProject(deed, project, { path });
       const precondition = preconditionOf(raw);
       const { id, ...written } = await writeFile(desk, {
         projectId: project.id,
@@ -46,15 +48,19 @@ export async function addFileRoutes(
       return reply.header('etag', fileTag(id)).send({ success: true, path, ...written });
     });
 
-    addRoute(large, fileRoutes.replace, async ({ principal, params, body, raw }) => {
+    addRoute(large, fileRoutes.replace, async ({ principal, params, body, deed, raw }) => {
       const staged = findStagedBody(raw);
       const files = body.files.map(({ path, content }, index) => ({
         path: requirePath(path),
         content: contentOf(content, staged, index),
       }));
       const deleted = body.deleted.map(requirePath);
-      const { id } = await access.getProject(principal, params.id, editors);
-      const change = { projectId: id, files, deleted, expected: body.expected_etag };
+      const project = await access.getProject(principal, params.id, editors);
+      onProject(deed, project, {
+        written: firstOf(files.map(({ path }) => path)),
+        deleted: firstOf(deleted),
+      });
+      const change = { projectId: project.id, files, deleted, expected: body.expected_etag };
       return { success: true, ...(await replaceFiles(desk, change)) };
     });
   });
@@ -71,9 +77,10 @@ export async function addFileRoutes(
     return reply.type('application/json; charset=utf-8').send(body);
   });
 
-  addRoute(app, fileRoutes.delete, async ({ principal, params, query, raw }) => {
+  addRoute(app, fileRoutes.delete, async ({ principal, params, query, deed, raw }) => {
     const path = requirePath(query.path);
     const project = await access.getProject(principal, params.id, editors);
+    onProject(deed, project, { path });
     await deleteFile(desk, { projectId: project.id, path, precondition: preconditionOf(raw) });
     return { success: true, message: `${path} was deleted.` };
   });
@@ -87,3 +94,6 @@ export async function addFileRoutes(
     return { success: true, files: items, dirty, etag, next_cursor };
   });
 }
+
+/** How many, and the names of a few. */
+const firstOf = (paths: readonly string[]): object => ({ count: paths.length, first: paths.slice(0, 3) });

@@ -1,7 +1,7 @@
 import { ApiError } from '../http/api-error.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
-import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
+import { editors, readers, type ProjectAccess, type SharedProject } from '../projects/project-access.ts';
 import type { GitService } from './git-exchange.ts';
 
 /** Git sends the token as a password, programs send it as everywhere else. */
@@ -16,20 +16,24 @@ function bearerOf(authorization: string | undefined): string | undefined {
 }
 
 interface GitRequest {
-  authorization: string | undefined;
+  principal: Principal;
   projectId: string;
   service: GitService;
 }
 
+export const authenticateGitCaller = (
+  authenticate: Authenticate,
+  authorization: string | undefined,
+): Promise<Principal> => authenticate(bearerOf(authorization));
+
 /** The project that this caller may fetch from or push to. Throws what the error table has for that. */
 export async function admitGitCaller(
-  { authenticate, access }: { authenticate: Authenticate; access: ProjectAccess },
-  { authorization, projectId, service }: GitRequest,
-): Promise<{ principal: Principal; projectId: string }> {
-  const principal = await authenticate(bearerOf(authorization));
+  access: ProjectAccess,
+  { principal, projectId, service }: GitRequest,
+): Promise<SharedProject> {
   requireScope(principal, service === 'upload-pack' ? 'read' : 'edit');
   const project = await access.getProject(principal, projectId, readers);
   if (service === 'receive-pack' && !editors.includes(project.role))
     throw ApiError.of('forbidden', { reason: 'You may read this project, but not push to it' });
-  return { principal, projectId: project.id };
+  return project;
 }

@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
 
 import { findFault } from '../faults/fault.ts';
+import type { Deed, DeedLog } from '../http/deed.ts';
 import { noObject, type GitRepository } from '../git/git-repository.ts';
 import { storeCompiled } from '../projects/compile-tree.ts';
 import { keepCompiled } from '../projects/compiled-trees.ts';
@@ -14,7 +15,9 @@ import { mainBranch, parsePushedRef } from './push-refs.ts';
 
 interface GateOptions {
   desk: ProjectDesk;
+  audit: DeedLog;
   log: Logger;
+  deed: Deed;
   projectId: string;
   /** What the hooks of this push say, and where they listen. */
   fromHooks: Readable;
@@ -29,17 +32,21 @@ const accepted = 'accepted\n';
  * project's lock is held, so that no write comes between. Resolves when git has hung up or has its answers.
  */
 export async function guardPush(options: GateOptions): Promise<void> {
-  const { toHooks, projectId, desk } = options;
+  const { toHooks, projectId, desk, audit, deed } = options;
   const stream = new HookStream(options.fromHooks);
   let release: (() => void) | undefined;
   try {
     const push = await readPush(stream);
     if (push === undefined) return;
     const main = await checkPush(desk, { projectId, ...push });
+    const refs = push.refs.slice(0, 10).map(({ name, after }) => ({ name, after }));
+    deed.add({ refs, ref_count: push.refs.length });
     if (main !== undefined) {
       release = await desk.repositories.lock(projectId);
       await desk.repositories.read(projectId, (repository) => requireClean(repository, main));
     }
+    // Git moves the other branches by itself.
+    if (main === undefined) await audit.done(deed);
     toHooks.write(accepted);
     if (main !== undefined) await answerReceive(options, stream, main);
   } catch (error) {
@@ -98,9 +105,10 @@ async function answerReceive(options: GateOptions, stream: HookStream, main: New
   options.toHooks.write(answer + flush);
 }
 
-async function moveMain({ desk, log, projectId }: GateOptions, main: NewMain): Promise<string> {
+async function moveMain({ desk, audit, deed, log, projectId }: GateOptions, main: NewMain): Promise<string> {
   try {
     await desk.repositories.read(projectId, (repository) => takeOver(repository, main));
+    await audit.done(deed);
     return `ok ${mainBranch}`;
   } catch (error) {
     log.error({ err: error, projectId }, 'a push could not be saved');

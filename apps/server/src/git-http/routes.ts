@@ -6,10 +6,12 @@ import type { Logger } from 'pino';
 
 import { ApiError } from '../http/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
+import { Deed, doerOf, type DeedLog } from '../http/deed.ts';
 import { asApiError, logFailure } from '../http/error-replies.ts';
 import type { ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
-import { admitGitCaller } from './git-caller.ts';
+import { onProject } from '../projects/on-project.ts';
+import { admitGitCaller, authenticateGitCaller } from './git-caller.ts';
 import { GitExchange, type GitService } from './git-exchange.ts';
 import { flush, pktLine } from './pkt-line.ts';
 import { guardPush } from './push-gate.ts';
@@ -19,6 +21,7 @@ interface GitRoutesOptions {
   authenticate: Authenticate;
   access: ProjectAccess;
   desk: ProjectDesk;
+  audit: DeedLog;
   log: Logger;
 }
 
@@ -64,7 +67,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
       git.post<{ Params: { name: string } }>(
         `/git/:name/${name}`,
         {
-          ...closed,
+          config: { ...closed.config, audit: service === 'receive-pack' ? 'push' : null },
           // Before anything of the body is read.
           onRequest: async (request) => {
             const projectId = await admit(request, service);
@@ -80,10 +83,15 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   });
 
   async function admit(request: FastifyRequest<{ Params: { name: string } }>, service: GitService) {
-    const { authorization } = request.headers;
-    const id = request.params.name.replace(/\.git$/, '');
-    const { projectId } = await admitGitCaller(options, { authorization, projectId: id, service });
-    return projectId;
+    const deed = service === 'receive-pack' ? new Deed('push', doerOf(request)) : undefined;
+    request.deed = deed;
+    const principal = await authenticateGitCaller(options.authenticate, request.headers.authorization);
+    Object.assign(request, { principal, hasPrincipal: true });
+    if (deed !== undefined) deed.doer.principal = principal;
+    const projectId = request.params.name.replace(/\.git$/, '');
+    const project = await admitGitCaller(options.access, { principal, projectId, service });
+    if (deed !== undefined) onProject(deed, project);
+    return project.id;
   }
 
   async function open(exchange: Exchange, ...flags: string[]) {
@@ -120,13 +128,20 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
 
   async function serve(exchange: Exchange): Promise<FastifyReply> {
     const { request, reply, service, projectId } = exchange;
+    const { deed } = request;
     const { git, leave } = await prepared(exchange);
     const body = request.body instanceof Readable ? request.body : Readable.from([]);
     const feeding = git.feed(body, ...(isZipped(request) ? [createGunzip()] : []));
     const { fromHooks, toHooks } = git;
     const guarding =
-      service === 'receive-pack'
-        ? guardPush({ desk: options.desk, log: options.log, projectId, fromHooks, toHooks })
+      deed !== undefined
+        ? guardPush({
+            ...{ desk: options.desk, log: options.log, audit: options.audit },
+            projectId,
+            deed,
+            fromHooks,
+            toHooks,
+          })
         : Promise.resolve();
     void reply.type(`application/x-git-${service}-result`).header('cache-control', 'no-cache');
     const sent = await send(reply.send(git.output), git, leave);

@@ -23,6 +23,7 @@ import type { HostListeners } from './host-listeners.ts';
 interface ConnectionOptions {
   socket: WebSocket;
   principal: Principal;
+  address: string | null;
   listeners: HostListeners;
   clock: Clock;
   log: Logger;
@@ -55,6 +56,8 @@ export class HostConnection implements HostLink {
   readonly connectionId = randomUUID();
   readonly userId: string;
   readonly userName: string;
+  readonly principal: Principal;
+  readonly address: string | null;
   readonly tokenId: string;
   /** When the token ends, epoch ms. */
   readonly expiresAt: number;
@@ -74,6 +77,8 @@ export class HostConnection implements HostLink {
     this.#options = options;
     this.userId = options.principal.userId;
     this.userName = options.principal.userName;
+    this.principal = options.principal;
+    this.address = options.address;
     this.tokenId = options.principal.tokenId;
     this.expiresAt = options.principal.expiresAt ?? Infinity;
     this.#silence = this.#watchSilence(helloTimeoutMs);

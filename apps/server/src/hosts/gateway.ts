@@ -7,6 +7,7 @@ import { WebSocketServer } from 'ws';
 import type { Clock } from '../clock.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../http/api-error.ts';
+import { Deed, type DeedLog, type Doer } from '../http/deed.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
 import { refuseSocket } from '../http/refuse-socket.ts';
@@ -20,6 +21,7 @@ interface GatewayOptions {
   log: Logger;
   faults: FaultMonitor;
   heartbeatMs: number;
+  deeds: DeedLog;
 }
 
 /** Takes the WebSockets of hosts. */
@@ -78,37 +80,41 @@ export class HostGateway {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const address = request.socket.remoteAddress ?? null;
+    const doer: Doer = { principal: undefined, address, requestId: null };
     try {
-      const principal = await this.#admit(request);
+      const principal = await this.#admit(request, doer);
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new HostConnection({
           ...{ ...this.#options, listeners: this.#listeners },
-          ...{ socket: webSocket, principal },
+          ...{ socket: webSocket, principal, address },
         });
         this.#connections.add(connection);
         webSocket.once('close', () => this.#connections.delete(connection));
       });
     } catch (error) {
-      this.#refuse(socket, error);
+      this.#refuse(socket, error, doer);
     }
   }
 
-  async #admit(request: IncomingMessage): Promise<Principal> {
+  async #admit(request: IncomingMessage, doer: Doer): Promise<Principal> {
     const path = request.url?.split('?', 1)[0] ?? '';
     if (path !== hostConnectPath || this.#isClosed) {
       throw ApiError.of('route_not_found', { method: 'GET', path });
     }
     const principal = await this.#options.authenticate(request.headers.authorization);
+    doer.principal = principal;
     requireScope(principal, 'host');
     if (principal.projectIds !== null)
       throw ApiError.of('forbidden', { reason: 'A token that is limited to projects is no host' });
     return principal;
   }
 
-  #refuse(socket: Duplex, error: unknown): void {
+  #refuse(socket: Duplex, error: unknown, doer: Doer): void {
     if (!(error instanceof ApiError)) this.#options.faults.report(error, 'a host could not be admitted');
     const known =
       error instanceof ApiError ? error : ApiError.of('not_ready', { reason: 'not able to admit hosts' });
+    this.#options.deeds.failed(new Deed('connect_host', doer), known);
     refuseSocket(socket, known);
   }
 

@@ -1,5 +1,7 @@
 import type { RecentBundles, ServerMessage } from '@phalanx/protocol';
 
+import type { Principal } from '../http/principal.ts';
+
 /** A connected host, as the features see it. */
 export interface HostLink {
   /** Another value for each connection of the same host. */
@@ -9,6 +11,10 @@ export interface HostLink {
   /** Owner of the token, and so of the devices. */
   readonly userId: string;
   readonly userName: string;
+  /** Whose token it connected with. */
+  readonly principal: Principal;
+  /** Where it connected from. */
+  readonly address: string | null;
   /** False once the connection is gone: what was sent may not have arrived. */
   readonly isOpen: boolean;
   /** What the host has of the launches on this connection. */

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** Below this a reply fits few packets, and compressing costs more than it saves. */
 const minBytes = 16 * 1024;
-const compressible = /^(?:text\/(?!event-stream)|application\/(?:json|javascript|openmetrics-text))/;
+const compressible = /^(?:text\/(?!event-stream)|application\/(?:json|x-ndjson|javascript|openmetrics-text))/;
 
 // As fast as gzip, and smaller.
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };

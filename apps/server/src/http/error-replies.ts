@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { errorCodeOf } from '../error-code.ts';
 import { findFault } from '../faults/fault.ts';
 import { ApiError, errorBody } from './api-error.ts';
+import { noteFailure } from './deed.ts';
 import { refuseSocket } from './refuse-socket.ts';
 import { endUnreadBody } from './request-bodies.ts';
 
@@ -46,6 +47,7 @@ function faultReply(error: unknown): ApiError | undefined {
 
 /** A fault is told once to the operator, however many requests meet it; a mistake of ours each time. */
 export function logFailure(error: unknown, known: ApiError, request: FastifyRequest): void {
+  noteFailure(request, known);
   if (known.status < 500 || known.code === 'not_ready' || request.server.noteFault(error)) return;
   request.log.error({ reqId: request.id, err: known.cause ?? known, code: known.code }, 'request failed');
 }

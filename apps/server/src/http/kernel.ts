@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { requireTokens, type Authenticate } from './authentication.ts';
 import { acceptJsonBodies, maxJsonBytes } from './body.ts';
 import { compressReplies } from './compression.ts';
+import { noteDeeds, type DeedLog } from './deed.ts';
 import { tagReplies } from './entity-tags.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './error-replies.ts';
 import { checkBodiesFirst } from './request-bodies.ts';
@@ -15,6 +16,7 @@ export function createHttpKernel(options: {
   log: Logger;
   authenticate: Authenticate;
   noteFault: (error: unknown) => boolean;
+  deeds: DeedLog;
 }): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = options.log;
   const app = fastify({
@@ -40,6 +42,7 @@ export function createHttpKernel(options: {
   });
   app.decorate('noteFault', options.noteFault);
   app.setValidatorCompiler(compileValidator);
+  noteDeeds(app, options.deeds);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     done();

@@ -13,3 +13,7 @@ export interface Principal {
   /** When the token ends, epoch ms; `null`: never. What outlives a request has to look at it again. */
   readonly expiresAt: number | null;
 }
+
+/** Whether the caller administers the service with this token. */
+export const seesEveryone = ({ role, scopes, projectIds }: Principal): boolean =>
+  role === 'admin' && scopes.has('admin') && projectIds === null;

@@ -1,7 +1,8 @@
-import { isOfTypes, type ReplyOf, type RouteContract } from '@phalanx/protocol';
+import { type AuditAction, isOfTypes, type ReplyOf, type RouteContract } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 
+import { Deed, doerOf, noteSuccess } from './deed.ts';
 import type { Principal } from './principal.ts';
 
 type Part<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
@@ -12,6 +13,8 @@ export interface RouteRequest<Contract extends RouteContract> {
   readonly params: Part<Contract['params']>;
   readonly query: Part<Contract['query']>;
   readonly body: Part<Contract['body']>;
+  /** For routes with an audit action. */
+  readonly deed: Contract['audit'] extends AuditAction ? Deed : undefined;
   readonly raw: FastifyRequest;
 }
 
@@ -47,18 +50,23 @@ export function addRawRoute<Contract extends RouteContract>(
   handle: (request: RouteRequest<Contract>, reply: FastifyReply) => Promise<FastifyReply>,
 ): void {
   const status = successStatus(contract);
+  const { audit } = contract;
+  const isDeed = audit !== undefined && audit !== null;
   app.route({
     method: contract.method,
     url: contract.path,
     schema: schemaOf(contract),
-    config: { scope: contract.scope },
+    config: { scope: contract.scope, ...(audit === undefined ? {} : { audit }) },
+    ...(isDeed ? { onSend: noteSuccess } : {}),
     ...(contract.bodyLimitBytes === undefined ? {} : { bodyLimit: contract.bodyLimitBytes }),
     handler: (request, reply) => {
       void reply.code(status);
       const { principal, params, query, body } = request;
+      const deed = isDeed ? new Deed(audit, doerOf(request)) : undefined;
+      request.deed = deed;
       // The validator of the same contract has checked them.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return handle({ principal, params, query, body, raw: request } as RouteRequest<Contract>, reply);
+      return handle({ principal, params, query, body, deed, raw: request } as RouteRequest<Contract>, reply);
     },
   });
 }

@@ -8,6 +8,7 @@ import { requireCompiled } from '../compile/require-compiled.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices } from '../devices/online-devices.ts';
 import { ApiError } from '../http/api-error.ts';
+import type { Deed } from '../http/deed.ts';
 import { bundleOf } from './bundle.ts';
 import type { LaunchReply } from './device-outcomes.ts';
 import { awaitOutcome, dispatch, type Dispatch, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
@@ -16,7 +17,8 @@ import type { StoredLaunch } from './store.ts';
 
 export type DirectRequest = Static<typeof LaunchDirectBody>;
 
-type Launcher = Dispatch['launcher'];
+/** Who launches, and where it is noted. */
+type Launcher = Dispatch['launcher'] & { deed: Deed };
 
 interface UnderWay {
   fingerprint: string;
@@ -89,6 +91,7 @@ export class DirectLaunches {
     const outcome = await dispatch(this.#dispatcher, {
       id,
       launcher,
+      deed: launcher.deed,
       launchId: request.launch_id,
       fingerprint,
       automationId: request.launch_id,

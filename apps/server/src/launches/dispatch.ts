@@ -1,9 +1,11 @@
 import type { LaunchBundle } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
+import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import type { OnlineDevice } from '../devices/online-devices.ts';
 import type { HostLink } from '../hosts/host-link.ts';
+import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Launchable } from '../projects/launchable.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
@@ -15,6 +17,7 @@ import type { BegunRun, LaunchStore, NewLaunch } from './store.ts';
 
 export interface Dispatch {
   launcher: Pick<Principal, 'userId' | 'tokenName'>;
+  deed: Deed;
   /** The service's own ID of the launch. */
   id: string;
   /** The caller's, when there is one. */
@@ -31,6 +34,7 @@ export interface Dispatch {
 
 export interface Dispatcher {
   launches: LaunchStore;
+  audit: AuditLog;
   /** Told of the runs that a launch begins. */
   onCreated: (rows: readonly StoredRun[]) => void;
   activeRuns: ActiveRuns;
@@ -51,11 +55,12 @@ export type LaunchOutcome = readonly BegunRun[];
 
 /** Stores a launch, sends it to the hosts of its devices, once to each, and waits for every device's answer. */
 export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promise<LaunchOutcome> {
-  const { launches, activeRuns, clock, onCreated } = dispatcher;
+  const { launches, audit, activeRuns, clock, onCreated } = dispatcher;
   const createdAt = clock.now();
   const planned = launch.devices.map((on) => ({ ...on, row: newRun(launch, on, createdAt) }));
   const rows = planned.map(({ row }) => row);
-  await launches.insert(newLaunch(launch, createdAt), rows);
+  describeDeed(launch);
+  await launches.insert(newLaunch(launch, createdAt), rows, audit.writeOf(launch.deed));
   // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
   for (const { row, link } of planned) activeRuns.add(activeRunOf(row, link.connectionId));
   sendToHosts(launch, planned);
@@ -86,6 +91,26 @@ async function awaitStart(
   // Must not begin later, behind the back of a caller who was told that it had not.
   await stops.request(silent.filter((run) => run !== undefined));
   return begun;
+}
+
+/** One for all devices. */
+function describeDeed({ deed, id, launchId, project, devices }: Dispatch): void {
+  const owners = devices.map(({ device }) => device.ownerId);
+  const [first] = devices;
+  const details = {
+    launch: id,
+    ...(project === null ? { launch_id: launchId } : { commit: project.commit, tree: project.files.treeId }),
+    devices: devices.length,
+    first_devices: devices.slice(0, 10).map(({ device }) => device.id),
+  };
+  if (project !== null)
+    deed.on(
+      { type: 'project', id: project.projectId, name: project.name },
+      [project.ownerId, ...owners],
+      details,
+    );
+  else if (first !== undefined)
+    deed.on({ type: 'device', id: first.device.id, name: first.device.serial }, owners, details);
 }
 
 function sendToHosts(launch: Dispatch, planned: readonly PlannedRun[]): void {

@@ -6,6 +6,7 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices, nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
+import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
 import type { GetLaunchable, Launchable } from '../projects/launchable.ts';
 import type { LaunchReply } from './device-outcomes.ts';
@@ -35,7 +36,7 @@ export class ProjectLaunches {
   }
 
   /** Throws what the error table has for launches. */
-  async start(principal: Principal, request: ProjectRequest): Promise<LaunchReply> {
+  async start(principal: Principal, request: ProjectRequest, deed: Deed): Promise<LaunchReply> {
     const project = await this.#options.getLaunchable(request.automationId, principal);
     this.#getFreeDevices(principal, project, request.device_ids);
     const automationParameters = await this.#checkParameters(project, request.automationParameters ?? {});
@@ -48,6 +49,7 @@ export class ProjectLaunches {
       const outcome = await dispatch(this.#options.dispatcher, {
         id: uuidv7(),
         launcher: principal,
+        deed,
         launchId: null,
         fingerprint: '',
         automationId: project.projectId,

@@ -31,12 +31,12 @@ interface LaunchRoutesOptions {
 export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptions): void {
   const { directLaunches, projectLaunches, getLaunchable, people, stopper, runAccess, findRun } = options;
 
-  addRoute(app, launchRoutes.launch, ({ principal, body }) =>
+  addRoute(app, launchRoutes.launch, ({ principal, body, deed }) =>
     refusingEach(body.device_ids, async () => {
-      if (body.command === 'start') return projectLaunches.start(principal, body);
+      if (body.command === 'start') return projectLaunches.start(principal, body, deed);
       const { projectId } = await getLaunchable(body.automationId, principal);
       const isMeant = (run: { automationId: string }): boolean => run.automationId === projectId;
-      const { count, devices } = await stopOnDevices(stopper, principal.userId, body.device_ids, isMeant);
+      const { count, devices } = await stopOnDevices(stopper, { principal, deed }, body.device_ids, isMeant);
       const message =
         count === 0
           ? 'Nothing to stop: the automation does not run on these devices.'
@@ -45,25 +45,25 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
     }),
   );
 
-  addRoute(app, launchRoutes.launchDirect, async ({ principal, body }) => {
+  addRoute(app, launchRoutes.launchDirect, async ({ principal, body, deed }) => {
     refuseLimitedToken(principal);
     return refusingEach([body.device_id], async () => {
-      if (body.command === 'start') return directLaunches.start(principal, body);
+      if (body.command === 'start') return directLaunches.start({ ...principal, deed }, body);
       const { userId } = principal;
       // Another user may have chosen the same launch ID.
       const isMeant = (run: ActiveRun): boolean =>
         run.launchId === body.launch_id && [run.userId, run.deviceOwnerId].includes(userId);
-      const { count, devices } = await stopOnDevices(stopper, userId, [body.device_id], isMeant);
+      const { count, devices } = await stopOnDevices(stopper, { principal, deed }, [body.device_id], isMeant);
       const message = count === 0 ? 'Nothing to stop: it does not run on this device.' : 'Stopped.';
       return { success: true, message, devices };
     });
   });
 
-  addRoute(app, launchRoutes.stopAll, async ({ principal, body }) => {
+  addRoute(app, launchRoutes.stopAll, async ({ principal, body, deed }) => {
     refuseLimitedToken(principal);
     const { userId } = principal;
     const mayStop = await whatMayBeStopped(stopper, people, { deviceId: body.device_id, userId });
-    const { count, devices } = await stopOnDevices(stopper, userId, [body.device_id], mayStop);
+    const { count, devices } = await stopOnDevices(stopper, { principal, deed }, [body.device_id], mayStop);
     const message =
       count === 0
         ? 'Nothing to stop: no automation runs on this device.'
@@ -71,7 +71,7 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
     return { success: true, message, devices };
   });
 
-  addRoute(app, launchRoutes.stopRun, async ({ principal, params }) => {
+  addRoute(app, launchRoutes.stopRun, async ({ principal, params, deed }) => {
     const { userId } = principal;
     const run = await runAccess.getStoppable(await findRun(params.id.toLowerCase()), principal, params.id);
     const row = { device_id: run.device_id, code: null, reason: null, run_id: run.id };
@@ -88,7 +88,7 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
         reason: 'A run is stopped by its launcher, by editors of its project and by the owner of the device',
       });
     };
-    await stopOnDevices(stopper, userId, [run.device_id], isMeant);
+    await stopOnDevices(stopper, { principal, deed }, [run.device_id], isMeant);
     return { success: true, message: 'Stopped.', devices: [{ ...row, outcome: 'stopped' as const }] };
   });
 }

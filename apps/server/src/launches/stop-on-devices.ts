@@ -5,6 +5,8 @@ import type { FleetDevice } from '../devices/fleet.ts';
 import { getStoppableDevices, nameOf } from '../devices/online-devices.ts';
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
+import type { Deed } from '../http/deed.ts';
+import type { Principal } from '../http/principal.ts';
 import { editors } from '../projects/project-access.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
 import type { ActiveRun, ActiveRuns } from '../runs/active-runs.ts';
@@ -36,13 +38,14 @@ const isEditor = (role: ProjectRole | undefined): boolean => role !== undefined 
  */
 export async function stopOnDevices(
   { devices: access, activeRuns, stops }: Stopper,
-  userId: string,
+  { principal: { userId }, deed }: { principal: Principal; deed: Deed },
   deviceIds: readonly string[],
   isMeant: (run: ActiveRun) => boolean,
 ): Promise<{ count: number; devices: DeviceOutcome[] }> {
   const meantOn = (deviceId: string): ActiveRun[] => activeRuns.onDevice(deviceId).filter(isMeant);
   const online = getStoppableDevices(access, userId, deviceIds, (id) => meantOn(id).length > 0);
   const meant = online.flatMap(({ device }) => meantOn(device.id));
+  describeDeed(deed, meant, online);
   const unconfirmed = await stops.stop(meant);
   const runsOn = Map.groupBy(meant, ({ deviceId }) => deviceId);
   const lateOn = Map.groupBy(unconfirmed, ({ deviceId }) => deviceId);
@@ -58,6 +61,17 @@ export async function stopOnDevices(
     ', ',
   );
   throw ApiError.of('stop_not_confirmed', { seconds, runs }, { devices });
+}
+
+/** One for all devices, and none when nothing runs. */
+function describeDeed(deed: Deed, meant: readonly ActiveRun[], on: readonly { device: FleetDevice }[]): void {
+  deed.action = 'stop';
+  const [run] = meant;
+  const device = on.find(({ device: { id } }) => id === run?.deviceId)?.device;
+  if (run === undefined || device === undefined) return;
+  const people = meant.flatMap(({ userId, deviceOwnerId }) => [userId, deviceOwnerId]);
+  const details = { runs: meant.length, first_runs: meant.slice(0, 10).map(({ runId }) => runId) };
+  deed.on({ type: 'device', id: device.id, name: device.serial }, people, details);
 }
 
 /** UUIDv7s of one process: their order is that of creation. */

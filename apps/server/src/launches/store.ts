@@ -2,7 +2,7 @@ import { activeRunStatuses } from '@phalanx/protocol';
 import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
-import type { GroupCommit } from '../db/group-commit.ts';
+import type { GroupCommit, Write } from '../db/group-commit.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 
 interface LaunchRow {
@@ -63,8 +63,8 @@ export function createLaunchStore(database: Db, commits: GroupCommit) {
         .where('launch', '=', launch)
         .execute(),
 
-    /** The launch with all its new runs, or nothing. */
-    async insert(launch: NewLaunch, runs: readonly StoredRun[]): Promise<void> {
+    /** The launch with all its new runs and what is noted of it, or nothing. */
+    async insert(launch: NewLaunch, runs: readonly StoredRun[], note: Write<void>): Promise<void> {
       const { id, user_id: userId, launch_id: launchId, created_at: createdAt } = launch;
       const json = JSON.stringify(runs.map(ownFields));
       await commits.write(async (transaction) => {
@@ -79,6 +79,7 @@ export function createLaunchStore(database: Db, commits: GroupCommit) {
           SELECT run.value->>'id', ${id}, ${userId}, run.value->>'device_id', run.value->>'device_owner_id', run.value->>'host_id',
             run.value->>'automation_id', ${launchId}, 'starting', run.value->>'commit', run.value->>'dirty', ${createdAt}
           FROM json_each(${json}) AS run`.execute(transaction);
+        await note(transaction);
       });
     },
 

@@ -1,6 +1,6 @@
 import { logLevels, type WireLogEntry } from '@phalanx/protocol';
 
-import type { LogIds } from './log-ids.ts';
+import type { IncreasingIds } from '../increasing-ids.ts';
 
 /** Where entries belong: what ran, and on which device. */
 export interface LogStream {
@@ -83,7 +83,7 @@ export function messageOfEntry(entry: string): string {
 
 /** Gives the entries their IDs. Times in the future, from a clock that is ahead, become now. */
 export function encodeBatch(
-  ids: LogIds,
+  ids: IncreasingIds,
   nowMs: number,
   stream: LogStream,
   numbered: { lastSeq: number; entries: readonly WireLogEntry[] },

@@ -9,7 +9,7 @@ import { errorCodeOf } from '../error-code.ts';
 import { folderMissing, PartFailed } from '../faults/fault.ts';
 import { encodeBatch, type LogBatch, type LogStream } from './log-batch.ts';
 import { isUuidV7 } from '../uuid-v7.ts';
-import { LogIds } from './log-ids.ts';
+import { IncreasingIds } from '../increasing-ids.ts';
 import { LogSegment } from './segment-store.ts';
 
 const segmentMs = 60_000;
@@ -44,7 +44,7 @@ export class LogStore {
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #ids = new LogIds();
+  readonly #ids = new IncreasingIds();
   /** Oldest first. */
   readonly #segments: OpenSegment[] = [];
   /** Number of the last stored entry of each run that has logged lately. */

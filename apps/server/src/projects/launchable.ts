@@ -8,6 +8,7 @@ import { isDirty, readSavedState } from './saved-state.ts';
 /** A project as it is at one moment; what is written later does not change it. */
 export interface Launchable {
   readonly projectId: string;
+  readonly ownerId: string;
   readonly name: string;
   /** The newest commit. */
   readonly commit: string | null;
@@ -21,11 +22,12 @@ export type GetLaunchable = (projectId: string, principal: Principal) => Promise
 /** Throws `project_not_found` also for those who may only read it: launching takes an editor. */
 export function createGetLaunchable(access: ProjectAccess, repositories: ProjectRepositories): GetLaunchable {
   return async (projectId, principal) => {
-    const { id, name } = await access.getProject(principal, projectId, editors);
+    const { id, name, owner_id: ownerId } = await access.getProject(principal, projectId, editors);
     return repositories.read(id, async (repository) => {
       const state = await readSavedState(repository);
       return {
         projectId: id,
+        ownerId,
         name,
         commit: state.head ?? null,
         dirty: await isDirty(repository, state),

@@ -4,6 +4,8 @@ import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import type { ProjectStore, SharedProject } from './store.ts';
 
+export type { SharedProject } from './store.ts';
+
 export interface ProjectAccess {
   /** Throws `project_not_found` unless the caller has one of these roles and their token may touch the project. */
   getProject(principal: Principal, id: string, roles: readonly ProjectRole[]): Promise<SharedProject>;

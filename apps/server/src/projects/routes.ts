@@ -11,6 +11,7 @@ import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
 import { deleteProject } from './delete-project.ts';
 import { readers, type ProjectAccess } from './project-access.ts';
+import { onProject } from './on-project.ts';
 import type { ProjectPeople } from './project-people.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
 import type { ProjectStore, SharedProject } from './store.ts';
@@ -46,7 +47,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     return { success: true, projects: items.map(projectView), next_cursor };
   });
 
-  addRoute(app, projectRoutes.create, async ({ principal, body }) => {
+  addRoute(app, projectRoutes.create, async ({ principal, body, deed }) => {
     refuseLimitedToken(principal);
     const id = uuidv7();
     const project = {
@@ -60,6 +61,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
       await repositories.remove(id);
       throw explainName(error, project.name);
     });
+    onProject(deed, project);
     return { success: true, project: projectView({ ...project, role: 'owner' }) };
   });
 
@@ -71,19 +73,21 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     };
   });
 
-  addRoute(app, projectRoutes.rename, async ({ principal, params, body }) => {
+  addRoute(app, projectRoutes.rename, async ({ principal, params, body, deed }) => {
     const project = await getOwnProject(principal, params.id);
     const name = requireName(body.name);
     await store.rename(project.id, name).catch((error: unknown) => {
       throw explainName(error, name);
     });
+    onProject(deed, project, { name });
     return { success: true, project: projectView({ ...project, name }) };
   });
 
-  addRoute(app, projectRoutes.delete, async ({ principal, params }) => {
+  addRoute(app, projectRoutes.delete, async ({ principal, params, deed }) => {
     const project = await getOwnProject(principal, params.id);
     if (!(await deleteProject(options, project.id)))
       throw ApiError.of('project_not_found', { project_id: params.id });
+    onProject(deed, project);
     return { success: true, message: `Project "${project.name}" was deleted.` };
   });
 
@@ -93,7 +97,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     return { success: true, members: items, next_cursor };
   });
 
-  addRoute(app, projectRoutes.putMember, async ({ principal, params, body }) => {
+  addRoute(app, projectRoutes.putMember, async ({ principal, params, body, deed }) => {
     const project = await getOwnProject(principal, params.id);
     const userId = params.user_id.toLowerCase();
     const name = await store.findUserName(userId);
@@ -104,10 +108,12 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     }
     await store.putMember(project.id, userId, body.role);
     people.forget(project.id);
+    onProject(deed, project, { user_id: userId, user_name: name, role: body.role });
+    deed.concerned.add(userId);
     return { success: true, member: { user_id: userId, name, role: body.role } };
   });
 
-  addRoute(app, projectRoutes.deleteMember, async ({ principal, params }) => {
+  addRoute(app, projectRoutes.deleteMember, async ({ principal, params, deed }) => {
     const userId = params.user_id.toLowerCase();
     const leaves = userId === principal.userId;
     const project = await (leaves
@@ -116,6 +122,8 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     if (!(await store.deleteMember(project.id, userId)))
       throw ApiError.of('member_not_found', { user_id: params.user_id, project_id: params.id });
     people.forget(project.id);
+    onProject(deed, project, { user_id: userId });
+    deed.concerned.add(userId);
     return { success: true, message: `User ${userId} is no longer a member of "${project.name}".` };
   });
 

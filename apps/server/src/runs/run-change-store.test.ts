@@ -31,7 +31,7 @@ beforeEach(async () => {
     ...{ started_at: null, ended_at: null },
   };
   const rows = ['one', 'two'].map((id) => ({ ...run, id }));
-  await createLaunchStore(db, commits).insert({ ...launch, ...about }, rows);
+  await createLaunchStore(db, commits).insert({ ...launch, ...about }, rows, async () => undefined);
   changes = new RunChangeStore(commits);
 });
 afterEach(async () => {

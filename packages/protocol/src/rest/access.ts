@@ -71,6 +71,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'Create a user (administrators)',
     scope: 'admin',
+    audit: 'create_user',
     body: Type.Object({ name }),
     responses: { 201: Type.Object({ success, user: User }) },
     errors: ['user_name_taken'],
@@ -84,6 +85,7 @@ export const accessRoutes = {
     description:
       'A disabled user’s tokens answer 401 at once, and their event streams and host connections end; projects, devices and tokens stay for the day on which they are enabled again.',
     scope: 'admin',
+    audit: 'update_user',
     params: Type.Object({ id: Id }),
     body: Type.Object({
       name: Type.Optional(name),
@@ -103,6 +105,7 @@ export const accessRoutes = {
     description:
       'Their tokens, devices, runs and records of direct code go with them, and they leave the projects of others. Their own projects are deleted only with `projects=delete`.',
     scope: 'admin',
+    audit: 'delete_user',
     params: Type.Object({ id: Id }),
     query: Type.Object({ projects: Type.Optional(Type.Enum(['delete'])) }),
     responses: { 200: SuccessMessage },
@@ -131,6 +134,7 @@ export const accessRoutes = {
     description:
       'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it.',
     scope: 'admin',
+    audit: 'create_token',
     body: Type.Object({
       name,
       user_id: Type.Optional(Uuid),
@@ -150,6 +154,7 @@ export const accessRoutes = {
     summary: 'Revoke a token at once, and those that were made with it',
     description: 'A token may always revoke itself; for others it needs the scope `admin`.',
     scope: 'read',
+    audit: 'delete_token',
     params: Type.Object({ id: Id }),
     responses: { 200: SuccessMessage },
     errors: ['token_not_found'],

@@ -1,4 +1,5 @@
 import { accessRoutes } from './access.ts';
+import { auditRoutes } from './audit.ts';
 import { commitRoutes } from './commits.ts';
 import type { RouteContract } from './contract.ts';
 import { deviceRoutes } from './devices.ts';
@@ -26,5 +27,6 @@ export const allRoutes: readonly RouteContract[] = [
   recordRoutes,
   eventRoutes,
   accessRoutes,
+  auditRoutes,
   healthRoutes,
 ].flatMap((routes: Readonly<Record<string, RouteContract>>) => Object.values(routes));

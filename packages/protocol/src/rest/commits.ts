@@ -47,6 +47,7 @@ export const commitRoutes = {
     description:
       '`message` has 1 to 1000 characters without the white space around it. Its line ends become LF, as git has them.',
     scope: 'edit',
+    audit: 'commit',
     params,
     body: Type.Object({ message: Type.String() }),
     responses: { 201: Type.Object({ success, commit: Commit }) },
@@ -91,6 +92,7 @@ export const commitRoutes = {
     description:
       'The files become those of the commit, as uncommitted changes; the history stays as it is. With the newest commit, this discards what was not committed. Uncommitted changes that it replaces are kept as the commit `replaced`, which can be reverted to like any other.',
     scope: 'edit',
+    audit: 'revert',
     params,
     body: Type.Object({ hash: Type.String() }),
     responses: {

@@ -1,5 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox';
 
+import type { AuditAction } from '../audit.ts';
 import { errorCodes, errorTable, type ErrorCode } from '../errors.ts';
 import type { Scope } from '../scopes.ts';
 import type { routeTags } from './route-tags.ts';
@@ -18,6 +19,11 @@ export interface RouteContract {
   description?: string;
   /** What the caller's token must allow. `null`: open to everyone, without a token. */
   scope: Scope | null;
+  /**
+   * What the audit log calls it. `null`: it changes nothing that anybody has to answer for. Every method but GET has
+   * one or the other.
+   */
+  audit?: AuditAction | null;
   params?: TSchema;
   /** All values are strings: nothing in a query is coerced. */
   query?: TSchema;

@@ -111,6 +111,7 @@ export const deviceRoutes = {
     tag: 'Devices',
     summary: 'Forget a device that is no longer connected',
     scope: 'admin',
+    audit: 'forget_device',
     params,
     responses: { 200: Type.Object({ success, message: Type.String() }) },
     errors: ['device_not_found', 'device_busy'],

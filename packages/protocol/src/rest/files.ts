@@ -63,6 +63,7 @@ export const fileRoutes = {
     description:
       '`.ts`, `.tsx`, `.mts` and `.cts` files are checked and compiled to the `.js`, `.mjs` or `.cjs` beside them; when that fails, nothing is changed. `content` holds at most 52,428,800 bytes of UTF-8.',
     scope: 'edit',
+    audit: 'write_file',
     params,
     headers: changeHeaders,
     body: Type.Object({ path, content: Type.String() }),
@@ -117,6 +118,7 @@ export const fileRoutes = {
     tag: 'Files',
     summary: 'Delete a file, and what was compiled of it',
     scope: 'edit',
+    audit: 'delete_file',
     params,
     headers: changeHeaders,
     query: Type.Object({ path }),
@@ -150,6 +152,7 @@ export const fileRoutes = {
     description:
       'The project as it would be is checked and compiled as a whole; when that fails, or when the files are not those of `expected_etag` any more, nothing is changed. Each file has the rules of a single write.',
     scope: 'edit',
+    audit: 'replace_files',
     params,
     body: Type.Object({
       files: Type.Array(Type.Object({ path, content: Type.String() }), {

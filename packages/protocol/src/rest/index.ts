@@ -1,5 +1,6 @@
 export * from './access.ts';
 export * from './all-routes.ts';
+export * from './audit.ts';
 export * from './commits.ts';
 export * from './contract.ts';
 export * from './devices.ts';

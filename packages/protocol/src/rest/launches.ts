@@ -67,6 +67,7 @@ export const launchRoutes = {
     description:
       'All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not.',
     scope: 'launch',
+    audit: 'launch',
     body: LaunchBody,
     responses: { 200: reply },
     errorBodies: { 400: refusal },
@@ -91,6 +92,7 @@ export const launchRoutes = {
     description:
       'A start is answered when the device holds the code and has begun. `launch_id` is also the idempotency key: the same request again never starts a second run. A stop is answered when the run has ended; stopping what does not run is a success.',
     scope: 'launch',
+    audit: 'launch',
     body: LaunchDirectBody,
     bodyLimitBytes: 16 * 1024 * 1024,
     responses: { 200: reply },
@@ -110,6 +112,7 @@ export const launchRoutes = {
     tag: 'Launches',
     summary: 'Stop every automation that runs on a device',
     scope: 'launch',
+    audit: 'stop',
     body: Type.Object({ device_id: Id }),
     responses: { 200: reply },
     errorBodies: { 400: refusal },
@@ -123,6 +126,7 @@ export const launchRoutes = {
     summary: 'Stop one run',
     description: 'Answered when the run has ended; stopping one that has ended is a success.',
     scope: 'launch',
+    audit: 'stop',
     params: Type.Object({ id: Id }),
     responses: { 200: reply },
     errorBodies: { 400: refusal },

@@ -115,6 +115,7 @@ export const recordRoutes = {
     tag: 'Records',
     summary: 'Mark a pending record as solved or skipped, for good',
     scope: 'review',
+    audit: 'mark_record',
     params,
     body: Type.Object({ status: Type.Enum(['solved', 'skipped']) }),
     responses: { 200: Type.Object({ success, message: Type.String(), status: Type.String() }) },
@@ -128,6 +129,7 @@ export const recordRoutes = {
     summary: 'Save a record, or stop saving it',
     description: 'A saved record is protected from automatic deletion for 2 months from its creation.',
     scope: 'review',
+    audit: 'save_record',
     params,
     body: Type.Object({ saved: Type.Boolean() }),
     responses: { 200: Type.Object({ success, message: Type.String(), saved: Type.Boolean() }) },
@@ -142,6 +144,7 @@ export const recordRoutes = {
     description:
       'The body is the tree (`application/json`) or the picture (`image/jpeg`). The same again is a success.',
     scope: 'host',
+    audit: null,
     params: Type.Object({ record_id: Uuid, screen_id: Uuid, kind: CaptureKind }),
     bodyTypes: captureTypes,
     bodyLimitBytes: maxCaptureBytes,

@@ -10,6 +10,7 @@ export const routeTags = {
   Records: 'Out-of-steps records: the screens of the moments that an author has to see.',
   Events: 'Devices, runs, logs and records as they change.',
   Account: 'Users and their API tokens.',
+  Audit: 'Who did what, with which token, from where.',
   Hosts: 'For the program beside the phones.',
   Service: 'The health of the service.',
 } as const;

@@ -41,11 +41,11 @@ const params = Type.Object({ id: Id });
 const memberParams = Type.Object({ id: Id, user_id: Id });
 
 /** The same three for one phone, and for all phones of a host, also those that come later. */
-const memberRoutes = <Path extends string, Name extends string>(
+const memberRoutes = <Path extends string, Name extends string, Kind extends 'device' | 'host'>(
   path: Path,
   name: Name,
   what: string,
-  notFound: 'device_not_found' | 'host_not_found',
+  kind: Kind,
 ) =>
   ({
     listMembers: {
@@ -58,7 +58,7 @@ const memberRoutes = <Path extends string, Name extends string>(
       params,
       query: Type.Object(idPageQuery),
       responses: { 200: pageOf({ members: Type.Array(DeviceMember) }) },
-      errors: [notFound],
+      errors: [`${kind}_not_found`],
     },
     putMember: {
       method: 'PUT',
@@ -67,10 +67,11 @@ const memberRoutes = <Path extends string, Name extends string>(
       tag: 'Devices',
       summary: `Share ${what} with a user, or change their role (owner)`,
       scope: 'edit',
+      audit: `share_${kind}`,
       params: memberParams,
       body: Type.Object({ role: ShareRole }),
       responses: { 200: Type.Object({ success, member: DeviceMember }) },
-      errors: [notFound, 'user_not_found'],
+      errors: [`${kind}_not_found`, 'user_not_found'],
     },
     deleteMember: {
       method: 'DELETE',
@@ -80,14 +81,15 @@ const memberRoutes = <Path extends string, Name extends string>(
       summary: `Stop sharing ${what} with a user (owner, or the member)`,
       description: 'Events end at once. What the user has started goes on until it ends or is stopped.',
       scope: 'edit',
+      audit: `unshare_${kind}`,
       params: memberParams,
       responses: { 200: SuccessMessage },
-      errors: [notFound, 'share_not_found'],
+      errors: [`${kind}_not_found`, 'share_not_found'],
     },
   }) as const satisfies Record<string, RouteContract>;
 
 /** With whom a phone is shared. */
-export const deviceMemberRoutes = memberRoutes('/api/v2/devices', 'Device', 'a device', 'device_not_found');
+export const deviceMemberRoutes = memberRoutes('/api/v2/devices', 'Device', 'a device', 'device');
 
 /** Hosts, and with whom all their phones are shared. */
 export const hostRoutes = {
@@ -101,5 +103,5 @@ export const hostRoutes = {
     query: Type.Object(pageQuery),
     responses: { 200: pageOf({ hosts: Type.Array(Host) }) },
   },
-  ...memberRoutes('/api/v2/hosts', 'Host', 'all phones of a host', 'host_not_found'),
+  ...memberRoutes('/api/v2/hosts', 'Host', 'all phones of a host', 'host'),
 } as const satisfies Record<string, RouteContract>;

@@ -8,6 +8,7 @@ import { recordTables } from './005-records.ts';
 import { nameTables } from './006-names.ts';
 import { runDetails } from './007-run-details.ts';
 import { shareTables } from './008-shares.ts';
+import { auditTables } from './010-audit.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -19,4 +20,5 @@ export const migrations: Record<string, Migration> = {
   '006-names': nameTables,
   '007-run-details': runDetails,
   '008-shares': shareTables,
+  '010-audit': auditTables,
 };

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { encodeBatch } from '../log-batch.ts';
-import { LogIds } from '../log-ids.ts';
+import { IncreasingIds } from '../../increasing-ids.ts';
 import { LogSegment } from '../segment-store.ts';
 import { keepSegment } from './keep-segment.ts';
 import { entriesIn } from './kept-chunk.ts';
@@ -13,7 +13,7 @@ import { KeptLogs } from './kept-logs.ts';
 
 let folder: string;
 let segment: LogSegment;
-const ids = new LogIds();
+const ids = new IncreasingIds();
 const runs = ['a', 'b', 'c'].map((end) => `01a1ff1e-4506-70f5-9c2b-2ba8fcf6bd5${end}`);
 const kept = () => new KeptLogs({ folder: path.join(folder, 'kept'), maxBytes: 1024 * 1024 });
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { isUuidV7 } from '../uuid-v7.ts';
-import { LogIds } from './log-ids.ts';
+import { isUuidV7 } from './uuid-v7.ts';
+import { IncreasingIds } from './increasing-ids.ts';
 
 /** Hours around a plausible time, so that steps back and equal times are frequent. */
 const times = fc.array(fc.integer({ min: 1_800_000_000_000, max: 1_800_000_000_050 }), {
@@ -14,11 +14,11 @@ describe('log IDs', () => {
   it('are UUIDv7s that increase strictly, whatever the clock does and across restarts', () => {
     fc.assert(
       fc.property(times, fc.nat({ max: 20 }), (clock, restartEvery) => {
-        let ids = new LogIds();
+        let ids = new IncreasingIds();
         let last = '';
         clock.forEach((now, at) => {
           if (restartEvery > 0 && at % restartEvery === restartEvery - 1 && last !== '') {
-            ids = new LogIds();
+            ids = new IncreasingIds();
             ids.resumeAfter(last);
           }
           const id = ids.next(now);
@@ -31,12 +31,12 @@ describe('log IDs', () => {
   });
 
   it('carry the time at which they were given', () => {
-    const id = new LogIds().next(1_800_000_000_123);
+    const id = new IncreasingIds().next(1_800_000_000_123);
     expect(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toBe(1_800_000_000_123);
   });
 
   it('of one millisecond stay strictly increasing beyond a hundred thousand', () => {
-    const ids = new LogIds();
+    const ids = new IncreasingIds();
     let last = ids.next(1_800_000_000_000);
     for (let at = 0; at < 200_000; at += 1) {
       const id = ids.next(1_800_000_000_000);

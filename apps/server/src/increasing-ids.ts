@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { timeOfUuidV7 } from '../uuid-v7.ts';
+import { timeOfUuidV7 } from './uuid-v7.ts';
 
 /** The counter fills the 12 bits of `rand_a` and the first 18 of `rand_b` (RFC 9562, section 6.2, method 1). */
 const counterBits = 30;
@@ -11,7 +11,7 @@ const counterSeedBits = 16;
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
 /** Makes UUIDv7s, each greater than the one before as text, whatever the clock does. */
-export class LogIds {
+export class IncreasingIds {
   #timeMs = 0;
   #counter = 0;
   #tail = '';

@@ -1,0 +1,149 @@
+import type { AuditOutcome, ErrorCode } from '@phalanx/protocol';
+
+import type { Clock } from '../clock.ts';
+import type { GroupCommit, Write } from '../db/group-commit.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import type { ApiError } from '../http/api-error.ts';
+import type { Deed, DeedLog } from '../http/deed.ts';
+import { IncreasingIds } from '../increasing-ids.ts';
+import { Recurrences } from './recurrences.ts';
+import type { AuditStore, StoredEntry } from './store.ts';
+
+interface Options {
+  store: AuditStore;
+  commits: GroupCommit;
+  clock: Clock;
+  faults: FaultMonitor;
+}
+
+type NewEntry = Omit<StoredEntry, 'id' | 'count'>;
+
+interface Noted {
+  entry: NewEntry;
+  readers: ReadonlySet<string>;
+}
+
+/** What is refused to one token, or to all strangers, is told apart so far until the next flush. */
+const mostKinds = 50;
+const maxDetailsLength = 8192;
+
+/** To those who may not see a thing, it is not there. */
+const hiding: ReadonlySet<ErrorCode> = new Set([
+  'project_not_found',
+  'device_not_found',
+  'host_not_found',
+  'run_not_found',
+  'token_not_found',
+  'record_not_found',
+]);
+/** What has happened all the same, on some devices. */
+const halfDone: ReadonlySet<ErrorCode> = new Set(['launch_not_acknowledged', 'stop_not_confirmed']);
+
+/** Undefined: nothing was changed, and no right was missing. */
+function outcomeOf(deed: Deed, { status, code }: ApiError): AuditOutcome | undefined {
+  if (status === 401 || status === 403) return 'refused';
+  if (deed.action === 'read') return undefined;
+  if (hiding.has(code)) return 'refused';
+  return halfDone.has(code) || (status >= 500 && deed.subject !== null) ? 'failed' : undefined;
+}
+
+const jsonOf = (details: Record<string, unknown>): string => {
+  const json = JSON.stringify(details);
+  return json.length <= maxDetailsLength ? json : '{"too_long":true}';
+};
+
+const notedOf = (deed: Deed, outcome: AuditOutcome, code: ErrorCode | null): Noted => ({
+  entry: {
+    action: deed.action,
+    outcome,
+    code,
+    user_id: deed.doer.principal?.userId ?? null,
+    user_name: deed.doer.principal?.userName ?? null,
+    token_id: deed.doer.principal?.tokenId ?? null,
+    token_name: deed.doer.principal?.tokenName ?? null,
+    address: deed.doer.address,
+    subject_type: deed.subject?.type ?? null,
+    subject_id: deed.subject?.id ?? null,
+    subject_name: deed.subject?.name ?? null,
+    details: jsonOf(deed.details),
+    request_id: deed.doer.requestId,
+  },
+  readers: deed.concerned,
+});
+
+/** Who did what, with which token, from where. Entries are added, and deleted when they are old; none is changed. */
+export class AuditLog implements DeedLog {
+  readonly #options: Options;
+  readonly #ids = new IncreasingIds();
+  readonly #recurring: Recurrences<Noted>;
+  /** What nobody waits for. */
+  #written: Promise<unknown> = Promise.resolve();
+
+  private constructor(options: Options) {
+    this.#options = options;
+    this.#recurring = new Recurrences({
+      mostKinds,
+      blur: ({ entry, readers }) => ({
+        entry: { ...entry, address: null, subject_id: null, subject_name: null, details: '{"others":true}' },
+        readers,
+      }),
+      write: (noted, count) => this.#writeLater(noted, count),
+    });
+  }
+
+  static async open(options: Options): Promise<AuditLog> {
+    const log = new AuditLog(options);
+    const lastId = await options.store.findLastId();
+    if (lastId !== undefined) log.#ids.resumeAfter(lastId);
+    return log;
+  }
+
+  done(deed: Deed): Promise<void> {
+    return this.#options.commits.write(this.writeOf(deed));
+  }
+
+  /** For a change that is a transaction of its own. */
+  writeOf(deed: Deed): Write<void> {
+    deed.isNoted = true;
+    return this.#writeOf(notedOf(deed, 'done', null), 1);
+  }
+
+  failed(deed: Deed, error: ApiError): void {
+    const outcome = outcomeOf(deed, error);
+    if (outcome !== undefined) this.#recur(notedOf(deed, outcome, error.code));
+  }
+
+  /** A deed that may come in any number. Nobody waits for it. */
+  happened(deed: Deed): void {
+    this.#recur(notedOf(deed, 'done', null));
+  }
+
+  /** Writes what has come again and again. */
+  flush(): void {
+    this.#recurring.flush();
+  }
+
+  async close(): Promise<void> {
+    this.flush();
+    await this.#written;
+  }
+
+  #recur(noted: Noted): void {
+    const { request_id: _, ...kind } = noted.entry;
+    this.#recurring.note(kind.token_id ?? '', JSON.stringify(kind), noted);
+  }
+
+  #writeOf({ entry, readers }: Noted, count: number): Write<void> {
+    const { store, clock } = this.#options;
+    const stored = { ...entry, id: this.#ids.next(clock.now()), count };
+    return (transaction) => store.insert(transaction, stored, readers);
+  }
+
+  #writeLater(noted: Noted, count: number): void {
+    const { commits, faults } = this.#options;
+    const written = commits.write(this.#writeOf(noted, count)).catch((error: unknown) => {
+      faults.report(error, 'something could not be put in the audit log');
+    });
+    this.#written = Promise.all([this.#written, written]);
+  }
+}

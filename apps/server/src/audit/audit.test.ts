@@ -1,0 +1,206 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { TestProject } from '../projects/testing/test-projects.ts';
+import { createApiCaller, type ApiCaller } from '../testing/api-caller.ts';
+import { TestHost } from '../testing/test-host.ts';
+import { stringAt, TestServer } from '../testing/test-server.ts';
+import { readEntries } from './testing/audit-reader.ts';
+
+let server: TestServer;
+
+beforeEach(async () => {
+  server = await TestServer.start({ heartbeatMs: 60_000, settings: { PHALANX_AUDIT_DAYS: '30' } });
+});
+afterEach(() => server.dispose());
+
+const actionsOf = async (api: ApiCaller, query: Record<string, string> = {}): Promise<string[]> =>
+  (await readEntries(api, query)).map(({ action }) => action);
+
+describe('the audit log', () => {
+  it('shows administrators everything, and others what they did and what was done to what is theirs', async () => {
+    const ann = await server.createCaller('ann');
+    const bob = await server.createCaller('bob');
+    const eve = await server.createCaller('eve');
+    const project = await TestProject.create(ann.api);
+    await ann.api('PUT', `/api/v2/automation-project/${project.id}/members/${bob.userId}`, {
+      body: { role: 'shared_editor' },
+    });
+    await project.as(bob.api).put('readme.md', 'hello');
+    expect(await actionsOf(ann.api)).toEqual([
+      ...['write_file', 'share_project', 'create_project'],
+      ...['create_token', 'create_user'],
+    ]);
+    expect((await readEntries(ann.api))[0]).toMatchObject({ user: { id: bob.userId, name: 'bob' } });
+    expect(await actionsOf(bob.api)).toEqual(['write_file', 'share_project', 'create_token', 'create_user']);
+    expect(await actionsOf(eve.api)).toEqual(['create_token', 'create_user']);
+    expect(await actionsOf(server.api)).toHaveLength(9);
+    const limited = await server.createToken({ project_ids: [project.id], user_id: ann.userId });
+    const onlyProject = createApiCaller(server.url, limited.secret);
+    expect(await actionsOf(onlyProject)).toEqual(['write_file', 'share_project', 'create_project']);
+    const withoutScope = await server.createToken({ scopes: ['read'] });
+    expect(await actionsOf(createApiCaller(server.url, withoutScope.secret))).not.toContain('write_file');
+  });
+
+  it('is found by user, action, subject, outcome and time, page by page', async () => {
+    const ann = await server.createCaller('ann');
+    const project = await TestProject.create(ann.api);
+    for (let file = 0; file < 5; file++) await project.put(`${file}.txt`, 'a');
+    server.clock.advance(60_000);
+    const since = String(server.clock.now());
+    await project.put('late.txt', 'a');
+    server.clock.advance(60_000);
+    const until = new Date(server.clock.now()).toISOString();
+    await ann.api('POST', '/api/v2/automation-project', { body: { name: 'other' } });
+    expect(await actionsOf(server.api, { action: 'write_file', limit: '2' })).toHaveLength(6);
+    expect(await actionsOf(server.api, { user_id: ann.userId, action: 'create_project' })).toHaveLength(2);
+    expect(await actionsOf(server.api, { subject_id: project.id })).toHaveLength(7);
+    expect(await actionsOf(server.api, { outcome: 'refused' })).toEqual([]);
+    expect(await actionsOf(ann.api, { since, until })).toEqual(['write_file']);
+    const { body } = await ann.api('GET', '/api/v2/audit?since=yesterday');
+    expect(body['code']).toBe('invalid_request');
+  });
+
+  it('ends a page early, and says where to go on, when little of what is looked at fits', async () => {
+    const user = await server.createCaller('ann');
+    const project = await TestProject.create(user.api);
+    await server.close();
+    const database = new Database(path.join(server.dataDir, 'phalanx.db'));
+    const hex = (server.clock.now() + 60_000).toString(16).padStart(12, '0');
+    const prefix = `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-`;
+    const numbers = `WITH RECURSIVE number(value) AS (
+      SELECT 1 UNION ALL SELECT value + 1 FROM number WHERE value < 5000)`;
+    const insert = `${numbers} INSERT INTO audit_entry (id, action, outcome, details, count, user_id, user_name)
+      SELECT ? || printf('%012x', value), 'write_file', 'done', '{}', 1, ?, 'ann' FROM number`;
+    database.prepare(insert).run(prefix, user.userId);
+    const show = 'INSERT INTO audit_reader SELECT user_id, id FROM audit_entry WHERE id > ?';
+    database.prepare(show).run(prefix);
+    database.close();
+    await server.open();
+    const { body } = await user.api('GET', '/api/v2/audit?action=create_project');
+    expect(body['entries']).toEqual([]);
+    expect(typeof body['next_cursor']).toBe('string');
+    const [entry] = await readEntries(user.api, { action: 'create_project' });
+    expect(entry?.subject?.id).toBe(project.id);
+    const lines = (await user.api('GET', '/api/v2/audit/export?action=write_file')).text.trim().split('\n');
+    expect(new Set(lines.map((line) => stringAt(JSON.parse(line), 'id'))).size).toBe(5000);
+  });
+
+  it('keeps the names of users who are gone, and of what they had', async () => {
+    const ann = await server.createCaller('ann');
+    const project = await TestProject.create(ann.api, 'shop');
+    await server.api('PATCH', `/api/v2/users/${ann.userId}`, { body: { name: 'Anna' } });
+    await server.api('DELETE', `/api/v2/users/${ann.userId}?projects=delete`);
+    const [created] = await readEntries(server.api, { subject_id: project.id });
+    expect(created).toMatchObject({
+      user: { name: 'ann' },
+      subject: { name: 'shop' },
+      token: { name: 'test' },
+    });
+  });
+
+  it('cannot be changed, and ends with its retention', async () => {
+    await server.createUser('ann');
+    await server.close();
+    const database = new Database(path.join(server.dataDir, 'phalanx.db'));
+    expect(() => database.exec("UPDATE audit_entry SET user_name = 'nobody'")).toThrow(/is not changed/);
+    database.close();
+    await server.open();
+    expect(await actionsOf(server.api)).toEqual(['create_user']);
+    server.clock.advance(29 * 86_400_000);
+    await server.restart();
+    expect(await actionsOf(server.api)).toEqual(['create_user']);
+    server.clock.advance(2 * 86_400_000);
+    await server.restart();
+    await expect.poll(() => actionsOf(server.api)).toEqual([]);
+  });
+
+  it('has what was answered with success, whenever the server dies', async () => {
+    const { host, deviceIds } = await server.connectHost({ serials: ['one', 'two'] });
+    const project = await TestProject.create(server.api);
+    await project.put('main.ts', 'console.log(1)');
+    const body = { device_ids: deviceIds, automationId: project.id, command: 'start' };
+    expect((await server.api('POST', '/api/v2/devices/launchAutomation', { body })).status).toBe(200);
+    // What kill -9 would leave at this moment.
+    const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-audit-'));
+    for (const name of ['phalanx.db', 'phalanx.db-wal'])
+      cpSync(path.join(server.dataDir, name), path.join(folder, name));
+    const left = new Database(path.join(folder, 'phalanx.db'));
+    const launches = left.prepare("SELECT details FROM audit_entry WHERE action = 'launch'").all();
+    left.close();
+    rmSync(folder, { recursive: true });
+    expect(launches).toHaveLength(1);
+    expect(JSON.parse(stringAt(launches[0], 'details'))).toMatchObject({ devices: 2 });
+    await host.cut();
+  });
+});
+
+describe('refusals', () => {
+  const refused = async (query: Record<string, string> = {}) =>
+    readEntries(server.api, { outcome: 'refused', ...query });
+
+  it('of bad tokens are counted, so that a flood of them stays small', async () => {
+    const strangers = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, (_, index) =>
+          server.api('GET', `/api/v2/devices/${index % 200}`, { token: `phx_${index}` }),
+        ),
+      );
+    for (let round = 0; round < 10; round++) await strangers(100);
+    await expect.poll(refused).toHaveLength(1);
+    expect((await refused())[0]).toMatchObject({
+      ...{ user: null, token: null, address: '127.0.0.1', code: 'unauthorized', action: 'read', count: 1 },
+      details: { route: 'GET /api/v2/devices/:id' },
+    });
+    await server.restart();
+    expect((await refused()).map(({ count }) => count)).toEqual([999, 1]);
+  });
+
+  it('of many kinds are told apart up to a limit', async () => {
+    const ann = await server.createCaller('ann');
+    for (let index = 0; index < 120; index++)
+      await ann.api('DELETE', `/api/v2/automation-project/${crypto.randomUUID()}`);
+    await server.restart();
+    const entries = await refused({ user_id: ann.userId });
+    expect(entries).toHaveLength(51);
+    expect(entries[0]).toMatchObject({ details: { others: true }, count: 70 });
+  });
+
+  it('of rights name the user, the token and what was asked for', async () => {
+    const ann = await server.createCaller('ann');
+    const bob = await server.createCaller('bob');
+    const project = await TestProject.create(ann.api);
+    await project.as(bob.api).write('a.txt', 'a');
+    await bob.api('GET', '/api/v2/users');
+    const { secret } = await server.createToken({ scopes: ['read'] });
+    await TestHost.connected({ url: server.url, token: secret }).catch(() => undefined);
+    await expect
+      .poll(async () => (await refused()).map(({ action }) => action))
+      .toEqual([...['connect_host', 'read', 'write_file']]);
+    const [connect, read, write] = await refused();
+    expect(connect).toMatchObject({ user: { name: 'administrator' }, code: 'forbidden' });
+    expect(read).toMatchObject({ user: { name: 'bob' }, details: { route: 'GET /api/v2/users' } });
+    expect(write).toMatchObject({ code: 'project_not_found', subject: { type: 'project', id: project.id } });
+    expect(await actionsOf(bob.api, { outcome: 'refused' })).toEqual(['read', 'write_file']);
+    expect(await actionsOf(ann.api, { outcome: 'refused' })).toEqual([]);
+  });
+});
+
+describe('what is done in part', () => {
+  it('stands in it as failed, beside its beginning', async () => {
+    await server.dispose();
+    server = await TestServer.start({ heartbeatMs: 60_000, ackTimeoutMs: 50 });
+    const { host, deviceId } = await server.connectHost({ launchHabit: 'silent' });
+    expect((await server.start(deviceId)).status).toBe(400);
+    const entries = (): ReturnType<typeof readEntries> => readEntries(server.api, { action: 'launch' });
+    await expect
+      .poll(async () => (await entries()).map(({ outcome }) => outcome))
+      .toEqual(['failed', 'done']);
+    const [failed, begun] = await entries();
+    expect(failed).toMatchObject({ code: 'launch_not_acknowledged', request_id: begun?.request_id });
+    await host.cut();
+  });
+});

@@ -1,0 +1,299 @@
+import { allRoutes, auditActions, type AuditEntry } from '@phalanx/protocol';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+import { cloneUrl, runUserGit, TestFolders, TestProject } from '../projects/testing/test-projects.ts';
+import type { ApiCaller, ApiReply } from '../testing/api-caller.ts';
+import { recordReport, tell } from '../testing/record-reports.ts';
+import type { TestHost } from '../testing/test-host.ts';
+import { startBody, stringAt, TestServer } from '../testing/test-server.ts';
+import { readEntries } from './testing/audit-reader.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const secretWord = 'word-that-only-files-and-parameters-hold';
+const code = `console.log('${secretWord}')`;
+
+let server: TestServer;
+let host: TestHost;
+let deviceId = '';
+let ann: { userId: string; token: string; api: ApiCaller };
+let bob: { userId: string; token: string; api: ApiCaller };
+let project: TestProject;
+const folders = new TestFolders();
+
+beforeAll(async () => {
+  server = await TestServer.start({ heartbeatMs: 60_000, sweepMs: 20 });
+  ann = await server.createCaller('ann');
+  bob = await server.createCaller('bob');
+  ({ host, deviceId } = await server.connectHost({ token: ann.token }, ann.api));
+  project = await TestProject.create(ann.api, 'shop');
+  await project.put('main.ts', code);
+});
+afterAll(async () => {
+  await host.cut();
+  await server.dispose();
+  await folders.removeAll();
+});
+
+const launch = (command: string, more: object = {}): Promise<ApiReply> =>
+  ann.api('POST', '/api/v2/devices/launchAutomation', {
+    body: { device_ids: [deviceId], automationId: project.id, command, ...more },
+  });
+
+const launchDirect = (): Promise<ApiReply> =>
+  ann.api(
+    'POST',
+    '/api/v2/devices/launchDirectAutomation',
+    startBody(deviceId, undefined, { code, jobVariables: { secretWord } }),
+  );
+
+const lastRunId = (): string => host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
+
+async function makeRecord(): Promise<string> {
+  await launchDirect();
+  const report = recordReport(lastRunId());
+  await tell(host, report);
+  return report.record_id;
+}
+
+const makeProject = (): Promise<TestProject> => TestProject.create(ann.api);
+
+async function makeToken(): Promise<string> {
+  return stringAt((await ann.api('POST', '/api/v2/tokens', { body: { name: 'made' } })).body['token'], 'id');
+}
+
+const member = (path: string): string => `/api/v2/${path}/members/${bob.userId}`;
+const records = '/api/v2/automation-project/out-of-steps';
+
+interface Example {
+  act: () => Promise<ApiReply>;
+  /** Who does it; default: Ann. */
+  by?: 'administrator';
+  action: string;
+  details?: Record<string, unknown>;
+}
+
+/** Every endpoint that changes something, by its operation. */
+const examples: Record<string, Example> = {
+  launchAutomation: {
+    act: () => launch('start', { jobVariables: { secretWord } }),
+    action: 'launch',
+    details: { devices: 1 },
+  },
+  launchDirectAutomation: { act: launchDirect, action: 'launch', details: { devices: 1 } },
+  stopAllAutomations: {
+    act: () => ann.api('POST', '/api/v2/devices/stopAllAutomations', { body: { device_id: deviceId } }),
+    action: 'stop',
+    details: { runs: 2 },
+  },
+  stopRun: {
+    act: async () => {
+      await launchDirect();
+      return ann.api('POST', `/api/v2/runs/${lastRunId()}/stop`);
+    },
+    action: 'stop',
+    details: { runs: 1 },
+  },
+  createProject: {
+    act: () => ann.api('POST', '/api/v2/automation-project', { body: { name: 'new' } }),
+    action: 'create_project',
+  },
+  renameProject: {
+    act: () => ann.api('PATCH', `/api/v2/automation-project/${project.id}`, { body: { name: 'store' } }),
+    action: 'rename_project',
+    details: { name: 'store' },
+  },
+  deleteProject: { act: async () => (await makeProject()).delete(), action: 'delete_project' },
+  putProjectMember: {
+    act: () =>
+      ann.api('PUT', member(`automation-project/${project.id}`), { body: { role: 'shared_editor' } }),
+    action: 'share_project',
+    details: { user_name: 'bob', role: 'shared_editor' },
+  },
+  deleteProjectMember: {
+    act: () => ann.api('DELETE', member(`automation-project/${project.id}`)),
+    action: 'unshare_project',
+  },
+  putDeviceMember: {
+    act: () => ann.api('PUT', member(`devices/${deviceId}`), { body: { role: 'view' } }),
+    action: 'share_device',
+    details: { user_name: 'bob', role: 'view' },
+  },
+  deleteDeviceMember: {
+    act: () => ann.api('DELETE', member(`devices/${deviceId}`)),
+    action: 'unshare_device',
+  },
+  putHostMember: {
+    act: () => ann.api('PUT', member(`hosts/${host.hostId}`), { body: { role: 'view' } }),
+    action: 'share_host',
+  },
+  deleteHostMember: { act: () => ann.api('DELETE', member(`hosts/${host.hostId}`)), action: 'unshare_host' },
+  deleteDevice: {
+    act: async () => {
+      const other = await server.connectHost({ token: ann.token, serials: ['gone'] }, ann.api);
+      await other.host.cut();
+      return ann.api('DELETE', `/api/v2/devices/${other.deviceId}`);
+    },
+    action: 'forget_device',
+  },
+  writeFile: {
+    act: () => project.write('notes.txt', secretWord),
+    action: 'write_file',
+    details: { path: 'notes.txt' },
+  },
+  replaceFiles: {
+    act: async () => project.replace({ 'more.txt': secretWord }, { etag: await project.etag() }),
+    action: 'replace_files',
+    details: { written: { count: 1, first: ['more.txt'] } },
+  },
+  deleteFile: { act: () => project.remove('more.txt'), action: 'delete_file', details: { path: 'more.txt' } },
+  commit: { act: () => project.commit('all'), action: 'commit' },
+  revert: {
+    act: async () => {
+      const { body } = await project.commits();
+      const [newest] = Array.isArray(body['commits']) ? body['commits'] : [];
+      return project.revert(stringAt(newest, 'hash'));
+    },
+    action: 'revert',
+  },
+  markOutOfSteps: {
+    act: async () =>
+      ann.api('PATCH', `${records}/${await makeRecord()}/status`, { body: { status: 'solved' } }),
+    action: 'mark_record',
+    details: { status: 'solved' },
+  },
+  saveOutOfSteps: {
+    act: async () => ann.api('PATCH', `${records}/${await makeRecord()}/save`, { body: { saved: true } }),
+    action: 'save_record',
+    details: { saved: true },
+  },
+  createToken: {
+    act: () => ann.api('POST', '/api/v2/tokens', { body: { name: 'CI', scopes: ['read'] } }),
+    action: 'create_token',
+    details: { scopes: ['read'] },
+  },
+  deleteToken: {
+    act: async () => ann.api('DELETE', `/api/v2/tokens/${await makeToken()}`),
+    action: 'delete_token',
+  },
+  createUser: {
+    act: () => server.api('POST', '/api/v2/users', { body: { name: 'eve' } }),
+    by: 'administrator',
+    action: 'create_user',
+  },
+  updateUser: {
+    act: async () => {
+      const userId = await server.createUser('dan');
+      return server.api('PATCH', `/api/v2/users/${userId}`, { body: { name: 'Daniel', disabled: true } });
+    },
+    by: 'administrator',
+    action: 'update_user',
+    details: { name: 'Daniel', disabled: true },
+  },
+  deleteUser: {
+    act: async () => server.api('DELETE', `/api/v2/users/${await server.createUser('leaver')}`),
+    by: 'administrator',
+    action: 'delete_user',
+  },
+};
+
+const newest = async (api: ApiCaller): Promise<AuditEntry | undefined> => (await readEntries(api))[0];
+
+describe('what changes something', () => {
+  it('has an audit action, and an example here', () => {
+    const changing = allRoutes.filter(({ method }) => method !== 'GET');
+    expect(changing.filter(({ audit }) => audit === undefined)).toEqual([]);
+    const noted = changing.filter(({ audit }) => audit !== null).map(({ operationId }) => operationId);
+    expect(noted.toSorted()).toEqual(Object.keys(examples).toSorted());
+    const silent = changing.filter(({ audit }) => audit === null).map(({ operationId }) => operationId);
+    expect(silent).toEqual(['automationLogs', 'putCapture']);
+  });
+
+  it.each(Object.entries(examples))(
+    '%s is in the audit log once it is answered',
+    async (operation, example) => {
+      const { action, details = {}, by } = example;
+      const { status, headers, text } = await example.act();
+      expect(status, text).toBeLessThan(300);
+      const entry = await newest(by === 'administrator' ? server.api : ann.api);
+      const contract = allRoutes.find(({ operationId }) => operationId === operation);
+      expect([contract?.audit ?? '', 'stop']).toContain(action);
+      expect(entry).toMatchObject({
+        action,
+        outcome: 'done',
+        code: null,
+        address: '127.0.0.1',
+        count: 1,
+        request_id: headers.get('x-request-id'),
+        details,
+      });
+      expect(entry?.user?.name).toBe(by ?? 'ann');
+      expect(entry?.token?.name).toBe(by === 'administrator' ? 'PHALANX_ADMIN_TOKEN' : 'test');
+      expect(entry?.subject?.id).toBeTruthy();
+      const types = [auditActions[entry?.action ?? 'read'], 'device'];
+      expect(types).toContain(entry?.subject?.type);
+    },
+  );
+
+  it('by git is in the audit log with the branches', async () => {
+    const folder = folders.make();
+    const git = async (...args: string[]): Promise<void> => {
+      const { code: exitCode, text } = await runUserGit(folder, args);
+      if (exitCode !== 0) throw new Error(text);
+    };
+    await git('clone', '-q', cloneUrl(server, ann.token, project.id), '.');
+    await git('commit', '-q', '--allow-empty', '-m', 'empty');
+    await git('push', '-q', 'origin', 'HEAD:refs/heads/side');
+    expect(await newest(ann.api)).toMatchObject({
+      ...{ action: 'push', outcome: 'done', subject: { id: project.id, name: 'store' } },
+      details: { ref_count: 1, refs: [{ name: 'refs/heads/side' }] },
+    });
+    await git('push', '-q', 'origin', 'HEAD:main');
+    expect(await newest(ann.api)).toMatchObject({
+      ...{ action: 'push', outcome: 'done', user: { name: 'ann' }, token: { name: 'test' } },
+      details: { refs: [{ name: 'refs/heads/main' }] },
+    });
+  });
+
+  it('on the side of hosts is their coming and going', async () => {
+    const other = await server.connectHost({ token: ann.token, serials: ['other'] }, ann.api);
+    await other.host.cut();
+    const seen = (): Promise<AuditEntry[]> => readEntries(ann.api, { subject_id: other.host.hostId });
+    await expect
+      .poll(async () => (await seen()).map(({ action }) => action))
+      .toEqual(['disconnect_host', 'connect_host']);
+    expect((await seen())[1]).toMatchObject({
+      user: { name: 'ann' },
+      address: expect.stringContaining('127.0.0.1'),
+    });
+  });
+
+  it('leaves no secret, no code and no parameter in it', async () => {
+    const { text } = await server.api('GET', '/api/v2/audit/export');
+    expect(text).toContain('main.ts');
+    expect(text).not.toContain(secretWord);
+    expect(text).not.toContain('phx_');
+  });
+});
+
+describe('what changes nothing', () => {
+  it('is not in the audit log', async () => {
+    const before = await newest(ann.api);
+    await ann.api('GET', '/api/v2/devices');
+    await project.write('bad.ts', 'const a: number = "";');
+    await project.remove('nothing.txt');
+    await ann.api('POST', '/api/v2/devices/stopAllAutomations', { body: { device_id: deviceId } });
+    await ann.api('POST', '/api/v2/devices/stopAllAutomations', { body: { device_id: deviceId } });
+    const after = (await readEntries(ann.api)).filter(({ id }) => id > (before?.id ?? ''));
+    expect(after.filter(({ action }) => action !== 'stop')).toEqual([]);
+    expect(after.length).toBeLessThan(2);
+  });
+
+  it('also when a launch is repeated', async () => {
+    const body = startBody(deviceId);
+    for (let time = 0; time < 3; time++)
+      await ann.api('POST', '/api/v2/devices/launchDirectAutomation', body);
+    const launches = await readEntries(ann.api, { action: 'launch' });
+    expect(launches.filter(({ details }) => details['launch_id'] === body.body['launch_id'])).toHaveLength(1);
+  });
+});

@@ -1,0 +1,58 @@
+import { Type, type Static } from 'typebox';
+
+/** What is done to what kind of thing. */
+export const auditActions = {
+  launch: 'project',
+  stop: 'device',
+  write_file: 'project',
+  replace_files: 'project',
+  delete_file: 'project',
+  commit: 'project',
+  revert: 'project',
+  push: 'project',
+  create_project: 'project',
+  rename_project: 'project',
+  delete_project: 'project',
+  share_project: 'project',
+  unshare_project: 'project',
+  share_device: 'device',
+  unshare_device: 'device',
+  share_host: 'host',
+  unshare_host: 'host',
+  forget_device: 'device',
+  connect_host: 'host',
+  disconnect_host: 'host',
+  mark_record: 'record',
+  save_record: 'record',
+  create_token: 'token',
+  delete_token: 'token',
+  create_user: 'user',
+  update_user: 'user',
+  delete_user: 'user',
+  /** Only refusals: what is merely read is not noted. */
+  read: null,
+} as const satisfies Record<string, AuditSubjectType | null>;
+
+const subjectTypes = ['project', 'device', 'host', 'run', 'record', 'token', 'user'] as const;
+export type AuditSubjectType = (typeof subjectTypes)[number];
+
+export type AuditAction = keyof typeof auditActions;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
+export const AuditAction = Type.Enum(Object.keys(auditActions) as AuditAction[], {
+  title: 'AuditAction',
+  description: '`read` stands only in refusals',
+});
+
+/** `failed`: it was begun, and may be done in part. */
+export const AuditOutcome = Type.Enum(['done', 'refused', 'failed'] as const, { title: 'AuditOutcome' });
+export type AuditOutcome = Static<typeof AuditOutcome>;
+
+export const AuditSubject = Type.Object(
+  {
+    type: Type.Enum(subjectTypes),
+    id: Type.String(),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'As it was called then' }),
+  },
+  { title: 'AuditSubject' },
+);
+export type AuditSubject = Static<typeof AuditSubject>;
