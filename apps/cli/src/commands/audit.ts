@@ -65,7 +65,8 @@ Examples:
         for await (const entry of entries) console.log(JSON.stringify(entry));
         return;
       }
-      const all = await Array.fromAsync(entries);
+      const all: AuditEntry[] = [];
+      for await (const entry of entries) all.push(entry);
       if (flags.json) printJson({ success: true, entries: all });
       else printTable({ flexible: 'details', rows: all.map(row) }, 'Nothing was noted.');
     });
