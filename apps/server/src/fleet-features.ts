@@ -85,7 +85,14 @@ async function openLifecycle(
 ): Promise<RunLifecycle> {
   const onChange = feed.runsChanged.bind(feed);
   const lifecycle = new RunLifecycle({
-    ...{ store: runs, changes: new RunChangeStore(commits), activeRuns, clock, lostAfterMs, onChange },
+    ...{
+      store: runs,
+      changes: new RunChangeStore(commits, activeRuns),
+      activeRuns,
+      clock,
+      lostAfterMs,
+      onChange,
+    },
   });
   await lifecycle.load();
   return lifecycle;
@@ -96,8 +103,8 @@ function openLogs(
   { sweepMs, runLogMb }: FleetSettings,
   features: Omit<FleetFeatures, 'keptLogs' | 'runsCreated'>,
 ) {
-  const { devices, runs, runAccess, feed, metrics } = features;
-  const owners = new RunOwners(runs);
+  const { devices, runs, runAccess, activeRuns, feed, metrics } = features;
+  const owners = new RunOwners(runs, activeRuns);
   const folder = path.join(dataDir, 'logs');
   const kept = new KeptLogs({ folder: path.join(dataDir, 'run-logs'), maxBytes: runLogMb * mebibyte });
   const keptSeqOf = async (runId: string): Promise<number> => (await kept.stateOf(runId)).seq;
@@ -127,11 +134,7 @@ function openLogs(
     'onClose',
     periodically(faults, hourMs, () => orphans.cleanNextPart()),
   );
-  const begin = (run: StoredRun): void => {
-    owners.note(run);
-    store.begin(run.id);
-  };
-  return { store, ingest, kept, begin };
+  return { store, ingest, kept };
 }
 
 interface Hearers {
@@ -200,7 +203,7 @@ export async function openFleetFeatures(
   const runsCreated = (rows: readonly StoredRun[]): void => {
     for (const row of rows) {
       runAccess.note(row);
-      logs.begin(row);
+      logs.store.begin(row.id);
     }
     feed.runsChanged(rows);
   };

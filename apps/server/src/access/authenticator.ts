@@ -65,8 +65,6 @@ export function createAuthenticator({ store, clock, onError }: AuthenticatorOpti
   const timer = setInterval(() => void flush().catch(onError), lastUseFlushMs).unref();
 
   const lookUp = async (secret: string, hash: string): Promise<Principal> => {
-    const cached = cache.get(hash);
-    if (cached !== undefined) return cached;
     const found = await store.findTokenByHash(hash);
     if (found !== undefined && found.user.disabled_at !== null)
       throw refuse('The user of this token is disabled: ask an administrator.');
@@ -83,7 +81,7 @@ export function createAuthenticator({ store, clock, onError }: AuthenticatorOpti
       const secret = secretOf(authorization);
       const hash = hashTokenSecret(secret);
       const revocationsBefore = revocations;
-      const known = await lookUp(secret, hash);
+      const known = cache.get(hash) ?? (await lookUp(secret, hash));
       const now = clock.now();
       if (known.expiresAt !== null && known.expiresAt <= now) throw refuse('The token has expired.');
       // What was read before a revocation must not come back into the cache after it.

@@ -1,5 +1,4 @@
 import { pipeline, type Readable } from 'node:stream';
-import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
@@ -9,16 +8,16 @@ const compressible = /^(?:text\/(?!event-stream)|application\/(?:json|x-ndjson|j
 
 // As fast as gzip, and smaller.
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
-const brotli = promisify(brotliCompress);
-const zip = promisify(gzip);
+
+type Done = (error: Error | null, data: Buffer) => void;
 
 /** Both work in Node's thread pool. */
 const codings = {
   br: {
-    bytes: (data: Buffer) => brotli(data, brotliOptions),
+    bytes: (data: Buffer, done: Done) => brotliCompress(data, brotliOptions, done),
     stream: () => createBrotliCompress(brotliOptions),
   },
-  gzip: { bytes: (data: Buffer) => zip(data), stream: () => createGzip() },
+  gzip: { bytes: (data: Buffer, done: Done) => gzip(data, done), stream: () => createGzip() },
 } as const;
 
 /** The best coding that an `Accept-Encoding` header names and does not refuse. */
@@ -52,14 +51,15 @@ function sizeOf(reply: FastifyReply, payload: unknown): number {
 
 /** Large replies are compressed for callers who ask for it. */
 export function compressReplies(app: FastifyInstance): void {
-  app.addHook('onSend', async (request, reply, payload: unknown) => {
-    if (sizeOf(reply, payload) < minBytes || !isCompressible(reply)) return payload;
+  app.addHook('onSend', (request, reply, payload: unknown, done) => {
+    if (sizeOf(reply, payload) < minBytes || !isCompressible(reply)) return done(null, payload);
     void reply.header('vary', 'accept-encoding');
     const coding = chooseCoding(request.headers['accept-encoding']);
-    if (coding === undefined || request.method === 'HEAD') return payload;
+    if (coding === undefined || request.method === 'HEAD') return done(null, payload);
     void reply.header('content-encoding', coding).removeHeader('content-length');
-    if (isBytes(payload)) return codings[coding].bytes(Buffer.from(payload));
+    if (isBytes(payload)) codings[coding].bytes(Buffer.from(payload), done);
     // Whoever reads the result meets the error of either side.
-    return isStream(payload) ? pipeline(payload, codings[coding].stream(), () => undefined) : payload;
+    else
+      done(null, isStream(payload) ? pipeline(payload, codings[coding].stream(), () => undefined) : payload);
   });
 }

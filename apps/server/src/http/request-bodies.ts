@@ -27,20 +27,23 @@ export function checkBodiesFirst(app: FastifyInstance): void {
     const expectation = String(headers.expect).slice(0, 100);
     refuseSocket(socket, ApiError.of('expectation_failed', { expectation }));
   });
-  app.addHook('preParsing', async (request, reply, payload) => {
-    if (request.is404) return payload;
-    if (request.routeOptions.config.readsBody !== true) refuseBody(request);
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    if (request.is404) return done(null, payload);
+    const refusal = findRefusal(request);
+    if (refusal !== undefined) return done(refusal);
     if (waiting.delete(request.raw)) reply.raw.writeContinue();
-    return payload;
+    done(null, payload);
   });
 }
 
-function refuseBody({ headers, routeOptions: { bodyLimit } }: FastifyRequest): void {
+function findRefusal({ headers, routeOptions: { bodyLimit, config } }: FastifyRequest): ApiError | undefined {
+  if (config.readsBody === true) return undefined;
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
-    throw ApiError.of('unsupported_encoding', { encoding: encoding.slice(0, 100) });
+    return ApiError.of('unsupported_encoding', { encoding: encoding.slice(0, 100) });
   if (Number(headers['content-length'] ?? 0) > bodyLimit)
-    throw ApiError.of('body_too_large', { limit: bodyLimit });
+    return ApiError.of('body_too_large', { limit: bodyLimit });
+  return undefined;
 }
 
 /**

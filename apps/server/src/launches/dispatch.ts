@@ -1,5 +1,4 @@
 import type { LaunchBundle } from '@phalanx/protocol';
-import { v7 as uuidv7 } from 'uuid';
 
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
@@ -12,6 +11,7 @@ import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
 import type { RunStops } from '../runs/run-stops.ts';
 import { keptParameters } from '../runs/run-view.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
+import { uuidV7Series } from '../uuid-v7.ts';
 import type { Bundle } from './bundle.ts';
 import type { BegunRun, LaunchStore, NewLaunch } from './store.ts';
 
@@ -57,7 +57,8 @@ export type LaunchOutcome = readonly BegunRun[];
 export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promise<LaunchOutcome> {
   const { launches, audit, activeRuns, clock, onCreated } = dispatcher;
   const createdAt = clock.now();
-  const planned = launch.devices.map((on) => ({ ...on, row: newRun(launch, on, createdAt) }));
+  const nextId = uuidV7Series(launch.devices.length, createdAt);
+  const planned = launch.devices.map((on) => ({ ...on, row: newRun(launch, on, nextId(), createdAt) }));
   const rows = planned.map(({ row }) => row);
   describeDeed(launch);
   await launches.insert(newLaunch(launch, createdAt), rows, audit.writeOf(launch.deed));
@@ -148,8 +149,13 @@ const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   created_at: createdAt,
 });
 
-const newRun = (launch: Dispatch, { device, link }: OnlineDevice, createdAt: number): StoredRun => ({
-  id: uuidv7(),
+const newRun = (
+  launch: Dispatch,
+  { device, link }: OnlineDevice,
+  id: string,
+  createdAt: number,
+): StoredRun => ({
+  id,
   launch: launch.id,
   user_id: launch.launcher.userId,
   device_id: device.id,

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { createAccessStore } from '../access/store.ts';
 import { openDatabase, type Db } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
+import { ActiveRuns } from '../runs/active-runs.ts';
 import { RunChangeStore } from '../runs/run-change-store.ts';
 import { createRunStore } from '../runs/store.ts';
 import { deleteOldLaunches } from './history.ts';
@@ -39,7 +40,7 @@ async function insertLaunch(id: string, ageDays: number): Promise<void> {
 }
 
 const end = (id: string) =>
-  new RunChangeStore(new GroupCommit(db)).apply([
+  new RunChangeStore(new GroupCommit(db), new ActiveRuns()).apply([
     {
       runId: `run-${id}`,
       status: 'completed',

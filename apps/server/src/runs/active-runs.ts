@@ -1,17 +1,18 @@
 import type { HostLink } from '../hosts/host-link.ts';
+import type { LogStream } from '../logs/log-batch.ts';
 import type { StoredRun } from './stored-run.ts';
 
 /** A run that has not ended. */
-export interface ActiveRun {
-  readonly runId: string;
-  readonly userId: string;
-  readonly deviceId: string;
+export interface ActiveRun extends LogStream {
+  /** The service's own ID of the launch. */
+  readonly launch: string;
   readonly deviceOwnerId: string;
   readonly hostId: string;
-  readonly automationId: string;
   /** The caller's launch ID; null for a project. */
   readonly launchId: string | null;
   readonly createdAt: number;
+  /** As it is stored, but for `stopRequested`. */
+  row: StoredRun;
   status: 'starting' | 'running';
   startedAt: number | null;
   stopRequested: boolean;
@@ -23,6 +24,8 @@ export interface ActiveRun {
 export class ActiveRuns {
   readonly #byId = new Map<string, ActiveRun>();
   readonly #byDevice = new Map<string, Set<ActiveRun>>();
+  /** How many runs have yet to begin, by launch. */
+  readonly #starting = new Map<string, number>();
   readonly #listeners = new Map<string, Set<(row: StoredRun) => void>>();
 
   get size(): number {
@@ -47,16 +50,31 @@ export class ActiveRuns {
     return [...this.#byId.values()];
   }
 
+  /** How many runs of a launch have yet to begin. */
+  countStarting(launch: string): number {
+    return this.#starting.get(launch) ?? 0;
+  }
+
   add(run: ActiveRun): void {
     this.#byId.set(run.runId, run);
     const onDevice = this.#byDevice.get(run.deviceId) ?? new Set();
     this.#byDevice.set(run.deviceId, onDevice.add(run));
+    if (run.status === 'starting') this.#changeStarting(run.launch, 1);
+  }
+
+  /** What is stored of a run that goes on. */
+  update(run: ActiveRun, row: StoredRun): void {
+    if (run.status === 'starting' && row.status === 'running') this.#changeStarting(run.launch, -1);
+    run.row = row;
+    run.status = row.status === 'starting' ? 'starting' : 'running';
+    run.startedAt = row.started_at;
   }
 
   remove(runId: string): void {
     const run = this.#byId.get(runId);
     if (run === undefined) return;
     this.#byId.delete(runId);
+    if (run.status === 'starting') this.#changeStarting(run.launch, -1);
     const onDevice = this.#byDevice.get(run.deviceId);
     onDevice?.delete(run);
     if (onDevice?.size === 0) this.#byDevice.delete(run.deviceId);
@@ -91,6 +109,12 @@ export class ActiveRuns {
     return done;
   }
 
+  #changeStarting(launch: string, by: number): void {
+    const count = this.countStarting(launch) + by;
+    if (count > 0) this.#starting.set(launch, count);
+    else this.#starting.delete(launch);
+  }
+
   #listen(runId: string, listener: (row: StoredRun) => void): () => void {
     const listeners = this.#listeners.get(runId) ?? new Set();
     this.#listeners.set(runId, listeners.add(listener));
@@ -103,13 +127,16 @@ export class ActiveRuns {
 
 export function activeRunOf(row: StoredRun, connectionId: string | null): ActiveRun {
   return {
+    row,
     runId: row.id,
+    launch: row.launch,
     userId: row.user_id,
     deviceId: row.device_id,
     deviceOwnerId: row.device_owner_id,
     hostId: row.host_id,
     automationId: row.automation_id,
     launchId: row.launch_id,
+    isDirect: row.launch_id !== null,
     createdAt: row.created_at,
     status: row.status === 'starting' ? 'starting' : 'running',
     startedAt: row.started_at,

@@ -7,6 +7,7 @@ import { createAccessStore } from '../access/store.ts';
 import { openDatabase, type Db } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import { createLaunchStore } from '../launches/store.ts';
+import { activeRunOf, ActiveRuns } from './active-runs.ts';
 import { RunChangeStore, type RunChange } from './run-change-store.ts';
 
 const change = (runId: string, about: Partial<RunChange>): RunChange => ({
@@ -16,6 +17,7 @@ const change = (runId: string, about: Partial<RunChange>): RunChange => ({
 let folder: string;
 let db: Db;
 let changes: RunChangeStore;
+let activeRuns: ActiveRuns;
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'phalanx-run-changes-'));
@@ -32,7 +34,9 @@ beforeEach(async () => {
   };
   const rows = ['one', 'two'].map((id) => ({ ...run, id }));
   await createLaunchStore(db, commits).insert({ ...launch, ...about }, rows, async () => undefined);
-  changes = new RunChangeStore(commits);
+  activeRuns = new ActiveRuns();
+  for (const row of rows) activeRuns.add(activeRunOf(row, null));
+  changes = new RunChangeStore(commits, activeRuns);
 });
 afterEach(async () => {
   await db.destroy();

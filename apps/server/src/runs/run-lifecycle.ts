@@ -160,12 +160,8 @@ export class RunLifecycle {
   #applyToMemory(row: StoredRun): void {
     const { activeRuns } = this.#options;
     const run = activeRuns.find(row.id);
-    if (run !== undefined && (row.status === 'starting' || row.status === 'running')) {
-      run.status = row.status;
-      run.startedAt = row.started_at;
-    } else {
-      activeRuns.remove(row.id);
-    }
+    if (run !== undefined && !isEnded(row.status)) activeRuns.update(run, row);
+    else activeRuns.remove(row.id);
     activeRuns.notify(row);
   }
 }

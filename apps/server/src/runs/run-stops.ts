@@ -22,6 +22,7 @@ export class RunStops {
   }
 
   async request(runs: readonly ActiveRun[]): Promise<void> {
+    if (runs.length === 0) return;
     // Before anything waits: a host that comes back meanwhile must hear of it.
     for (const run of runs) run.stopRequested = true;
     for (const [link, onLink] of Map.groupBy(runs, (run) => this.#options.linkOf(run.deviceId))) {

@@ -1,4 +1,4 @@
-import { activeRunStatuses, type RunStatus } from '@phalanx/protocol';
+import { isEnded, type RunStatus } from '@phalanx/protocol';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 
 import type { Db } from '../db/database.ts';
@@ -76,16 +76,7 @@ export function createRunStore(database: Db, commits: GroupCommit) {
         .execute(),
 
     listActive: (): Promise<StoredRun[]> =>
-      db
-        .selectFrom('run')
-        .selectAll()
-        // Literals: the index of the active runs serves no bound values.
-        .where(
-          'status',
-          'in',
-          activeRunStatuses.map((status) => sql.lit(status)),
-        )
-        .execute(),
+      db.selectFrom('run').selectAll().where('ended_at', 'is', null).execute(),
 
     list(filter: RunFilter): Promise<StoredRun[]> {
       let query = db.selectFrom('run').selectAll().where(visibleTo(filter));
@@ -95,7 +86,11 @@ export function createRunStore(database: Db, commits: GroupCommit) {
       if (filter.automationId !== undefined) query = query.where('automation_id', '=', filter.automationId);
       if (filter.launchId !== undefined)
         query = query.where('launch', '=', launchOf(filter.userId, filter.launchId));
-      if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+      if (filter.status !== undefined) {
+        query = query.where('status', '=', filter.status);
+        // What has ended and what has not are found by different indexes.
+        query = query.where('ended_at', isEnded(filter.status) ? 'is not' : 'is', null);
+      }
       if (filter.createdAfter !== undefined) query = query.where('created_at', '>', filter.createdAfter);
       if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
       if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor);

@@ -9,6 +9,7 @@ import { nameTables } from './006-names.ts';
 import { runDetails } from './007-run-details.ts';
 import { shareTables } from './008-shares.ts';
 import { auditTables } from './010-audit.ts';
+import { runIndexes } from './013-run-indexes.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -21,4 +22,5 @@ export const migrations: Record<string, Migration> = {
   '007-run-details': runDetails,
   '008-shares': shareTables,
   '010-audit': auditTables,
+  '013-run-indexes': runIndexes,
 };
