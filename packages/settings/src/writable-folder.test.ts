@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -13,5 +13,7 @@ it.each([
   await chmod(folder, before);
   await prepareFolder(folder);
   expect((await stat(folder)).mode & 0o7777).toBe(after);
+  await writeFile(path.join(folder, 'file'), '');
+  expect((await stat(path.join(folder, 'file'))).mode & 0o777).toBe(0o600);
   await rm(folder, { recursive: true });
 });

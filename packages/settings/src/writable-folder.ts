@@ -17,8 +17,12 @@ export async function tryWrite(folder: string, sizeBytes: number): Promise<void>
   }
 }
 
-/** Makes the folder unless it is there. Throws what the system says when nothing can be written there. */
+/**
+ * Makes the folder unless it is there. From here on, what this process and its children write is for its user alone.
+ * Throws what the system says when nothing can be written there.
+ */
 export async function prepareFolder(folder: string): Promise<void> {
+  process.umask(0o077);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await closeToOthers(folder);
   await tryWrite(folder, 4096);

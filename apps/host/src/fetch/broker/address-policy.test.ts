@@ -50,5 +50,13 @@ const open = [
 
 describe('public addresses', () => {
   it.each(closed)('are not %s', (address) => expect(isPublicAddress(address)).toBe(false));
+  it.each(['8.8.8.8', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2606:4700:0::1111'])(
+    'are not %s when it is the address of this machine',
+    (address) => {
+      expect(isPublicAddress(address, ['127.0.0.1', '8.8.8.8', '2606:4700::1111', 'fe80::1%eth0'])).toBe(
+        false,
+      );
+    },
+  );
   it.each(open)('are such as %s', (address) => expect(isPublicAddress(address)).toBe(true));
 });

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 
 /** Global unicast, the only part of IPv6 that is routed on the public internet (RFC 4291 section 2.4). */
@@ -8,10 +9,20 @@ const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96];
 /** In the public range, but answered by the machine under a virtual machine of Azure, with its secrets. */
 const azureHost = '168.63.129.16';
 
-/** Whether an address is one of the public internet. What is not an address is not public. */
-export function isPublicAddress(address: string): boolean {
+/** Those of this machine, which may be public: what listens on them is as private as on the loopback address. */
+function isOwn(address: ipaddr.IPv4 | ipaddr.IPv6, own: readonly string[]): boolean {
+  const plain = address.toNormalizedString();
+  return own.some((one) => ipaddr.isValid(one) && ipaddr.process(one).toNormalizedString() === plain);
+}
+
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
+
+/** Whether an address is one of the public internet, and not of this machine. What is not an address is not public. */
+export function isPublicAddress(address: string, own: readonly string[] = ownAddresses()): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
+  if (isOwn(embeddedIn(parsed), own)) return false;
   return parsed instanceof ipaddr.IPv6 ? isPublicIPv6(parsed) : isPublicIPv4(parsed);
 }
 
@@ -20,12 +31,19 @@ function isPublicIPv4(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 }
 
 function isPublicIPv6(address: ipaddr.IPv6): boolean {
-  if (address.isIPv4MappedAddress()) return isPublicIPv4(address.toIPv4Address());
-  const bytes = address.toByteArray();
-  if (address.match(nat64)) return isPublicIPv4(new ipaddr.IPv4(bytes.slice(12)));
-  // 6to4: bytes 2 to 5 are the IPv4 address of the relay's far end (RFC 3056).
-  if (address.range() === '6to4') return isPublicIPv4(new ipaddr.IPv4(bytes.slice(2, 6)));
+  const embedded = embeddedIn(address);
+  if (embedded instanceof ipaddr.IPv4) return isPublicIPv4(embedded);
   return address.match(globalUnicast) && address.range() === 'unicast';
+}
+
+/** The IPv4 address that a connection to this one would reach; else the address itself. */
+function embeddedIn(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (address instanceof ipaddr.IPv4) return address;
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  const bytes = address.toByteArray();
+  if (address.match(nat64)) return new ipaddr.IPv4(bytes.slice(12));
+  // 6to4: bytes 2 to 5 are the IPv4 address of the relay's far end (RFC 3056).
+  return address.range() === '6to4' ? new ipaddr.IPv4(bytes.slice(2, 6)) : address;
 }
 
 /** A connection that the policy does not allow, in words for the user. */
