@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
-import { findLockGaps, PackageLock } from './lock-gaps.ts';
+import { findLockGaps, findUnproven, PackageLock } from './lock-gaps.ts';
 
 const path = join(import.meta.dirname, '..', 'package-lock.json');
 const lock = Compile(PackageLock).Parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -10,6 +10,11 @@ const gaps = findLockGaps(lock.packages);
 const names = Object.keys(gaps);
 
 if (process.argv.includes('--check')) {
+  const unproven = findUnproven(lock.packages);
+  if (unproven.length > 0) {
+    console.error(`package-lock.json has no integrity for ${unproven.join(', ')}: install them again.`);
+    process.exitCode = 1;
+  }
   if (names.length > 0) {
     console.error(
       `package-lock.json lacks ${names.length} packages of other platforms, so npm ci refuses it:`,

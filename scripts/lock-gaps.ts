@@ -3,6 +3,8 @@ import { Type, type Static } from 'typebox';
 const Entry = Type.Object({
   version: Type.Optional(Type.String()),
   dev: Type.Optional(Type.Boolean()),
+  link: Type.Optional(Type.Boolean()),
+  integrity: Type.Optional(Type.String()),
   optionalDependencies: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 
@@ -32,6 +34,18 @@ export function findLockGaps(packages: Packages): Readonly<Record<string, object
   }
   return gaps;
 }
+
+/**
+ * The packages whose content nothing in the lock vouches for. Tools of developers for other platforms are left out: where
+ * the registry did not deliver them there is nothing to take a hash of.
+ */
+export const findUnproven = (packages: Packages): readonly string[] =>
+  Object.entries(packages)
+    .filter(
+      ([path, { link, integrity }]) => path.includes('node_modules/') && !link && integrity === undefined,
+    )
+    .filter(([path, { dev }]) => dev !== true || !PLATFORM.test(path))
+    .map(([path]) => path);
 
 function hasVersion(packages: Packages, from: string, wanted: { name: string; version: string }): boolean {
   return lookUps(from, wanted.name).some((path) => packages[path]?.version === wanted.version);
