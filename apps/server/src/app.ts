@@ -7,11 +7,13 @@ import { createAuthenticator } from './access/authenticator.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
 import { addAccessRoutes } from './access/routes.ts';
 import { createAccessStore, type AccessStore } from './access/store.ts';
+import { addUsageRoutes } from './access/usage-routes.ts';
 import { addUserRoutes, type Belongings } from './access/user-routes.ts';
 import { AuditLog } from './audit/audit-log.ts';
 import { createAuditStore, type AuditStore } from './audit/store.ts';
 import { openAuditFeatures } from './audit-features.ts';
 import { systemClock, type Clock } from './clock.ts';
+import { compileInTurns } from './compile/compile-in-turns.ts';
 import { readAgentTypes } from './compile/declarations.ts';
 import { createCompiler, type Compiler } from './compile/compiler.ts';
 import { requireTypeScript } from './compile/typescript-version.ts';
@@ -27,6 +29,7 @@ import { HostGateway } from './hosts/gateway.ts';
 import { createHttpKernel } from './http/kernel.ts';
 import { watchMethods } from './http/methods.ts';
 import { serveDescription } from './http/openapi.ts';
+import { Limits } from './limits/limits.ts';
 import { openLaunchFeatures } from './launch-features.ts';
 import { explainListenError, urlOf } from './listen-address.ts';
 import { openProjectFeatures } from './project-features.ts';
@@ -89,28 +92,34 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const faults = await watchFaults(database, dataDir, log);
   const access = createAccessStore(database);
   const firstToken = await ensureAdministrator(access, clock, config.adminToken);
+  const limits = new Limits(config.limits);
   const authenticator = createAuthenticator({
-    ...{ store: access, clock },
+    ...{ store: access, clock, limits },
     onError: (error) => faults.report(error, 'the last uses of tokens could not be stored'),
   });
   const { authenticate } = authenticator;
   const commits = new GroupCommit(database);
   const auditStore = createAuditStore(database);
   const audit = await AuditLog.open({ store: auditStore, commits, clock, faults });
-  const noteFault = (error: unknown): boolean => faults.note(error);
-  const app = createHttpKernel({ log, authenticate, noteFault, deeds: audit });
+  const { app, connections, addressOf } = createHttpKernel({
+    ...{ log, authenticate, limits, trustProxy: config.trustProxy, idleMs: config.limits.idleMs },
+    noteFault: (error) => faults.note(error),
+    deeds: audit,
+  });
   app.addHook('preClose', async () => faults.close());
   app.addHook('onClose', () => database.destroy());
   app.addHook('onClose', () => audit.close());
   app.addHook('onClose', () => authenticator.close());
-  const hosts = new HostGateway({ authenticate, clock, log, faults, heartbeatMs, deeds: audit });
+  const requirePlace = connections.requirePlace.bind(connections);
+  const gates = { authenticate, addressOf, requirePlace, limits };
+  const hosts = new HostGateway({ ...gates, clock, log, faults, heartbeatMs, deeds: audit });
   authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
   app.addHook('preClose', async () => hosts.close());
   hosts.attach(app.server);
   const confinement = overrides.confinement ?? (await openConfinement());
   const common = {
     ...{ app, hosts, authenticator, database, commits, audit, dataDir, clock, log, faults },
-    confinement,
+    ...{ confinement, connections, addressOf, limits },
   };
   return { ...common, access, auditStore, firstToken };
 }
@@ -120,14 +129,15 @@ async function openFeatures(
   config: ServerConfig,
   overrides: ServerOverrides,
 ): Promise<void> {
-  const { app, access, authenticator, clock } = foundation;
+  const { app, access, authenticator, clock, limits } = foundation;
   const { heartbeatMs, ackTimeoutMs, sweepMs } = { ...defaults, ...overrides };
   const { lostAfterMs, historyDays, searchPath, requireConfinement, recordsKept, runLogMb } = config;
   const fileUrl = (): string => config.fileUrl ?? urlOf(app.server.address());
 
   const methods = watchMethods(app);
   openAuditFeatures(foundation, foundation.auditStore, config.auditDays);
-  addAccessRoutes(app, { store: access, authenticator, clock });
+  addAccessRoutes(app, { store: access, authenticator, clock, limits });
+  addUsageRoutes(app, { store: access, limits });
   const people = new ProjectPeople(createProjectStore(foundation.database));
   const fleetFeatures = await openFleetFeatures(foundation, {
     ...{ people, heartbeatMs, sweepMs, lostAfterMs, runLogMb },
@@ -159,7 +169,7 @@ async function openFeatures(
   methods.refuseOthers();
 }
 
-async function openCompiler({ app, log, confinement }: Foundation): Promise<Compiler> {
+async function openCompiler({ app, log, limits, confinement }: Foundation): Promise<Compiler> {
   const compiler = createCompiler({ log, confinement, agentTypes: await readAgentTypes() });
   let preparing: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
@@ -169,7 +179,7 @@ async function openCompiler({ app, log, confinement }: Foundation): Promise<Comp
     clearTimeout(preparing);
     await compiler.close();
   });
-  return compiler;
+  return compileInTurns(compiler, limits.turns.compile);
 }
 
 /** What keeps the service from taking requests, as the end of "The service is …". */

@@ -14,6 +14,9 @@ import {
   wholeNumber,
 } from '@phalanx/settings';
 
+import { proxyList } from './http/caller-address.ts';
+import { limitSettings, parseLimits } from './limits/limit-settings.ts';
+
 const rows = {
   listen: setting({
     name: 'PHALANX_LISTEN',
@@ -62,6 +65,12 @@ const rows = {
     description: 'public base of the addresses of captures, such as https://phones.example.com',
     format: unless('', httpUrl),
   }),
+  trustProxy: setting({
+    name: 'PHALANX_TRUSTED_PROXIES',
+    default: 'loopback',
+    description: 'proxies that are believed whom they forward for (`X-Forwarded-For`)',
+    format: proxyList,
+  }),
   recordsKept: setting({
     name: 'PHALANX_RECORDS_KEPT',
     default: '1000',
@@ -73,13 +82,14 @@ const rows = {
 
 export type ServerConfig = ReturnType<typeof parseServerConfig>;
 
-export const serverSettings: readonly Setting[] = Object.values(rows);
+export const serverSettings: readonly Setting[] = [...Object.values(rows), ...Object.values(limitSettings)];
 
 /** Throws a `SettingError` at the first setting that can't be used. */
 export function parseServerConfig(env: Environment = process.env) {
   const settings = parseSettings(rows, env);
   return Object.freeze({
     ...settings,
+    limits: parseLimits(env),
     /** Without a slash at its end. */
     fileUrl: settings.fileUrl?.href.replace(/\/+$/, ''),
     /** Where programs such as git are looked for. */

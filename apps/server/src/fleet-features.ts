@@ -59,10 +59,10 @@ export interface FleetFeatures {
 
 /** The phones, with whom they are shared, and the hosts that have them. */
 async function openDevices(
-  { app, database, hosts, clock }: Foundation,
+  { app, database, hosts, clock, limits }: Foundation,
   heartbeatMs: number,
 ): Promise<DeviceAccess> {
-  const fleet = new Fleet({ store: createDeviceStore(database), clock, heartbeatMs });
+  const fleet = new Fleet({ store: createDeviceStore(database), clock, limits, heartbeatMs });
   const shares = new DeviceShares(createShareStore(database));
   await fleet.load();
   await shares.load();
@@ -185,6 +185,8 @@ export async function openFleetFeatures(
     activeRuns: () => activeRuns.size,
     devices: () => fleet.countByState(),
     faults: () => faults.active,
+    limits: foundation.limits,
+    connections: () => foundation.connections.open,
   });
   const features = { devices, runs, runAccess, activeRuns, feed, metrics };
   const logs = openLogs(foundation, settings, features);

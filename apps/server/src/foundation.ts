@@ -9,6 +9,8 @@ import type { Db } from './db/database.ts';
 import type { GroupCommit } from './db/group-commit.ts';
 import type { FaultMonitor } from './faults/fault-monitor.ts';
 import type { HostGateway } from './hosts/gateway.ts';
+import type { HttpKernel } from './http/kernel.ts';
+import type { Limits } from './limits/limits.ts';
 
 /**
  * What every feature stands on. It adds its routes to `app` and ends with it, by its hooks: `preClose` runs before the
@@ -17,6 +19,9 @@ import type { HostGateway } from './hosts/gateway.ts';
 export interface Foundation {
   readonly app: FastifyInstance;
   readonly hosts: HostGateway;
+  readonly connections: HttpKernel['connections'];
+  readonly addressOf: HttpKernel['addressOf'];
+  readonly limits: Limits;
   readonly authenticator: Authenticator;
   readonly database: Db;
   readonly commits: GroupCommit;

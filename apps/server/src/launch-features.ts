@@ -8,6 +8,7 @@ import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
 import { ProjectBundles } from './launches/project-bundles.ts';
 import { ProjectLaunches } from './launches/project-launches.ts';
 import { addLaunchRoutes } from './launches/routes.ts';
+import { RunPlaces } from './launches/run-places.ts';
 import { createLaunchStore, type LaunchStore } from './launches/store.ts';
 import { periodically } from './periodically.ts';
 import type { GetLaunchable } from './projects/launchable.ts';
@@ -43,7 +44,7 @@ function keepHistoryShort(
 
 /** Starting and stopping automations. */
 export function openLaunchFeatures(foundation: Foundation, options: LaunchOptions): void {
-  const { app, database, commits, audit, clock } = foundation;
+  const { app, database, commits, audit, clock, limits } = foundation;
   const { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs } = options;
   const { devices, runs, runAccess, activeRuns, runsCreated } = fleetFeatures;
   const launches = createLaunchStore(database, commits);
@@ -55,9 +56,10 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
   };
   const dispatcher = {
     ...{ launches, audit, activeRuns, stops, clock, ackTimeoutMs, onCreated: runsCreated },
+    places: new RunPlaces(limits, activeRuns),
     nameOf: nameOfDevice,
   };
-  const parameters = new ParameterChecker();
+  const parameters = new ParameterChecker(limits.turns.parameters);
   const bundles = new ProjectBundles(compiler);
   addLaunchRoutes(app, {
     directLaunches: new DirectLaunches(dispatcher, devices, compiler),

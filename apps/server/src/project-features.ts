@@ -52,9 +52,11 @@ function tellOfConfinement(git: GitProgram, isRequired: boolean, log: Logger): v
 
 /** Projects with everything that belongs to them: files, commits, git clients. Throws a `SettingError` without a git that will do. */
 export async function openProjectFeatures(
-  { app, database, dataDir, authenticator, audit, clock, log, faults, confinement }: Foundation,
+  foundation: Foundation,
   { searchPath, requireConfinement, compiler, people, onDeleted }: ProjectOptions,
 ): Promise<ProjectFeatures> {
+  const { app, database, dataDir, authenticator, addressOf, limits, clock, log, faults } = foundation;
+  const { confinement, audit } = foundation;
   const git = await prepareGit(path.resolve(dataDir, 'git'), searchPath, confinement);
   tellOfConfinement(git, requireConfinement, log);
   faults.addProbe('git', () => probeGit(git));
@@ -66,13 +68,14 @@ export async function openProjectFeatures(
   await repositories.sweep((id) => ids.has(id));
   faults.addProbe('disk', probeOfPart(folder));
   const access = createProjectAccess(store);
-  const parameters = new ParameterChecker();
+  const parameters = new ParameterChecker(limits.turns.parameters);
   app.addHook('onClose', () => parameters.close());
   const desk = { repositories, compiler, parameters, totals: new ProjectTotals() };
-  addProjectRoutes(app, { store, access, people, repositories, clock, onDeleted });
-  await addFileRoutes(app, { access, desk, confinement });
-  addCommitRoutes(app, { access, desk, clock });
-  await addGitRoutes(app, { authenticate: authenticator.authenticate, access, desk, audit, log });
+  addProjectRoutes(app, { store, access, people, repositories, clock, limits, onDeleted });
+  await addFileRoutes(app, { access, desk, confinement, limits });
+  addCommitRoutes(app, { access, desk, clock, limits });
+  const { authenticate } = authenticator;
+  await addGitRoutes(app, { authenticate, addressOf, limits, access, desk, audit, log });
   return {
     getLaunchable: createGetLaunchable(access, repositories),
     listOwned: (userId) => store.listOwned(userId),

@@ -120,6 +120,26 @@ export const errorTable = {
     status: 409,
     message: 'Device {device_id} is connected or has runs: unplug it or stop its host, then delete it.',
   },
+  too_many_projects: {
+    status: 409,
+    message:
+      'A user may own {limit} projects (PHALANX_MAX_PROJECTS), and has as many: delete one, or ask the operator for more.',
+  },
+  too_many_tokens: {
+    status: 409,
+    message:
+      'A user may have {limit} tokens (PHALANX_MAX_TOKENS), and has as many: revoke one, or ask the operator for more.',
+  },
+  project_bytes_exceeded: {
+    status: 409,
+    message:
+      'The projects of their owner may take {limit} bytes (PHALANX_MAX_PROJECT_MB), and nothing was stored beyond: delete projects, or ask the operator for more.',
+  },
+  capture_bytes_exceeded: {
+    status: 409,
+    message:
+      'The captures of a user may take {limit} bytes (PHALANX_MAX_CAPTURE_MB), and nothing was stored beyond: old records make room when they go, or ask the operator for more.',
+  },
   precondition_failed: {
     status: 412,
     message: '{path} is not the version that the request asks for, so nothing was changed: read it again.',
@@ -163,6 +183,41 @@ export const errorTable = {
   too_many_streams: {
     status: 429,
     message: 'This token already has {limit} event streams open. Close one, then ask again.',
+  },
+  too_many_requests: {
+    status: 429,
+    message:
+      'More requests have come than the {limit} a second that are taken (PHALANX_REQUESTS_PER_SECOND). Ask again in {seconds} s.',
+  },
+  too_many_bad_tokens: {
+    status: 429,
+    message:
+      'From this address came more requests without a valid token than the {limit} a minute that are looked at (PHALANX_BAD_TOKENS_PER_MINUTE). Ask again in {seconds} s.',
+  },
+  too_many_connections: {
+    status: 429,
+    message:
+      'There are {limit} connections, as many as may be at once (PHALANX_MAX_CONNECTIONS, PHALANX_MAX_CONNECTIONS_PER_ADDRESS). Close some, and ask again in {seconds} s.',
+  },
+  too_many_runs: {
+    status: 429,
+    message:
+      'More than {limit} runs of yours would be under way (PHALANX_MAX_RUNS). Nothing was launched. Launch again when some have ended, in {seconds} s or later.',
+  },
+  too_many_device_runs: {
+    status: 429,
+    message:
+      'More than {limit} runs would be under way on a device (PHALANX_MAX_RUNS_PER_DEVICE): {devices}. Nothing was launched. Launch again when some have ended, in {seconds} s or later.',
+  },
+  too_many_waiting: {
+    status: 429,
+    message:
+      'Of your requests {limit} wait for {work} (PHALANX_MAX_WAITING), and nothing was done for this one. Send it again in {seconds} s.',
+  },
+  too_busy: {
+    status: 503,
+    message:
+      'The service had no time for {work}: others who had less of it were served first, and nothing was done. Send it again in {seconds} s.',
   },
   internal: {
     status: 500,

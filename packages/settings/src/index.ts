@@ -7,6 +7,7 @@ export {
   type Environment,
   parseSettings,
   type Setting,
+  type SettingFormat,
   setting,
   shownDefault,
 } from './setting.ts';

@@ -114,3 +114,18 @@ test('audit tells who did what, as a table, as JSON and as lines of JSON', async
   const wrong = await service.run(['audit', '--since', 'yesterday']);
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('such as 30min, 12h or 7d') });
 });
+
+test('usage shows what one has and of what limit; administrators see everyone', async () => {
+  await service.run(['user', 'create', 'usage-user']);
+  const made = await service.run(['token', 'create', 'theirs', '--user', 'usage-user']);
+  const env = { PHALANX_TOKEN: made.stdout.trim() };
+  const own = await service.run(['usage'], { env });
+  expect(own.code).toBe(0);
+  expect(own.stdout).toMatch(
+    /^LIMIT +USED +OF +PER +REFUSED +SETTING\nprojects +0 +1,000 +user +0 +PHALANX_MAX_PROJECTS\n/,
+  );
+  expect(own.stdout).toMatch(/^tokens +1 +1,000 /m);
+  expect((await service.run(['usage', '--all'], { env })).code).toBe(3);
+  expect((await service.run(['usage', '--all'])).stdout).toMatch(/^usage-user +tokens +1 +1,000 /m);
+  expect((await service.run(['usage', '--user', 'usage-user', '--json'])).stdout).toContain('"usage-user"');
+});

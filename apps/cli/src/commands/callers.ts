@@ -15,6 +15,7 @@ import { addStopCommand } from './stop.ts';
 import { addTokenCommands } from './tokens.ts';
 import { addTypesCommand } from './types.ts';
 import { addHostsCommand } from './share-phones.ts';
+import { addUsageCommand } from './usage.ts';
 import { addUserCommands } from './users.ts';
 
 /** The commands that call a server, wherever it is. */
@@ -34,5 +35,6 @@ export function addCallerCommands(program: Command): void {
   addTokenCommands(program);
   addUserCommands(program);
   addAuditCommand(program);
+  addUsageCommand(program);
   addCompletionCommand(program);
 }

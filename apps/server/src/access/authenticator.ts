@@ -4,8 +4,9 @@ import { ApiError } from '../http/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Clock } from '../clock.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
-import { hashTokenSecret, isDamagedSecret } from './token-secret.ts';
+import { hashTokenSecret, isDamagedSecret, isWholeSecret } from './token-secret.ts';
 
 /** Tokens that are looked up without the database; the least recently used one makes room. */
 const cacheSize = 10_000;
@@ -46,11 +47,12 @@ export interface Authenticator {
 interface AuthenticatorOptions {
   store: AccessStore;
   clock: Clock;
+  limits: Limits;
   /** Told when the times of last use could not be stored. */
   onError: (error: unknown) => void;
 }
 
-export function createAuthenticator({ store, clock, onError }: AuthenticatorOptions): Authenticator {
+export function createAuthenticator({ store, clock, limits, onError }: AuthenticatorOptions): Authenticator {
   const cache = new LRUCache<string, Principal>({ max: cacheSize });
   const lastUses = new Map<string, number>();
   const forgetListeners: ((tokenId: string) => void)[] = [];
@@ -64,7 +66,10 @@ export function createAuthenticator({ store, clock, onError }: AuthenticatorOpti
   };
   const timer = setInterval(() => void flush().catch(onError), lastUseFlushMs).unref();
 
-  const lookUp = async (secret: string, hash: string): Promise<Principal> => {
+  const lookUp = async (secret: string, hash: string, address: () => string): Promise<Principal> => {
+    // Who is known, or can't have been guessed, goes on also from an address that others guess from.
+    const waitMs = isWholeSecret(secret) ? 0 : limits.badTokens.waitMs(address());
+    if (waitMs > 0) throw limits.refusal('bad_tokens', null, { seconds: waitMs / 1000 });
     const found = await store.findTokenByHash(hash);
     if (found !== undefined && found.user.disabled_at !== null)
       throw refuse('The user of this token is disabled: ask an administrator.');
@@ -77,17 +82,23 @@ export function createAuthenticator({ store, clock, onError }: AuthenticatorOpti
   };
 
   return {
-    async authenticate(authorization) {
-      const secret = secretOf(authorization);
-      const hash = hashTokenSecret(secret);
-      const revocationsBefore = revocations;
-      const known = cache.get(hash) ?? (await lookUp(secret, hash));
-      const now = clock.now();
-      if (known.expiresAt !== null && known.expiresAt <= now) throw refuse('The token has expired.');
-      // What was read before a revocation must not come back into the cache after it.
-      if (revocations === revocationsBefore) cache.set(hash, known);
-      lastUses.set(known.tokenId, now);
-      return known;
+    async authenticate(authorization, address) {
+      try {
+        const secret = secretOf(authorization);
+        const hash = hashTokenSecret(secret);
+        const revocationsBefore = revocations;
+        const known = cache.get(hash) ?? (await lookUp(secret, hash, address));
+        const now = clock.now();
+        if (known.expiresAt !== null && known.expiresAt <= now) throw refuse('The token has expired.');
+        // What was read before a revocation must not come back into the cache after it.
+        if (revocations === revocationsBefore) cache.set(hash, known);
+        lastUses.set(known.tokenId, now);
+        limits.spend('requests', known.tokenId, known.userId);
+        return known;
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'unauthorized') limits.spend('bad_tokens', address());
+        throw error;
+      }
     },
     forget(tokenId) {
       revocations += 1;

@@ -7,6 +7,7 @@ import { requireScope } from '../http/authentication.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { seesEveryone, type Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { Authenticator } from './authenticator.ts';
 import type { AccessStore, StoredToken } from './store.ts';
 import { createToken, tokenView } from './tokens.ts';
@@ -16,11 +17,12 @@ interface AccessRoutesOptions {
   store: AccessStore;
   authenticator: Authenticator;
   clock: Clock;
+  limits: Limits;
 }
 
 /** `GET /me` · `GET, POST /tokens` · `DELETE /tokens/:id` */
 export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptions): void {
-  const { store, authenticator, clock } = options;
+  const { store, authenticator, clock, limits } = options;
 
   addRoute(app, accessRoutes.me, async ({ principal }) => {
     const user = await store.findUser(principal.userId);
@@ -41,7 +43,7 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
   });
 
   addRoute(app, accessRoutes.createToken, async ({ principal, body, deed }) => {
-    const { token, secret } = await createToken({ store, clock }, principal, body);
+    const { token, secret } = await createToken({ store, clock, limits }, principal, body);
     const { id, name, user_id, scopes, project_ids, expires_at } = token;
     deed.on({ type: 'token', id, name }, [user_id], { user_id, scopes, project_ids, expires_at });
     return { success: true, token, secret };

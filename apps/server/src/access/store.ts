@@ -1,6 +1,6 @@
 import type { Scope } from '@phalanx/protocol';
 
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import { nameKey, namePattern } from '../db/name-key.ts';
@@ -108,6 +108,15 @@ const family = (id: string) => sql<string>`(
 
 export type AccessStore = ReturnType<typeof createAccessStore>;
 
+async function countTokens(db: Kysely<Tables>, userId: string): Promise<number> {
+  const row = await db
+    .selectFrom('token')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
 /** Users and tokens. */
 export function createAccessStore(database: Db) {
   const db = database.withTables<Tables>();
@@ -174,6 +183,17 @@ export function createAccessStore(database: Db) {
     async insertToken(token: NewToken): Promise<void> {
       await db.insertInto('token').values(toRow(token)).execute();
     },
+
+    /** False, and nothing is stored, when the user has `most` tokens already. */
+    async insertTokenWithin(token: NewToken, most: number): Promise<boolean> {
+      return db.transaction().execute(async (transaction) => {
+        if ((await countTokens(transaction, token.userId)) >= most) return false;
+        await transaction.insertInto('token').values(toRow(token)).execute();
+        return true;
+      });
+    },
+
+    countTokens: (userId: string): Promise<number> => countTokens(db, userId),
 
     async listTokens(part: ListPart & TokenFilter): Promise<StoredToken[]> {
       let query = db

@@ -24,6 +24,10 @@ export function createTokenSecret(): string {
   return `${prefix}${random}${checksum(random)}`;
 }
 
+/** True for a whole token of ours: nobody finds one by guessing. */
+export const isWholeSecret = (secret: string): boolean =>
+  secret.startsWith(prefix) && !isDamagedSecret(secret);
+
 /** True for a text that begins like a token of ours but is not whole. */
 export function isDamagedSecret(secret: string): boolean {
   if (!secret.startsWith(prefix)) return false;

@@ -7,6 +7,7 @@ import type { Principal } from '../http/principal.ts';
 import { requireName } from '../http/require-name.ts';
 import { parseTime } from '../http/time-input.ts';
 import type { Clock } from '../clock.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { AccessStore, StoredToken } from './store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 
@@ -84,7 +85,7 @@ async function requireProjects(store: AccessStore, userId: string, ids: readonly
 
 /** Makes a token as asked; the secret is returned here and nowhere else. */
 export async function createToken(
-  { store, clock }: { store: AccessStore; clock: Clock },
+  { store, clock, limits }: { store: AccessStore; clock: Clock; limits: Limits },
   principal: Principal,
   request: TokenRequest,
 ): Promise<{ token: Token; secret: string }> {
@@ -105,6 +106,7 @@ export async function createToken(
     // Only the operator's own tokens have no end: they are replaced at each start, and what they made stays.
     parentId: principal.expiresAt === null ? null : principal.tokenId,
   };
-  await store.insertToken({ ...token, hash: hashTokenSecret(secret) });
+  const row = { ...token, hash: hashTokenSecret(secret) };
+  if (!(await store.insertTokenWithin(row, limits.most('tokens')))) throw limits.refusal('tokens', userId);
   return { token: tokenView(token), secret };
 }

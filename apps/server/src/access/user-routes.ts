@@ -6,10 +6,10 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import { pageLimit, toPage } from '../http/page.ts';
-import type { Principal } from '../http/principal.ts';
 import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
 import type { Authenticator } from './authenticator.ts';
+import { requireAdministrator } from './administrator.ts';
 import type { AccessStore, StoredUser } from './store.ts';
 import { explainUserName, userView } from './users.ts';
 
@@ -112,10 +112,3 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
 }
 
 const subjectOf = ({ id, name }: StoredUser): AuditSubject => ({ type: 'user', id, name });
-
-function requireAdministrator({ role, projectIds }: Principal): void {
-  if (role === 'admin' && projectIds === null) return;
-  throw ApiError.of('forbidden', {
-    reason: 'Only administrators manage users, with tokens that are not limited to projects',
-  });
-}

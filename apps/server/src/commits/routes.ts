@@ -5,6 +5,8 @@ import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
 import { pageLimit } from '../http/page.ts';
 import { addRoute } from '../http/route.ts';
+import type { Limits } from '../limits/limits.ts';
+import { deskFor } from '../projects/desk-for.ts';
 import { onProject } from '../projects/on-project.ts';
 import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
@@ -19,10 +21,14 @@ interface CommitRoutesOptions {
   access: ProjectAccess;
   desk: ProjectDesk;
   clock: Clock;
+  limits: Limits;
 }
 
 /** `POST /automation/commit/:id` · `GET /automation/commits/:id` · `GET /automation/diff/:id` · `POST /automation/revert/:id` */
-export function addCommitRoutes(app: FastifyInstance, { access, desk, clock }: CommitRoutesOptions): void {
+export function addCommitRoutes(
+  app: FastifyInstance,
+  { access, desk, clock, limits }: CommitRoutesOptions,
+): void {
   const { repositories } = desk;
   const signature = ({ userId, userName }: Principal): Pick<CommitContent, 'author' | 'time'> => ({
     author: { userId, userName },
@@ -42,13 +48,16 @@ export function addCommitRoutes(app: FastifyInstance, { access, desk, clock }: C
   addRoute(app, commitRoutes.list, async ({ principal, params, query }) => {
     const { id } = await access.getProject(principal, params.id, readers);
     const wanted = { cursor: query.cursor, limit: pageLimit(query) };
-    const page = await repositories.read(id, (repository) => listCommits(repository, wanted));
+    const page = await limits.turns.git.run(principal.userId, () =>
+      repositories.read(id, (repository) => listCommits(repository, wanted)),
+    );
     return { success: true, ...page };
   });
 
   addRoute(app, commitRoutes.diff, async ({ principal, params }) => {
     const { id } = await access.getProject(principal, params.id, readers);
-    return { success: true, ...(await repositories.read(id, diffSavedFiles)) };
+    const diff = await limits.turns.git.run(principal.userId, () => repositories.read(id, diffSavedFiles));
+    return { success: true, ...diff };
   });
 
   addRoute(app, commitRoutes.revert, async ({ principal, params, body, deed }) => {
@@ -56,7 +65,7 @@ export function addCommitRoutes(app: FastifyInstance, { access, desk, clock }: C
     const hash = body.hash.toLowerCase();
     onProject(deed, project, { hash });
     const request = { projectId: project.id, hash, ...signature(principal) };
-    const { commit, replaced } = await revertTo(desk, request);
+    const { commit, replaced } = await revertTo(deskFor(desk, principal.userId), request);
     deed.add({ replaced });
     const message = `The files are those of commit ${commit.hash} again.`;
     return { success: true, message, commit, replaced };

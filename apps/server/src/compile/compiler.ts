@@ -15,7 +15,7 @@ interface CompilerOptions {
   log: { warn(details: object, message: string): void };
   /** Declarations that every project sees: the texts, one after the other. */
   agentTypes: string;
-  /** How many compile processes may run. Each takes about 250 MB. Default 2. */
+  /** How many compile processes may run. Each takes about 250 MB. Default 3. */
   processes?: number;
   /** For the compilation of one file; whole projects have three times as long. Default 20,000. */
   timeoutMs?: number;
@@ -63,7 +63,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
     log,
     agentTypes,
     confinement,
-    processes = 2,
+    processes = 3,
     timeoutMs = 20_000,
     maxMemoryMb = 2_048,
     maxWarmProjects = 32,
@@ -79,12 +79,12 @@ export function createCompiler(options: CompilerOptions): Compiler {
 
   /** Runs at a process; what makes the compiler give up becomes an error line at `path`. */
   async function run<Result>(
-    projectId: string,
+    { projectId, userId = projectId }: Pick<ProjectFiles, 'projectId' | 'userId'>,
     limit: { path: string; timeoutMs: number },
     task: (process: CompileProcess) => Promise<Result>,
   ): Promise<Result | Failure> {
     try {
-      return await pool.run({ projectId, timeoutMs: limit.timeoutMs, task });
+      return await pool.run({ projectId, userId, timeoutMs: limit.timeoutMs, task });
     } catch (error) {
       const text = reasonOf(error, { timeoutMs: limit.timeoutMs, maxMemoryMb });
       if (text === undefined) throw error;
@@ -95,21 +95,20 @@ export function createCompiler(options: CompilerOptions): Compiler {
   const wholeProject = { path: 'main.ts', timeoutMs: timeoutMs * 3 };
   return {
     compileFile: (files, change) =>
-      run(files.projectId, { path: change.path, timeoutMs }, async (process) => {
+      run(files, { path: change.path, timeoutMs }, async (process) => {
         const { errors, outputs, warnings } = await askCheck(process, { files, change, maxWarmProjects });
         if (findCompiledPath(change.path) === undefined)
           return { ok: true, js: undefined, warnings: [...errors, ...warnings] };
         return errors.length > 0 ? { ok: false, errors } : { ok: true, js: outputs[0]?.[1], warnings };
       }),
     compileProject: (files) =>
-      run(files.projectId, wholeProject, async (process) => {
+      run(files, wholeProject, async (process) => {
         const { errors, outputs } = await askCheck(process, { files, maxWarmProjects });
         return errors.length > 0 ? { ok: false, errors } : { ok: true, outputs: new Map(outputs) };
       }),
-    bundleProject: (files) =>
-      run(files.projectId, wholeProject, (process) => askBundle(process, files, 'project')),
+    bundleProject: (files) => run(files, wholeProject, (process) => askBundle(process, files, 'project')),
     bundleDirectCode: (owner, code) =>
-      run(owner, { path: directPath, timeoutMs }, (process) =>
+      run({ projectId: owner }, { path: directPath, timeoutMs }, (process) =>
         askBundle(process, filesOfDirectCode(owner, code), 'direct code'),
       ),
     prepare: () => pool.prepare(),

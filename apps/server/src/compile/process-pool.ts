@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 import { CompileProcess, CompileProcessEnded, type CompileProcessOptions } from './compile-process.ts';
 import { FairQueue } from './fair-queue.ts';
 
@@ -8,12 +10,15 @@ interface PoolOptions extends CompileProcessOptions {
 
 interface Work<Result> {
   projectId: string;
+  /** For whom. */
+  userId: string;
   timeoutMs: number;
   task: (process: CompileProcess) => Promise<Result>;
 }
 
 interface Job {
   projectId: string;
+  userId: string;
   timeoutMs: number;
   queuedAt: number;
   failures: number;
@@ -23,6 +28,7 @@ interface Job {
 
 /** So long a project waits for the process that is warm for it, before another one starts cold. */
 const patienceMs = 250;
+const maxRemembered = 10_000;
 /** Above this share of the memory limit a process is replaced as soon as it is idle. */
 const replaceAtShare = 0.6;
 
@@ -31,6 +37,8 @@ export class ProcessPool {
   readonly #options: PoolOptions;
   readonly #queue = new FairQueue<Job>();
   readonly #working = new Set<string>();
+  /** Who last worked on which project. */
+  readonly #users = new LRUCache<string, string>({ max: maxRemembered });
   readonly #tidying = new Set<Promise<void>>();
   #processes: CompileProcess[] = [];
   #patience: NodeJS.Timeout | undefined;
@@ -41,12 +49,13 @@ export class ProcessPool {
   }
 
   /** Runs `task` at a process. Rejects with `CompileProcessEnded` when it ended for the task's own fault. */
-  async run<Result>({ projectId, timeoutMs, task }: Work<Result>): Promise<Result> {
+  async run<Result>({ projectId, userId, timeoutMs, task }: Work<Result>): Promise<Result> {
     if (this.#isClosed) throw new Error('The compiler is closed');
     return new Promise<Result>((resolve, reject) => {
       const run = async (process: CompileProcess): Promise<void> => resolve(await task(process));
       this.#queue.add(projectId, {
         projectId,
+        userId,
         timeoutMs,
         run,
         fail: reject,
@@ -90,7 +99,7 @@ export class ProcessPool {
     }
   }
 
-  #choose({ projectId, queuedAt }: Job): CompileProcess | undefined {
+  #choose({ projectId, userId, queuedAt }: Job): CompileProcess | undefined {
     const home = this.#processes.find(({ mirrors }) => mirrors.has(projectId));
     if (home !== undefined && !home.isBusy) return home;
     const waitedMs = performance.now() - queuedAt;
@@ -98,12 +107,15 @@ export class ProcessPool {
       this.#patience ??= setTimeout(() => this.#schedule(), patienceMs - waitedMs);
       return undefined;
     }
-    return this.#findIdle() ?? this.#spawn();
+    const idle = this.#processes
+      .filter(({ isBusy }) => !isBusy)
+      .toSorted((one, other) => one.mirrors.size - other.mirrors.size);
+    // What one user's projects do to a process shall not cost another user.
+    return idle.find((one) => this.#isOnlyOf(userId, one)) ?? this.#spawn() ?? idle[0];
   }
 
-  #findIdle(): CompileProcess | undefined {
-    const idle = this.#processes.filter(({ isBusy }) => !isBusy);
-    return idle.toSorted((one, other) => one.mirrors.size - other.mirrors.size)[0];
+  #isOnlyOf(userId: string, { mirrors }: CompileProcess): boolean {
+    return [...mirrors.keys()].every((projectId) => (this.#users.get(projectId) ?? userId) === userId);
   }
 
   #spawn(): CompileProcess | undefined {
@@ -120,6 +132,7 @@ export class ProcessPool {
   }
 
   async #start(job: Job, process: CompileProcess): Promise<void> {
+    this.#users.set(job.projectId, job.userId);
     this.#working.add(job.projectId);
     const wasShared = process.mirrors.size > 1;
     try {

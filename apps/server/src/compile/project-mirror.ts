@@ -7,6 +7,8 @@ import { isTypeScript } from './source-paths.ts';
 /** The files of a project as one immutable state, such as a git tree. */
 export interface ProjectFiles {
   readonly projectId: string;
+  /** For whom it is compiled. */
+  readonly userId?: string;
   /** Another one whenever any file differs. */
   readonly treeId: string;
   /** All files: path to a word that is another one whenever the content differs, such as the blob's hash. */

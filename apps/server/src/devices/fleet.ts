@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { DeviceStore, StoredDevice } from './store.ts';
 
 /** A device with what its host last said of it. */
@@ -46,11 +47,14 @@ export class Fleet {
   readonly #byOwner = new Map<string, Set<FleetDevice>>();
   readonly #listeners: ChangeListener[] = [];
   readonly #store: DeviceStore;
+  readonly #limits: Limits;
   readonly #clock: Clock;
   readonly #heartbeatMs: number;
 
-  constructor(options: { store: DeviceStore; clock: Clock; heartbeatMs: number }) {
+  constructor(options: { store: DeviceStore; clock: Clock; limits: Limits; heartbeatMs: number }) {
     this.#store = options.store;
+    this.#limits = options.limits;
+    options.limits.show('devices', (userId) => this.#byOwner.get(userId)?.size ?? 0);
     this.#clock = options.clock;
     this.#heartbeatMs = options.heartbeatMs;
   }
@@ -179,6 +183,7 @@ export class Fleet {
 
   #apply(link: HostLink, report: DeviceReport): FleetDevice | undefined {
     const known = this.#bySerial.get(key(link.userId, report.serial));
+    if (known === undefined && !this.#hasRoom(link.userId)) return undefined;
     // Two hosts may see one phone; the one that can use it has it.
     const heldElsewhere =
       known !== undefined && known.link !== null && known.link !== link && known.link.isOpen;
@@ -191,6 +196,13 @@ export class Fleet {
     device.confirmedAt = report.state === 'ready' ? this.#clock.now() : null;
     this.#setState(device, report);
     return device;
+  }
+
+  /** A host that reports more phones than its user may have keeps those that are known. */
+  #hasRoom(userId: string): boolean {
+    const hasRoom = (this.#byOwner.get(userId)?.size ?? 0) < this.#limits.most('devices');
+    if (!hasRoom) this.#limits.note('devices', userId);
+    return hasRoom;
   }
 
   #describe(link: HostLink, report: DeviceReport, before: StoredDevice | undefined): StoredDevice {

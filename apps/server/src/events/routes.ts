@@ -30,7 +30,8 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>): 
   addRawRoute(app, eventRoutes.stream, async ({ principal, query, raw }, reply) => {
     if (raw.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('');
     const streams = open.get(principal.tokenId) ?? new Set();
-    if (streams.size >= streamsPerToken) throw ApiError.of('too_many_streams', { limit: streamsPerToken });
+    if (streams.size >= streamsPerToken)
+      throw ApiError.of('too_many_streams', { limit: streamsPerToken }, { retryAfterS: 10 });
     const filter: EventFilter = {
       userId: principal.userId,
       deviceId: query.device_id,
@@ -38,6 +39,8 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>): 
       projectIds: principal.projectIds,
     };
     reply.hijack();
+    // It is told now and then that nothing has happened.
+    raw.raw.socket.setTimeout(0);
     const stream = new EventStream(reply.raw, raw.id, principal.expiresAt ?? Infinity);
     open.set(principal.tokenId, streams.add(stream));
     const unsubscribe = bus.subscribe((event) => {

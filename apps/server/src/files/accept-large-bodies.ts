@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 
 import { jsonContentType, maxJsonBytes, parseJson } from '../http/body.ts';
+import type { Limits } from '../limits/limits.ts';
 import { type BodyStaging, stageBody, type StagedBody } from './large-body/stage-body.ts';
 
 /** A body up to this size is read in the server's own process: in about ten milliseconds. */
@@ -12,14 +13,23 @@ const stagedBodies = new WeakMap<FastifyRequest, StagedBody>();
 
 export const findStagedBody = (request: FastifyRequest): StagedBody | undefined => stagedBodies.get(request);
 
+interface LargeBodies extends Omit<BodyStaging, 'inTurn'> {
+  turns: Limits['turns'];
+  /** Throws when the caller may not write there. */
+  admit: (request: FastifyRequest) => Promise<void>;
+}
+
 /** For routes whose bodies are larger than what the event loop can parse in passing. */
-export function acceptLargeBodies(app: FastifyInstance, staging: BodyStaging): void {
+export function acceptLargeBodies(app: FastifyInstance, { turns, admit, ...staging }: LargeBodies): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(jsonContentType, async (request: FastifyRequest, payload: IncomingMessage) => {
     const { small, rest } = await readSmall(payload);
     if (rest === undefined) return parseJson(small);
     const limitBytes = request.routeOptions.bodyLimit ?? maxInProcessBytes;
-    const staged = await stageBody(rest, staging, limitBytes);
+    const { userId } = request.principal;
+    await admit(request);
+    const inTurn: BodyStaging['inTurn'] = (work) => turns.reading.run(userId, work);
+    const staged = await turns.bodies.run(userId, () => stageBody(rest, { ...staging, inTurn }, limitBytes));
     stagedBodies.set(request, staged);
     return staged.fields;
   });

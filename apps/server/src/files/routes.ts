@@ -5,6 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import { namesVersion } from '../http/entity-tags.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
+import type { Limits } from '../limits/limits.ts';
+import { deskFor } from '../projects/desk-for.ts';
 import { onProject } from '../projects/on-project.ts';
 import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
@@ -22,24 +24,31 @@ interface FileRoutesOptions {
   access: ProjectAccess;
   desk: ProjectDesk;
   confinement: Confinement;
+  limits: Limits;
 }
 
 /** `PUT, GET, DELETE /automation/file/:id` · `GET, PUT /automation/files/:id` */
 export async function addFileRoutes(
   app: FastifyInstance,
-  { access, desk, confinement }: FileRoutesOptions,
+  { access, desk, confinement, limits }: FileRoutesOptions,
 ): Promise<void> {
   const { repositories } = desk;
 
   await app.register(async (large) => {
-    acceptLargeBodies(large, { stagingFolder: repositories.git.stagingFolder, confinement });
+    acceptLargeBodies(large, {
+      ...{ stagingFolder: repositories.git.stagingFolder, confinement, turns: limits.turns },
+      admit: async ({ principal, params }) => {
+        const id = typeof params === 'object' && params !== null && 'id' in params ? String(params.id) : '';
+        await access.getProject(principal, id, editors);
+      },
+    });
     addRawRoute(large, fileRoutes.write, async ({ principal, params, body, deed, raw }, reply) => {
       const path = requirePath(body.path);
       const content = contentOf(body.content, findStagedBody(raw));
       const project = await access.getProject(principal, params.id, editors);
       onProject(deed, project, { path });
       const precondition = preconditionOf(raw);
-      const { id, ...written } = await writeFile(desk, {
+      const { id, ...written } = await writeFile(deskFor(desk, principal.userId), {
         projectId: project.id,
         path,
         content,
@@ -61,7 +70,7 @@ export async function addFileRoutes(
         deleted: firstOf(deleted),
       });
       const change = { projectId: project.id, files, deleted, expected: body.expected_etag };
-      return { success: true, ...(await replaceFiles(desk, change)) };
+      return { success: true, ...(await replaceFiles(deskFor(desk, principal.userId), change)) };
     });
   });
 

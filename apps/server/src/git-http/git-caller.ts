@@ -24,7 +24,8 @@ interface GitRequest {
 export const authenticateGitCaller = (
   authenticate: Authenticate,
   authorization: string | undefined,
-): Promise<Principal> => authenticate(bearerOf(authorization));
+  address: () => string,
+): Promise<Principal> => authenticate(bearerOf(authorization), address);
 
 /** The project that this caller may fetch from or push to. Throws what the error table has for that. */
 export async function admitGitCaller(

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import type { Logger } from 'pino';
@@ -7,7 +8,9 @@ import type { Logger } from 'pino';
 import { ApiError } from '../http/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
 import { Deed, doerOf, type DeedLog } from '../http/deed.ts';
-import { asApiError, logFailure } from '../http/error-replies.ts';
+import { asApiError, logFailure, tellWhen } from '../http/error-replies.ts';
+import type { Limits } from '../limits/limits.ts';
+import { deskFor } from '../projects/desk-for.ts';
 import type { ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { onProject } from '../projects/on-project.ts';
@@ -15,18 +18,16 @@ import { admitGitCaller, authenticateGitCaller } from './git-caller.ts';
 import { GitExchange, type GitService } from './git-exchange.ts';
 import { flush, pktLine } from './pkt-line.ts';
 import { guardPush } from './push-gate.ts';
-import { Slots } from './slots.ts';
 
 interface GitRoutesOptions {
   authenticate: Authenticate;
+  addressOf: (request: IncomingMessage) => string;
+  limits: Limits;
   access: ProjectAccess;
   desk: ProjectDesk;
   audit: DeedLog;
   log: Logger;
 }
-
-/** Clones and pushes at a time; each holds a few processes. */
-const maxExchanges = 32;
 
 const services: Record<string, GitService | undefined> = {
   'git-upload-pack': 'upload-pack',
@@ -38,9 +39,10 @@ const services: Record<string, GitService | undefined> = {
  * what git clients speak over HTTP. Errors are plain text, because git shows that to its user.
  */
 export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptions): Promise<void> {
-  const slots = new Slots(maxExchanges);
-  /** The project of each request that was let in before its body is read. */
-  const admitted = new WeakMap<object, string>();
+  /** Clones and pushes: each holds a few processes. */
+  const { git: turns } = options.limits.turns;
+  /** The requests that were let in before their body is read. */
+  const admitted = new WeakMap<object, Admitted>();
   await app.register(async (git) => {
     git.removeAllContentTypeParsers();
     for (const service of Object.keys(services))
@@ -57,8 +59,8 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
         const service = services[request.query.service ?? ''];
         if (service === undefined)
           throw ApiError.of('forbidden', { reason: 'Use git 1.6.6 or newer: it asks for a service' });
-        const projectId = await admit(request, service);
-        return slots.run(() => advertise({ request, reply, service, projectId }));
+        const caller = await admit(request, service);
+        return turns.run(caller.userId, () => advertise({ request, reply, service, ...caller }));
       },
     );
 
@@ -70,13 +72,13 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
           config: { ...closed.config, audit: service === 'receive-pack' ? 'push' : null },
           // Before anything of the body is read.
           onRequest: async (request) => {
-            const projectId = await admit(request, service);
-            admitted.set(request, projectId);
+            admitted.set(request, await admit(request, service));
           },
         },
         async (request, reply) => {
-          const projectId = admitted.get(request) ?? '';
-          return slots.run(() => serve({ request, reply, service, projectId }));
+          const caller = admitted.get(request);
+          if (caller === undefined) throw new Error('the request was not let in');
+          return turns.run(caller.userId, () => serve({ request, reply, service, ...caller }));
         },
       );
     }
@@ -85,13 +87,15 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   async function admit(request: FastifyRequest<{ Params: { name: string } }>, service: GitService) {
     const deed = service === 'receive-pack' ? new Deed('push', doerOf(request)) : undefined;
     request.deed = deed;
-    const principal = await authenticateGitCaller(options.authenticate, request.headers.authorization);
+    const principal = await authenticateGitCaller(options.authenticate, request.headers.authorization, () =>
+      options.addressOf(request.raw),
+    );
     Object.assign(request, { principal, hasPrincipal: true });
     if (deed !== undefined) deed.doer.principal = principal;
     const projectId = request.params.name.replace(/\.git$/, '');
     const project = await admitGitCaller(options.access, { principal, projectId, service });
     if (deed !== undefined) onProject(deed, project);
-    return project.id;
+    return { projectId: project.id, userId: principal.userId };
   }
 
   async function open(exchange: Exchange, ...flags: string[]) {
@@ -127,7 +131,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   }
 
   async function serve(exchange: Exchange): Promise<FastifyReply> {
-    const { request, reply, service, projectId } = exchange;
+    const { request, reply, service, userId, projectId } = exchange;
     const { deed } = request;
     const { git, leave } = await prepared(exchange);
     const body = request.body instanceof Readable ? request.body : Readable.from([]);
@@ -136,7 +140,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     const guarding =
       deed !== undefined
         ? guardPush({
-            ...{ desk: options.desk, log: options.log, audit: options.audit },
+            ...{ desk: deskFor(options.desk, userId), log: options.log, audit: options.audit },
             projectId,
             deed,
             fromHooks,
@@ -164,11 +168,15 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   }
 }
 
-interface Exchange {
+interface Admitted {
+  userId: string;
+  projectId: string;
+}
+
+interface Exchange extends Admitted {
   request: FastifyRequest;
   reply: FastifyReply;
   service: GitService;
-  projectId: string;
 }
 
 async function* withGreeting(greeting: string, output: Readable): AsyncGenerator<Buffer> {
@@ -195,6 +203,7 @@ function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyR
   logFailure(error, known, request);
   if (known.code === 'unauthorized')
     void reply.header('www-authenticate', 'Basic realm="Phalanx", charset="UTF-8"');
+  tellWhen(known, reply);
   const text = gitTexts[known.code] ?? known.message;
   return reply.code(known.status).type('text/plain; charset=utf-8').send(`${text}\n`);
 }

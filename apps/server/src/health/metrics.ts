@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
 
+import type { Limits } from '../limits/limits.ts';
 import { faultParts, type Fault } from '../faults/fault.ts';
 
 export interface Figures {
@@ -9,6 +10,9 @@ export interface Figures {
   activeRuns: () => number;
   /** Devices by state. */
   devices: () => ReadonlyMap<string, number>;
+  /** Connections of callers and hosts. */
+  connections: () => number;
+  limits: Limits;
   /** What does not work at present. */
   faults: () => readonly Fault[];
 }
@@ -91,6 +95,32 @@ function faultsByPart(figures: Figures): Gauge<'part'> {
   });
 }
 
+function limitFigures({ limits }: Figures): (Counter | Gauge)[] {
+  const refusals = new Counter({
+    name: 'phalanx_limit_refusals_total',
+    help: 'How often a limit was met',
+    labelNames: ['limit'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [limit, count] of limits.refusals) this.inc({ limit }, count);
+    },
+  });
+  const turns = new Gauge({
+    name: 'phalanx_turns',
+    help: 'Work that users take turns at, by its kind and whether it waits',
+    labelNames: ['work', 'state'],
+    registers: [],
+    collect() {
+      for (const [work, { waiting, working }] of Object.entries(limits.turns)) {
+        this.set({ work, state: 'waiting' }, waiting);
+        this.set({ work, state: 'working' }, working);
+      }
+    },
+  });
+  return [refusals, turns];
+}
+
 /** Of Node's own figures, those whose names Prometheus objects to: gauges that are called totals. */
 const misnamed = [
   'nodejs_active_handles_total',
@@ -107,6 +137,8 @@ export function createMetrics(figures: Figures): Metrics {
   registry.registerMetric(gauge('phalanx_runs_active', 'Runs that have not ended', figures.activeRuns));
   registry.registerMetric(devicesByState(figures));
   registry.registerMetric(faultsByPart(figures));
+  registry.registerMetric(gauge('phalanx_connections', 'Connections that are open', figures.connections));
+  for (const metric of limitFigures(figures)) registry.registerMetric(metric);
   const logEntries = new Counter({
     name: 'phalanx_log_entries_stored_total',
     help: 'Log entries stored',

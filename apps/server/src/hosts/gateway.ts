@@ -10,6 +10,7 @@ import { ApiError } from '../http/api-error.ts';
 import { Deed, type DeedLog, type Doer } from '../http/deed.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
+import type { Limits } from '../limits/limits.ts';
 import { refuseSocket } from '../http/refuse-socket.ts';
 import { HostConnection } from './connection.ts';
 import type { HostLink } from './host-link.ts';
@@ -17,9 +18,13 @@ import { HostListeners } from './host-listeners.ts';
 
 interface GatewayOptions {
   authenticate: Authenticate;
+  addressOf: (request: IncomingMessage) => string;
+  /** Throws when the connection of the request is one too many. */
+  requirePlace: (request: IncomingMessage) => void;
   clock: Clock;
   log: Logger;
   faults: FaultMonitor;
+  limits: Limits;
   heartbeatMs: number;
   deeds: DeedLog;
 }
@@ -102,7 +107,9 @@ export class HostGateway {
     if (path !== hostConnectPath || this.#isClosed) {
       throw ApiError.of('route_not_found', { method: 'GET', path });
     }
-    const principal = await this.#options.authenticate(request.headers.authorization);
+    const { authenticate, addressOf, requirePlace } = this.#options;
+    requirePlace(request);
+    const principal = await authenticate(request.headers.authorization, () => addressOf(request));
     doer.principal = principal;
     requireScope(principal, 'host');
     if (principal.projectIds !== null)

@@ -11,6 +11,8 @@ interface ApiErrorOptions {
   errors?: readonly string[];
   /** What it means for each device. */
   devices?: readonly DeviceOutcome[];
+  /** When to ask again, in seconds. */
+  retryAfterS?: number;
   /** Goes to the service's log only. */
   cause?: unknown;
 }
@@ -21,6 +23,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly errors: readonly string[] | undefined;
   readonly devices: readonly DeviceOutcome[] | undefined;
+  readonly retryAfterS: number | undefined;
 
   private constructor(code: ErrorCode, message: string, options: ApiErrorOptions) {
     super(message, { cause: options.cause });
@@ -29,12 +32,14 @@ export class ApiError extends Error {
     this.status = errorTable[code].status;
     this.errors = options.errors;
     this.devices = options.devices;
+    this.retryAfterS = options.retryAfterS;
   }
 
   /** The same failure, with what it means for each device. */
   withDevices(devices: readonly DeviceOutcome[]): ApiError {
     return new ApiError(this.code, this.message, {
       ...(this.errors !== undefined && { errors: this.errors }),
+      ...(this.retryAfterS !== undefined && { retryAfterS: this.retryAfterS }),
       cause: this.cause,
       devices,
     });

@@ -48,7 +48,13 @@ function faultReply(error: unknown): ApiError | undefined {
 /** A fault is told once to the operator, however many requests meet it; a mistake of ours each time. */
 export function logFailure(error: unknown, known: ApiError, request: FastifyRequest): void {
   noteFailure(request, known);
-  if (known.status < 500 || known.code === 'not_ready' || request.server.noteFault(error)) return;
+  if (
+    known.status < 500 ||
+    known.code === 'not_ready' ||
+    known.code === 'too_busy' ||
+    request.server.noteFault(error)
+  )
+    return;
   request.log.error({ reqId: request.id, err: known.cause ?? known, code: known.code }, 'request failed');
 }
 
@@ -57,11 +63,18 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   logFailure(error, known, request);
   endUnreadBody(request, reply);
   if (known.code === 'unauthorized') void reply.header('www-authenticate', 'Bearer');
+  tellWhen(known, reply);
   return reply
     .code(known.status)
     .header('x-request-id', request.id)
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(errorBody(known)));
+}
+
+/** When it makes sense to ask again; who has too many connections is to close this one. */
+export function tellWhen({ code, retryAfterS }: ApiError, reply: FastifyReply): void {
+  if (retryAfterS !== undefined) void reply.header('retry-after', retryAfterS);
+  if (code === 'too_many_connections') void reply.header('connection', 'close');
 }
 
 const parserErrors: Record<string, ApiError> = {

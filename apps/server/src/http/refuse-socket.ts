@@ -14,6 +14,7 @@ export function refuseSocket(socket: Duplex, error: ApiError): void {
     `Content-Length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${crypto.randomUUID()}`,
     ...(error.status === 401 ? ['WWW-Authenticate: Bearer'] : []),
+    ...(error.retryAfterS === undefined ? [] : [`Retry-After: ${error.retryAfterS}`]),
     'Connection: close',
   ];
   // A peer that is still sending would not read the answer if the socket closed at once, and may never close its side.

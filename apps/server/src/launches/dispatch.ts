@@ -13,6 +13,7 @@ import { keptParameters } from '../runs/run-view.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import { uuidV7Series } from '../uuid-v7.ts';
 import type { Bundle } from './bundle.ts';
+import type { RunPlaces } from './run-places.ts';
 import type { BegunRun, LaunchStore, NewLaunch } from './store.ts';
 
 export interface Dispatch {
@@ -38,6 +39,7 @@ export interface Dispatcher {
   /** Told of the runs that a launch begins. */
   onCreated: (rows: readonly StoredRun[]) => void;
   activeRuns: ActiveRuns;
+  places: RunPlaces;
   stops: RunStops;
   clock: Clock;
   /** How long devices have to acknowledge. */
@@ -55,15 +57,21 @@ export type LaunchOutcome = readonly BegunRun[];
 
 /** Stores a launch, sends it to the hosts of its devices, once to each, and waits for every device's answer. */
 export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promise<LaunchOutcome> {
-  const { launches, audit, activeRuns, clock, onCreated } = dispatcher;
+  const { launches, audit, activeRuns, places, clock, onCreated } = dispatcher;
+  const release = places.claim(launch.launcher.userId, launch.devices);
   const createdAt = clock.now();
   const nextId = uuidV7Series(launch.devices.length, createdAt);
   const planned = launch.devices.map((on) => ({ ...on, row: newRun(launch, on, nextId(), createdAt) }));
   const rows = planned.map(({ row }) => row);
   describeDeed(launch);
-  await launches.insert(newLaunch(launch, createdAt), rows, audit.writeOf(launch.deed));
+  const note = audit.writeOf(launch.deed);
+  await launches.insert(newLaunch(launch, createdAt), rows, note).catch((error: unknown) => {
+    release();
+    throw error;
+  });
   // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
   for (const { row, link } of planned) activeRuns.add(activeRunOf(row, link.connectionId));
+  release();
   sendToHosts(launch, planned);
   onCreated(rows);
   const begun = await awaitStart(dispatcher, rows);

@@ -39,7 +39,9 @@ export class ProjectLaunches {
   async start(principal: Principal, request: ProjectRequest, deed: Deed): Promise<LaunchReply> {
     const project = await this.#options.getLaunchable(request.automationId, principal);
     this.#getFreeDevices(principal, project, request.device_ids);
-    const automationParameters = await this.#checkParameters(project, request.automationParameters ?? {});
+    const { userId } = principal;
+    const given = request.automationParameters ?? {};
+    const automationParameters = await this.#checkParameters(project, given, userId);
     const bundle = await this.#options.bundles.get(project.files);
     // Compiling takes its time: a device may have gone meanwhile.
     const devices = this.#getFreeDevices(principal, project, request.device_ids);
@@ -85,9 +87,10 @@ export class ProjectLaunches {
   async #checkParameters(
     { files }: Launchable,
     parameters: Record<string, unknown>,
+    userId: string,
   ): Promise<Record<string, unknown>> {
     const schema = await files.read(parametersSchemaPath);
-    return schema === undefined ? parameters : this.#options.parameters.check(schema, parameters);
+    return schema === undefined ? parameters : this.#options.parameters.check(schema, parameters, userId);
   }
 }
 

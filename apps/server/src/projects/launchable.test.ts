@@ -50,7 +50,7 @@ const writeText = (id: string, file: string, text: string): Promise<void> =>
 async function createProject(): Promise<string> {
   const id = crypto.randomUUID();
   await repositories.create(id);
-  await store.insert({ id, owner_id: 'owner', name: id, created_at: 1 });
+  await store.insertWithin({ id, owner_id: 'owner', name: id, created_at: 1 }, 100);
   return id;
 }
 

@@ -31,7 +31,10 @@ export function createGetLaunchable(access: ProjectAccess, repositories: Project
         name,
         commit: state.head ?? null,
         dirty: await isDirty(repository, state),
-        files: createProjectFiles(id, state.files, (work) => repositories.read(id, work)),
+        files: {
+          ...createProjectFiles(id, state.files, (work) => repositories.read(id, work)),
+          userId: principal.userId,
+        },
       };
     });
   };

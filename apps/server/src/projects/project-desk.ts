@@ -1,5 +1,4 @@
 import type { Compiler } from '../compile/compiler.ts';
-import type { ParameterChecker } from '../launches/parameters/parameter-checker.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
 import type { ProjectTotals } from './project-totals.ts';
 
@@ -7,6 +6,6 @@ import type { ProjectTotals } from './project-totals.ts';
 export interface ProjectDesk {
   readonly repositories: ProjectRepositories;
   readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject'>;
-  readonly parameters: Pick<ParameterChecker, 'findSchemaProblem'>;
+  readonly parameters: { findSchemaProblem(schema: string, userId?: string): Promise<string | undefined> };
   readonly totals: ProjectTotals;
 }

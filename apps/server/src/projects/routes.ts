@@ -9,12 +9,13 @@ import type { Principal } from '../http/principal.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
+import type { Limits } from '../limits/limits.ts';
 import { deleteProject } from './delete-project.ts';
 import { readers, type ProjectAccess } from './project-access.ts';
 import { onProject } from './on-project.ts';
 import type { ProjectPeople } from './project-people.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
-import type { ProjectStore, SharedProject } from './store.ts';
+import type { ProjectStore, SharedProject, StoredProject } from './store.ts';
 
 interface ProjectRoutesOptions {
   store: ProjectStore;
@@ -22,6 +23,7 @@ interface ProjectRoutesOptions {
   people: ProjectPeople;
   repositories: ProjectRepositories;
   clock: Clock;
+  limits: Limits;
   /** Told after a project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
 }
@@ -31,7 +33,8 @@ interface ProjectRoutesOptions {
  * `GET /automation-project/:id/members` · `PUT, DELETE /automation-project/:id/members/:user_id`
  */
 export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOptions): void {
-  const { store, access, people, repositories, clock } = options;
+  const { store, access, people, repositories, clock, limits } = options;
+  limits.show('projects', (userId) => store.countOwned(userId));
 
   addRoute(app, projectRoutes.list, async ({ principal, query }) => {
     const limit = pageLimit(query);
@@ -56,8 +59,10 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
       name: requireName(body.name),
       created_at: clock.now(),
     };
+    // Before a repository is made, which takes longer; what counts is the count at the end.
+    limits.require('projects', principal.userId, await store.countOwned(principal.userId));
     await repositories.create(id);
-    await store.insert(project).catch(async (error: unknown) => {
+    await insert(project).catch(async (error: unknown) => {
       await repositories.remove(id);
       throw explainName(error, project.name);
     });
@@ -126,6 +131,11 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     deed.concerned.add(userId);
     return { success: true, message: `User ${userId} is no longer a member of "${project.name}".` };
   });
+
+  async function insert(project: StoredProject): Promise<void> {
+    if (await store.insertWithin(project, limits.most('projects'))) return;
+    throw limits.refusal('projects', project.owner_id);
+  }
 
   /** Members know the project, so they are told why; to anyone else it does not exist. */
   async function getOwnProject(principal: Principal, id: string): Promise<SharedProject> {

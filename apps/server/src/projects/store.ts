@@ -1,5 +1,5 @@
 import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import { nameKey, namePattern } from '../db/name-key.ts';
@@ -34,6 +34,15 @@ export interface ProjectFilter {
   /** Only projects older than this one. */
   cursor: string | undefined;
   limit: number;
+}
+
+async function countOwned(db: Kysely<Tables>, userId: string): Promise<number> {
+  const row = await db
+    .selectFrom('project')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('owner_id', '=', userId)
+    .executeTakeFirstOrThrow();
+  return row.count;
 }
 
 export type ProjectStore = ReturnType<typeof createProjectStore>;
@@ -88,12 +97,18 @@ export function createProjectStore(database: Db) {
       return new Set(rows.map((row) => row.id));
     },
 
-    async insert(project: StoredProject): Promise<void> {
-      await db
-        .insertInto('project')
-        .values({ ...project, name_key: nameKey(project.name) })
-        .execute();
-    },
+    /** False, and nothing is stored, when the owner has `most` projects already. */
+    insertWithin: (project: StoredProject, most: number): Promise<boolean> =>
+      db.transaction().execute(async (transaction) => {
+        if ((await countOwned(transaction, project.owner_id)) >= most) return false;
+        await transaction
+          .insertInto('project')
+          .values({ ...project, name_key: nameKey(project.name) })
+          .execute();
+        return true;
+      }),
+
+    countOwned: (userId: string): Promise<number> => countOwned(db, userId),
 
     async rename(id: string, name: string): Promise<void> {
       await db

@@ -26,6 +26,7 @@ export class ActiveRuns {
   readonly #byDevice = new Map<string, Set<ActiveRun>>();
   /** How many runs have yet to begin, by launch. */
   readonly #starting = new Map<string, number>();
+  readonly #ofUser = new Map<string, number>();
   readonly #listeners = new Map<string, Set<(row: StoredRun) => void>>();
 
   get size(): number {
@@ -34,6 +35,14 @@ export class ActiveRuns {
 
   find(runId: string): ActiveRun | undefined {
     return this.#byId.get(runId);
+  }
+
+  countOnDevice(deviceId: string): number {
+    return this.#byDevice.get(deviceId)?.size ?? 0;
+  }
+
+  countOfUser(userId: string): number {
+    return this.#ofUser.get(userId) ?? 0;
   }
 
   onDevice(deviceId: string): ActiveRun[] {
@@ -56,6 +65,7 @@ export class ActiveRuns {
   }
 
   add(run: ActiveRun): void {
+    if (!this.#byId.has(run.runId)) this.#ofUser.set(run.userId, this.countOfUser(run.userId) + 1);
     this.#byId.set(run.runId, run);
     const onDevice = this.#byDevice.get(run.deviceId) ?? new Set();
     this.#byDevice.set(run.deviceId, onDevice.add(run));
@@ -75,6 +85,9 @@ export class ActiveRuns {
     if (run === undefined) return;
     this.#byId.delete(runId);
     if (run.status === 'starting') this.#changeStarting(run.launch, -1);
+    const left = this.countOfUser(run.userId) - 1;
+    if (left > 0) this.#ofUser.set(run.userId, left);
+    else this.#ofUser.delete(run.userId);
     const onDevice = this.#byDevice.get(run.deviceId);
     onDevice?.delete(run);
     if (onDevice?.size === 0) this.#byDevice.delete(run.deviceId);

@@ -4,17 +4,24 @@ import { errorTable, type ErrorCode } from '../errors.ts';
 import { ErrorBody, type RouteContract } from '../rest/contract.ts';
 import type { NamedSchemas } from './named-schemas.ts';
 
-const ofEveryone: readonly ErrorCode[] = ['invalid_request', 'internal'];
+const ofEveryone: readonly ErrorCode[] = [
+  'invalid_request',
+  'too_many_requests',
+  'too_many_connections',
+  'internal',
+];
 const ofBodies: readonly ErrorCode[] = [
   'malformed_json',
   'body_too_large',
   'unsupported_media_type',
   'unsupported_encoding',
+  'request_timeout',
 ];
 /** Of all that needs a token, which is looked up. */
 const ofCallers: readonly ErrorCode[] = [
   'unauthorized',
   'forbidden',
+  'too_many_bad_tokens',
   'storage_full',
   'storage_unavailable',
   'database_unavailable',

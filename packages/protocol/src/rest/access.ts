@@ -144,7 +144,7 @@ export const accessRoutes = {
     }),
     bodyExample: { name: 'CI of the shop', scopes: ['read', 'launch'] },
     responses: { 201: Type.Object({ success, token: Token, secret: Type.String({ examples: ['phx_…'] }) }) },
-    errors: ['user_not_found'],
+    errors: ['user_not_found', 'too_many_tokens'],
   },
   deleteToken: {
     method: 'DELETE',

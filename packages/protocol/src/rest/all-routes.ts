@@ -12,6 +12,7 @@ import { projectRoutes } from './projects.ts';
 import { recordRoutes } from './records.ts';
 import { runRoutes } from './runs.ts';
 import { deviceMemberRoutes, hostRoutes } from './shares.ts';
+import { usageRoutes } from './usage.ts';
 
 /** Every endpoint, in the order in which the document shows them. */
 export const allRoutes: readonly RouteContract[] = [
@@ -28,5 +29,6 @@ export const allRoutes: readonly RouteContract[] = [
   eventRoutes,
   accessRoutes,
   auditRoutes,
+  usageRoutes,
   healthRoutes,
 ].flatMap((routes: Readonly<Record<string, RouteContract>>) => Object.values(routes));

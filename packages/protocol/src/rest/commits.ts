@@ -63,7 +63,7 @@ export const commitRoutes = {
     params,
     query: Type.Object(pageQuery),
     responses: { 200: pageOf({ commits: Type.Array(ListedCommit) }) },
-    errors: ['project_not_found'],
+    errors: ['project_not_found', 'too_many_waiting', 'too_busy'],
   },
   diff: {
     method: 'GET',
@@ -81,7 +81,7 @@ export const commitRoutes = {
         truncated: Type.Boolean({ description: 'Whether the reply leaves text out because of its limit' }),
       }),
     },
-    errors: ['project_not_found'],
+    errors: ['project_not_found', 'too_many_waiting', 'too_busy'],
   },
   revert: {
     method: 'POST',
@@ -98,6 +98,6 @@ export const commitRoutes = {
     responses: {
       200: Type.Object({ success, message: Type.String(), commit: Commit, replaced: nullableHash }),
     },
-    errors: ['project_not_found', 'commit_not_found', 'compile_failed'],
+    errors: ['project_not_found', 'commit_not_found', 'compile_failed', 'too_many_waiting', 'too_busy'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -92,6 +92,9 @@ export const fileRoutes = {
       'compiled_path_taken',
       'project_full',
       'file_too_large',
+      'project_bytes_exceeded',
+      'too_many_waiting',
+      'too_busy',
     ],
   },
   read: {
@@ -190,6 +193,9 @@ export const fileRoutes = {
       'compiled_path_taken',
       'project_full',
       'file_too_large',
+      'project_bytes_exceeded',
+      'too_many_waiting',
+      'too_busy',
     ],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -14,3 +14,4 @@ export * from './page.ts';
 export * from './projects.ts';
 export * from './runs.ts';
 export * from './shares.ts';
+export * from './usage.ts';

@@ -81,6 +81,10 @@ export const launchRoutes = {
       'invalid_tsconfig',
       'launch_not_acknowledged',
       'stop_not_confirmed',
+      'too_many_runs',
+      'too_many_device_runs',
+      'too_many_waiting',
+      'too_busy',
     ],
   },
   launchDirect: {
@@ -103,6 +107,10 @@ export const launchRoutes = {
       'launch_id_conflict',
       'launch_not_acknowledged',
       'stop_not_confirmed',
+      'too_many_runs',
+      'too_many_device_runs',
+      'too_many_waiting',
+      'too_busy',
     ],
   },
   stopAll: {

@@ -66,7 +66,7 @@ export const projectRoutes = {
     audit: 'create_project',
     body: Type.Object({ name }),
     responses: { 201: Type.Object({ success, project: Project }) },
-    errors: ['project_name_taken'],
+    errors: ['project_name_taken', 'too_many_projects'],
   },
   get: {
     method: 'GET',

@@ -149,7 +149,13 @@ export const recordRoutes = {
     bodyTypes: captureTypes,
     bodyLimitBytes: maxCaptureBytes,
     responses: { 200: Type.Object({ success }) },
-    errors: ['capture_not_expected', 'wrong_capture_type', 'invalid_content', 'storage_full'],
+    errors: [
+      'capture_not_expected',
+      'wrong_capture_type',
+      'invalid_content',
+      'storage_full',
+      'capture_bytes_exceeded',
+    ],
   },
   readCapture: {
     method: 'GET',

@@ -10,7 +10,6 @@ import { promisify } from 'node:util';
 import type { Confinement, Policy } from '@phalanx/confinement';
 import { Compile } from 'typebox/compile';
 
-import { QueueLock } from '../../git/queue-lock.ts';
 import { ApiError } from '../../http/api-error.ts';
 import { programFiles } from '../../program-files.ts';
 import { BodyAnswer, type StagedText } from './answer.ts';
@@ -47,15 +46,14 @@ export interface StagedBody {
 export interface BodyStaging {
   readonly stagingFolder: string;
   readonly confinement: Confinement;
+  /** Few are read at a time: each takes up to a gigabyte of memory for a second. */
+  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
-
-/** One at a time: each takes up to a gigabyte of memory for a second. */
-const turn = new QueueLock();
 
 /** Takes a large JSON body past the server's own memory and event loop. Throws what the error table has for bodies. */
 export async function stageBody(
   body: Readable | AsyncIterable<Buffer>,
-  { stagingFolder, confinement }: BodyStaging,
+  { stagingFolder, confinement, inTurn }: BodyStaging,
   limitBytes: number,
 ): Promise<StagedBody> {
   const folder = path.join(stagingFolder, `body-${randomUUID()}`);
@@ -64,7 +62,7 @@ export async function stageBody(
     await mkdir(folder);
     const bodyFile = path.join(folder, 'body');
     await pipeline(body, limited(limitBytes), createWriteStream(bodyFile));
-    const { fields, contents } = await turn.run(() => readBody(bodyFile, folder, confinement));
+    const { fields, contents } = await inTurn(() => readBody(bodyFile, folder, confinement));
     const staged = contents.map((text, index) => ({ ...text, file: path.join(folder, `content-${index}`) }));
     return { fields, contents: staged, discard };
   } catch (error) {
@@ -73,11 +71,19 @@ export async function stageBody(
   }
 }
 
+/** Whoever sends more slowly holds a place that others wait for. */
+const leastBytesPerSecond = 16 * 1024;
+const graceSeconds = 20;
+
 const limited = (limit: number) =>
   async function* limit_(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let length = 0;
+    const since = performance.now();
     for await (const chunk of source) {
       length += chunk.length;
+      const seconds = (performance.now() - since) / 1000;
+      if (seconds > graceSeconds && length < seconds * leastBytesPerSecond)
+        throw ApiError.of('request_timeout', {});
       if (length > limit) throw ApiError.of('body_too_large', { limit });
       yield chunk;
     }

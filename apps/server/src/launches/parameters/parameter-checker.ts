@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 import { ApiError } from '../../http/api-error.ts';
+import type { Turns } from '../../limits/turns.ts';
 import type { ParameterAnswer, ParameterQuestion } from './parameter-messages.ts';
 
 /** In the project. */
@@ -9,9 +10,6 @@ export const parametersSchemaPath = 'parameters.schema.json';
 
 const timeoutMs = 3000;
 const memoryMb = 64;
-/** A schema that takes its time must not keep the others waiting. */
-const maxWorkers = 4;
-
 type Parameters = Record<string, unknown>;
 
 function startWorker(): Worker {
@@ -34,12 +32,15 @@ async function ask(worker: Worker, question: ParameterQuestion): Promise<Paramet
 /** Checks the parameters of launches against the schemas of their projects. */
 export class ParameterChecker {
   readonly #idle: Worker[] = [];
-  readonly #waiting: (() => void)[] = [];
-  #busy = 0;
+  readonly #turns: Turns;
+
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
 
   /** The parameters with the defaults of the schema. Throws `invalid_parameters` or `invalid_parameter_schema`. */
-  async check(schema: string, parameters: Parameters): Promise<Parameters> {
-    const answer = await this.#answer({ schema, parameters });
+  async check(schema: string, parameters: Parameters, userId: string): Promise<Parameters> {
+    const answer = await this.#answer({ schema, parameters }, userId);
     if ('schemaProblem' in answer) {
       throw ApiError.of('invalid_parameter_schema', { problem: answer.schemaProblem });
     }
@@ -48,8 +49,8 @@ export class ParameterChecker {
   }
 
   /** Why `schema` can't be used. */
-  async findSchemaProblem(schema: string): Promise<string | undefined> {
-    const answer = await this.#answer({ schema, parameters: null });
+  async findSchemaProblem(schema: string, userId = ''): Promise<string | undefined> {
+    const answer = await this.#answer({ schema, parameters: null }, userId);
     return 'schemaProblem' in answer ? answer.schemaProblem : undefined;
   }
 
@@ -57,25 +58,19 @@ export class ParameterChecker {
     await Promise.all(this.#idle.splice(0).map((worker) => worker.terminate()));
   }
 
-  async #answer(question: ParameterQuestion): Promise<ParameterAnswer> {
-    const worker = await this.#take();
-    try {
-      const answer = await ask(worker, question);
-      this.#idle.push(worker);
-      return answer;
-    } catch {
-      await worker.terminate();
-      const problem = `checking against it took longer than ${timeoutMs / 1000} s or too much memory; simplify it`;
-      return { schemaProblem: problem };
-    } finally {
-      this.#busy -= 1;
-      this.#waiting.shift()?.();
-    }
-  }
-
-  async #take(): Promise<Worker> {
-    while (this.#busy >= maxWorkers) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#busy += 1;
-    return this.#idle.pop() ?? startWorker();
+  /** A schema that takes its time keeps nobody else waiting: users take turns. */
+  #answer(question: ParameterQuestion, userId: string): Promise<ParameterAnswer> {
+    return this.#turns.run(userId, async () => {
+      const worker = this.#idle.pop() ?? startWorker();
+      try {
+        const answer = await ask(worker, question);
+        this.#idle.push(worker);
+        return answer;
+      } catch {
+        await worker.terminate();
+        const problem = `checking against it took longer than ${timeoutMs / 1000} s or too much memory; simplify it`;
+        return { schemaProblem: problem };
+      }
+    });
   }
 }

@@ -1,0 +1,9 @@
+import { ApiError } from '../http/api-error.ts';
+import type { Principal } from '../http/principal.ts';
+
+export function requireAdministrator({ role, projectIds }: Principal): void {
+  if (role === 'admin' && projectIds === null) return;
+  throw ApiError.of('forbidden', {
+    reason: 'Only administrators manage users, with tokens that are not limited to projects',
+  });
+}

@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache';
+
+/** Who was seen least recently makes room, with an allowance that is full again. */
+const maxKeys = 10_000;
+const secondMs = 1000;
+
+interface AllowanceOptions {
+  perSecond: number;
+  /** So many seconds' worth may be spent at once. */
+  burstSeconds: number;
+}
+
+/**
+ * So much a second of something, for each key. One number a key: when all that was spent will have come back. Spending
+ * is refused while more than the burst is outstanding, so the last that is spent may go beyond it.
+ */
+export class Allowance {
+  readonly #paidAt = new LRUCache<string, number>({ max: maxKeys });
+  readonly #msEach: number;
+  readonly #burstMs: number;
+
+  constructor({ perSecond, burstSeconds }: AllowanceOptions) {
+    this.#msEach = secondMs / perSecond;
+    this.#burstMs = burstSeconds * secondMs;
+  }
+
+  /** Returns 0 when it was spent, or else after how many milliseconds it may be tried again. */
+  spend(key: string, amount = 1): number {
+    const now = performance.now();
+    const paidAt = Math.max(this.#paidAt.get(key) ?? 0, now);
+    const waitMs = this.#waitOf(paidAt, now);
+    if (waitMs === 0) this.#paidAt.set(key, paidAt + amount * this.#msEach);
+    return waitMs;
+  }
+
+  /** The same question without spending. */
+  waitMs(key: string): number {
+    const now = performance.now();
+    return this.#waitOf(this.#paidAt.get(key) ?? 0, now);
+  }
+
+  /** What is outstanding of the burst, from 0 to 1. */
+  share(key: string): number {
+    const outstandingMs = (this.#paidAt.get(key) ?? 0) - performance.now();
+    return Math.min(1, Math.max(0, outstandingMs) / this.#burstMs);
+  }
+
+  /** One spending fits when nothing is outstanding, however small the burst. */
+  #waitOf(paidAt: number, now: number): number {
+    return Math.max(0, paidAt - now - this.#burstMs + this.#msEach);
+  }
+}

@@ -1,0 +1,134 @@
+import type { ErrorCode, LimitName, UsageRow } from '@phalanx/protocol';
+import { LRUCache } from 'lru-cache';
+
+import { ApiError } from '../http/api-error.ts';
+import { Allowance } from './allowance.ts';
+import { limitSettings, type LimitConfig } from './limit-settings.ts';
+import { limitTable, shownLimits } from './limit-table.ts';
+import { Turns } from './turns.ts';
+
+/** Reads what a user has of something; it must not grow with what is stored. */
+type ReadUsed = (userId: string) => number | Promise<number>;
+
+/** What the message of a refusal is filled in with. */
+interface RefusalDetails {
+  seconds?: number;
+  work?: string;
+  devices?: string;
+}
+
+const minuteS = 60;
+/** Users whose refusals are remembered. */
+const maxRemembered = 10_000;
+
+/** How much of the service one user, phone, token or address may take: every limit is asked here, and refused here. */
+export class Limits {
+  /** Work that users take turns at. */
+  readonly turns: Readonly<Record<'compile' | 'git' | 'bodies' | 'reading' | 'parameters', Turns>>;
+  /** By token, or by address when there is none. */
+  readonly requests: Allowance;
+  /** By address. */
+  readonly badTokens: Allowance;
+  /** Bytes, by user. */
+  readonly logs: Allowance;
+  /** Frames, by connection of a host. */
+  readonly frames: Allowance;
+  readonly #config: LimitConfig;
+  readonly #used = new Map<LimitName, ReadUsed>();
+  readonly #refusals = new Map<LimitName, number>();
+  readonly #refusalsOf = new LRUCache<string, Map<LimitName, number>>({ max: maxRemembered });
+
+  constructor(config: LimitConfig) {
+    this.#config = config;
+    const aMinute = (name: LimitName): Allowance =>
+      new Allowance({ perSecond: this.most(name), burstSeconds: minuteS });
+    this.requests = aMinute('requests');
+    this.logs = aMinute('log_bytes');
+    this.frames = aMinute('host_messages');
+    const perSecond = this.most('bad_tokens') / minuteS;
+    this.badTokens = new Allowance({ perSecond, burstSeconds: minuteS });
+    const turns = (work: string, places: number, placesPerUser: number, patienceMs: number): Turns =>
+      new Turns({
+        ...{ places, placesPerUser, patienceMs, maxWaiting: this.most('waiting') },
+        tooMany: (userId) => this.refusal('waiting', userId, { seconds: 5, work }),
+        tooLong: (userId) => this.refusal('patience', userId, { seconds: 5, work }),
+      });
+    this.turns = {
+      // As many as there are compile processes.
+      compile: turns('compiling', 3, 2, 90_000),
+      git: turns('git', 32, 8, 60_000),
+      bodies: turns('large bodies', 16, 4, 120_000),
+      // Each takes up to a gigabyte of memory for a second.
+      reading: turns('reading large bodies', 2, 1, 120_000),
+      parameters: turns('checking parameters', 4, 2, 30_000),
+    };
+  }
+
+  /** In what is counted: bytes, not megabytes. */
+  most(name: LimitName): number {
+    const { key, unitSize } = limitTable[name];
+    return this.#config[key] * unitSize;
+  }
+
+  /** Tells how to read what a user has of it. */
+  show(name: LimitName, read: ReadUsed): void {
+    this.#used.set(name, read);
+  }
+
+  /** The refusal, counted; `userId` is null when it is nobody's. */
+  refusal(name: LimitName, userId: string | null, details: RefusalDetails = {}): ApiError {
+    this.note(name, userId);
+    const { code } = limitTable[name];
+    if (code === null) throw new Error(`${name} is not refused with an answer`);
+    const { seconds = 1, work = '', devices = '' } = details;
+    return refuse(code, { limit: this.most(name), seconds: Math.ceil(seconds), work, devices });
+  }
+
+  /** Counts that the limit was met. */
+  note(name: LimitName, userId: string | null): void {
+    this.#refusals.set(name, (this.#refusals.get(name) ?? 0) + 1);
+    if (userId === null) return;
+    const own = this.#refusalsOf.get(userId) ?? new Map<LimitName, number>();
+    this.#refusalsOf.set(userId, own.set(name, (own.get(name) ?? 0) + 1));
+  }
+
+  /** Throws when `used` and `more` are beyond the limit. */
+  require(name: LimitName, userId: string, used: number, more = 1): void {
+    if (used + more > this.most(name)) throw this.refusal(name, userId);
+  }
+
+  /** Throws when it was spent. */
+  spend(name: 'requests' | 'bad_tokens', key: string, userId: string | null = null): void {
+    const allowance = name === 'requests' ? this.requests : this.badTokens;
+    const waitMs = allowance.spend(key);
+    if (waitMs > 0) throw this.refusal(name, userId, { seconds: waitMs / 1000 });
+  }
+
+  get refusals(): ReadonlyMap<LimitName, number> {
+    return this.#refusals;
+  }
+
+  /** What a user has of everything, in the order of the table. */
+  async usageOf(userId: string): Promise<UsageRow[]> {
+    const refused = this.#refusalsOf.get(userId);
+    const rows: UsageRow[] = [];
+    for (const [limit, { per, unit }] of shownLimits) {
+      const { key, code } = limitTable[limit];
+      const read = this.#used.get(limit);
+      rows.push({
+        limit,
+        used: read === undefined ? null : await read(userId),
+        most: this.most(limit) * (['minute', 'host', 'token'].includes(per) ? minuteS : 1),
+        ...{ unit, per, setting: limitSettings[key].name, code },
+        refused: refused?.get(limit) ?? 0,
+      });
+    }
+    return rows;
+  }
+}
+
+function refuse(code: ErrorCode, details: Record<'limit' | 'seconds', number> & RefusalDetails): ApiError {
+  // The details of all limits; the message takes its own of them.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return ApiError.of(code, details as never, { retryAfterS: details.seconds });
+}
