@@ -1,2 +1,10 @@
-/** The environment as it is; nothing else of the CLI reads it. */
-export const environment: Readonly<Record<string, string | undefined>> = process.env;
+import { receiveHandedOn } from './start/handed-on.ts';
+
+/** What this program has left behind as it started anew; undefined: it has not. */
+export const handedOn = receiveHandedOn(process.env);
+
+/** The environment, and the secrets that are no longer in it; nothing else of the CLI reads it. */
+export const environment: Readonly<Record<string, string | undefined>> = {
+  ...process.env,
+  ...handedOn?.secrets,
+};

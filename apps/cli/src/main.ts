@@ -3,6 +3,7 @@ import { Command, Help } from 'commander';
 import { addCallerCommands } from './commands/callers.ts';
 import { exitCodes, exitCodesHelp } from './exit-codes.ts';
 import { reportError } from './output/report-error.ts';
+import { startAnew } from './start/start-anew.ts';
 import { version } from './version.ts';
 
 /** Whoever read the output has gone, as in `phalanx runs | head`: what a shell says of SIGPIPE. */
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
   addCallerCommands(program);
   // Server and host take a second to load, which the other commands need not wait for.
   if (!program.commands.some((command) => command.name() === commandName(process.argv.slice(2)))) {
+    startAnew(process.argv.slice(2));
     const { addProcessCommands } = await import('./commands/processes.ts');
     program.commandsGroup('Commands that run the service:');
     addProcessCommands(program);

@@ -10,7 +10,7 @@ import {
   wholeNumber,
 } from '@phalanx/settings';
 
-import { findToken } from './connection/given-token.ts';
+import { tokenOfFile } from './connection/given-token.ts';
 import { usageError } from './exit-codes.ts';
 
 export const simulatedPhonesSetting = setting({
@@ -27,7 +27,20 @@ export const tokenFileSetting = setting({
   format: unless('', shortText(4096)),
 });
 
-const allSettings = [...serverSettings, ...hostSettings, simulatedPhonesSetting, tokenFileSetting];
+export const adminTokenFileSetting = setting({
+  name: 'PHALANX_ADMIN_TOKEN_FILE',
+  default: '',
+  description: "file with the administrator's token, instead of PHALANX_ADMIN_TOKEN",
+  format: unless('', shortText(4096)),
+});
+
+const allSettings = [
+  ...serverSettings,
+  ...hostSettings,
+  simulatedPhonesSetting,
+  tokenFileSetting,
+  adminTokenFileSetting,
+];
 const knownNames: ReadonlySet<string> = new Set(allSettings.map(({ name }) => name));
 
 /** `PHALANX_DATA_DIR` → `--data-dir`. */
@@ -53,10 +66,15 @@ export function mergeSettings(env: Environment, flags: Environment): Environment
 export const simulatedPhoneCount = (env: Environment): number =>
   parseSettings({ count: simulatedPhonesSetting }, env).count;
 
-/** The settings with the token itself, also where they name a file that holds it. */
-export function withToken(settings: Environment): Environment {
-  const { tokenFile } = parseSettings({ tokenFile: tokenFileSetting }, settings);
-  if (settings['PHALANX_TOKEN'] || tokenFile === undefined) return settings;
-  const found = findToken({ flags: {}, variables: { tokenFile } });
-  return found === undefined ? settings : { ...settings, PHALANX_TOKEN: found };
+/** The settings with the tokens themselves, also where they name files that hold them. */
+export function withTokens(settings: Environment): Environment {
+  const files = parseSettings(
+    { PHALANX_TOKEN: tokenFileSetting, PHALANX_ADMIN_TOKEN: adminTokenFileSetting },
+    settings,
+  );
+  const tokens: Record<string, string> = {};
+  for (const [name, file] of Object.entries(files)) {
+    if (!settings[name] && file !== undefined) tokens[name] = tokenOfFile(file, `${name}_FILE`);
+  }
+  return { ...settings, ...tokens };
 }

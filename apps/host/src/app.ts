@@ -108,13 +108,9 @@ function tellOfConfinement({ holds, description }: Confinement, config: HostConf
   if (!holds && config.requireConfinement) {
     throw new SettingError(`PHALANX_REQUIRE_CONFINEMENT is true, but: ${description}`);
   }
-  if (process.getuid?.() === 0) log.warn(asRoot);
   if (holds) log.info(description);
   else log.warn(description);
 }
-
-const asRoot =
-  'The host runs as root, which it does not need: give it a user of its own. What runs user code gives up the rights of root.';
 
 /** Wires runs, logs and phones to the server. Returns how to end all that. */
 async function connect({

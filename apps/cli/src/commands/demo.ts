@@ -12,6 +12,7 @@ import { runSamples } from '../demo/run-sample.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { type Service, startService } from '../service.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
+import { tellOfStart } from '../start/start-anew.ts';
 import { untilSignal } from '../until-signal.ts';
 
 const rows = serverSettings.filter(({ name }) => name === 'PHALANX_LISTEN');
@@ -77,6 +78,7 @@ async function present({ server, host }: Service): Promise<void> {
   const { url, firstToken: token } = server;
   if (token === undefined) throw new CommandError(exitCodes.failed, 'The demo could not make a token.');
   const api = new ApiClient(url, token);
+  tellOfStart();
   printIntroduction(url, host.protection);
   const device = await runSamples(api);
   printNextSteps({ url, token, device });

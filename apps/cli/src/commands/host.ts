@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 
 import { startSimulatedPhones, withPhones } from '../simulated-phones.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
-import { simulatedPhoneCount, simulatedPhonesSetting, tokenFileSetting, withToken } from '../settings.ts';
+import { simulatedPhoneCount, simulatedPhonesSetting, tokenFileSetting, withTokens } from '../settings.ts';
+import { tellOfStart } from '../start/start-anew.ts';
 import { untilSignal } from '../until-signal.ts';
 
 const rows = [...hostSettings, simulatedPhonesSetting, tokenFileSetting];
@@ -18,12 +19,13 @@ export function addHostCommand(program: Command): void {
       '\nExample: phalanx host --server-url https://phones.example.com --token-file token.txt',
     )
     .action(async () => {
-      const settings = withToken(settingsOf(command, rows));
+      const settings = withTokens(settingsOf(command, rows));
       const phones = await startSimulatedPhones(simulatedPhoneCount(settings));
       const config = parseHostConfig({ ...settings, PHALANX_PHONES: withPhones(settings, phones) });
       const host = await startHost(config);
       const server = config.serverUrl.href;
       console.log(`Phalanx host "${config.hostName}" asks ${server} to take it. Ctrl-C ends it.`);
+      tellOfStart();
       void host.connected.then(() => console.log(`Connected: "${config.hostName}" works for ${server}.`));
       await untilSignal();
       await host.close();

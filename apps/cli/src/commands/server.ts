@@ -2,8 +2,12 @@ import { parseServerConfig, serverSettings, startServer } from '@phalanx/server'
 import type { Command } from 'commander';
 
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
+import { adminTokenFileSetting, withTokens } from '../settings.ts';
+import { tellOfStart } from '../start/start-anew.ts';
 import { untilSignal } from '../until-signal.ts';
 import { firstTokenNotice } from './first-token-notice.ts';
+
+const rows = [...serverSettings, adminTokenFileSetting];
 
 /** `phalanx server`: the REST service alone. */
 export function addServerCommand(program: Command): void {
@@ -11,13 +15,14 @@ export function addServerCommand(program: Command): void {
     .command('server')
     .description('run the server alone; hosts connect to it with their tokens')
     .action(async () => {
-      const settings = settingsOf(command, serverSettings);
+      const settings = withTokens(settingsOf(command, rows));
       const config = parseServerConfig(settings);
       const server = await startServer(config);
       console.log(`Phalanx server is at ${server.url} (API reference: ${server.url}/docs)`);
       firstTokenNotice(server.firstToken, config.dataDir);
+      tellOfStart();
       await untilSignal();
       await server.close();
     });
-  addSettingFlags(command, serverSettings);
+  addSettingFlags(command, rows);
 }

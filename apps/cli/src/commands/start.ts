@@ -3,8 +3,14 @@ import { parseServerConfig, serverSettings } from '@phalanx/server';
 import type { Command } from 'commander';
 
 import { startService } from '../service.ts';
+import { tellOfStart } from '../start/start-anew.ts';
 import { addSettingFlags, settingsOf } from '../setting-flags.ts';
-import { simulatedPhoneCount, simulatedPhonesSetting } from '../settings.ts';
+import {
+  adminTokenFileSetting,
+  simulatedPhoneCount,
+  simulatedPhonesSetting,
+  withTokens,
+} from '../settings.ts';
 import { untilSignal } from '../until-signal.ts';
 import { firstTokenNotice } from './first-token-notice.ts';
 
@@ -13,6 +19,7 @@ const rows = [
   ...serverSettings,
   ...hostSettings.filter((setting) => !ownSettings.has(setting.name)),
   simulatedPhonesSetting,
+  adminTokenFileSetting,
 ];
 
 /** `phalanx start`: server and host together on one machine. */
@@ -21,10 +28,11 @@ export function addStartCommand(program: Command): void {
     .command('start')
     .description('run server and host together on this machine, with the phones that are attached')
     .action(async () => {
-      const settings = settingsOf(command, rows);
+      const settings = withTokens(settingsOf(command, rows));
       const service = await startService(settings, simulatedPhoneCount(settings));
       console.log(`Phalanx is at ${service.server.url} (API reference: ${service.server.url}/docs)`);
       firstTokenNotice(service.server.firstToken, parseServerConfig(settings).dataDir);
+      tellOfStart();
       console.log('Ctrl-C ends it.');
       await untilSignal();
       await service.close();

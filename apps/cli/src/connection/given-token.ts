@@ -24,8 +24,12 @@ export function findToken({ flags, variables }: GivenToken): string | undefined 
 function tokenOf({ token, tokenFile }: Sources, names: Record<keyof Sources, string>): string | undefined {
   if (token !== undefined) return checkedToken(token.trim(), names.token);
   if (tokenFile === undefined) return undefined;
-  return checkedToken(textOf(tokenFile, names.tokenFile), `The content of ${tokenFile}`);
+  return tokenOfFile(tokenFile, names.tokenFile);
 }
+
+/** `name`: how the file was given. */
+export const tokenOfFile = (file: string, name: string): string =>
+  checkedToken(textOf(file, name), `The content of ${file}`);
 
 function textOf(file: string, name: string): string {
   try {

@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Type, type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+type Environment = Record<string, string | undefined>;
+
+const HandedOn = Type.Object({
+  /** By the names of their settings. */
+  secrets: Type.Record(Type.String(), Type.String()),
+  /** What the operator has to read once the service runs. */
+  notice: Type.Optional(Type.String()),
+});
+export type HandedOn = Static<typeof HandedOn>;
+
+const handedOn = Compile(HandedOn);
+/** Tells the program that its standard input is what `goOn` wrote. */
+const marker = '_PHALANX_HANDED_ON';
+const standardInput = 0;
+
+/** Takes what the program was handed by itself, and the mark of that out of `env`. */
+export function receiveHandedOn(env: Environment): HandedOn | undefined {
+  if (env[marker] === undefined) return undefined;
+  delete env[marker];
+  const text = readFileSync(standardInput, 'utf8');
+  closeSync(standardInput);
+  // Otherwise the next file that is opened would pass for the standard input.
+  openSync('/dev/null', 'r');
+  return handedOn.Parse(JSON.parse(text));
+}
+
+/**
+ * Becomes the same program once more, with another environment, so that /proc and the processes that it starts show
+ * nothing of the first one. The rest goes along in a file without a name, in memory where there is such a folder: the
+ * standard input is all that outlives Node's `execve`, and no command of the service reads it. Returns only where
+ * that can't be done.
+ */
+export function goOn(env: Environment, values: HandedOn): void {
+  if (process.execve === undefined) return;
+  const folder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  const file = path.join(folder, `phalanx-${randomUUID()}`);
+  closeSync(standardInput);
+  const descriptor = openSync(file, 'wx+', 0o600);
+  unlinkSync(file);
+  if (descriptor !== standardInput) return closeSync(descriptor);
+  writeSync(descriptor, JSON.stringify(values), 0);
+  const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
+  process.execve(process.execPath, args, { ...env, [marker]: '1' });
+}
