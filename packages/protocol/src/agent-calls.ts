@@ -65,6 +65,8 @@ export interface ScreenTree {
   capturedAt: number;
   /** Which way the tree came: the UiAutomator2 server on the phone, or `uiautomator dump`. */
   source: 'uiautomator2' | 'dump';
+  /** Toasts and notifications of the last seconds, as far as the phone told them to accessibility. */
+  announced?: string[];
   /** Names the tree in `record.screen`: the host still has the last few of a run. */
   treeId?: number;
 }

@@ -5,6 +5,7 @@ export const reportedDeviceStates = [
   'ready',
   'connecting',
   'booting',
+  'locked',
   'unauthorized',
   'no_permissions',
   'offline',

@@ -12,4 +12,6 @@ export interface Phone {
   /** Android's services are there. */
   readonly isBooted: boolean;
   reboot(): void;
+  /** Its signal aborts when the phone goes off. */
+  readonly power: { readonly signal: AbortSignal };
 }

@@ -28,6 +28,8 @@ export interface SimulatedPhone {
   readonly faults: Faults;
   /** The computers that may debug the phone. */
   readonly authorization: Authorization;
+  /** Whether the process of the UiAutomator2 server lives, with or without its UiAutomation. */
+  readonly isUiServerRunning: boolean;
   /** How many ADB connections are open. */
   readonly connectionCount: number;
   /** A picture of the screen, as `screencap` takes it. `raw` is RGBA. */
@@ -109,7 +111,10 @@ function createAndroid(options: SimulatedPhoneOptions): Android {
 }
 
 /** The phone behind its USB port: everything but the ADB connections. */
-function createPhone(options: SimulatedPhoneOptions, { drop, reboot }: Pick<Faults, 'drop' | 'reboot'>) {
+function createPhone(
+  options: SimulatedPhoneOptions,
+  { drop, reboot, power }: Pick<Faults, 'drop' | 'reboot'> & { power: PowerSwitch },
+) {
   const android = createAndroid(options);
   const sockets = new DeviceSockets();
   const instrumentation: Instrumentation = new Instrumentation({
@@ -133,23 +138,20 @@ function createPhone(options: SimulatedPhoneOptions, { drop, reboot }: Pick<Faul
       return android.isBooted && !faults.bootNotCompleted;
     },
     reboot,
+    power,
   } satisfies Phone;
   return Object.assign(phone, { sockets });
 }
 
 /** What adbd offers for a phone. */
-function createDevice(
-  phone: Phone & { sockets: DeviceSockets },
-  authorization: Authorization,
-  power: PowerSwitch,
-): AdbDevice {
+function createDevice(phone: Phone & { sockets: DeviceSockets }, authorization: Authorization): AdbDevice {
   const { android, faults, sockets } = phone;
   const services = {
     run: createShell(phone),
     files: android.files,
     sockets,
     reboot: () => phone.reboot(),
-    power: () => power.signal,
+    power: () => phone.power.signal,
   };
   return {
     authorization,
@@ -170,6 +172,7 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
   };
   const power = new PowerSwitch();
   const phone = createPhone(options, {
+    power,
     drop,
     reboot: () => {
       power.cut();
@@ -179,7 +182,7 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
     },
   });
   const authorization = new Authorization(options.requireAuthorization ?? false);
-  const device = createDevice(phone, authorization, power);
+  const device = createDevice(phone, authorization);
   const server = createServer((socket) => {
     if (phone.android.boot.phase === 'off') {
       socket.destroy();
@@ -200,6 +203,9 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
     android: phone.android,
     faults: phone.faults,
     authorization,
+    get isUiServerRunning() {
+      return phone.instrumentation.isRunning;
+    },
     get connectionCount() {
       return connections.size;
     },

@@ -19,7 +19,7 @@ export class AdbServerDevice {
 
   constructor(client: AdbServerClient, device: ListedDevice, onLink: LinkListener) {
     this.#client = client;
-    this.#link = new TrackedLink('adb-server', device.serial, onLink);
+    this.#link = new TrackedLink('adb-server', { name: device.serial, place: placeOf(device) }, onLink);
   }
 
   /** Takes what the list says now. */
@@ -49,7 +49,7 @@ export class AdbServerDevice {
       }
       // A new connection through the server does not help when the server's own to the phone is stuck.
       // Only by USB: adb 29 forgets a network phone that does not answer its reconnection.
-      if (failures > 1 && device.isUsb) void this.#kick(device);
+      if (failures > 1 && device.usbPath !== undefined) void this.#kick(device);
       await pause(backoff.nextMs(), keeping.signal);
     }
   }
@@ -90,6 +90,10 @@ export class AdbServerDevice {
       return undefined;
     }
   }
+}
+
+function placeOf({ usbPath, serial }: ListedDevice): string {
+  return usbPath === undefined ? serial : `usb:${usbPath}`;
 }
 
 async function openDevice(client: AdbServerClient, device: ListedDevice): Promise<AdbConnection> {

@@ -39,7 +39,7 @@ describe('the list of an adb server', () => {
 
   it('reads the names of a phone', () => {
     expect(parseDeviceList(list)[0]).toMatchObject({
-      isUsb: true,
+      usbPath: '1-2',
       product: 'dm3q',
       model: 'SM_S918B',
       device: 'dm3q',

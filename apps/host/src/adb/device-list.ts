@@ -7,7 +7,8 @@ export interface ListedDevice {
   readonly state: 'device' | LinkTrouble;
   /** ADB's own word, and what it says after it. */
   readonly stateText: string;
-  readonly isUsb: boolean;
+  /** The port, such as `1-4.2`; undefined for a phone on the network. */
+  readonly usbPath: string | undefined;
   readonly product: string | undefined;
   readonly model: string | undefined;
   readonly device: string | undefined;
@@ -49,7 +50,7 @@ function toDevice(serial: string, word: string, rest: string, transportId: bigin
     transportId,
     state: word === 'no permissions' ? 'no_permissions' : (states[word] ?? 'offline'),
     stateText: `${word}${details}`,
-    isUsb: field('usb') !== undefined,
+    usbPath: field('usb'),
     product: field('product'),
     model: field('model'),
     device: field('device'),

@@ -13,7 +13,8 @@ const steadyMs = 20_000;
 
 /** Keeps an ADB connection to the daemon of the phone at an address, without an adb server between. */
 export function watchAddress(options: DirectTcpOptions): LinkSource {
-  const link = new TrackedLink('direct-tcp', formatAddress(options.address), options.onLink);
+  const name = formatAddress(options.address);
+  const link = new TrackedLink('direct-tcp', { name, place: name }, options.onLink);
   const closing = new AbortController();
   options.onLink(link);
   const done = keepConnected(link, options, closing.signal);

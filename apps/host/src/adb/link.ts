@@ -33,6 +33,8 @@ export interface Link {
   readonly kind: Reach;
   /** The adb serial or the address, as an operator knows it. Two links may share a name. */
   readonly name: string;
+  /** Where the phone is reached: the address, or the USB port. Stays the same when another phone takes it. */
+  readonly place: string;
   readonly status: LinkStatus;
 }
 
@@ -48,12 +50,14 @@ export interface LinkSource {
 export class TrackedLink implements Link {
   readonly kind: Reach;
   readonly name: string;
+  readonly place: string;
   #status: LinkStatus = { state: 'connecting', reason: 'Connecting to the phone.' };
   readonly #listener: LinkListener;
 
-  constructor(kind: Reach, name: string, listener: LinkListener) {
+  constructor(kind: Reach, { name, place }: Pick<Link, 'name' | 'place'>, listener: LinkListener) {
     this.kind = kind;
     this.name = name;
+    this.place = place;
     this.#listener = listener;
   }
 

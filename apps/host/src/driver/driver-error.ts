@@ -6,6 +6,7 @@ export type DriverErrorCode =
   | 'app_not_found'
   | 'app_not_started'
   | 'no_focused_field'
+  | 'no_alert'
   | 'text_not_typable'
   | 'secure_screen'
   | 'screen_not_readable'
@@ -23,4 +24,11 @@ export class DriverError extends Error {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
   }
+
+  /** The phone has done nothing of the call: it can be tried again without doing it twice. */
+  get isUndone(): boolean {
+    return this instanceof UndoneCallError || (this.cause instanceof DriverError && this.cause.isUndone);
+  }
 }
+
+export class UndoneCallError extends DriverError {}

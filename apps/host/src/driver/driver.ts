@@ -1,6 +1,6 @@
 import type { AgentCallParams, AgentCallResult, DeviceInfo, PhoneCallName } from '@phalanx/protocol';
 import { withTimeLimit } from '../time/time-limit.ts';
-import { launchApp, readCurrentApp, stopApp } from './apps.ts';
+import { createAppLauncher, readCurrentApp, stopApp } from './apps.ts';
 import { createCallQueue } from './call-queue.ts';
 import { DriverError } from './driver-error.ts';
 import type { EncodedPicture } from './encode-picture.ts';
@@ -22,6 +22,8 @@ export interface Driver {
     params: AgentCallParams<Name>,
     signal?: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
+  /** Wakes and opens the screen and holds it awake for so long, before the next call; 0 lets it sleep. Never rejects. */
+  keepAwake(forMs: number): Promise<void>;
   /** A picture of the screen beside the calls, which don't wait for it. Rejects with DriverError, also for a black one. */
   takePictureAside(
     params: AgentCallParams<'screen.screenshot'>,
@@ -47,6 +49,7 @@ type Calls = {
   ) => Promise<AgentCallResult<Name>>;
 };
 
+const wakeTimeoutMs = 5000;
 const keyHome = 3;
 const keyBack = 4;
 const keyAppSwitch = 187;
@@ -71,6 +74,17 @@ export function createDriver(options: DriverOptions): Driver {
         pendingCalls -= 1;
       }
     },
+    async keepAwake(forMs) {
+      const onTimeout = (): Error => new DriverError('call_timed_out', 'The screen did not wake.');
+      const signals = [shell.connection.gone, backend.failed];
+      // What the phone makes of it, the calls after it tell.
+      await withTimeLimit({ timeoutMs: wakeTimeoutMs, signals, onTimeout }, (limit) =>
+        queue.run(async () => {
+          await backend.keepAwake(forMs, limit);
+          if (forMs > 0) await shell.run('wm dismiss-keyguard', limit);
+        }, limit),
+      ).catch(() => {});
+    },
     takePictureAside: (params, signal) =>
       limited(options, { name: 'screen.screenshot', params, signal }, (limit) =>
         takePictureAside(shell, params, limit),
@@ -79,6 +93,7 @@ export function createDriver(options: DriverOptions): Driver {
 }
 
 function callsOf({ shell, backend, deviceInfo }: DriverOptions): Calls {
+  const launcher = createAppLauncher(shell);
   return {
     'screen.content': async (_, signal) => {
       const tree = await backend.readTree(signal);
@@ -97,7 +112,7 @@ function callsOf({ shell, backend, deviceInfo }: DriverOptions): Calls {
     'navigate.home': (_, signal) => backend.pressKey(keyHome, signal),
     'navigate.recents': (_, signal) => backend.pressKey(keyAppSwitch, signal),
     'navigate.notifications': (_, signal) => backend.openNotifications(signal),
-    'app.launch': ({ packageName }, signal) => launchApp(shell, packageName, signal),
+    'app.launch': ({ packageName }, signal) => launcher.launch(packageName, signal),
     'app.stop': ({ packageName }, signal) => stopApp(shell, packageName, signal),
     'app.current': (_, signal) => readCurrentApp(shell, signal),
     'device.info': async () => deviceInfo(),

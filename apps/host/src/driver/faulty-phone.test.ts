@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SimulatedPhone } from '@phalanx/simulated-phone';
 import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
+import { findNode } from './find-node.ts';
 import { waitForPhone, waitForState } from '../phones/testing/wait-for-phone.ts';
 import type { Driver } from './driver.ts';
 
@@ -63,6 +64,81 @@ describe('the fallback driver', () => {
   });
 });
 
+describe('phones of makers', () => {
+  it.each(['pixel', 'samsung', 'xiaomi', 'oppo', 'tablet-noname'] as const)(
+    '%s takes the helper and launches apps',
+    async (profile) => {
+      const phone = await bed.startPhone({ serial: 'SIM1', profile, android: profile === 'oppo' ? 8 : 13 });
+      const watch = bed.watch({ addresses: [phone] });
+      const ready = await waitForPhone(watch, ({ state }) => state.state === 'ready');
+      expect(ready.driver().source).toBe('uiautomator2');
+      const settings = { packageName: 'com.android.settings' };
+      await ready.driver().call('app.launch', settings);
+      expect(await ready.driver().call('app.current', {})).toMatchObject(settings);
+      await ready.driver().call('app.stop', settings);
+    },
+  );
+
+  it('two of one serial number are two phones, and each keeps its own driver', async () => {
+    const phones = [
+      await bed.startPreparedPhone({ serial: 'SAME' }),
+      await bed.startPreparedPhone({ serial: 'SAME' }),
+    ];
+    const watch = bed.watch({ addresses: phones });
+    await expect.poll(() => watch.phones().filter(({ state }) => state.state === 'ready').length).toBe(2);
+    const names = watch.phones().map(({ serial }) => serial);
+    expect(names).toContain('SAME');
+    const other = watch.phones().find(({ serial }) => serial !== 'SAME');
+    expect(other?.serial).toMatch(/^SAME@127\.0\.0\.1:\d+$/);
+    await phones.find(({ port }) => !other?.serial.endsWith(`:${port}`))?.stop();
+    await waitForState(watch, 'SAME', 'offline');
+    expect(other?.state.state).toBe('ready');
+  });
+
+  it('one with the number that all of its kind carry is known by its place', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'any', profile: 'tablet-noname' });
+    const watch = bed.watch({ addresses: [phone] });
+    await waitForState(watch, `127.0.0.1:${phone.port}`, 'ready');
+  });
+
+  it('one that refused the helper gets it as soon as its switch is on', async () => {
+    const phone = await bed.startPhone({ serial: 'SIM1', profile: 'xiaomi' });
+    phone.faults.restrictedDebugging = true;
+    const watch = bed.watch({ addresses: [phone], helperRetryMs: 50 });
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    expect(ready.driver().source).toBe('dump');
+    expect(ready.state.reason).toContain('Install via USB');
+    phone.faults.restrictedDebugging = false;
+    await waitForPhone(watch, ({ state }) => state.state === 'ready' && ready.driver().source !== 'dump');
+    expect(ready.state.reason).toBe('The phone is ready.');
+  });
+
+  it('one that wants its PIN after a restart is locked, and ready by itself after it', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1', pin: '1234', bootMs: 50 });
+    const watch = bed.watch({ addresses: [phone] });
+    await waitForState(watch, 'SIM1', 'ready');
+    phone.faults.reboot();
+    const locked = await waitForState(watch, 'SIM1', 'locked');
+    expect(locked.state.reason).toContain('PIN');
+    phone.android.unlock();
+    phone.android.typeAtLock('1234');
+    phone.android.confirmAtLock();
+    await waitForState(watch, 'SIM1', 'ready');
+  });
+
+  it('a screen is woken and opened for who works with it, and may sleep after that', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    const ready = await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready');
+    phone.android.settings.findTable('system')?.set('screen_off_timeout', '1');
+    await expect.poll(() => phone.android.isScreenOn).toBe(false);
+    const letSleep = ready.screen.hold();
+    await ready.driver().call('device.info', {});
+    expect([phone.android.isScreenOn, phone.android.isLocked]).toEqual([true, false]);
+    letSleep();
+    await expect.poll(() => phone.android.isScreenOn).toBe(false);
+  });
+});
+
 describe('the UiAutomator2 driver', () => {
   it('says that the app forbids pictures, while the tree can still be read', async () => {
     const { phone, driver } = await startPair('uiautomator2');
@@ -81,6 +157,87 @@ describe('the UiAutomator2 driver', () => {
     expect(['read', 'screen_not_readable']).toContain(outcome);
     await driver.call('input.key', { keyCode: 224 });
     expect(phone.android.isScreenOn).toBe(true);
+  });
+
+  it('types a password in several calls, which shows only its dots', async () => {
+    const { phone, driver } = await startPair('uiautomator2');
+    phone.android.startActivity('dev.phalanx.sample.form');
+    const { root } = await driver.call('screen.content', {});
+    const field = findNode(root, ({ password }) => password)?.boundsInScreen;
+    await driver.call('input.tap', { x: (field?.left ?? 0) + 10, y: (field?.top ?? 0) + 10 });
+    await driver.call('input.text', { text: 'söme' });
+    await driver.call('input.text', { text: ' thing' });
+    expect(phone.android.findFieldText('password')).toBe('söme thing');
+    await driver.call('input.key', { keyCode: 67 });
+    await expect(driver.call('input.text', { text: 'x' })).rejects.toMatchObject({
+      code: 'text_not_typable',
+    });
+    await driver.call('input.clearText', {});
+    await driver.call('input.text', { text: 'new' });
+    expect(phone.android.findFieldText('password')).toBe('new');
+  });
+
+  it('says that the phone refuses input, whatever the call was', async () => {
+    const { phone, driver } = await startPair('uiautomator2');
+    phone.faults.restrictedDebugging = true;
+    const swipe = { fromX: 5, fromY: 900, toX: 5, toY: 5, durationMs: 10 };
+    for (const call of [
+      driver.call('input.tap', { x: 5, y: 5 }),
+      driver.call('input.swipe', swipe),
+      driver.call('input.key', { keyCode: 3 }),
+    ])
+      await expect(call).rejects.toMatchObject({
+        code: 'input_refused',
+        message: expect.stringMatching(/Security settings.*permission monitoring/),
+      });
+  });
+
+  it('gives the tree without the toast, and the toast beside it', async () => {
+    const { phone, driver } = await startPair('uiautomator2');
+    phone.android.startActivity('com.android.settings');
+    phone.android.notices.showToast('Saved');
+    const tree = await driver.call('screen.content', {});
+    expect(tree.announced).toEqual(['Saved']);
+    expect(tree.root.className).toBe('android.widget.FrameLayout');
+    expect(findNode(tree.root, ({ className }) => className === 'android.widget.Toast')).toBeUndefined();
+  });
+
+  it('starts the helper anew when Android ended its UiAutomation, although it says that all is well', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    phone.faults.rootWaitMs = 50;
+    const watch = bed.watch({ addresses: [phone] });
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    const first = ready.driver();
+    phone.faults.killUiAutomation();
+    await expect(first.call('screen.content', {})).rejects.toMatchObject({ code: 'ui_helper_failed' });
+    await waitForPhone(watch, ({ state }) => state.state === 'ready' && ready.driver() !== first);
+    await expect(ready.driver().call('screen.content', {})).resolves.toMatchObject({
+      source: 'uiautomator2',
+    });
+  });
+
+  it('reads on when the charger is pulled', async () => {
+    const { phone, driver } = await startPair('uiautomator2');
+    phone.android.battery.setPlugged(false);
+    await expect(driver.call('screen.content', {})).resolves.toBeDefined();
+  });
+
+  it('says that the notification shade is in front, and not the app below it', async () => {
+    const { phone, driver } = await startPair('uiautomator2');
+    phone.android.startActivity('com.android.settings');
+    await driver.call('navigate.notifications', {});
+    expect(await driver.call('app.current', {})).toEqual({
+      packageName: 'com.android.systemui',
+      activity: null,
+    });
+  });
+
+  it('leaves nothing behind on a phone whose link was cut: its server would listen to everybody', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    const watch = bed.watch({ addresses: [phone] });
+    await waitForState(watch, 'SIM1', 'ready');
+    await watch.close();
+    await expect.poll(() => phone.isUiServerRunning).toBe(false);
   });
 
   it('survives a link that is cut in the middle of an answer', async () => {

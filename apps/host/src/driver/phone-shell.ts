@@ -2,7 +2,7 @@ import type { AdbSocket } from '@yume-chan/adb';
 import type { AdbConnection } from '../adb/link.ts';
 import { untilAborted } from '../time/time-limit.ts';
 import { DriverError } from './driver-error.ts';
-import { readAll, readShellOutput, readTail } from './shell-output.ts';
+import { readAll, readPrinted, readShellOutput, readTail } from './shell-output.ts';
 
 export interface ShellResult {
   readonly stdout: string;
@@ -25,6 +25,7 @@ export interface PhoneShell {
   run(command: string, signal: AbortSignal): Promise<ShellResult>;
   /** Raw standard output, for pictures and files. */
   exec(command: string, signal: AbortSignal): Promise<Buffer>;
+  /** Starts a command that goes on; it gets SIGHUP when it is killed, and when the connection ends. `exec:` would outlive both. */
   start(command: string, signal: AbortSignal): Promise<RunningCommand>;
   /** A socket to a service of the phone, such as `tcp:6790`. Rejects with `Error` when the phone refuses the service. */
   open(service: string, signal: AbortSignal): Promise<AdbSocket>;
@@ -55,9 +56,11 @@ export function createPhoneShell(connection: AdbConnection): PhoneShell {
       read(shellService(connection, command), signal, (socket) => readResult(connection, socket)),
     exec: (command, signal) => read(`exec:${command}`, signal, (socket) => readAll(socket.readable)),
     async start(command, signal) {
-      const socket = await open(`exec:${command}`, signal);
+      const isFramed = hasShellV2(connection);
+      const socket = await open(`${isFramed ? 'shell,v2,raw' : 'shell'}:${command}`, signal);
       const kill = (): void => closeQuietly(socket);
-      return { ended: readTail(socket.readable).finally(kill), kill };
+      const printed = isFramed ? readPrinted(socket.readable) : socket.readable;
+      return { ended: readTail(printed).finally(kill), kill };
     },
   };
 }

@@ -14,15 +14,17 @@ export interface ShellOutput {
   readonly exitCode: number | undefined;
 }
 
-/** Reads a shell v2 stream to its end. A frame's length comes from the phone, so nothing is reserved by it. */
-export async function readShellOutput(readable: AsyncIterable<Uint8Array>): Promise<ShellOutput> {
-  const parts = new Map<number, Buffer[]>([stdoutId, stderrId, exitId].map((id) => [id, []]));
+interface ShellFrame {
+  readonly id: number;
+  readonly payload: Buffer;
+}
+
+/** The frames of a shell v2 stream, a long one in several pieces. A frame's length comes from the phone, so nothing is reserved by it. */
+async function* readFrames(readable: AsyncIterable<Uint8Array>): AsyncGenerator<ShellFrame> {
   const header = Buffer.alloc(headerBytes);
   let headerFilled = 0;
   let payloadLeft = 0;
-  let sizeBytes = 0;
   for await (const chunk of readable) {
-    sizeBytes = checkedSize(sizeBytes + chunk.length);
     let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     while (rest.length > 0) {
       if (headerFilled < headerBytes) {
@@ -33,14 +35,29 @@ export async function readShellOutput(readable: AsyncIterable<Uint8Array>): Prom
         payloadLeft = header.readUInt32LE(1);
       }
       const payload = rest.subarray(0, payloadLeft);
-      parts.get(header.readUInt8(0))?.push(payload);
+      yield { id: header.readUInt8(0), payload };
       payloadLeft -= payload.length;
       rest = rest.subarray(payload.length);
       if (payloadLeft === 0) headerFilled = 0;
     }
   }
+}
+
+/** Reads a shell v2 stream to its end. */
+export async function readShellOutput(readable: AsyncIterable<Uint8Array>): Promise<ShellOutput> {
+  const parts = new Map<number, Buffer[]>([stdoutId, stderrId, exitId].map((id) => [id, []]));
+  let sizeBytes = 0;
+  for await (const { id, payload } of readFrames(readable)) {
+    sizeBytes = checkedSize(sizeBytes + headerBytes + payload.length);
+    parts.get(id)?.push(payload);
+  }
   const join = (id: number): Buffer => Buffer.concat(parts.get(id) ?? []);
   return { stdout: join(stdoutId), stderr: join(stderrId), exitCode: join(exitId)[0] };
+}
+
+/** What a shell v2 stream prints, piece by piece. */
+export async function* readPrinted(readable: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const { id, payload } of readFrames(readable)) if (id !== exitId) yield payload;
 }
 
 export async function readAll(readable: AsyncIterable<Uint8Array>): Promise<Buffer> {

@@ -1,6 +1,6 @@
 import type { AgentCallParams } from '@phalanx/protocol';
-import { DriverError } from './driver-error.ts';
 import { type EncodedPicture, encodePicture, isBlack } from './encode-picture.ts';
+import { blackPicture } from './encode-screenshot.ts';
 import { screencap } from './fallback/screencap.ts';
 import type { PhoneShell } from './phone-shell.ts';
 
@@ -15,8 +15,5 @@ export async function takePictureAside(
 ): Promise<EncodedPicture> {
   const picture = await encodePicture(await screencap(shell, signal), params);
   if (!(await isBlack(picture))) return picture;
-  throw new DriverError(
-    'secure_screen',
-    "The phone's picture is all black: the app in front forbids pictures (FLAG_SECURE), or the screen is off.",
-  );
+  throw blackPicture();
 }

@@ -19,5 +19,9 @@ export interface UiBackend {
   openNotifications(signal: AbortSignal): Promise<void>;
   /** Rejects when the phone does not answer. Cheap enough for every few seconds. */
   probe(signal: AbortSignal): Promise<void>;
+  /** Rejects, and aborts `failed`, when the backend answers but no longer sees the screen. */
+  probeScreen(signal: AbortSignal): Promise<void>;
+  /** Wakes the screen and holds it awake for so long; 0 lets it sleep. */
+  keepAwake(forMs: number, signal: AbortSignal): Promise<void>;
   close(): void;
 }

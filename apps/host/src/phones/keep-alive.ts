@@ -18,14 +18,16 @@ export interface Beating {
     readonly callTimeoutMs: number;
   };
   readonly isBusy: () => boolean;
+  /** Aborted when a better backend was found. */
+  readonly found: AbortSignal | undefined;
 }
 
-/** Probes until the backend fails (returns) or the phone does (throws). */
+/** Probes until the backend fails or a better one was found (returns) or the phone does (throws). */
 export async function keepAlive(beating: Beating): Promise<void> {
   const { phone, shell, backend, options } = beating;
   const { gone } = shell.connection;
   const waiting = new AbortController();
-  const stops = [follow(gone, waiting), follow(backend.failed, waiting)];
+  const stops = [gone, backend.failed, beating.found].map((signal) => follow(signal, waiting));
   const isHelperStuck = createPatience(beating);
   let beganAt = performance.now();
   try {
@@ -35,6 +37,7 @@ export async function keepAlive(beating: Beating): Promise<void> {
       // The helper's connection ends a little before the phone is known to be gone.
       if (backend.failed.aborted) await pause(goneGraceMs, gone);
       gone.throwIfAborted();
+      if (beating.found?.aborted === true) return;
       if (backend.failed.aborted) {
         phone.setTrouble('helper_failed', `${reasonOf(backend.failed)} Restarting it.`);
         return;

@@ -6,11 +6,13 @@ import {
   type PhoneStateName,
   PhoneUnavailable,
 } from './phone.ts';
+import { ScreenHolder } from './screen-holder.ts';
 
 /** What is known of a phone now. Its watcher writes it, everyone else reads it as a Phone. */
 export class PhoneRecord implements Phone {
   readonly serial: string;
   readonly isIdentified: boolean;
+  readonly screen = new ScreenHolder();
   readonly #onChange: (phone: Phone) => void;
   readonly #now: () => number;
   #state: PhoneState;
@@ -50,12 +52,14 @@ export class PhoneRecord implements Phone {
 
   setReady(driver: Driver, reason: string): void {
     this.#driver = driver;
+    this.screen.setDriver(driver);
     this.confirm();
     this.#change('ready', reason);
   }
 
   setTrouble(state: Exclude<PhoneStateName, 'ready'>, reason: string): void {
     this.#driver = undefined;
+    this.screen.setDriver(undefined);
     this.#change(state, reason);
   }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
-import { findSerial } from './identify-phone.ts';
+import { identifyPhone, type PhoneIdentity } from './identify-phone.ts';
 import type { Phone } from './phone.ts';
 import { PhoneKeeper } from './phone-keeper.ts';
 import { PhoneRecord } from './phone-record.ts';
@@ -20,6 +20,8 @@ export class PhoneRoster {
   readonly #provisional = new Map<Link, PhoneKeeper>();
   /** The phone that a link led to last. */
   readonly #keeperOf = new Map<Link, PhoneKeeper>();
+  /** What the phone of a link told of its boot. */
+  readonly #bootOf = new Map<Link, string | undefined>();
   /** The phone that a name of ADB led to last: adb lists a phone that comes back as a new one, and as offline for seconds. */
   readonly #lastOfName = new Map<string, PhoneKeeper>();
   readonly #listeners = new Set<(phone: Phone) => void>();
@@ -61,9 +63,9 @@ export class PhoneRoster {
 
   async #identify(link: Link, connection: AdbConnection): Promise<void> {
     try {
-      const serial = (await findSerial(connection)) ?? link.name;
+      const identity = await identifyPhone(connection);
       if (connection.gone.aborted) return;
-      this.#assign(link, serial);
+      this.#assign(link, this.#nameOf(link, identity), identity.bootId);
     } catch (error) {
       if (connection.gone.aborted) return;
       const text = error instanceof Error ? error.message : String(error);
@@ -86,7 +88,22 @@ export class PhoneRoster {
     this.#timers.add(timer);
   }
 
-  #assign(link: Link, serial: string): void {
+  /**
+   * A serial number is taken for the phone's own, unless another phone with it is connected now: two links lead to one
+   * phone only when both tell the same boot. Who has no number of its own is known by its place.
+   */
+  #nameOf(link: Link, { serial, bootId }: PhoneIdentity): string {
+    if (serial === undefined) return link.place;
+    const boots = [...this.#bootOf]
+      .filter(([other]) => other !== link && other.status.state === 'connected')
+      .filter(([other]) => this.#keeperOf.get(other)?.record.serial === serial)
+      .map(([, boot]) => boot);
+    const isOther = bootId !== undefined && boots.some((boot) => boot !== undefined && boot !== bootId);
+    return isOther ? `${serial}@${link.place}` : serial;
+  }
+
+  #assign(link: Link, serial: string, bootId: string | undefined): void {
+    this.#bootOf.set(link, bootId);
     const before = this.#keeperOf.get(link);
     const keeper = this.#identified.get(serial) ?? this.#createKeeper(serial, true);
     this.#identified.set(serial, keeper);
@@ -102,18 +119,24 @@ export class PhoneRoster {
   #forget(link: Link, reason: string): void {
     const keeper = this.#keeperOf.get(link);
     this.#keeperOf.delete(link);
+    this.#bootOf.delete(link);
     this.#provisional.delete(link);
     keeper?.drop(link, reason);
   }
 
   /** Until a link has told its phone, it stands for a phone of its own; a USB serial is most often the phone's own already. */
   #keeper(link: Link): PhoneKeeper {
-    const known =
-      this.#keeperOf.get(link) ?? this.#lastOfName.get(link.name) ?? this.#identified.get(link.name);
+    const known = this.#keeperOf.get(link) ?? this.#awayUnder(link.name);
     const keeper = known ?? this.#createKeeper(link.name, false);
     this.#keeperOf.set(link, keeper);
     if (known === undefined) this.#provisional.set(link, keeper);
     return keeper;
+  }
+
+  /** One that is here now under this name is another phone with the same number. */
+  #awayUnder(name: string): PhoneKeeper | undefined {
+    const last = this.#lastOfName.get(name) ?? this.#identified.get(name);
+    return last?.record.state.state === 'ready' ? undefined : last;
   }
 
   #createKeeper(serial: string, isIdentified: boolean): PhoneKeeper {

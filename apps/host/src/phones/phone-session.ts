@@ -1,19 +1,22 @@
 import type { DeviceInfo } from '@phalanx/protocol';
 import type { AdbConnection } from '../adb/link.ts';
-import { createDriver } from '../driver/driver.ts';
+import { createDriver, type Driver } from '../driver/driver.ts';
 import { createPhoneShell, type PhoneShell } from '../driver/phone-shell.ts';
 import { askPhone } from './ask-phone.ts';
 import { keepAlive } from './keep-alive.ts';
 import type { PhoneRecord } from './phone-record.ts';
 import type { PhoneDescription } from './phone.ts';
 import { readDescription } from './read-description.ts';
-import { startBackend } from './start-backend.ts';
+import { seekHelper } from './seek-helper.ts';
+import { type BackendStart, lowestSdk, startBackend, type StartedBackend } from './start-backend.ts';
 import { waitForBoot } from './wait-for-boot.ts';
 
 export interface SessionOptions {
   readonly heartbeatMs: number;
   readonly probeTimeoutMs: number;
   readonly callTimeoutMs: number;
+  /** How soon a helper that could not be had is tried again. */
+  readonly helperRetryMs: number;
 }
 
 // A helper that dies more often is given up for this connection.
@@ -59,16 +62,32 @@ interface Serving {
 async function serve({ phone, shell, description, options, isHelperUsable }: Serving): Promise<void> {
   const state = phone.state.state === 'helper_failed' ? 'helper_failed' : 'connecting';
   if (state === 'connecting') phone.setTrouble(state, 'Starting the UI helper on the phone.');
-  const { backend, drawback } = await startBackend({
+  const start: BackendStart = {
     shell,
     sdkVersion: description.sdkVersion,
     isHelperUsable,
     signal: shell.connection.gone,
     onFailure: (reason) => phone.setTrouble(state, reason),
-  });
+  };
+  for (let next: StartedBackend | undefined = await startBackend(start); next !== undefined;)
+    next = await serveBy(next, { phone, shell, description, options, isHelperUsable }, start);
+}
+
+/** Serves until the backend has failed, or until a better one was found, which it returns. */
+async function serveBy(
+  { backend, drawback }: StartedBackend,
+  { phone, shell, description, options }: Serving,
+  start: BackendStart,
+): Promise<StartedBackend | undefined> {
+  const isBusy = (): boolean => phone.screen.isHeld || (driver?.pendingCalls ?? 0) > 0;
+  const seeker =
+    drawback === undefined || description.sdkVersion < lowestSdk
+      ? undefined
+      : seekHelper({ ...start, onFailure: () => {}, firstMs: options.helperRetryMs, isBusy });
+  let driver: Driver | undefined;
   try {
     const deviceInfo = (): DeviceInfo => infoOf(phone.serial, description);
-    const driver = createDriver({
+    driver = createDriver({
       serial: phone.serial,
       shell,
       backend,
@@ -82,8 +101,12 @@ async function serve({ phone, shell, description, options, isHelperUsable }: Ser
         ? 'The phone is ready.'
         : `The phone is ready, but its screen is read the slow way ("uiautomator dump") and only ASCII text can be typed: ${drawback}`,
     );
-    await keepAlive({ phone, shell, backend, options, isBusy: () => driver.pendingCalls > 0 });
+    const { found } = seeker ?? {};
+    await keepAlive({ phone, shell, backend, options, isBusy: () => (driver?.pendingCalls ?? 0) > 0, found });
+    const better = seeker?.backend();
+    return better && { backend: better, drawback: undefined };
   } finally {
+    seeker?.stop();
     backend.close();
   }
 }

@@ -1,6 +1,7 @@
 import type { ReportedDeviceState } from '@phalanx/protocol';
 
 import type { Driver } from '../driver/driver.ts';
+import type { ScreenHolder } from './screen-holder.ts';
 
 /** What a phone is doing, in one word. Only `ready` phones take calls. */
 export type PhoneStateName = ReportedDeviceState;
@@ -37,6 +38,8 @@ export interface Phone {
   readonly description: PhoneDescription | undefined;
   /** When the phone last answered, epoch milliseconds; 0 when it never did. */
   readonly confirmedAt: number;
+  /** Who works with the screen holds it awake. */
+  readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
   /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */
   driver(): Driver;
 }

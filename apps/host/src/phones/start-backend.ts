@@ -26,8 +26,8 @@ export interface StartedBackend {
 const maxAttempts = 3;
 // Pushing and installing 18 MB over slow Wi-Fi takes most of it.
 const startTimeoutMs = 120_000;
-// The UiAutomator2 server's lowest Android, 8.0.
-const lowestSdk = 26;
+/** The UiAutomator2 server's lowest Android, 8.0. */
+export const lowestSdk = 26;
 
 /** The UiAutomator2 server after at most three attempts, else Android's own commands. Rejects when the phone goes. */
 export async function startBackend(start: BackendStart): Promise<StartedBackend> {
@@ -50,19 +50,22 @@ function obstacleOf({ sdkVersion, isHelperUsable }: BackendStart): string | unde
     : 'the UI helper stopped too often. Plug the phone in again to give it another chance.';
 }
 
+/** Rejects when it does not run within the limit, or can't. */
+export async function startHelperOnce({ shell, sdkVersion, signal }: BackendStart): Promise<UiBackend> {
+  const onTimeout = (): Error =>
+    new DriverError('ui_helper_failed', `The UI helper did not start in ${startTimeoutMs / 1000} s.`);
+  return await withTimeLimit({ timeoutMs: startTimeoutMs, signals: [signal], onTimeout }, (limited) =>
+    createUiautomator2Backend(shell, sdkVersion, limited),
+  );
+}
+
 async function tryHelper(start: BackendStart): Promise<{ backend: UiBackend } | { failure: string }> {
-  const { shell, sdkVersion, signal, onFailure } = start;
+  const { shell, signal, onFailure } = start;
   const backoff = createBackoff({ firstMs: 500, lastMs: 5000 });
   let failure = '';
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const onTimeout = (): Error =>
-      new DriverError('ui_helper_failed', `The UI helper did not start in ${startTimeoutMs / 1000} s.`);
     try {
-      const limit = { timeoutMs: startTimeoutMs, signals: [signal], onTimeout };
-      const backend = await withTimeLimit(limit, (limited) =>
-        createUiautomator2Backend(shell, sdkVersion, limited),
-      );
-      return { backend };
+      return { backend: await startHelperOnce(start) };
     } catch (error) {
       if (signal.aborted || shell.connection.gone.aborted) throw error;
       failure = error instanceof Error ? error.message : String(error);

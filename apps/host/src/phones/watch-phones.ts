@@ -21,6 +21,8 @@ export interface WatchPhonesOptions {
   readonly probeTimeoutMs?: number | undefined;
   /** Limit of one call of a driver. Default 30000. */
   readonly callTimeoutMs?: number | undefined;
+  /** How soon a UI helper that could not be had is tried again, while the phone is idle. Default 180000. */
+  readonly helperRetryMs?: number | undefined;
   /** Epoch milliseconds. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -37,7 +39,12 @@ export interface PhoneWatch {
 /** Finds the phones of this machine and network, and keeps each one usable as far as that can be done from here. */
 export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
   const { heartbeatMs = 5000, probeTimeoutMs = 3000, callTimeoutMs = 30_000, now = Date.now } = options;
-  const roster = new PhoneRoster({ heartbeatMs, probeTimeoutMs, callTimeoutMs }, options.log, now);
+  const { helperRetryMs = 180_000 } = options;
+  const roster = new PhoneRoster(
+    { heartbeatMs, probeTimeoutMs, callTimeoutMs, helperRetryMs },
+    options.log,
+    now,
+  );
   const sources = startSources(options, (link) => roster.take(link));
   return {
     phones: () => roster.phones(),

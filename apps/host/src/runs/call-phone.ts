@@ -1,6 +1,10 @@
 import type { AgentCallParams, AgentCallResult, PhoneCallName } from '@phalanx/protocol';
 
+import type { Driver } from '../driver/driver.ts';
+import { DriverError } from '../driver/driver-error.ts';
+import type { Phone, PhoneStateName } from '../phones/phone.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
+import { pause } from '../time/time-limit.ts';
 
 export interface PhoneCall<Name extends PhoneCallName> {
   name: Name;
@@ -8,7 +12,21 @@ export interface PhoneCall<Name extends PhoneCallName> {
   signal: AbortSignal;
 }
 
-/** The phone of a run as it is now: it may have gone and come back since the run began. Rejects with why it is gone. */
+/** The host mends such a phone within seconds, mostly. */
+const passing: ReadonlySet<PhoneStateName> = new Set(['helper_failed', 'connecting']);
+const repairMs = 20_000;
+/** Calls that change nothing on the phone. */
+const readings: ReadonlySet<PhoneCallName> = new Set([
+  'screen.content',
+  'screen.screenshot',
+  'app.current',
+  'device.info',
+]);
+
+/**
+ * The phone of a run as it is now: it may have gone and come back since the run began. Waits for a repair that is under
+ * way, and asks again after one when the call has done nothing. Rejects with why the phone is gone.
+ */
 export async function callPhone<Name extends PhoneCallName>(
   phones: PhoneWatch,
   { serial, deviceId }: { serial: string; deviceId: string },
@@ -16,8 +34,42 @@ export async function callPhone<Name extends PhoneCallName>(
 ): Promise<AgentCallResult<Name>> {
   const phone = phones.find(serial);
   if (phone === undefined) throw new PhoneNotConnected(serial);
-  const result = await phone.driver().call(name, params, signal);
+  const failed = new WeakSet<Driver>();
+  const call = async (): Promise<AgentCallResult<Name>> => {
+    await whenMended(phones, phone, { failed, signal });
+    const driver = phone.driver();
+    return await driver.call(name, params, signal).catch((error: unknown) => {
+      failed.add(driver);
+      throw error;
+    });
+  };
+  const result = await call().catch((error: unknown) => {
+    if (!canBeRepeated(name, error)) throw error;
+    return call();
+  });
   return withDeviceId(result, deviceId);
+}
+
+function canBeRepeated(name: PhoneCallName, error: unknown): boolean {
+  if (!(error instanceof DriverError) || error.code !== 'ui_helper_failed') return false;
+  return error.isUndone || readings.has(name);
+}
+
+/** A driver that has failed is replaced a moment after its callers know. */
+async function whenMended(
+  phones: PhoneWatch,
+  phone: Phone,
+  { failed, signal }: { failed: WeakSet<Driver>; signal: AbortSignal },
+): Promise<void> {
+  const isPassing = (): boolean =>
+    phone.state.state === 'ready' ? failed.has(phone.driver()) : passing.has(phone.state.state);
+  if (!isPassing()) return;
+  const mended = new AbortController();
+  const stop = phones.onChange((other) => {
+    if (other === phone && !isPassing()) mended.abort();
+  });
+  await pause(repairMs, AbortSignal.any([signal, mended.signal]));
+  stop();
 }
 
 /** Only the service knows the ID; the driver leaves it open. */

@@ -68,6 +68,7 @@ async function execute(
     surroundings.runLog.letGo();
   };
   stopAsked.addEventListener('abort', stop, { once: true });
+  const letSleep = surroundings.phones.find(task.serial)?.screen.hold();
   try {
     const { end, hasBegun } = await follow(sandbox, surroundings.start, stopAsked);
     // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
@@ -78,6 +79,7 @@ async function execute(
     await sandbox.ended;
     throw error;
   } finally {
+    letSleep?.();
     surroundings.recorder.close();
   }
 }

@@ -53,7 +53,7 @@ export class Android implements SystemHost {
   readonly #physicalDisplay: Display;
   readonly #power: DisplayPower;
   readonly #lockScreen: LockScreen;
-  readonly #hasPin: boolean;
+  readonly hasPin: boolean;
   #boot: Boot;
   #display: Display;
   #screen: Screen | undefined;
@@ -70,7 +70,7 @@ export class Android implements SystemHost {
     this.battery = new Battery(() => this.onUnplugged());
     this.#power = new DisplayPower(this.settings, this.battery);
     this.#lockScreen = new LockScreen(options.pin);
-    this.#hasPin = options.pin !== undefined;
+    this.hasPin = options.pin !== undefined;
     this.#boot = new Boot('found running', true);
     this.files = new FileSystem(options.storageBytes, () => this.#boot);
     this.packages = new Packages(options.identity.sdkVersion);
@@ -327,7 +327,7 @@ export class Android implements SystemHost {
     this.#lockScreen.reset();
     this.#power.setOn(true);
     this.#power.lock();
-    this.#boot = new Boot('restarted', !this.#hasPin);
+    this.#boot = new Boot('restarted', !this.hasPin);
     if (home) this.startActivity(home.packageName);
     return this.#boot;
   }

@@ -22,6 +22,8 @@ export interface Step {
   /** What the step before must have returned for this one to run. */
   readonly condition: 'always' | 'success' | 'failure';
   readonly pipeline: Pipeline;
+  /** After it stands `&`: the next one does not wait for it. */
+  readonly isBackground: boolean;
 }
 
 export type List = readonly Step[];
@@ -53,7 +55,8 @@ class Parser {
     for (;;) {
       while (this.#takeOperator(';', '\n', '&')) condition = 'always';
       if (this.#isAtEnd() || this.#peekOperator(')')) return steps;
-      steps.push({ condition, pipeline: this.#pipeline() });
+      const pipeline = this.#pipeline();
+      steps.push({ condition, pipeline, isBackground: this.#peekOperator('&') });
       if (this.#takeOperator('&&')) condition = 'success';
       else if (this.#takeOperator('||')) condition = 'failure';
       else if (this.#peekOperator(';', '\n', '&')) condition = 'always';

@@ -21,6 +21,9 @@ class Shell {
   readonly #phone: Phone;
   readonly #variables = new Map<string, string>(Object.entries(initialVariables));
   #lastExitCode = 0;
+  readonly #background = new Set<Promise<number>>();
+  /** What `trap` set, by the name of the signal. */
+  readonly #traps = new Map<string, string>();
 
   constructor(phone: Phone) {
     this.#phone = phone;
@@ -28,7 +31,9 @@ class Shell {
 
   async runLine(line: string, io: ShellIo): Promise<number> {
     try {
-      return await this.#runList(parseCommandLine(line), io);
+      const code = await this.#runList(parseCommandLine(line), io);
+      await this.#runExitTrap(io);
+      return code;
     } catch (error) {
       if (!(error instanceof ShellSyntaxError)) throw error;
       await io.stderr.write(`${error.message}\n`);
@@ -37,14 +42,40 @@ class Shell {
   }
 
   async #runList(list: List, io: ShellIo): Promise<number> {
-    for (const { condition, pipeline } of list) {
+    for (const { condition, pipeline, isBackground } of list) {
       if (io.signal.aborted) break;
       const succeeded = this.#lastExitCode === 0;
       if (condition === 'success' && !succeeded) continue;
       if (condition === 'failure' && succeeded) continue;
-      this.#lastExitCode = await this.#runPipeline(pipeline, io);
+      if (isBackground) this.#startInBackground(pipeline, io);
+      else this.#lastExitCode = await this.#runPipeline(pipeline, io);
     }
     return this.#lastExitCode;
+  }
+
+  /** Not ended by what ends the shell, but with the phone. */
+  #startInBackground(pipeline: Pipeline, io: ShellIo): void {
+    const running = this.#runPipeline(pipeline, { ...io, signal: this.#phone.power.signal });
+    this.#background.add(running);
+    void running.finally(() => this.#background.delete(running));
+  }
+
+  /** `wait`: until what runs in the background has ended, or until the shell is killed. */
+  async #wait({ signal }: ShellIo): Promise<number> {
+    const killed = Promise.withResolvers<number[]>();
+    const onKilled = () => killed.resolve([]);
+    signal.addEventListener('abort', onKilled, { once: true });
+    if (signal.aborted) onKilled();
+    const codes = await Promise.race([Promise.all(this.#background), killed.promise]);
+    return codes.at(-1) ?? 0;
+  }
+
+  /** A killed shell gets to its EXIT trap only when it has one for the signal too. */
+  async #runExitTrap(io: ShellIo): Promise<void> {
+    const line = this.#traps.get('EXIT');
+    if (line === undefined || (io.signal.aborted && !this.#traps.has('HUP'))) return;
+    this.#traps.clear();
+    await this.#runList(parseCommandLine(line), { ...io, signal: this.#phone.power.signal });
   }
 
   /** All commands run at once; the exit code is the last one's. */
@@ -106,6 +137,11 @@ class Shell {
     const [name, ...args] = words;
     if (name === undefined) return 0;
     if (name === 'sh' && args[0] === '-c') return new Shell(this.#phone).runLine(args[1] ?? '', io);
+    if (name === 'wait') return this.#wait(io);
+    if (name === 'trap') {
+      for (const signal of args.slice(1)) this.#traps.set(signal, args[0] ?? '');
+      return 0;
+    }
     const program = programs.get(name.replace(/^\/(?:system|vendor|product)\/x?bin\//, ''));
     if (program) return program({ ...io, phone: this.#phone, args });
     await io.stderr.write(`/system/bin/sh: ${name}: inaccessible or not found\n`);

@@ -15,9 +15,16 @@ import {
 import { locateAll } from './locate.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
-function elementBody({ session }: Command, { view }: VisibleView): Record<string, string> {
-  const id = session.remember(view);
-  return { [elementKey]: id, [oldElementKey]: id };
+/** The element, with the attributes that the settings ask for (BaseElement.java). */
+function elementBody({ session }: Command, visible: VisibleView): Record<string, unknown> {
+  const id = session.remember(visible.view);
+  const body: Record<string, unknown> = { [elementKey]: id, [oldElementKey]: id };
+  if (session.settings.get('shouldUseCompactResponses') !== false) return body;
+  const wanted = session.settings.get('elementResponseAttributes');
+  const attributes = sourceAttributes(visible, 0);
+  for (const name of typeof wanted === 'string' ? wanted.split(',') : [])
+    body[name] = attributes[name.replace('attribute/', '')];
+  return body;
 }
 
 const notFound = () =>

@@ -60,6 +60,10 @@ export class Instrumentation {
     };
   }
 
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
   /** Whether the phone's only UiAutomation is taken. */
   get holdsUiAutomation(): boolean {
     return this.#running !== undefined && this.#hasUiAutomation;

@@ -38,6 +38,9 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
       if (!stdout.startsWith('phalanx'))
         throw new DriverError('phone_answer_unexpected', "The phone's shell does not answer.");
     },
+    probeScreen: async () => {},
+    // Android has no command that holds the screen awake: the key counts as use, and is pressed again before the time is over.
+    keepAwake: (forMs, signal) => (forMs > 0 ? input('input keyevent 224', signal) : Promise.resolve()),
     close() {},
   };
 }

@@ -1,3 +1,4 @@
+import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 import { DriverError } from '../driver-error.ts';
 import type { PhoneShell } from '../phone-shell.ts';
 
@@ -9,7 +10,7 @@ export async function runInput(shell: PhoneShell, commandLine: string, signal: A
   if (/INJECT_EVENTS/.test(said)) {
     throw new DriverError(
       'input_refused',
-      'The phone refuses simulated input (INJECT_EVENTS). On Xiaomi phones switch on "USB debugging (Security settings)".',
+      `The phone refuses simulated input (INJECT_EVENTS). ${injectionAdvice}`,
     );
   }
   throw new DriverError(

@@ -8,7 +8,7 @@ const maxTextLength = 4 * 1024 * 1024;
 const maxDepth = 400;
 const maxNodes = 20_000;
 
-export type ParsedTree = Pick<ScreenTree, 'root' | 'packageName' | 'rotation'>;
+export type ParsedTree = Pick<ScreenTree, 'root' | 'packageName' | 'rotation' | 'announced'>;
 
 /** Reads both forms of Android's UI XML: element names are class names (UiAutomator2), or all are `node` (`uiautomator dump`). */
 export function parseTree(xml: string): ParsedTree {
@@ -53,8 +53,17 @@ function createReading(): Reading {
       depth -= 1;
       path.pop();
     },
-    result: () => ({ ...onlyRoot(roots), rotation }),
+    result: () => ({
+      ...onlyRoot(roots.filter((root) => !isToast(root))),
+      rotation,
+      announced: roots.filter(isToast).map(({ text }) => text ?? ''),
+    }),
   };
+}
+
+/** The helper puts the last toast or notification beside the windows, under a package that is not its own. */
+function isToast({ className }: UiNode): boolean {
+  return className === 'android.widget.Toast';
 }
 
 function readRotation(name: string, { rotation }: Readonly<Record<string, string>>): number {
@@ -64,7 +73,7 @@ function readRotation(name: string, { rotation }: Readonly<Record<string, string
 }
 
 /** Several windows are put under one made-up root, the way a single window comes. */
-function onlyRoot(roots: UiNode[]): Omit<ParsedTree, 'rotation'> {
+function onlyRoot(roots: UiNode[]): Pick<ParsedTree, 'root' | 'packageName'> {
   const [first] = roots;
   if (first === undefined) throw unreadable('it is empty');
   const { packageName } = first;

@@ -14,7 +14,13 @@ const Reply = Type.Object({
   value: Type.Optional(Type.Unknown()),
 });
 const replyCheck = Compile(Reply);
-const failureCheck = Compile(Type.Object({ error: Type.String(), message: Type.Optional(Type.String()) }));
+const failureCheck = Compile(
+  Type.Object({
+    error: Type.String(),
+    message: Type.Optional(Type.String()),
+    stacktrace: Type.Optional(Type.String()),
+  }),
+);
 
 export type HelperReply = Static<typeof Reply>;
 
@@ -22,10 +28,13 @@ export type HelperReply = Static<typeof Reply>;
 export class HelperError extends Error {
   override readonly name = 'HelperError';
   readonly kind: string;
+  /** Java's; the cause often stands here alone. */
+  readonly trace: string;
 
-  constructor(kind: string, message: string) {
+  constructor(kind: string, message: string, trace = '') {
     super(message);
     this.kind = kind;
+    this.trace = trace;
   }
 }
 
@@ -103,6 +112,7 @@ function parseReply(text: string, status: number): HelperReply {
     throw new Error(`The UI helper answered with an unknown form (HTTP ${status})`);
   if (status < 400) return reply;
   const { value } = reply;
-  if (failureCheck.Check(value)) throw new HelperError(value.error, value.message ?? value.error);
+  if (failureCheck.Check(value))
+    throw new HelperError(value.error, value.message ?? value.error, value.stacktrace);
   throw new HelperError('unknown error', `HTTP ${status}`);
 }

@@ -46,7 +46,7 @@ async function startSession(answer: Answer): Promise<HelperSession> {
     close: () => {},
   };
   http = createHelperHttp(createPhoneShell(connection));
-  const session = createHelperSession(http, new AbortController().signal);
+  const session = createHelperSession(http, new AbortController());
   await session.open(signal);
   return session;
 }

@@ -1,4 +1,5 @@
-import { DriverError, type DriverErrorCode } from '../driver-error.ts';
+import { DriverError, UndoneCallError } from '../driver-error.ts';
+import { isDeadUiAutomation, toHelperFailure } from './helper-failure.ts';
 import { HelperError, type HelperHttp, type HelperReply, type HelperRequest } from './helper-http.ts';
 
 /** The one WebDriver session of a helper; opened again when the helper has lost it. Paths are below the session. */
@@ -8,17 +9,32 @@ export interface HelperSession {
   /** A GET whose value must be text. */
   getText(path: string, signal: AbortSignal): Promise<string>;
   post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>;
+  /** Rejects when the helper answers but has lost its access to the screen. */
+  probe(signal: AbortSignal): Promise<void>;
 }
 
-// The helper must answer at once with what is there: waiting is the automation's own business.
 const settings = {
+  // The helper must answer at once with what is there: waiting is the automation's own business.
   waitForIdleTimeout: 0,
   waitForSelectorTimeout: 0,
   actionAcknowledgmentTimeout: 0,
   scrollAcknowledgmentTimeout: 0,
+  // Below its own limit of 70 levels it leaves nodes out without a word.
+  snapshotMaxDepth: 300,
+  // Else it walks from each node up to the root, and forgets at each reading what it knows.
+  simpleBoundsCalculation: true,
+  deferAccessibilityCacheReset: true,
+  // A phone whose charger is pulled goes on.
+  shutdownOnPowerDisconnect: false,
+  // Until a run wants the screen, the phone may sleep; the helper's own default is a day.
+  wakeLockTimeout: 0,
+  // What a focused field is, with the answer that names it.
+  shouldUseCompactResponses: false,
+  elementResponseAttributes: 'text,attribute/password,attribute/showing-hint',
 };
 
-export function createHelperSession(http: HelperHttp, failed: AbortSignal): HelperSession {
+export function createHelperSession(http: HelperHttp, failing: AbortController): HelperSession {
+  const failed = failing.signal;
   let sessionId = '';
   const open = async (signal: AbortSignal): Promise<void> => {
     const body = { capabilities: { firstMatch: [{}], alwaysMatch: {} } };
@@ -32,8 +48,33 @@ export function createHelperSession(http: HelperHttp, failed: AbortSignal): Help
   };
   const attempt = (request: HelperRequest): Promise<HelperReply> =>
     http.request(request).catch((error: unknown) => {
-      throw toDriverError(error, request.signal, failed);
+      throw toDriverError(error, request.signal, failed, request.path);
     });
+  /** Android has ended the helper's UiAutomation: only a new process gets another one. */
+  const fail = (): unknown => {
+    const sentence = "Android has ended the UI helper's access to the screen (UiAutomation)";
+    failing.abort(new DriverError('ui_helper_failed', `${sentence}.`));
+    return new UndoneCallError('ui_helper_failed', `${sentence}; it is being repaired.`);
+  };
+  const explain = async (error: unknown, path: string, signal: AbortSignal): Promise<unknown> => {
+    if (!(error instanceof HelperError) || signal.aborted) return toDriverError(error, signal, failed, path);
+    if (isDeadUiAutomation(error)) return fail();
+    // A tree that did not come: the windows tell at once whether the helper still sees any.
+    if (/waiting for the root/.test(error.message) && !(await seesWindows(signal))) return fail();
+    return toHelperFailure(error, path);
+  };
+  const seesWindows = async (signal: AbortSignal): Promise<boolean> => {
+    const request: HelperRequest = {
+      method: 'POST',
+      path: `/session/${sessionId}/appium/list_windows`,
+      body: { skipScreenshots: true },
+      signal,
+    };
+    return await http.request(request).then(
+      () => true,
+      (error: unknown) => !(error instanceof HelperError && isDeadUiAutomation(error)),
+    );
+  };
   const inSession = async (
     method: 'GET' | 'POST',
     path: string,
@@ -44,7 +85,7 @@ export function createHelperSession(http: HelperHttp, failed: AbortSignal): Help
     try {
       return (await http.request(request())).value;
     } catch (error) {
-      if (!isLostSession(error)) throw toDriverError(error, signal, failed);
+      if (!isLostSession(error)) throw await explain(error, path, signal);
     }
     await open(signal);
     return (await attempt(request())).value;
@@ -53,6 +94,9 @@ export function createHelperSession(http: HelperHttp, failed: AbortSignal): Help
     open,
     get: (path, signal) => inSession('GET', path, undefined, signal),
     post: (path, body, signal) => inSession('POST', path, body, signal),
+    async probe(signal) {
+      if (!(await seesWindows(signal))) throw fail();
+    },
     async getText(path, signal) {
       const value = await inSession('GET', path, undefined, signal);
       if (typeof value === 'string') return value;
@@ -75,10 +119,10 @@ function isLostSession(error: unknown): boolean {
   );
 }
 
-function toDriverError(error: unknown, signal: AbortSignal, failed: AbortSignal): unknown {
+function toDriverError(error: unknown, signal: AbortSignal, failed: AbortSignal, path: string): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof DriverError) return error;
-  if (error instanceof HelperError) return new DriverError(codeOf(error), sentenceOf(error), error);
+  if (error instanceof HelperError) return toHelperFailure(error, path);
   if (failed.aborted) return failed.reason;
   const text = error instanceof Error ? error.message : String(error);
   return new DriverError(
@@ -86,31 +130,4 @@ function toDriverError(error: unknown, signal: AbortSignal, failed: AbortSignal)
     `The UI helper on the phone does not answer (${text}); it is being repaired.`,
     error,
   );
-}
-
-function codeOf({ kind, message }: HelperError): DriverErrorCode {
-  if (/secure/i.test(message)) return 'secure_screen';
-  if (kind === 'no such element') return 'no_focused_field';
-  if (kind === 'invalid element state') return 'text_not_typable';
-  if (/root|AccessibilityNodeInfo|window/i.test(message) && kind === 'unknown error')
-    return 'screen_not_readable';
-  return /INJECT_EVENTS|inject/i.test(message) ? 'input_refused' : 'phone_answer_unexpected';
-}
-
-function sentenceOf(error: HelperError): string {
-  const detail = `${error.kind}: ${error.message.split('\n')[0] ?? ''}`.slice(0, 300);
-  switch (codeOf(error)) {
-    case 'secure_screen':
-      return 'The app in front forbids pictures of its screen (FLAG_SECURE).';
-    case 'no_focused_field':
-      return 'No text field has the focus. Tap one first.';
-    case 'text_not_typable':
-      return `The focused field does not take this text (${detail}).`;
-    case 'screen_not_readable':
-      return `The screen can't be read now (${detail}). It may be off, locked or changing.`;
-    case 'input_refused':
-      return `The phone refuses simulated input (${detail}). On Xiaomi phones switch on "USB debugging (Security settings)".`;
-    default:
-      return `The UI helper refused the call (${detail}).`;
-  }
 }

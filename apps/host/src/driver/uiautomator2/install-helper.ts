@@ -39,10 +39,10 @@ export async function installHelper(shell: PhoneShell, signal: AbortSignal): Pro
 }
 
 async function isInstalled(shell: PhoneShell, signal: AbortSignal): Promise<boolean> {
-  const server = await shell.run(`dumpsys package ${serverPackage}`, signal);
-  if (/^\s*versionName=(\S+)/m.exec(server.stdout)?.[1] !== version) return false;
-  const packages = await shell.run(`pm list packages ${testPackage}`, signal);
-  return packages.stdout.split(/\r?\n/).includes(`package:${testPackage}`);
+  const query = `dumpsys package ${serverPackage} | grep versionName=; pm list packages ${testPackage}`;
+  const { stdout } = await shell.run(query, signal);
+  const isThisVersion = /^\s*versionName=(\S+)/m.exec(stdout)?.[1] === version;
+  return isThisVersion && stdout.split(/\r?\n/).includes(`package:${testPackage}`);
 }
 
 async function uninstallHelper(shell: PhoneShell, signal: AbortSignal): Promise<void> {
@@ -62,7 +62,8 @@ async function installApk(
         ? error
         : refused(error instanceof Error ? error.message : String(error));
     });
-    const { stdout, stderr } = await shell.run(`pm install -r -g -t ${remotePath}`, signal);
+    // Without -g, which Xiaomi and ColorOS refuse to the shell; the helper needs no permission of its own.
+    const { stdout, stderr } = await shell.run(`pm install -r ${remotePath}`, signal);
     if (/^Success/m.test(stdout)) return undefined;
     return `${stdout}${stderr}`.trim().slice(0, 500) || 'pm install printed nothing';
   } finally {
@@ -101,9 +102,11 @@ async function push(
 function refused(answer: string): DriverError {
   const hint = answer.includes('USER_RESTRICTED')
     ? ' Switch on "Install via USB" in the developer options (Xiaomi also asks for a SIM card and an account) and confirm the dialog on the phone.'
-    : /INSUFFICIENT_STORAGE|No space/i.test(answer)
-      ? ' Free some space on the phone.'
-      : '';
+    : answer.includes('VERIFICATION_FAILURE')
+      ? ' Switch off "Verify apps over USB" in the developer options.'
+      : /INSUFFICIENT_STORAGE|No space/i.test(answer)
+        ? ' Free some space on the phone.'
+        : '';
   return new DriverError(
     'ui_helper_refused',
     `The phone refused to install the UI helper: ${answer}.${hint}`,

@@ -26,7 +26,7 @@ export async function startHelper(
 ): Promise<RunningHelper> {
   await installHelper(shell, signal);
   await stopHelper(shell, signal);
-  const instrumentation = await shell.start(instrumentCommand(sdkVersion), signal);
+  const instrumentation = await shell.start(boundToLink(instrumentCommand(sdkVersion)), signal);
   const http = createHelperHttp(shell);
   const stop = (): void => {
     http.close();
@@ -47,9 +47,15 @@ export async function startHelper(
   }
 }
 
+/** The server listens on every address of the phone, without asking who comes: it must not outlive the link. */
+function boundToLink(command: string): string {
+  const stop = [serverPackage, testPackage].map((name) => `am force-stop ${name}`).join('; ');
+  return `trap '${stop}' EXIT; trap exit HUP; ${command} & wait`;
+}
+
 /** A helper that was left behind holds the port and the phone's only UiAutomation; the end of our `am` does not end it on every Android. */
 export async function stopHelper(shell: PhoneShell, signal: AbortSignal): Promise<void> {
-  for (const name of [serverPackage, testPackage]) await shell.run(`am force-stop ${name}`, signal);
+  await shell.run(`am force-stop ${serverPackage}; am force-stop ${testPackage}`, signal);
 }
 
 /**

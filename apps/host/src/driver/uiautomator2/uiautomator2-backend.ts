@@ -5,7 +5,7 @@ import type { UiBackend } from '../ui-backend.ts';
 import { swipeActions } from './swipe-actions.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
 import { isReady, lastLines, startHelper } from './start-helper.ts';
-import { clearFocusedField, typeIntoFocusedField } from './text-field.ts';
+import { createFieldTyper } from './text-field.ts';
 
 /** Starts the helper on the phone and speaks with it. Rejects with `ui_helper_failed` when it can't be had. */
 export async function createUiautomator2Backend(
@@ -20,7 +20,7 @@ export async function createUiautomator2Backend(
       new DriverError('ui_helper_failed', `The UI helper on the phone stopped: ${lastLines(output)}.`),
     ),
   );
-  const session = createHelperSession(helper.http, failed.signal);
+  const session = createHelperSession(helper.http, failed);
   try {
     await session.open(signal);
   } catch (error) {
@@ -29,23 +29,28 @@ export async function createUiautomator2Backend(
   }
   return { source: 'uiautomator2', failed: failed.signal, ...actions(session), ...upkeep() };
 
-  function upkeep(): Pick<UiBackend, 'probe' | 'close'> {
+  function upkeep(): Upkeep {
     return {
       async probe(probeSignal) {
         if (await isReady(helper.http, probeSignal)) return;
         throw new DriverError('ui_helper_failed', 'The UI helper on the phone does not answer.');
       },
+      probeScreen: (probeSignal) => session.probe(probeSignal),
+      keepAwake: async (forMs, wakeSignal) =>
+        void (await session.post('appium/settings', { settings: { wakeLockTimeout: forMs } }, wakeSignal)),
       close: () => helper.stop(),
     };
   }
 }
 
-type Actions = Omit<UiBackend, 'source' | 'failed' | 'probe' | 'close'>;
+type Actions = Omit<UiBackend, 'source' | 'failed' | keyof Upkeep>;
+type Upkeep = Pick<UiBackend, 'probe' | 'probeScreen' | 'keepAwake' | 'close'>;
 
 function actions(session: HelperSession): Actions {
   const post = async (path: string, body: unknown, signal: AbortSignal): Promise<void> => {
     await session.post(path, body, signal);
   };
+  const typer = createFieldTyper(session);
   return {
     readTree: async (signal) => parseTree(await session.getText('source', signal)),
     takeScreenshot: async (signal) => Buffer.from(await session.getText('screenshot', signal), 'base64'),
@@ -54,8 +59,8 @@ function actions(session: HelperSession): Actions {
     longPress: ({ x, y, durationMs }, signal) =>
       post('appium/gestures/long_click', { offset: { x, y }, duration: durationMs }, signal),
     swipe: (swipe, signal) => post('actions', { actions: swipeActions(swipe) }, signal),
-    typeText: (text, signal) => typeIntoFocusedField(session, text, signal),
-    clearText: (signal) => clearFocusedField(session, signal),
+    typeText: (text, signal) => typer.type(text, signal),
+    clearText: (signal) => typer.clear(signal),
     pressKey: (keycode, signal) => post('appium/device/press_keycode', { keycode }, signal),
     openNotifications: (signal) => post('appium/device/open_notifications', {}, signal),
   };

@@ -54,6 +54,7 @@ function windows(phone: Phone): string {
     KeyguardServiceDelegate
       showing=${android.isLocked}
       inputRestricted=${android.isLocked}
+      secure=${android.hasPin}
     mShowingLockscreen=${android.isLocked} mDreamingLockscreen=${android.isLocked}
 WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
   Display: mDisplayId=0
