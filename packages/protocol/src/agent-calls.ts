@@ -168,6 +168,13 @@ export const agentCalls = {
   'app.launch': call<void>()(Type.Object({ packageName })),
   'app.stop': call<void>()(Type.Object({ packageName })),
   'app.current': call<CurrentApp>()(nothing),
+  /** Opens an address, in the named app or in whatever takes it. */
+  'app.openLink': call<void>()(
+    Type.Object({
+      url: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9+.-]*:\\S+$', maxLength: 4000 }),
+      packageName: Type.Optional(packageName),
+    }),
+  ),
   'device.info': call<DeviceInfo>()(nothing),
   /**
    * Collects a screen for the run's next record. With `tree_unknown` the host has done nothing, because it no longer

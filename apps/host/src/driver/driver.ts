@@ -1,6 +1,6 @@
 import type { AgentCallParams, AgentCallResult, DeviceInfo, PhoneCallName } from '@phalanx/protocol';
 import { withTimeLimit } from '../time/time-limit.ts';
-import { createAppLauncher, readCurrentApp, stopApp } from './apps.ts';
+import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps.ts';
 import { createCallQueue } from './call-queue.ts';
 import { DriverError } from './driver-error.ts';
 import type { EncodedPicture } from './encode-picture.ts';
@@ -114,6 +114,7 @@ function callsOf({ shell, backend, deviceInfo }: DriverOptions): Calls {
     'navigate.notifications': (_, signal) => backend.openNotifications(signal),
     'app.launch': ({ packageName }, signal) => launcher.launch(packageName, signal),
     'app.stop': ({ packageName }, signal) => stopApp(shell, packageName, signal),
+    'app.openLink': (params, signal) => openLink(shell, params, signal),
     'app.current': (_, signal) => readCurrentApp(shell, signal),
     'device.info': async () => deviceInfo(),
   };

@@ -98,7 +98,8 @@ describe('phones of makers', () => {
   it('one with the number that all of its kind carry is known by its place', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'any', profile: 'tablet-noname' });
     const watch = bed.watch({ addresses: [phone] });
-    await waitForState(watch, `127.0.0.1:${phone.port}`, 'ready');
+    const ready = await waitForState(watch, `127.0.0.1:${phone.port}`, 'ready');
+    expect(ready.isIdentified).toBe(true);
   });
 
   it('one that refused the helper gets it as soon as its switch is on', async () => {
