@@ -13,6 +13,7 @@ import { printProfiles } from './harness/profile.ts';
 import { onStage } from './harness/stage.ts';
 import { formatNotes, formatTable, tableJson, type Measured } from './harness/table.ts';
 import { commit } from './rows/commit.ts';
+import { confinement } from './rows/confinement.ts';
 import { firstLine } from './rows/first-line.ts';
 import { ingest } from './rows/ingest.ts';
 import { largeFile } from './rows/large-file.ts';
@@ -29,6 +30,7 @@ const rows = [
   ingest,
   launch,
   firstLine,
+  confinement,
   write,
   commit,
   largeFile,

@@ -7,6 +7,7 @@ import { Type } from 'typebox';
 import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/index.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { bundleSample } from '../harness/bundle-sample.ts';
+import { noConfinement } from '../harness/no-confinement.ts';
 
 const log = pino({ level: 'error' });
 const memoryMb = 128;
@@ -43,10 +44,13 @@ async function firstLine(
 }
 
 answerParent({
-  /** Starts the product's host with the product's defaults, beside one simulated phone. */
+  /** Starts the product's host with the product's defaults, beside one simulated phone; `unconfined`: as on a machine that can't confine. */
   start: command(
-    Type.Object({ url: Type.String(), token: Type.String(), dataDir: Type.String() }),
-    async ({ url, token, dataDir }) => {
+    Type.Object({
+      ...{ url: Type.String(), token: Type.String(), dataDir: Type.String() },
+      unconfined: Type.Optional(Type.Boolean()),
+    }),
+    async ({ url, token, dataDir, unconfined = false }) => {
       const phone = await startSimulatedPhone({ serial: 'phone-0' });
       const config = parseHostConfig({
         PHALANX_SERVER_URL: url,
@@ -55,7 +59,7 @@ answerParent({
         PHALANX_ADB_SERVER: 'off',
         PHALANX_PHONES: `${phone.host}:${phone.port}`,
       });
-      await startHost(config, { log });
+      await startHost(config, { log, ...(unconfined && { confinement: await noConfinement() }) });
     },
   ),
   /** One run in a warm sandbox, without server and phone. */

@@ -3,6 +3,7 @@ import { parseServerConfig, startServer } from '@phalanx/server';
 import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
+import { noConfinement } from '../harness/no-confinement.ts';
 
 /** Of the timer that the delay is measured with; part of every value. */
 const resolutionMs = 1;
@@ -11,15 +12,18 @@ const delay = monitorEventLoopDelay({ resolution: resolutionMs });
 answerParent({
   /** Starts the product's server with the product's defaults. Returns its address. */
   listen: command(
-    Type.Object({ dataDir: Type.String(), token: Type.String() }),
-    async ({ dataDir, token }) => {
+    Type.Object({
+      ...{ dataDir: Type.String(), token: Type.String() },
+      unconfined: Type.Optional(Type.Boolean()),
+    }),
+    async ({ dataDir, token, unconfined = false }) => {
       const config = parseServerConfig({
         PHALANX_LISTEN: '127.0.0.1:0',
         PHALANX_DATA_DIR: dataDir,
         PHALANX_ADMIN_TOKEN: token,
         PHALANX_LOG_LEVEL: 'warn',
       });
-      return (await startServer(config)).url;
+      return (await startServer(config, unconfined ? { confinement: await noConfinement() } : {})).url;
     },
   ),
   /** Watches the delay of the event loop until `readDelay`. */

@@ -127,7 +127,7 @@ async function startParts(stage: Stage): Promise<() => Promise<Parts>> {
 }
 
 /** `untilLine` is called before the launch is sent. */
-async function measureLaunch(
+export async function measureLaunch(
   api: Api,
   deviceId: string,
   untilLine: (launchId: string) => Promise<void>,
@@ -147,7 +147,7 @@ async function pollForLine(api: Api, deviceId: string, launchId: string): Promis
   while ((await poll()).logs.length === 0) await sleep(1);
 }
 
-async function phoneIsReady(api: Api): Promise<void> {
+export async function phoneIsReady(api: Api): Promise<void> {
   const deadline = performance.now() + readyTimeoutMs;
   while (performance.now() < deadline) {
     const { devices } = await ask(api, '/api/v2/devices', Devices);
