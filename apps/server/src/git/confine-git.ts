@@ -10,7 +10,7 @@ interface OwnFiles {
   readonly hooksFolder: string;
 }
 
-/** Measured: the largest push takes 300 MB. What asks for more (a delta of deltas, a tree of millions) is an attack. */
+/** Measured: a push of 49 MB files that are deltas of each other takes 64 to 128 MB. What asks for so much more is an attack. */
 const maxDataBytes = 1024 * 1024 * 1024;
 /** Of one command; those that are kept open are started again. Packing the largest projects takes minutes. */
 const maxCpuSeconds = 30 * 60;
