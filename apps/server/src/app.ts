@@ -27,9 +27,11 @@ import type { Foundation } from './foundation.ts';
 import { addHealthRoutes } from './health/routes.ts';
 import { HostGateway } from './hosts/gateway.ts';
 import { createHttpKernel } from './http/kernel.ts';
+import { mostOpenFiles } from './http/open-files.ts';
 import { watchMethods } from './http/methods.ts';
 import { serveDescription } from './http/openapi.ts';
 import { Limits } from './limits/limits.ts';
+import { createStoredBytes } from './limits/stored-bytes-store.ts';
 import { openLaunchFeatures } from './launch-features.ts';
 import { explainListenError, urlOf } from './listen-address.ts';
 import { openProjectFeatures } from './project-features.ts';
@@ -92,7 +94,11 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const faults = await watchFaults(database, dataDir, log);
   const access = createAccessStore(database);
   const firstToken = await ensureAdministrator(access, clock, config.adminToken);
-  const limits = new Limits(config.limits);
+  const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * mostOpenFiles()));
+  const limits = new Limits({ ...config.limits, maxConnections });
+  const storedBytes = createStoredBytes(database);
+  limits.show('capture_bytes', (userId) => storedBytes.count(userId, 'captures'));
+  limits.show('project_bytes', (userId) => storedBytes.count(userId, 'projects'));
   const authenticator = createAuthenticator({
     ...{ store: access, clock, limits },
     onError: (error) => faults.report(error, 'the last uses of tokens could not be stored'),

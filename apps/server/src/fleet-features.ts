@@ -13,7 +13,9 @@ import { EventFeed, type FeedEvent } from './events/event-feed.ts';
 import { addEventRoutes, type OpenStreams } from './events/routes.ts';
 import type { Foundation } from './foundation.ts';
 import { createMetrics, measureRequests, type Metrics } from './health/metrics.ts';
+import { HostAdmission } from './hosts/host-admission.ts';
 import { KnownHosts } from './hosts/known-hosts.ts';
+import { createHostStore } from './hosts/store.ts';
 import { LogIngest } from './logs/ingest.ts';
 import { KeptLogs } from './logs/kept/kept-logs.ts';
 import { LogKeeper } from './logs/kept/log-keeper.ts';
@@ -67,7 +69,11 @@ async function openDevices(
   await fleet.load();
   await shares.load();
   const access = new DeviceAccess(fleet, shares);
-  const known = new KnownHosts();
+  const store = createHostStore(database);
+  const isConnected = hosts.isConnected.bind(hosts);
+  const admission = new HostAdmission({ store, limits, clock, isConnected });
+  hosts.admitBy((candidate) => admission.admit(candidate));
+  const known = new KnownHosts(limits.most('hosts'));
   for (const { ownerId, stored } of fleet.all()) known.remember(ownerId, stored.host_id, stored.host_name);
   hosts.on('hello', (link) => {
     shares.noteName(link.userId, link.userName);
@@ -99,7 +105,7 @@ async function openLifecycle(
 }
 
 function openLogs(
-  { app, dataDir, clock, log, faults }: Foundation,
+  { app, dataDir, clock, limits, log, faults }: Foundation,
   { sweepMs, runLogMb }: FleetSettings,
   features: Omit<FleetFeatures, 'keptLogs' | 'runsCreated'>,
 ) {
@@ -111,7 +117,7 @@ function openLogs(
   const store = new LogStore({ folder, clock, log, keptSeqOf });
   faults.addProbe('disk', probeOfPart(folder));
   const ingest = new LogIngest({
-    ...{ store, log, faults },
+    ...{ store, limits, log, faults },
     findStream: (link, runId) => owners.findStream(link, runId),
     onStored: (batch) => {
       metrics.logEntries.inc(batch.count);

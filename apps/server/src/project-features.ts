@@ -16,6 +16,7 @@ import { createProjectAccess } from './projects/project-access.ts';
 import type { ProjectDesk } from './projects/project-desk.ts';
 import type { ProjectPeople } from './projects/project-people.ts';
 import { ProjectRepositories } from './projects/project-repositories.ts';
+import { ProjectSizes } from './projects/project-sizes.ts';
 import { ProjectTotals } from './projects/project-totals.ts';
 import { addProjectRoutes } from './projects/routes.ts';
 import { createProjectStore } from './projects/store.ts';
@@ -62,7 +63,12 @@ export async function openProjectFeatures(
   faults.addProbe('git', () => probeGit(git));
   const store = createProjectStore(database);
   const folder = path.resolve(dataDir, 'projects');
-  const repositories = new ProjectRepositories({ git, folder, log });
+  const sizes: ProjectSizes = new ProjectSizes({
+    ...{ store, limits },
+    onFull: (id) => repositories.tidySoon(id),
+  });
+  const onTidied = (id: string, bytes: number): Promise<void> => sizes.measured(id, bytes);
+  const repositories = new ProjectRepositories({ git, folder, log, onTidied });
   app.addHook('onClose', () => repositories.close());
   const ids = await store.listIds();
   await repositories.sweep((id) => ids.has(id));
@@ -70,7 +76,7 @@ export async function openProjectFeatures(
   const access = createProjectAccess(store);
   const parameters = new ParameterChecker(limits.turns.parameters);
   app.addHook('onClose', () => parameters.close());
-  const desk = { repositories, compiler, parameters, totals: new ProjectTotals() };
+  const desk = { repositories, compiler, parameters, totals: new ProjectTotals(), sizes };
   addProjectRoutes(app, { store, access, people, repositories, clock, limits, onDeleted });
   await addFileRoutes(app, { access, desk, confinement, limits });
   addCommitRoutes(app, { access, desk, clock, limits });

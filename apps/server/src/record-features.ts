@@ -97,7 +97,7 @@ export async function openRecordFeatures(
   foundation: Foundation,
   { fileUrl, recordsKept, fleetFeatures }: RecordOptions,
 ): Promise<RecordFeatures> {
-  const { app, hosts, database, dataDir, clock, log, faults } = foundation;
+  const { app, hosts, database, dataDir, clock, limits, log, faults } = foundation;
   const { devices, runs, feed, metrics } = fleetFeatures;
   const { fleet } = devices;
   const figures = metrics.records;
@@ -115,19 +115,25 @@ export async function openRecordFeatures(
     void clean();
   };
   const changes = new RecordChanges({ access, read, log, feed, figures, onDeleted });
-  const limits = { debugPerTag, others: recordsKept };
-  const retention = new RecordRetention({ store: createRetentionStore(database), clock, limits, onDeleted });
+  const retained = { debugPerTag, others: recordsKept };
+  const retention = new RecordRetention({
+    store: createRetentionStore(database),
+    clock,
+    limits: retained,
+    onDeleted,
+  });
   openRetention(foundation, retention);
   const intake = new RecordIntake({
-    ...{ store, access, fleet, clock, log, limits, changes },
+    ...{ store, access, fleet, clock, log, limits: retained, changes },
     findRun: runs.find,
   });
   hosts.on('record', (link, report) => intake.take(link, report));
   const uploads = new CaptureUploads({
     captures,
     expectationOf: (userId, key) => expectationOf({ store, notes }, userId, key),
-    noteStored: async ({ recordId, screenId, kind }) => {
-      const record = await notes.captureStored(recordId, screenId, kind);
+    keepRoom: (userId, sizeBytes) => limits.keepRoom('capture_bytes', userId, sizeBytes),
+    noteStored: async ({ recordId, screenId, kind }, sizeBytes) => {
+      const record = await notes.captureStored(recordId, screenId, { kind, sizeBytes });
       if (record !== undefined) changes.changed(record);
       return record !== undefined;
     },
@@ -137,7 +143,7 @@ export async function openRecordFeatures(
     },
   });
   const browser = createBrowseStore(database);
-  addRecordRoutes(app, { store, browser, access, changes, read, clock, limits });
+  addRecordRoutes(app, { store, browser, access, changes, read, clock, limits: retained });
   await addCaptureRoutes(app, { captures, uploads, urls });
   return {
     projectDeleted: (projectId) => retention.deleteProject(projectId),

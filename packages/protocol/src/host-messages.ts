@@ -42,6 +42,8 @@ export const closeCodes = {
   replaced: 4000,
   /** A message that does not fit this file, or a `hello` of another protocol version. */
   protocolError: 4002,
+  /** This host may not connect with this token; the reason says why. */
+  refused: 4001,
   /** The token was revoked or has expired. */
   unauthorized: 4003,
 } as const;

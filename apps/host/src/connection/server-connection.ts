@@ -188,13 +188,15 @@ export class ServerConnection {
 }
 
 /** What people have to do before another try makes sense, if anything. */
-function adviceFor({ kind, code }: SessionEnd): string | undefined {
+function adviceFor({ kind, code, reason }: SessionEnd): string | undefined {
   if ((kind === 'refused' && code === 401) || (kind === 'closed' && code === closeCodes.unauthorized)) {
     return 'The server does not accept the token of this host: give a valid one in PHALANX_TOKEN.';
   }
   if (kind === 'refused' && code === 403) {
     return 'The server does not let this token connect a host: it needs the scope "host".';
   }
+  if (kind === 'closed' && code === closeCodes.refused)
+    return `The server does not take this host. ${reason}.`;
   if (kind === 'closed' && code === closeCodes.replaced) {
     return 'Another program has connected as this host: run one host for each data folder.';
   }

@@ -13,7 +13,9 @@ interface Options {
   /** Whether this user's host has announced the capture. */
   expectationOf: (userId: string, key: CaptureKey) => Promise<Expectation>;
   /** Notes that it is there. False: nobody expects it any more. */
-  noteStored: (key: CaptureKey) => Promise<boolean>;
+  noteStored: (key: CaptureKey, sizeBytes: number) => Promise<boolean>;
+  /** Throws when the user has no room for it. To be called when it is noted. */
+  keepRoom: (userId: string, sizeBytes: number) => Promise<() => void>;
   /** Told the size of each capture that was taken in. */
   onStored: (kind: CaptureKind, sizeBytes: number) => void;
 }
@@ -38,6 +40,8 @@ export class CaptureUploads {
     const expectation = await this.#options.expectationOf(userId, key);
     if (expectation === 'unknown') throw notExpected(key);
     if (expectation === 'stored') return;
+    // Whoever has no room at all need not send it.
+    (await this.#options.keepRoom(userId, 1))();
     const received = await this.#receive(key, body);
     await this.#inTurn(nameOf(key), () => this.#keep(userId, key, received));
   }
@@ -52,15 +56,23 @@ export class CaptureUploads {
 
   /** First the file, then the record: what a record names is there. */
   async #keep(userId: string, key: CaptureKey, received: ReceivedCapture): Promise<void> {
-    const { captures, expectationOf, noteStored, onStored } = this.#options;
+    const { captures, expectationOf, keepRoom, noteStored, onStored } = this.#options;
     const expectation = await expectationOf(userId, key);
     if (expectation !== 'expected') {
       await received.discard();
       if (expectation === 'stored') return;
       throw notExpected(key);
     }
-    await received.keep(key);
-    if (await noteStored(key)) return onStored(key.kind, received.sizeBytes);
+    const release = await keepRoom(userId, received.sizeBytes).catch(async (error: unknown) => {
+      await received.discard();
+      throw error;
+    });
+    try {
+      await received.keep(key);
+      if (await noteStored(key, received.sizeBytes)) return onStored(key.kind, received.sizeBytes);
+    } finally {
+      release();
+    }
     // The record was deleted meanwhile, and its captures perhaps before this one came.
     await captures.deleteRecord(key.recordId);
     throw notExpected(key);

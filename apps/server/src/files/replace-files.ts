@@ -44,6 +44,10 @@ export async function replaceFiles(
   const { projectId, files, expected } = change;
   requireDistinct(change);
   for (const { path, content } of files) await requireContent(path, content);
+  await desk.sizes.add(
+    projectId,
+    files.reduce((sum, { content }) => sum + content.sizeBytes, 0),
+  );
   const next = await desk.repositories.read(projectId, (repository) => buildNext(desk, repository, change));
   const { outputs, warnings } = await compile(desk, change, next);
   return desk.repositories.write(projectId, async (repository) => {

@@ -47,6 +47,7 @@ export async function writeFile(desk: ProjectDesk, write: FileWrite): Promise<Wr
     return state;
   });
   let { js, warnings } = await compile(desk, write, seen);
+  await desk.sizes.add(projectId, content.sizeBytes + (js?.length ?? 0));
   const id = await desk.repositories.read(projectId, (repository) => content.store(repository));
   desk.repositories.noteWrite(projectId, Math.floor(content.sizeBytes / 2 ** 20));
   return desk.repositories.write(projectId, async (repository) => {

@@ -14,6 +14,7 @@ import { deskFor } from '../projects/desk-for.ts';
 import type { ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { onProject } from '../projects/on-project.ts';
+import { counted } from './counted.ts';
 import { admitGitCaller, authenticateGitCaller } from './git-caller.ts';
 import { GitExchange, type GitService } from './git-exchange.ts';
 import { flush, pktLine } from './pkt-line.ts';
@@ -133,9 +134,16 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   async function serve(exchange: Exchange): Promise<FastifyReply> {
     const { request, reply, service, userId, projectId } = exchange;
     const { deed } = request;
+    // Who has no room is told so in words, before anything is sent.
+    if (service === 'receive-pack') await options.desk.sizes.add(projectId, 1);
     const { git, leave } = await prepared(exchange);
     const body = request.body instanceof Readable ? request.body : Readable.from([]);
-    const feeding = git.feed(body, ...(isZipped(request) ? [createGunzip()] : []));
+    const isPush = service === 'receive-pack';
+    const feeding = git.feed(
+      body,
+      ...(isZipped(request) ? [createGunzip()] : []),
+      ...(isPush ? [counted((bytes) => options.desk.sizes.add(projectId, bytes))] : []),
+    );
     const { fromHooks, toHooks } = git;
     const guarding =
       deed !== undefined
@@ -150,7 +158,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     void reply.type(`application/x-git-${service}-result`).header('cache-control', 'no-cache');
     const sent = await send(reply.send(git.output), git, leave);
     await Promise.all([feeding, guarding]);
-    if (service === 'receive-pack') options.desk.repositories.noteWrite(projectId);
+    if (isPush) options.desk.repositories.noteWrite(projectId);
     return sent;
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import {
   closeCodes,
   hostProtocolVersion,
@@ -15,6 +15,8 @@ import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
 import { parseFrame, parseHostMessage, parseLogEntries, ProtocolError } from './frames.ts';
+import type { Limits } from '../limits/limits.ts';
+import { HostRefused, type HostCandidate } from './host-admission.ts';
 import type { HostLink } from './host-link.ts';
 import { HelloPages } from './hello-pages.ts';
 import { HostRequests } from './host-requests.ts';
@@ -27,6 +29,9 @@ interface ConnectionOptions {
   listeners: HostListeners;
   clock: Clock;
   log: Logger;
+  limits: Limits;
+  /** Throws `HostRefused`. */
+  admitHost: (candidate: HostCandidate) => Promise<void>;
   heartbeatMs: number;
 }
 
@@ -134,6 +139,7 @@ export class HostConnection implements HostLink {
     try {
       for (let next = this.#queue.shift(); next !== undefined && this.#isOpen; next = this.#queue.shift()) {
         if (next.bytes.length > smallBytes) await nextTurn();
+        await this.#keepPace();
         if (next.isBinary) await this.#handleFrame(next.bytes);
         else await this.#handleMessage(this.#withRunsBehind(parseHostMessage(next.bytes)));
         if (this.#options.socket.isPaused && this.#queue.length < maxQueued / 2)
@@ -143,6 +149,16 @@ export class HostConnection implements HostLink {
       this.#fail(error);
     } finally {
       this.#isHandling = false;
+    }
+  }
+
+  /** A host that says too much is read more slowly. */
+  async #keepPace(): Promise<void> {
+    const { frames } = this.#options.limits;
+    const key = `${this.userId} ${this.hostId || this.connectionId}`;
+    for (let waitMs = frames.spend(key); waitMs > 0; waitMs = frames.spend(key)) {
+      this.#options.limits.note('host_messages', this.userId);
+      await pause(waitMs);
     }
   }
 
@@ -166,7 +182,11 @@ export class HostConnection implements HostLink {
     const { header, payload } = parseFrame(frame);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
     if (header.type !== 'logs') return this.#requests.answer(header.request_id, payload);
-    const batch = { firstSeq: header.first_seq, entries: parseLogEntries(payload) };
+    const batch = {
+      firstSeq: header.first_seq,
+      entries: parseLogEntries(payload),
+      sizeBytes: payload.length,
+    };
     return this.#options.listeners.tell('logs', this, header.run_id, batch);
   }
 
@@ -195,6 +215,9 @@ export class HostConnection implements HostLink {
     const { listeners, heartbeatMs, clock } = this.#options;
     if (this.hostId !== '') throw new ProtocolError('hello was said twice');
     requireVersion(hello.protocol_version);
+    const { userId, tokenId } = this;
+    await this.#options.admitHost({ userId, tokenId, hostId: hello.host_id });
+    if (!this.#isOpen) return;
     this.#version = hello.protocol_version;
     this.hostId = hello.host_id;
     this.hostName = hello.host_name;
@@ -213,14 +236,15 @@ export class HostConnection implements HostLink {
   }
 
   #fail(error: unknown): void {
-    const isTheirs = error instanceof ProtocolError;
+    const isTheirs = error instanceof ProtocolError || error instanceof HostRefused;
     if (isTheirs) this.#options.log.warn({ host: this.hostName, reason: error.message }, 'host was refused');
     else
       this.#options.log.error(
         { err: error, host: this.hostName },
         'a message of a host could not be handled',
       );
-    if (isTheirs) this.drop(closeCodes.protocolError, error.message.slice(0, 120));
+    const code = error instanceof HostRefused ? closeCodes.refused : closeCodes.protocolError;
+    if (isTheirs) this.drop(code, error.message.slice(0, 120));
     else this.drop(1011, 'the service could not handle a message');
   }
 

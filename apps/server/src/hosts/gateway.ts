@@ -13,6 +13,7 @@ import type { Principal } from '../http/principal.ts';
 import type { Limits } from '../limits/limits.ts';
 import { refuseSocket } from '../http/refuse-socket.ts';
 import { HostConnection } from './connection.ts';
+import type { HostCandidate } from './host-admission.ts';
 import type { HostLink } from './host-link.ts';
 import { HostListeners } from './host-listeners.ts';
 
@@ -41,6 +42,7 @@ export class HostGateway {
   readonly #connections = new Set<HostConnection>();
   readonly #listeners: HostListeners;
   #isClosed = false;
+  #admitHost: (candidate: HostCandidate) => Promise<void> = async () => undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -51,6 +53,15 @@ export class HostGateway {
   /** Registers a feature for what hosts say. */
   get on(): HostListeners['on'] {
     return this.#listeners.on.bind(this.#listeners);
+  }
+
+  /** Sets who is asked whether a host may connect; it throws `HostRefused`. */
+  admitBy(admitHost: (candidate: HostCandidate) => Promise<void>): void {
+    this.#admitHost = admitHost;
+  }
+
+  isConnected(userId: string, hostId: string): boolean {
+    return this.#connections.values().some((one) => one.userId === userId && one.hostId === hostId);
   }
 
   get size(): number {
@@ -91,7 +102,7 @@ export class HostGateway {
       const principal = await this.#admit(request, doer);
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new HostConnection({
-          ...{ ...this.#options, listeners: this.#listeners },
+          ...{ ...this.#options, listeners: this.#listeners, admitHost: this.#admitHost },
           ...{ socket: webSocket, principal, address },
         });
         this.#connections.add(connection);

@@ -6,6 +6,13 @@ import { PatientWork } from './patient-work.ts';
 
 type Said<Type extends HostMessage['type']> = Extract<HostMessage, { type: Type }>;
 
+export interface LogFrame {
+  firstSeq: number;
+  entries: WireLogEntries;
+  /** As it came. */
+  sizeBytes: number;
+}
+
 /** What hosts say, beside the link that they say it on. */
 interface HostEvents {
   hello: [hello: Said<'hello'>];
@@ -13,7 +20,7 @@ interface HostEvents {
   /** The serials of the phones that are ready. */
   heartbeat: [ready: readonly string[]];
   runs: [reports: Said<'runs'>['runs']];
-  logs: [runId: string, batch: { firstSeq: number; entries: WireLogEntries }];
+  logs: [runId: string, batch: LogFrame];
   record: [report: Said<'record'>['record']];
   closed: [];
 }

@@ -15,6 +15,12 @@ const keyOf = (ownerId: string, hostId: string): string => `${ownerId} ${hostId}
 /** The hosts that are connected or have been. */
 export class KnownHosts {
   readonly #byKey = new Map<string, KnownHost>();
+  readonly #most: number;
+
+  /** Of one user at most so many are known. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   all(): KnownHost[] {
     return [...this.#byKey.values()];
@@ -27,7 +33,18 @@ export class KnownHosts {
   }
 
   connected({ userId: ownerId, hostId: id, hostName: name, connectionId }: HostLink, since: number): void {
-    this.#byKey.set(keyOf(ownerId, id), { id, ownerId, name, connectionId, since });
+    const key = keyOf(ownerId, id);
+    if (!this.#byKey.has(key)) this.#makeRoom(ownerId);
+    this.#byKey.set(key, { id, ownerId, name, connectionId, since });
+  }
+
+  /** The one that is gone for longest. */
+  #makeRoom(ownerId: string): void {
+    const own = this.all().filter((host) => host.ownerId === ownerId);
+    if (own.length < this.#most) return;
+    const gone = own.filter((host) => host.connectionId === null);
+    const [oldest] = gone.toSorted((one, other) => (one.since ?? 0) - (other.since ?? 0));
+    if (oldest !== undefined) this.#byKey.delete(keyOf(ownerId, oldest.id));
   }
 
   disconnected(link: HostLink, since: number): void {

@@ -35,6 +35,8 @@ export class Limits {
   readonly frames: Allowance;
   readonly #config: LimitConfig;
   readonly #used = new Map<LimitName, ReadUsed>();
+  /** What is about to be stored. */
+  readonly #kept = new Map<string, number>();
   readonly #refusals = new Map<LimitName, number>();
   readonly #refusalsOf = new LRUCache<string, Map<LimitName, number>>({ max: maxRemembered });
 
@@ -95,6 +97,28 @@ export class Limits {
   /** Throws when `used` and `more` are beyond the limit. */
   require(name: LimitName, userId: string, used: number, more = 1): void {
     if (used + more > this.most(name)) throw this.refusal(name, userId);
+  }
+
+  /**
+   * Keeps room for what is about to be stored, so that several at once can't pass together. Throws when there is none.
+   * Call the result when it is counted, or will not be stored.
+   */
+  async keepRoom(name: 'capture_bytes' | 'project_bytes', userId: string, more: number): Promise<() => void> {
+    const key = `${name} ${userId}`;
+    const keep = (change: number): void => {
+      const kept = (this.#kept.get(key) ?? 0) + change;
+      if (kept > 0) this.#kept.set(key, kept);
+      else this.#kept.delete(key);
+    };
+    keep(more);
+    try {
+      const used = (await this.#used.get(name)?.(userId)) ?? 0;
+      this.require(name, userId, used, this.#kept.get(key));
+      return () => keep(-more);
+    } catch (error) {
+      keep(-more);
+      throw error;
+    }
   }
 
   /** Throws when it was spent. */

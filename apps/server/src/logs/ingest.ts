@@ -1,9 +1,12 @@
-import { closeCodes, type WireLogEntries } from '@phalanx/protocol';
+import { closeCodes } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { HostLink } from '../hosts/host-link.ts';
+import type { LogFrame } from '../hosts/host-listeners.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { LogBatch, LogStream } from './log-batch.ts';
+import { LogPace } from './log-pace.ts';
 import type { IncomingEntries, LogStore } from './store.ts';
 
 /** Entries of many hosts share a transaction, one in so long; the first after a silence wait for no others. */
@@ -18,6 +21,7 @@ interface Pending {
 
 interface Options {
   store: LogStore;
+  limits: Limits;
   log: Logger;
   faults: FaultMonitor;
   /** Where the entries of a run belong; undefined unless the host may send them. */
@@ -28,6 +32,7 @@ interface Options {
 /** Stores what hosts send, and acknowledges it when it is stored. */
 export class LogIngest {
   readonly #options: Options;
+  readonly #pace: LogPace;
   #pending: Pending[] = [];
   #pendingEntries = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -38,13 +43,10 @@ export class LogIngest {
 
   constructor(options: Options) {
     this.#options = options;
+    this.#pace = new LogPace(options.limits);
   }
 
-  async take(
-    link: HostLink,
-    runId: string,
-    { firstSeq, entries }: { firstSeq: number; entries: WireLogEntries },
-  ): Promise<void> {
+  async take(link: HostLink, runId: string, { firstSeq, entries, sizeBytes }: LogFrame): Promise<void> {
     const stream = await this.#options.findStream(link, runId);
     if (stream === undefined) {
       // Nobody may read them, and the host need not keep them.
@@ -52,7 +54,8 @@ export class LogIngest {
       return;
     }
     await this.#options.store.findProgress(stream.runId);
-    this.#add(link, { stream, firstSeq, entries });
+    const store = (): void => this.#add(link, { stream, firstSeq, entries });
+    this.#pace.pass(link, { sizeBytes, store });
   }
 
   #add(link: HostLink, incoming: IncomingEntries): void {
@@ -74,6 +77,7 @@ export class LogIngest {
 
   /** What its connection brought will come again on the next one. */
   forget(link: HostLink): void {
+    this.#pace.forget(link);
     this.#pending = this.#pending.filter((one) => one.link !== link);
   }
 

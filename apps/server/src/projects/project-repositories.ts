@@ -9,18 +9,21 @@ import type { GitRepository } from '../git/git-repository.ts';
 import { probeGit } from '../git/prepare-git.ts';
 import { QueueLock } from '../git/queue-lock.ts';
 import { RepositoryPool } from '../git/repository-pool.ts';
+import { measureRepository } from '../git/measure-repository.ts';
 import { GitFailure, runGit } from '../git/run-git.ts';
 import { removeStaleFiles } from '../git/stale-files.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { ApiError } from '../http/api-error.ts';
 import { publishHead, SavedStateMoved } from './saved-state.ts';
-import { Upkeep } from './upkeep.ts';
+import { Upkeep, writesBetweenLooks } from './upkeep.ts';
 
 interface RepositoriesOptions {
   git: GitProgram;
   /** Holds one bare repository a project. */
   folder: string;
   log: Logger;
+  /** Told what a repository takes after git has tidied up. */
+  onTidied?: (id: string, bytes: number) => Promise<void>;
 }
 
 const suffix = '.git';
@@ -39,7 +42,7 @@ export class ProjectRepositories {
   readonly #mended = new Set<string>();
   #removals: Promise<unknown> = Promise.resolve();
 
-  constructor({ git, folder, log }: RepositoriesOptions) {
+  constructor({ git, folder, log, onTidied }: RepositoriesOptions) {
     this.git = git;
     this.#folder = folder;
     this.#log = log;
@@ -50,7 +53,10 @@ export class ProjectRepositories {
     });
     this.#upkeep = new Upkeep({
       log,
-      run: (id, signal) => this.#collectGarbage(id, signal),
+      run: async (id, signal) => {
+        await this.#collectGarbage(id, signal);
+        await onTidied?.(id, await measureRepository(git, this.gitDirOf(id)));
+      },
     });
   }
 
@@ -88,6 +94,11 @@ export class ProjectRepositories {
   /** For writes that did not go through `write`, or weigh more than one. */
   noteWrite(id: string, weight?: number): void {
     this.#upkeep.noteWrite(id, weight);
+  }
+
+  /** Lets git tidy up without waiting for more writes. */
+  tidySoon(id: string): void {
+    this.#upkeep.noteWrite(id, writesBetweenLooks);
   }
 
   gitDirOf(id: string): string {

@@ -1,5 +1,5 @@
 import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
-import { sql, type Kysely } from 'kysely';
+import { sql, type Generated, type Kysely } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import { nameKey, namePattern } from '../db/name-key.ts';
@@ -11,7 +11,7 @@ interface ProjectRow {
   created_at: number;
 }
 
-type ProjectTable = ProjectRow & { name_key: string };
+type ProjectTable = ProjectRow & { name_key: string; size_bytes: Generated<number> };
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
@@ -116,6 +116,21 @@ export function createProjectStore(database: Db) {
         .set({ name, name_key: nameKey(name) })
         .where('id', '=', id)
         .execute();
+    },
+
+    findSize: (id: string): Promise<{ owner_id: string; size_bytes: number } | undefined> =>
+      db.selectFrom('project').select(['owner_id', 'size_bytes']).where('id', '=', id).executeTakeFirst(),
+
+    async growSize(id: string, bytes: number): Promise<void> {
+      await db
+        .updateTable('project')
+        .set((eb) => ({ size_bytes: eb('size_bytes', '+', bytes) }))
+        .where('id', '=', id)
+        .execute();
+    },
+
+    async setSize(id: string, sizeBytes: number): Promise<void> {
+      await db.updateTable('project').set({ size_bytes: sizeBytes }).where('id', '=', id).execute();
     },
 
     /** False when it was gone already. */

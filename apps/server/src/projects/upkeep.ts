@@ -6,7 +6,7 @@ interface UpkeepOptions {
 }
 
 /** A write leaves about five loose objects. */
-const writesBetweenLooks = 400;
+export const writesBetweenLooks = 400;
 
 /** Lets git tidy up after many writes, one project at a time and never on a request's way. */
 export class Upkeep {

@@ -7,7 +7,7 @@ import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
-  record: StoredRecord;
+  record: StoredRecord & { capture_bytes: number };
   record_screen: StoredScreen;
   capture_deletion: { record_id: string };
 };
@@ -31,7 +31,7 @@ export function createCaptureNotes(database: Db) {
     captureStored: (
       recordId: string,
       screenId: string,
-      kind: CaptureKind,
+      { kind, sizeBytes }: { kind: CaptureKind; sizeBytes: number },
     ): Promise<StoredRecord | undefined> =>
       database.transaction().execute(async (transaction) => {
         const { numUpdatedRows } = await transaction
@@ -48,7 +48,10 @@ export function createCaptureNotes(database: Db) {
         await transaction
           .withTables<Tables>()
           .updateTable('record')
-          .set({ missing_captures: record.missing_captures })
+          .set((eb) => ({
+            missing_captures: record.missing_captures,
+            capture_bytes: eb('capture_bytes', '+', sizeBytes),
+          }))
           .where('id', '=', recordId)
           .execute();
         if (record.missing_captures > 0 || record.has_gap === 1) return record;

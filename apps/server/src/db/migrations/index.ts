@@ -8,6 +8,7 @@ import { recordTables } from './005-records.ts';
 import { nameTables } from './006-names.ts';
 import { runDetails } from './007-run-details.ts';
 import { shareTables } from './008-shares.ts';
+import { usageTables } from './009-usage.ts';
 import { auditTables } from './010-audit.ts';
 import { runIndexes } from './013-run-indexes.ts';
 
@@ -21,6 +22,7 @@ export const migrations: Record<string, Migration> = {
   '006-names': nameTables,
   '007-run-details': runDetails,
   '008-shares': shareTables,
+  '009-usage': usageTables,
   '010-audit': auditTables,
   '013-run-indexes': runIndexes,
 };

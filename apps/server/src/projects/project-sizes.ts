@@ -1,0 +1,83 @@
+import { LRUCache } from 'lru-cache';
+
+import type { Limits } from '../limits/limits.ts';
+
+interface SizeStore {
+  findSize(projectId: string): Promise<{ owner_id: string; size_bytes: number } | undefined>;
+  growSize(projectId: string, bytes: number): Promise<void>;
+  setSize(projectId: string, bytes: number): Promise<void>;
+}
+
+interface Options {
+  store: SizeStore;
+  limits: Limits;
+  /** Told of a project that was refused more: tidied up, it may take less. */
+  onFull: (projectId: string) => void;
+}
+
+interface Size {
+  readonly ownerId: string;
+  /** What has been written, as far as this process knows. */
+  bytes: number;
+  /** What is stored of that: never less, so that a crash forgets nothing, and more, so that most writes store nothing. */
+  stored: number;
+}
+
+/** The database is told in steps of so much. */
+const stepBytes = 256 * 1024;
+const maxRemembered = 10_000;
+
+/**
+ * What the repositories of projects take: every content that was written counts, also when it was replaced, until git
+ * has tidied up and the repository was measured.
+ */
+export class ProjectSizes {
+  readonly #store: SizeStore;
+  readonly #limits: Limits;
+  readonly #onFull: Options['onFull'];
+  readonly #sizes = new LRUCache<string, Size>({ max: maxRemembered });
+
+  constructor({ store, limits, onFull }: Options) {
+    this.#store = store;
+    this.#limits = limits;
+    this.#onFull = onFull;
+  }
+
+  /** Before content is written. Throws `project_bytes_exceeded` when its owner has no room for it. */
+  async add(projectId: string, bytes: number): Promise<void> {
+    const size = await this.#read(projectId);
+    if (size === undefined) return;
+    size.bytes += bytes;
+    if (size.bytes <= size.stored) return;
+    const more = size.bytes + stepBytes - size.stored;
+    try {
+      const release = await this.#limits.keepRoom('project_bytes', size.ownerId, more);
+      await this.#store.growSize(projectId, more).finally(release);
+      size.stored += more;
+    } catch (error) {
+      size.bytes -= bytes;
+      this.#onFull(projectId);
+      throw error;
+    }
+  }
+
+  /** What the repository takes now. */
+  async measured(projectId: string, bytes: number): Promise<void> {
+    const size = await this.#read(projectId);
+    if (size === undefined) return;
+    size.bytes = bytes;
+    size.stored = bytes;
+    await this.#store.setSize(projectId, bytes);
+  }
+
+  async #read(projectId: string): Promise<Size | undefined> {
+    const known = this.#sizes.get(projectId);
+    if (known !== undefined) return known;
+    const row = await this.#store.findSize(projectId);
+    if (row === undefined) return undefined;
+    const size = { ownerId: row.owner_id, bytes: row.size_bytes, stored: row.size_bytes };
+    const meanwhile = this.#sizes.get(projectId) ?? size;
+    this.#sizes.set(projectId, meanwhile);
+    return meanwhile;
+  }
+}
