@@ -9,6 +9,7 @@ const settings = {
   PHALANX_MAX_PROJECT_MB: '2',
   PHALANX_MAX_CAPTURE_MB: '1',
   PHALANX_LOG_KB_PER_SECOND: '10',
+  PHALANX_RECORDS_KEPT: '1',
 };
 
 let server: TestServer;

@@ -60,6 +60,8 @@ export class TestServer {
       PHALANX_DATA_DIR: this.dataDir,
       PHALANX_ADMIN_TOKEN: adminToken,
       PHALANX_LOG_LEVEL: 'silent',
+      // Tests have one phone, and seldom end what runs there.
+      PHALANX_MAX_RUNS_PER_DEVICE: '1000',
       ...settings,
     });
     this.#app = await startServer(config, { clock: this.clock, ...overrides });
