@@ -245,6 +245,11 @@ export const errorTable = {
     message:
       'The service cannot run git, which keeps the projects: {reason}. Send it again later; its operator finds more in the log.',
   },
+  compiler_unavailable: {
+    status: 503,
+    message:
+      'The service cannot start its compiler, so nothing was changed. Send it again later; its operator finds more in the log.',
+  },
   not_ready: { status: 503, message: 'The service is {reason}. Ask again in a moment.' },
 } as const satisfies Record<string, { status: number; message: string }>;
 

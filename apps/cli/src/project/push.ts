@@ -2,7 +2,6 @@ import { fileRoutes } from '@phalanx/protocol';
 
 import { ApiRefusal, type ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
-import { notice } from '../output/notice.ts';
 import { contentVersion, readBase, writeBase, type BaseFiles } from './base-files.ts';
 import type { LinkedFolder } from './link.ts';
 import { listLocalFiles } from './list-local-files.ts';
@@ -92,8 +91,6 @@ export async function sendPlan(
 }
 
 function explain(error: unknown): never {
-  if (error instanceof ApiRefusal && error.errors.length > 0)
-    notice('Nothing was pushed: the project would not compile.');
   if (!(error instanceof ApiRefusal && error.code === 'precondition_failed')) throw error;
   throw new CommandError(
     exitCodes.failed,

@@ -7,7 +7,8 @@ import { compilePolicy } from './compile-policy.ts';
 import { isFromProcess, type FromProcess, type ToProcess } from './process/messages.ts';
 import type { ProjectMirror } from './project-mirror.ts';
 
-export type EndReason = 'timed_out' | 'out_of_memory' | 'crashed';
+/** `not_started`: it ended before it had said anything. */
+export type EndReason = 'timed_out' | 'out_of_memory' | 'crashed' | 'not_started';
 
 /** The process ended, or was ended, before it had answered. */
 export class CompileProcessEnded extends Error {
@@ -79,7 +80,7 @@ export class CompileProcess {
 
   /** Runs `task` within the limits. Rejects with `CompileProcessEnded` when the process ends meanwhile. */
   async work<Result>(task: () => Promise<Result>, timeoutMs: number): Promise<Result> {
-    if (this.#hasEnded) throw new CompileProcessEnded('crashed', '');
+    if (this.#hasEnded) throw this.#endError();
     this.#isBusy = true;
     this.#endReason = 'crashed';
     const timer = setTimeout(() => this.kill('timed_out'), timeoutMs);
@@ -153,7 +154,12 @@ export class CompileProcess {
     this.#hasEnded = true;
     this.#isEnding = true;
     this.mirrors.clear();
-    this.#rejectWork?.(new CompileProcessEnded(this.#endReason, this.#printed));
+    this.#rejectWork?.(this.#endError());
+  }
+
+  #endError(): CompileProcessEnded {
+    const hasStarted = this.#processIds.length > 0 || this.#endReason !== 'crashed';
+    return new CompileProcessEnded(hasStarted ? this.#endReason : 'not_started', this.#printed);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Confinement } from '@phalanx/confinement';
 
+import { ApiError } from '../http/api-error.ts';
 import { askBundle, askCheck, type FileChange } from './ask-process.ts';
 import { CompileProcessEnded, type CompileProcess, type EndReason } from './compile-process.ts';
 import { errorLine } from './error-lines.ts';
@@ -87,7 +88,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
       return await pool.run({ projectId, userId, timeoutMs: limit.timeoutMs, task });
     } catch (error) {
       const text = reasonOf(error, { timeoutMs: limit.timeoutMs, maxMemoryMb });
-      if (text === undefined) throw error;
+      if (text === undefined) throw explained(error);
       return { ok: false, errors: [errorLine(limit.path, undefined, tooComplex, text)] };
     }
   }
@@ -133,10 +134,15 @@ function reasonOf(error: unknown, limits: { timeoutMs: number; maxMemoryMb: numb
   return error instanceof CompileProcessEnded ? endText(error.reason, limits) : undefined;
 }
 
+/** A compiler that does not even start is a fault of the installation. */
+const explained = (error: unknown): unknown =>
+  error instanceof CompileProcessEnded ? ApiError.of('compiler_unavailable', {}, { cause: error }) : error;
+
 function endText(
   reason: EndReason,
   { timeoutMs, maxMemoryMb }: { timeoutMs: number; maxMemoryMb: number },
-): string {
+): string | undefined {
+  if (reason === 'not_started') return undefined;
   if (reason === 'timed_out')
     return `Compiling took longer than ${timeoutMs / 1000} s. Make the types simpler or the file smaller.`;
   if (reason === 'out_of_memory')

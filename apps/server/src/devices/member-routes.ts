@@ -15,6 +15,8 @@ import type { ShareTarget } from './share-store.ts';
 /** What is shared, as the caller sees it. */
 interface Shared {
   target: ShareTarget;
+  /** Of a phone: its host, with which it is shared too. */
+  host?: ShareTarget;
   /** The serial of a phone, or what a host is called. */
   name: string;
   isOwner: boolean;
@@ -29,7 +31,8 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
 
   const findDevice = (id: string, userId: string): Shared => {
     const { device, role } = access.get(id, userId);
-    return { target: deviceTarget(device), name: device.serial, isOwner: role === 'owner' };
+    const host = hostTarget(device.ownerId, device.stored.host_id);
+    return { target: deviceTarget(device), host, name: device.serial, isOwner: role === 'owner' };
   };
   const findHost = (id: string, userId: string): Shared => {
     const { host, role } = getHost(hosts, shares, { id, userId });
@@ -48,7 +51,7 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
     [hostRoutes, findHost],
   ] as const) {
     addRoute(app, routes.listMembers, async ({ principal, params, query }) => {
-      const rows = listMembers(find(params.id, principal.userId).target, query.cursor?.toLowerCase());
+      const rows = listMembers(find(params.id, principal.userId), query.cursor?.toLowerCase());
       const { items, next_cursor } = toPage(rows, pageLimit(query), ({ user_id }) => user_id);
       return { success: true, members: items, next_cursor };
     });
@@ -77,18 +80,23 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
     });
   }
 
-  /** The owner first, the others by their IDs. */
-  function listMembers(target: ShareTarget, cursor: string | undefined): DeviceMember[] {
-    const member = (userId: string, role: DeviceMember['role']): DeviceMember => ({
-      ...{ user_id: userId, name: shares.nameOf(userId), role },
-    });
-    const after = cursor === target.owner_id ? '' : (cursor ?? '');
-    const others = shares
-      .listMembers(target)
-      .map(({ userId, role }) => member(userId, role))
+  /** The owner first, the others by their IDs, each once. */
+  function listMembers({ target, host }: Shared, cursor: string | undefined): DeviceMember[] {
+    const { owner_id } = target;
+    const owner = { user_id: owner_id, name: shares.nameOf(owner_id), role: 'owner' as const, through: null };
+    const after = cursor === owner_id ? '' : (cursor ?? '');
+    const members = new Map<string, DeviceMember>();
+    for (const shared of host === undefined ? [target] : [host, target])
+      for (const { userId, role } of shares.listMembers(shared)) {
+        // The stronger of two roles counts.
+        if (members.get(userId)?.role === 'launch' && role !== 'launch') continue;
+        const through = shared.kind;
+        members.set(userId, { user_id: userId, name: shares.nameOf(userId), role, through });
+      }
+    const others = [...members.values()]
       .filter(({ user_id }) => user_id > after)
       .sort((one, other) => (one.user_id < other.user_id ? -1 : 1));
-    return cursor === undefined ? [member(target.owner_id, 'owner'), ...others] : others;
+    return cursor === undefined ? [owner, ...others] : others;
   }
 
   async function share(target: ShareTarget, userId: string, role: ShareRole): Promise<DeviceMember> {
@@ -98,7 +106,7 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
     }
     const name = await shares.put(target, userId, role);
     if (name === undefined) throw ApiError.of('user_not_found', { user_id: userId });
-    return { user_id: userId, name, role };
+    return { user_id: userId, name, role, through: target.kind };
   }
 }
 

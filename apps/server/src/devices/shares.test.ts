@@ -37,6 +37,7 @@ const endpoints: readonly Endpoint[] = [
   ['reads the device', [200, 200, 200, 200, 404, 200], call('GET', device)],
   ['forgets the device', [409, 403, 403, 403, 404, 403], call('DELETE', device)],
   ['takes a screenshot', [200, 200, 200, 200, 404, 200], (caller) => phone.screenshot(caller)],
+  ['looks at the screen', [200, 200, 200, 200, 404, 200], (caller) => phone.screen(caller)],
   ['starts direct code', [200, 200, 400, 200, 400, 403], (caller) => phone.launchDirect(caller)],
   ['starts a project', [200, 200, 400, 200, 400, 200], (caller) => phone.launchProject(caller)],
   ['stops a project', [200, 200, 400, 200, 400, 200], (caller) => phone.launchProject(caller, 'stop')],
@@ -107,6 +108,10 @@ describe('a phone that is shared', () => {
   it('gives the stronger of the two roles', async () => {
     await phone.share(host(), 'view', 'launch');
     expect((await phone.launchDirect('view')).status).toBe(200);
+    const { body } = await call('GET', () => `${device()}/members`)('owner');
+    expect(body['members']).toContainEqual(
+      ...[{ user_id: phone.idOf('view'), name: 'view', role: 'launch', through: 'host' }],
+    );
     await phone.unshare(host(), 'view');
     expect((await phone.launchDirect('view')).status).toBe(400);
   });
@@ -125,9 +130,14 @@ describe('a phone that is shared', () => {
     await put(() => `${device()}/members/${userId}`, 'view')('owner');
     await phone.api('owner')('PATCH', path, { body: { name: 'renamed' } });
     const members = async () => (await call('GET', () => `${device()}/members`)('owner')).body['members'];
-    expect(await members()).toContainEqual({ user_id: userId, name: 'renamed', role: 'view' });
+    expect(await members()).toContainEqual({
+      user_id: userId,
+      name: 'renamed',
+      role: 'view',
+      through: 'device',
+    });
     await phone.api('owner')('DELETE', path);
-    expect(await members()).toHaveLength(3);
+    expect(await members()).toHaveLength(4);
   });
 
   it('has its members listed page by page, the owner first', async () => {
@@ -139,8 +149,13 @@ describe('a phone that is shared', () => {
     }
     expect(seen).toMatchObject([
       { user_id: phone.idOf('owner'), role: 'owner' },
-      ...(['launch', 'view'] as const)
-        .map((caller) => ({ user_id: phone.idOf(caller), name: caller, role: caller }))
+      ...(['launch', 'view', 'launch by the host'] as const)
+        .map((caller) => ({
+          ...{ user_id: phone.idOf(caller), name: caller },
+          ...(caller === 'launch by the host'
+            ? { role: 'launch', through: 'host' }
+            : { role: caller, through: 'device' }),
+        }))
         .sort((one, other) => (one.user_id < other.user_id ? -1 : 1)),
     ]);
   });

@@ -13,10 +13,7 @@ import { requireContent } from './check-content.ts';
 import { findSourceOf, refusePath, requirePlace } from './file-place.ts';
 import { requireTree, treeTag } from './file-version.ts';
 import type { NewContent } from './new-content.ts';
-import { mayCompileOtherwise, reviewFile } from './review-file.ts';
-
-/** Each look at a file takes a moment of the compiler. */
-const maxReviewedFiles = 100;
+import { mayCompileOtherwise, reviewFiles } from './review-file.ts';
 
 export interface TreeChange {
   readonly projectId: string;
@@ -153,9 +150,5 @@ async function compile(
   const outputs = hasSources(entries.keys())
     ? requireCompiled(await desk.compiler.compileProject(next)).outputs
     : new Map<string, string>();
-  const warnings = new Set<string>();
-  const reviewed = files.filter(({ path }) => findCompiledPath(path) === undefined);
-  for (const file of reviewed.slice(0, maxReviewedFiles))
-    for (const line of await reviewFile(desk, next, file)) warnings.add(line);
-  return { outputs, warnings: [...warnings] };
+  return { outputs, warnings: await reviewFiles(desk, next, files) };
 }

@@ -1,6 +1,6 @@
 import { errorLine } from '../compile/error-lines.ts';
 import type { ProjectFiles } from '../compile/project-mirror.ts';
-import { isDeclaration } from '../compile/source-paths.ts';
+import { findCompiledPath, isDeclaration } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { listDifferences } from '../git/tree-walk.ts';
 import { parametersSchemaPath } from '../launches/parameters/parameter-checker.ts';
@@ -12,11 +12,31 @@ const maxReviewedBytes = 1024 * 1024;
 /** The checker has no number for a schema; this is the one of settings that can't be used. */
 const unusable = 5024;
 
+/** Each look at a file takes a moment of the compiler. */
+export const maxReviewedFiles = 100;
+
+interface Reviewed {
+  path: string;
+  content: Pick<NewContent, 'sizeBytes' | 'readText'>;
+}
+
+/** The same for many files, in the project as it is to be; of those that are compiled, the compiler has told. */
+export async function reviewFiles(
+  desk: ProjectDesk,
+  files: ProjectFiles,
+  changed: readonly Reviewed[],
+): Promise<string[]> {
+  const warnings = new Set<string>();
+  for (const file of changed.filter(({ path }) => isReviewed(path)).slice(0, maxReviewedFiles))
+    for (const line of await reviewFile(desk, files, file)) warnings.add(line);
+  return [...warnings];
+}
+
 /** What is wrong with a file that is not compiled, and with those that use it. */
 export async function reviewFile(
   { compiler, parameters }: ProjectDesk,
   files: ProjectFiles,
-  { path, content }: { path: string; content: NewContent },
+  { path, content }: Reviewed,
 ): Promise<string[]> {
   if (!isSeenByCompiler(path) || content.sizeBytes > maxReviewedBytes) return [];
   const text = await content.readText();
@@ -29,6 +49,10 @@ export async function reviewFile(
 
 const isSeenByCompiler = (path: string): boolean =>
   isDeclaration(path) || /\.(?:[mc]?[jt]s|[jt]sx|json)$/.test(path);
+
+/** Whether `reviewFiles` looks at it. */
+export const isReviewed = (path: string): boolean =>
+  isSeenByCompiler(path) && findCompiledPath(path) === undefined;
 
 /** Whether something differs between two trees that a compiler looks at. */
 export async function mayCompileOtherwise(

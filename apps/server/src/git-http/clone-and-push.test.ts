@@ -329,3 +329,16 @@ describe('callers of git', () => {
     expect((await project.changes().catch(String)) as unknown).toContain('project_not_found');
   });
 });
+
+describe('a push that could be better', () => {
+  it('is accepted, with the warnings that a write of its files would give', async () => {
+    await makeClone();
+    const schema = '{"type": "no type"}';
+    const written = await (await TestProject.create(ann.api)).write('parameters.schema.json', schema);
+    const [warning] = written.body['warnings'] as string[];
+    await commitFile('parameters.schema.json', schema);
+    expect(await mustGit('push', 'origin', 'main')).toContain(`remote: warning: ${warning}`);
+    await commitFile('notes.txt', 'nothing to look at');
+    expect(await mustGit('push', 'origin', 'main')).not.toContain('warning');
+  });
+});

@@ -2,7 +2,8 @@ import path from 'node:path';
 
 import { GitRepository, noObject } from '../git/git-repository.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
-import { listFiles } from '../git/tree-walk.ts';
+import { listDifferences, listFiles } from '../git/tree-walk.ts';
+import { isReviewed, maxReviewedFiles, reviewFiles } from '../files/review-file.ts';
 import { hasSources } from '../projects/compile-tree.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
@@ -27,6 +28,8 @@ export interface NewMain {
   readonly commit: string;
   readonly files: string | undefined;
   readonly outputs: ReadonlyMap<string, string>;
+  /** Of the files that it changes, as writing them would give. */
+  readonly warnings: readonly string[];
 }
 
 const maxRefs = 1000;
@@ -87,7 +90,31 @@ async function checkMain(
   if (!isNew && !(await isAncestor(repository, { older: before, newer: commit }, quarantine)))
     refuse('main can only move forward: fetch it, put your commits on top of it, and push without force.');
   const files = await findTreeOf(repository, commit);
-  return { before, commit, files, outputs: await compile(desk, repository, { projectId, files }) };
+  const outputs = await compile(desk, repository, { projectId, files });
+  const known = isNew ? undefined : await findTreeOf(repository, before);
+  const warnings = await review(desk, repository, { projectId, before: known, files });
+  return { before, commit, files, outputs, warnings };
+}
+
+/** A look at what has changed and is not compiled. */
+async function review(
+  desk: ProjectDesk,
+  repository: GitRepository,
+  trees: { projectId: string; before: string | undefined; files: string | undefined },
+): Promise<readonly string[]> {
+  const { projectId, before, files } = trees;
+  const projectFiles = createProjectFiles(projectId, files, (work) => work(repository));
+  const differences = [...(await listDifferences(repository, before, files))];
+  const changed = [];
+  for (const [path, { after }] of differences
+    .filter(([path]) => isReviewed(path))
+    .slice(0, maxReviewedFiles)) {
+    if (after === undefined) continue;
+    const readText = async (): Promise<string> => (await repository.readBlob(after.id)).toString();
+    const { sizeBytes = 0 } = (await repository.findInfo(after.id)) ?? {};
+    changed.push({ path, content: { sizeBytes, readText } });
+  }
+  return reviewFiles(desk, projectFiles, changed);
 }
 
 async function compile(

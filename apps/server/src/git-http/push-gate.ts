@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
 
 import { findFault } from '../faults/fault.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { Deed, DeedLog } from '../http/deed.ts';
 import { noObject, type GitRepository } from '../git/git-repository.ts';
 import { storeCompiled } from '../projects/compile-tree.ts';
@@ -45,6 +46,7 @@ export async function guardPush(options: GateOptions): Promise<void> {
       release = await desk.repositories.lock(projectId);
       await desk.repositories.read(projectId, (repository) => requireClean(repository, main));
     }
+    toHooks.write(shown((main?.warnings ?? []).map((line) => `warning: ${line}`)));
     // Git moves the other branches by itself.
     if (main === undefined) await audit.done(deed);
     toHooks.write(accepted);
@@ -58,17 +60,26 @@ export async function guardPush(options: GateOptions): Promise<void> {
 }
 
 function refusal({ log, projectId }: GateOptions, error: unknown): string {
-  if (!(error instanceof PushRefused)) log.error({ err: error, projectId }, 'a push could not be checked');
+  const isOurs = !(error instanceof PushRefused) && !(error instanceof ApiError && error.status < 500);
+  if (isOurs) log.error({ err: error, projectId }, 'a push could not be checked');
   const fault = findFault(error);
   const reason = fault === undefined ? 'its log has the reason' : `${fault.reason}. Push again later`;
-  const lines =
-    error instanceof PushRefused
-      ? error.lines.flatMap((line) => line.split('\n'))
-      : [`The service could not check this push: ${reason}.`];
-  // oxlint-disable-next-line no-control-regex
-  const shown = lines.map((line) => `-${line.replaceAll(/[\u0000-\u001F\u007F]/g, ' ')}\n`);
-  return `${shown.join('')}refused\n`;
+  return `${shown(linesOf(error) ?? [`The service could not check this push: ${reason}.`])}refused\n`;
 }
+
+/** What there are words for. */
+function linesOf(error: unknown): readonly string[] | undefined {
+  if (error instanceof PushRefused) return error.lines;
+  return error instanceof ApiError ? [error.message] : undefined;
+}
+
+/** For the client's terminal. */
+const shown = (lines: readonly string[]): string =>
+  lines
+    .flatMap((line) => line.split('\n'))
+    // oxlint-disable-next-line no-control-regex
+    .map((line) => `-${line.replaceAll(/[\u0000-\u001F\u007F]/g, ' ')}\n`)
+    .join('');
 
 async function readPush(
   stream: HookStream,

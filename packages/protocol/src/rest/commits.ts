@@ -98,6 +98,13 @@ export const commitRoutes = {
     responses: {
       200: Type.Object({ success, message: Type.String(), commit: Commit, replaced: nullableHash }),
     },
-    errors: ['project_not_found', 'commit_not_found', 'compile_failed', 'too_many_waiting', 'too_busy'],
+    errors: [
+      'project_not_found',
+      'commit_not_found',
+      'compile_failed',
+      'compiler_unavailable',
+      'too_many_waiting',
+      'too_busy',
+    ],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -76,6 +76,7 @@ export const launchRoutes = {
       'devices_unavailable',
       'already_running',
       'compile_failed',
+      'compiler_unavailable',
       'invalid_parameters',
       'invalid_parameter_schema',
       'invalid_tsconfig',
@@ -104,6 +105,7 @@ export const launchRoutes = {
     errors: [
       'devices_unavailable',
       'compile_failed',
+      'compiler_unavailable',
       'launch_id_conflict',
       'launch_not_acknowledged',
       'stop_not_confirmed',

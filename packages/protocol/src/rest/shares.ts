@@ -16,7 +16,14 @@ export type DeviceRole = Static<typeof DeviceRole>;
 export const UserName = Type.Object({ id: Uuid, name: Type.String() }, { title: 'UserName' });
 
 export const DeviceMember = Type.Object(
-  { user_id: Uuid, name: Type.String(), role: DeviceRole },
+  {
+    user_id: Uuid,
+    name: Type.String(),
+    role: DeviceRole,
+    through: Type.Union([Type.Enum(['device', 'host']), Type.Null()], {
+      description: 'What is shared with them: the device alone or all phones of its host; null for the owner',
+    }),
+  },
   { title: 'DeviceMember' },
 );
 export type DeviceMember = Static<typeof DeviceMember>;

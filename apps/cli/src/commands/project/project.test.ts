@@ -366,3 +366,25 @@ async function runTsc(): Promise<void> {
   );
   await promisify(execFile)(process.execPath, [tsc, '-p', folder], { cwd: folder });
 }
+
+test('push and pull say as JSON what they did, and what they refuse', async () => {
+  await writeHere('main.ts', 'console.log(1);\n');
+  await writeHere('parameters.schema.json', '{"type": "no type"}');
+  const pushed = await inFolder('push', '--json');
+  expect(JSON.parse(pushed.stdout)).toMatchObject({
+    ...{ success: true, pushed: ['main.ts', 'parameters.schema.json'], deleted: [], still_there: [] },
+    warnings: [expect.stringContaining('parameters.schema.json')],
+  });
+  expect(pushed.stderr).toBe('');
+  await rm(path.join(folder, 'parameters.schema.json'));
+  expect(JSON.parse((await inFolder('push', '--json')).stdout)).toMatchObject({
+    still_there: ['parameters.schema.json'],
+  });
+  await writeThere('theirs.txt', 'new');
+  expect(JSON.parse((await inFolder('pull', '--json')).stdout)).toMatchObject({ pulled: ['theirs.txt'] });
+  await writeThere('theirs.txt', 'newer');
+  await writeHere('theirs.txt', 'mine');
+  const refused = await inFolder('push', '--json');
+  expect({ code: refused.code, stdout: refused.stdout }).toEqual({ code: 1, stdout: '' });
+  expect(JSON.parse(refused.stderr).message).toContain('1 file (theirs.txt) changed on the server');
+});

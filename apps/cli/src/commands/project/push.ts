@@ -1,10 +1,12 @@
 import type { Command } from 'commander';
 
+import { ApiRefusal } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { confirm } from '../../connection/confirm.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { notice } from '../../output/notice.ts';
 import { printableLine } from '../../output/printable.ts';
+import { printJson } from '../../output/table.ts';
 import { getLinkedFolder } from '../../project/choose-project.ts';
 import { planPush, sendPlan, type PushPlan } from '../../project/push.ts';
 import { countOf, printPaths, printSkipped } from './print-skipped.ts';
@@ -12,6 +14,7 @@ import { countOf, printPaths, printSkipped } from './print-skipped.ts';
 interface Flags extends ConnectionFlags {
   delete?: true;
   force?: true;
+  json?: true;
 }
 
 /** `project push` */
@@ -21,6 +24,7 @@ export function addPushCommand(project: Command): void {
     .description("save this folder's changed files on the server")
     .option('--delete', 'delete on the server what was deleted here, without asking')
     .option('--force', 'overwrite what was changed on the server too')
+    .option('--json', 'print what was done as JSON; nothing is asked')
     .addHelpText(
       'after',
       `
@@ -32,14 +36,11 @@ that would be sent was changed on the server since the last pull, nothing is sen
       const connection = await connect(flags);
       const folder = await getLinkedFolder(connection);
       const plan = await planPush(connection.api, folder, flags.force === true);
-      requireSendable(plan);
-      const mayDelete = plan.gone.length > 0 && (flags.delete === true || (await confirm(question(plan))));
-      const deleted = mayDelete ? plan.gone : [];
-      if (!mayDelete) for (const path of plan.gone) notice(stillThere(path));
-      for (const line of await sendPlan(connection.api, folder, plan, deleted)) notice(printableLine(line));
-      printPaths('pushed', [...plan.changed.keys()]);
-      printPaths('deleted', deleted);
-      if (plan.changed.size + deleted.length === 0) console.log('Nothing to push.');
+      requireSendable(plan, flags.json === true);
+      const deleted = (await mayDelete(plan, flags)) ? plan.gone : [];
+      const sent = sendPlan(connection.api, folder, plan, deleted);
+      const warnings = await (flags.json ? sent : sent.catch(explain));
+      print(flags, { plan, deleted, warnings });
     });
   addConnectionOptions(command);
 }
@@ -50,19 +51,52 @@ const question = ({ gone }: PushPlan): string =>
 const stillThere = (path: string): string =>
   `Still on the server: ${printableLine(path)} (deleted here; --delete deletes it there)`;
 
+/** Beside the errors of the compiler. */
+function explain(error: unknown): never {
+  if (error instanceof ApiRefusal && error.errors.length > 0)
+    notice('Nothing was pushed: the project would not compile.');
+  throw error;
+}
+
+async function mayDelete(plan: PushPlan, flags: Flags): Promise<boolean> {
+  if (plan.gone.length === 0 || flags.delete === true) return true;
+  return flags.json !== true && confirm(question(plan));
+}
+
+interface Done {
+  plan: PushPlan;
+  deleted: readonly string[];
+  warnings: readonly string[];
+}
+
+function print({ json }: Flags, { plan: { changed, gone, others }, deleted, warnings }: Done): void {
+  const pushed = [...changed.keys()];
+  const kept = gone.filter((path) => !deleted.includes(path));
+  if (json)
+    return printJson({ success: true, pushed, deleted, still_there: kept, left_out: others, warnings });
+  for (const path of kept) notice(stillThere(path));
+  for (const line of warnings) notice(printableLine(line));
+  printPaths('pushed', pushed);
+  printPaths('deleted', deleted);
+  if (pushed.length + deleted.length === 0) console.log('Nothing to push.');
+}
+
 /** Tells what is left out; throws when the rest may not be sent either. */
-function requireSendable({ failed, conflicts, others }: PushPlan): void {
-  printSkipped(others.map((path) => ({ path, reason: 'neither a file nor a folder' })));
-  for (const { path, reason } of failed) notice(`Not saved: ${printableLine(path)}\n  ${reason}`);
-  for (const path of conflicts) notice(`Changed on the server: ${printableLine(path)}`);
+function requireSendable({ failed, conflicts, others }: PushPlan, isQuiet: boolean): void {
+  const tell = isQuiet ? () => undefined : notice;
+  if (!isQuiet) printSkipped(others.map((path) => ({ path, reason: 'neither a file nor a folder' })));
+  for (const { path, reason } of failed) tell(`Not saved: ${printableLine(path)}\n  ${reason}`);
+  for (const path of conflicts) tell(`Changed on the server: ${printableLine(path)}`);
+  const named = (paths: readonly string[]): string =>
+    isQuiet ? ` (${paths.map(printableLine).join(', ')})` : '';
   if (failed.length > 0)
     throw new CommandError(
       exitCodes.refused,
-      `Nothing was pushed: ${countOf(failed.length, 'file')} cannot be sent. Correct or ignore them, and push again.`,
+      `Nothing was pushed: ${countOf(failed.length, 'file')}${named(failed.map(({ path }) => path))} cannot be sent. Correct or ignore them, and push again.`,
     );
   if (conflicts.length > 0)
     throw new CommandError(
       exitCodes.failed,
-      `Nothing was pushed: ${countOf(conflicts.length, 'file')} changed on the server since your last pull. Pull first, or push with --force.`,
+      `Nothing was pushed: ${countOf(conflicts.length, 'file')}${named(conflicts)} changed on the server since your last pull. Pull first, or push with --force.`,
     );
 }

@@ -170,6 +170,21 @@ export class SharedPhone {
     return reply;
   }
 
+  async screen(caller: Caller): Promise<ApiReply> {
+    const shown = { captured_at: 1, rotation: 0, width: 10, height: 20 };
+    const asked = this.host.waitFor('screen').then(({ request_id }) => {
+      const screen = JSON.stringify({
+        ...shown,
+        picture: null,
+        tree: { packageName: '', source: '', root: {} },
+      });
+      this.host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'screen', request_id })}\n${screen}`));
+    });
+    const reply = await this.api(caller)('GET', `/api/v2/devices/${this.deviceId}/screen`);
+    if (reply.status === 200) await asked;
+    return reply;
+  }
+
   #memberPath(user: User): string {
     return `/api/v2/automation-project/${this.project.id}/members/${this.idOf(user)}`;
   }
