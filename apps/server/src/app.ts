@@ -117,7 +117,7 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   app.addHook('onClose', () => audit.close());
   app.addHook('onClose', () => authenticator.close());
   const requirePlace = connections.requirePlace.bind(connections);
-  const gates = { authenticate, addressOf, requirePlace, limits };
+  const gates = { authenticate, addressOf, peerOf: app.peerOf, requirePlace, limits };
   const hosts = new HostGateway({ ...gates, clock, log, faults, heartbeatMs, deeds: audit });
   authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
   app.addHook('preClose', async () => hosts.close());

@@ -20,6 +20,8 @@ import { HostListeners } from './host-listeners.ts';
 interface GatewayOptions {
   authenticate: Authenticate;
   addressOf: (request: IncomingMessage) => string;
+  /** The same, of one machine. */
+  peerOf: (request: IncomingMessage) => string;
   /** Throws when the connection of the request is one too many. */
   requirePlace: (request: IncomingMessage) => void;
   clock: Clock;
@@ -96,7 +98,7 @@ export class HostGateway {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const address = request.socket.remoteAddress ?? null;
+    const address = this.#options.peerOf(request);
     const doer: Doer = { principal: undefined, address, requestId: null };
     try {
       const principal = await this.#admit(request, doer);

@@ -37,9 +37,14 @@ export function networkOf(address: string): string {
 }
 
 /** Where a request comes from; a proxy that is trusted says it in `X-Forwarded-For`. */
-export function callerAddress(request: IncomingMessage, trust: TrustProxy): string {
+export function peerAddress(request: IncomingMessage, trust: TrustProxy): string {
   const direct = request.socket.remoteAddress ?? '';
-  if (request.headers['x-forwarded-for'] === undefined || !trust(direct)) return networkOf(direct);
+  const isForwarded = request.headers['x-forwarded-for'] !== undefined && trust(direct);
   // What stands in the header may be anything.
-  return networkOf(proxyAddr(request, trust).slice(0, 64));
+  const address = isForwarded ? proxyAddr(request, trust).slice(0, 64) : direct;
+  return address.replace(/^::ffff:(?=\d+\.)/, '');
 }
+
+/** The same for limits: one network counts as one. */
+export const callerAddress = (request: IncomingMessage, trust: TrustProxy): string =>
+  networkOf(peerAddress(request, trust));

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { auditActions, type AuditAction, type AuditSubject } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
@@ -15,8 +16,12 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     deeds: DeedLog;
+    /** Where a request comes from. */
+    peerOf: PeerOf;
   }
 }
+
+type PeerOf = (request: IncomingMessage) => string;
 
 /** Who does something, as far as that is known. */
 export interface Doer {
@@ -65,12 +70,13 @@ export interface DeedLog {
 
 export const doerOf = (request: FastifyRequest): Doer => ({
   principal: request.hasPrincipal ? request.principal : undefined,
-  address: request.ip,
+  address: request.server.peerOf(request.raw),
   requestId: request.id,
 });
 
 /** Notes what requests change before they are answered, and what they were refused. */
-export function noteDeeds(app: FastifyInstance, deeds: DeedLog): void {
+export function noteDeeds(app: FastifyInstance, deeds: DeedLog, peerOf: PeerOf): void {
+  app.decorate('peerOf', peerOf);
   app.decorate('deeds', deeds);
   app.decorateRequest('deed');
   app.addHook('onRoute', ({ method, url, config }) => {

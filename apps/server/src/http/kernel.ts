@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Limits } from '../limits/limits.ts';
 import { requireTokens, type Authenticate } from './authentication.ts';
 import { acceptJsonBodies, maxJsonBytes } from './body.ts';
-import { callerAddress, type TrustProxy } from './caller-address.ts';
+import { callerAddress, peerAddress, type TrustProxy } from './caller-address.ts';
 import { compressReplies } from './compression.ts';
 import { Connections } from './connections.ts';
 import { noteDeeds, type DeedLog } from './deed.ts';
@@ -72,7 +72,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
   connections.watch(app.server);
   const addressOf = (request: IncomingMessage): string => callerAddress(request, trustProxy);
   app.setValidatorCompiler(compileValidator);
-  noteDeeds(app, options.deeds);
+  noteDeeds(app, options.deeds, (request) => peerAddress(request, trustProxy));
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     connections.requirePlace(request.raw);

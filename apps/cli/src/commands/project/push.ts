@@ -38,9 +38,11 @@ that would be sent was changed on the server since the last pull, nothing is sen
       const plan = await planPush(connection.api, folder, flags.force === true);
       requireSendable(plan, flags.json === true);
       const deleted = (await mayDelete(plan, flags)) ? plan.gone : [];
+      const kept = plan.gone.filter((path) => !deleted.includes(path));
+      if (!flags.json) for (const path of kept) notice(stillThere(path));
       const sent = sendPlan(connection.api, folder, plan, deleted);
       const warnings = await (flags.json ? sent : sent.catch(explain));
-      print(flags, { plan, deleted, warnings });
+      print(flags, { plan, kept, deleted, warnings });
     });
   addConnectionOptions(command);
 }
@@ -65,16 +67,15 @@ async function mayDelete(plan: PushPlan, flags: Flags): Promise<boolean> {
 
 interface Done {
   plan: PushPlan;
+  kept: readonly string[];
   deleted: readonly string[];
   warnings: readonly string[];
 }
 
-function print({ json }: Flags, { plan: { changed, gone, others }, deleted, warnings }: Done): void {
+function print({ json }: Flags, { plan: { changed, others }, kept, deleted, warnings }: Done): void {
   const pushed = [...changed.keys()];
-  const kept = gone.filter((path) => !deleted.includes(path));
   if (json)
     return printJson({ success: true, pushed, deleted, still_there: kept, left_out: others, warnings });
-  for (const path of kept) notice(stillThere(path));
   for (const line of warnings) notice(printableLine(line));
   printPaths('pushed', pushed);
   printPaths('deleted', deleted);
