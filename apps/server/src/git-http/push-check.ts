@@ -106,13 +106,13 @@ async function review(
   const projectFiles = createProjectFiles(projectId, files, (work) => work(repository));
   const differences = [...(await listDifferences(repository, before, files))];
   const changed = [];
-  for (const [path, { after }] of differences
-    .filter(([path]) => isReviewed(path))
+  for (const [file, { after }] of differences
+    .filter(([name]) => isReviewed(name))
     .slice(0, maxReviewedFiles)) {
     if (after === undefined) continue;
     const readText = async (): Promise<string> => (await repository.readBlob(after.id)).toString();
     const { sizeBytes = 0 } = (await repository.findInfo(after.id)) ?? {};
-    changed.push({ path, content: { sizeBytes, readText } });
+    changed.push({ path: file, content: { sizeBytes, readText } });
   }
   return reviewFiles(desk, projectFiles, changed);
 }
