@@ -7,7 +7,7 @@ import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
-  record: StoredRecord & { capture_bytes: number };
+  record: StoredRecord;
   record_screen: StoredScreen;
   capture_deletion: { record_id: string };
 };

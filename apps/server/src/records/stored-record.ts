@@ -22,6 +22,8 @@ export interface StoredRecord {
   /** 1 when it stays partial, whatever still arrives. */
   has_gap: number;
   missing_captures: number;
+  /** Of those that are stored. */
+  capture_bytes: number;
   added_at: number;
   /** JSON of the `RunError` that its host made the record of; null when there is none. */
   error: string | null;

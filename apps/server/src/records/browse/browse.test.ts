@@ -74,6 +74,7 @@ function randomRecord(random: (below: number) => number): StoredRecord {
     saved: random(6) === 0 ? 1 : 0,
     has_gap: 0,
     missing_captures: 0,
+    capture_bytes: 0,
     added_at: addedAt,
     error: null,
   };

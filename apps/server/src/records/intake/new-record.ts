@@ -12,7 +12,16 @@ import type { StoredRecord, StoredScreen } from '../stored-record.ts';
 /** What the service knows of a record's origin beyond what the host tells. */
 export type RecordOrigin = Omit<
   StoredRecord,
-  'id' | 'run_id' | 'cell' | 'tag' | 'retention_group' | 'saved' | 'has_gap' | 'missing_captures' | 'error'
+  | 'id'
+  | 'run_id'
+  | 'cell'
+  | 'tag'
+  | 'retention_group'
+  | 'saved'
+  | 'has_gap'
+  | 'missing_captures'
+  | 'capture_bytes'
+  | 'error'
 >;
 
 /** Without a picture, wanted or not, there are no sizes. */
@@ -58,6 +67,7 @@ export function newRecord(
     saved: 0,
     has_gap: hasGap(report) ? 1 : 0,
     missing_captures: missing,
+    capture_bytes: 0,
     error: report.error === undefined || report.error === null ? null : JSON.stringify(report.error),
   };
   return { record, screens: report.screens.map((screen, position) => screenOf(id, screen, position)) };
