@@ -3,11 +3,11 @@ import { withTimeLimit } from '../time/time-limit.ts';
 import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps.ts';
 import { createCallQueue } from './call-queue.ts';
 import { DriverError } from './driver-error.ts';
-import type { EncodedPicture } from './encode-picture.ts';
 import { encodeScreenshot } from './encode-screenshot.ts';
 import { type OneCall, explainFailure } from './explain-failure.ts';
 import type { PhoneShell } from './phone-shell.ts';
 import { takePictureAside } from './take-picture-aside.ts';
+import type { TakenPicture } from './taken-picture.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 /** Executes the calls of user code on one phone, one after the other. */
@@ -24,11 +24,8 @@ export interface Driver {
   ): Promise<AgentCallResult<Name>>;
   /** Wakes and opens the screen and holds it awake for so long, before the next call; 0 lets it sleep. Never rejects. */
   keepAwake(forMs: number): Promise<void>;
-  /** A picture of the screen beside the calls, which don't wait for it. Rejects with DriverError, also for a black one. */
-  takePictureAside(
-    params: AgentCallParams<'screen.screenshot'>,
-    signal?: AbortSignal,
-  ): Promise<EncodedPicture>;
+  /** A picture of the screen beside the calls, which don't wait for it. Rejects with DriverError. */
+  takePictureAside(params: AgentCallParams<'screen.screenshot'>, signal?: AbortSignal): Promise<TakenPicture>;
 }
 
 export interface DriverOptions {
@@ -55,7 +52,7 @@ const keyBack = 4;
 const keyAppSwitch = 187;
 
 export function createDriver(options: DriverOptions): Driver {
-  const { backend, shell } = options;
+  const { backend, shell, deviceInfo } = options;
   const queue = createCallQueue();
   const calls = callsOf(options);
   let pendingCalls = 0;
@@ -87,10 +84,19 @@ export function createDriver(options: DriverOptions): Driver {
     },
     takePictureAside: (params, signal) =>
       limited(options, { name: 'screen.screenshot', params, signal }, (limit) =>
-        takePictureAside(shell, params, limit),
+        takePictureAside(
+          { shell, frames: backend.frames, display: () => displayOf(deviceInfo()) },
+          params,
+          limit,
+        ),
       ),
   };
 }
+
+const displayOf = ({ screenWidth, screenHeight }: DeviceInfo): { width: number; height: number } => ({
+  width: screenWidth,
+  height: screenHeight,
+});
 
 function callsOf({ shell, backend, deviceInfo }: DriverOptions): Calls {
   const launcher = createAppLauncher(shell);

@@ -1,4 +1,5 @@
 import type { AgentCallParams } from '@phalanx/protocol';
+import type { FrameSource } from './frames/frame-source.ts';
 import type { ParsedTree } from './tree/parse-tree.ts';
 
 /** How the screen of a phone is read and touched. Two ways exist: the UiAutomator2 server, and Android's own commands. */
@@ -6,6 +7,8 @@ export interface UiBackend {
   readonly source: 'uiautomator2' | 'dump';
   /** Aborted when the backend can't be used any more although the phone is there; its reason says why. */
   readonly failed: AbortSignal;
+  /** Pictures that the phone makes small by itself; undefined where it can't. */
+  readonly frames?: FrameSource | undefined;
   readTree(signal: AbortSignal): Promise<ParsedTree>;
   /** The screen as a PNG file. */
   takeScreenshot(signal: AbortSignal): Promise<Buffer>;

@@ -64,7 +64,7 @@ async function serve({ phone, shell, description, options, isHelperUsable }: Ser
   if (state === 'connecting') phone.setTrouble(state, 'Starting the UI helper on the phone.');
   const start: BackendStart = {
     shell,
-    sdkVersion: description.sdkVersion,
+    phone: description,
     isHelperUsable,
     signal: shell.connection.gone,
     onFailure: (reason) => phone.setTrouble(state, reason),

@@ -45,7 +45,8 @@ async function findPicture(
   signal: AbortSignal,
 ): Promise<EncodedPicture | null> {
   try {
-    return await driver.takePictureAside({ format: 'jpeg', maxWidth }, signal);
+    const taken = await driver.takePictureAside({ format: 'jpeg', maxWidth }, signal);
+    return await taken.finish();
   } catch (error) {
     if (error instanceof DriverError && error.code === 'secure_screen') return null;
     throw error;

@@ -3,13 +3,13 @@ import { createFallbackBackend } from '../driver/fallback/fallback-backend.ts';
 import type { PhoneShell } from '../driver/phone-shell.ts';
 import type { UiBackend } from '../driver/ui-backend.ts';
 import { stopHelper } from '../driver/uiautomator2/start-helper.ts';
-import { createUiautomator2Backend } from '../driver/uiautomator2/uiautomator2-backend.ts';
+import { createUiautomator2Backend, type HelpedPhone } from '../driver/uiautomator2/uiautomator2-backend.ts';
 import { createBackoff } from '../time/backoff.ts';
 import { pause, withTimeLimit } from '../time/time-limit.ts';
 
 export interface BackendStart {
   readonly shell: PhoneShell;
-  readonly sdkVersion: number;
+  readonly phone: HelpedPhone;
   /** False when the helper has died too often. */
   readonly isHelperUsable: boolean;
   readonly signal: AbortSignal;
@@ -43,7 +43,7 @@ export async function startBackend(start: BackendStart): Promise<StartedBackend>
   return { backend, drawback: outcome.failure };
 }
 
-function obstacleOf({ sdkVersion, isHelperUsable }: BackendStart): string | undefined {
+function obstacleOf({ phone: { sdkVersion }, isHelperUsable }: BackendStart): string | undefined {
   if (sdkVersion < lowestSdk) return 'the UI helper needs Android 8.0 or newer.';
   return isHelperUsable
     ? undefined
@@ -51,11 +51,11 @@ function obstacleOf({ sdkVersion, isHelperUsable }: BackendStart): string | unde
 }
 
 /** Rejects when it does not run within the limit, or can't. */
-export async function startHelperOnce({ shell, sdkVersion, signal }: BackendStart): Promise<UiBackend> {
+export async function startHelperOnce({ shell, phone, signal }: BackendStart): Promise<UiBackend> {
   const onTimeout = (): Error =>
     new DriverError('ui_helper_failed', `The UI helper did not start in ${startTimeoutMs / 1000} s.`);
   return await withTimeLimit({ timeoutMs: startTimeoutMs, signals: [signal], onTimeout }, (limited) =>
-    createUiautomator2Backend(shell, sdkVersion, limited),
+    createUiautomator2Backend(shell, phone, limited),
   );
 }
 

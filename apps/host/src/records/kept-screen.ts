@@ -1,4 +1,4 @@
-import type { EncodedPicture } from '../driver/encode-picture.ts';
+import type { TakenPicture } from '../driver/taken-picture.ts';
 import type { PackedTree } from './pack-tree.ts';
 
 /** A screen that a run has collected. Tree and picture come a little later; `settled` says when both have come or failed. */
@@ -13,10 +13,10 @@ export interface KeptScreen {
   readonly timestamp: number;
   readonly wantsPicture: boolean;
   tree: PackedTree;
-  picture: EncodedPicture | undefined;
+  picture: TakenPicture | undefined;
   settled: Promise<unknown>;
 }
 
 export function sizeOf({ tree, picture }: KeptScreen): number {
-  return (tree?.byteLength ?? 0) + (picture?.data.byteLength ?? 0);
+  return (tree?.byteLength ?? 0) + (picture?.sizeBytes ?? 0);
 }

@@ -1,6 +1,7 @@
 import type { ScreenshotQuality, ScreenTree } from '@phalanx/protocol';
 
-import type { EncodedPicture } from '../driver/encode-picture.ts';
+import { frameForm } from '../driver/take-picture-aside.ts';
+import type { TakenPicture } from '../driver/taken-picture.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import { callPhone } from '../runs/call-phone.ts';
 
@@ -8,13 +9,13 @@ export type PictureQuality = Exclude<ScreenshotQuality, 'none'>;
 
 /** What records need of a phone. */
 export interface PhoneCamera {
-  takePicture(quality: PictureQuality, signal: AbortSignal): Promise<EncodedPicture>;
+  takePicture(quality: PictureQuality, signal: AbortSignal): Promise<TakenPicture>;
   readTree(signal: AbortSignal): Promise<ScreenTree>;
 }
 
 /** The same as the presets of `ScreenshotRecord`. */
 const presets = {
-  low_quality: { format: 'jpeg', quality: 40, maxWidth: 540 },
+  low_quality: { format: 'jpeg', quality: frameForm.quality, maxWidth: frameForm.maxWidth },
   high_quality: { format: 'jpeg', quality: 90 },
 } as const;
 

@@ -1,11 +1,11 @@
-import type { EncodedPicture } from '../driver/encode-picture.ts';
+import type { TakenPicture } from '../driver/taken-picture.ts';
 import { pause } from '../time/time-limit.ts';
 
-type Take = () => Promise<EncodedPicture>;
+type Take = () => Promise<TakenPicture>;
 
 interface Waiting {
   take: Take;
-  answer: PromiseWithResolvers<EncodedPicture | undefined>;
+  answer: PromiseWithResolvers<TakenPicture | undefined>;
 }
 
 /**
@@ -18,9 +18,9 @@ export class PictureLane {
   #hasRoom = Promise.withResolvers<void>();
 
   /** Resolves with nothing when the picture failed or lost its place. */
-  take(take: Take): Promise<EncodedPicture | undefined> {
+  take(take: Take): Promise<TakenPicture | undefined> {
     this.#waiting?.answer.resolve(undefined);
-    const answer = Promise.withResolvers<EncodedPicture | undefined>();
+    const answer = Promise.withResolvers<TakenPicture | undefined>();
     this.#waiting = { take, answer };
     void this.#work();
     return answer.promise;

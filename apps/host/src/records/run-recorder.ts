@@ -11,7 +11,7 @@ import { v7 as uuidv7 } from 'uuid';
 
 import { Allowance } from './allowance.ts';
 import type { KeptScreen } from './kept-screen.ts';
-import { makeParcel } from './make-parcel.ts';
+import { finishScreen, makeParcel } from './make-parcel.ts';
 import type { RecordParcel } from './record-parcel.ts';
 import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector.ts';
 import { isSubmittedType, problemOf, type SubmitOrder } from './submit-order.ts';
@@ -79,7 +79,8 @@ export class RunRecorder {
     const newest = this.#screens.list().at(-1)?.number ?? 0;
     await this.#screens.settle();
     const record_id = uuidv7({ msecs: clock.now() });
-    const parcel = makeParcel({ record_id, run_id: runId, type, tag, error }, this.#screensFor(type, newest));
+    const screens = await Promise.all(this.#screensFor(type, newest).map(finishScreen));
+    const parcel = makeParcel({ record_id, run_id: runId, type, tag, error }, screens);
     try {
       this.#diskBytes.take(await put(parcel));
       if (type === 'debug') this.#shownScreen = newest;

@@ -3,13 +3,12 @@ import { randomUUID } from 'node:crypto';
 import {
   type AgentCallParams,
   type AgentCallResult,
-  maxCaptureBytes,
   maxStageLength,
   type ScreenTree,
 } from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
-import type { EncodedPicture } from '../driver/encode-picture.ts';
+import type { TakenPicture } from '../driver/taken-picture.ts';
 import { pause } from '../time/time-limit.ts';
 import { createTokenBucket } from '../time/token-bucket.ts';
 import { checkTree } from './check-tree.ts';
@@ -24,6 +23,8 @@ import { cleanText } from './submit-order.ts';
 
 /** An automation that stores screens faster than its phone takes pictures is held back so long before one is left out. */
 const pictureRoomMs = 250;
+/** The rest of a run's pictures in the phone's own form is encoded beside it. */
+const maxRawPictures = 4;
 /** Trees that user code sends are checked on the event loop: so many nodes a second, and so many at once. */
 const nodesPerSecond = 20_000;
 const burstNodes = 100_000;
@@ -142,7 +143,7 @@ export class ScreenCollector {
     return { capturedAt: now, pack: () => packTree(tree), waitMs: this.#takeNodes(checked.nodeCount) };
   }
 
-  #take(quality: PictureQuality): Promise<EncodedPicture | undefined> {
+  #take(quality: PictureQuality): Promise<TakenPicture | undefined> {
     const { camera, limits } = this.#options;
     return this.#lane.take(() => camera.takePicture(quality, AbortSignal.timeout(limits.pictureMs)));
   }
@@ -150,11 +151,11 @@ export class ScreenCollector {
   async #fill(
     screen: KeptScreen,
     tree: Promise<PackedTree>,
-    picture: Promise<EncodedPicture | undefined>,
+    picture: Promise<TakenPicture | undefined>,
   ): Promise<void> {
     const filling = [
       tree.then((packed) => void (screen.tree = packed)),
-      picture.then((taken) => void (screen.picture = withinLimit(taken))),
+      picture.then((taken) => void (screen.picture = taken)),
     ];
     await Promise.all(
       filling.map((part) =>
@@ -164,9 +165,14 @@ export class ScreenCollector {
         ),
       ),
     );
+    await this.#shrink();
   }
-}
 
-function withinLimit(picture: EncodedPicture | undefined): EncodedPicture | undefined {
-  return picture !== undefined && picture.data.byteLength <= maxCaptureBytes ? picture : undefined;
+  /** Files as the phone made them are large: of more than a few, the oldest is made small at once. */
+  async #shrink(): Promise<void> {
+    const raw = this.list().filter(({ picture }) => picture?.isRaw === true);
+    if (raw.length <= maxRawPictures) return;
+    await raw[0]?.picture?.finish().catch(() => {});
+    this.#window.measure();
+  }
 }

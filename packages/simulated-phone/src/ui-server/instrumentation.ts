@@ -7,6 +7,7 @@ const serverPackage = 'io.appium.uiautomator2.server';
 const testPackage = `${serverPackage}.test`;
 const component = `${testPackage}/androidx.test.runner.AndroidJUnitRunner`;
 const portName = 'tcp:6790';
+const picturesPortName = 'tcp:7810';
 
 /** The running UiAutomator2 server, as the command that runs it sees it. */
 export interface UiServer {
@@ -14,6 +15,8 @@ export interface UiServer {
   readonly ignoresCharger: boolean;
   /** Serves HTTP on a connection to the device's port. */
   accept(stream: Duplex): void;
+  /** Sends pictures on a connection to the device's other port. */
+  acceptViewer(stream: Duplex): void;
   /** Cuts all connections. */
   close(): void;
 }
@@ -120,14 +123,17 @@ export class Instrumentation {
       const server = this.#options.startServer(() =>
         running.stop('INSTRUMENTATION_RESULT: stream=\n\nOK (1 test)\n\nINSTRUMENTATION_CODE: -1\n'),
       );
-      const unlisten = sockets.listen(portName, (stream) => server.accept(stream));
+      const unlisten = [
+        sockets.listen(portName, (stream) => server.accept(stream)),
+        sockets.listen(picturesPortName, (stream) => server.acceptViewer(stream)),
+      ];
       const running: Running = {
         server,
         stop: (output) => {
           if (this.#running !== running) return;
           this.#running = undefined;
           android.holdScreen(0);
-          unlisten();
+          for (const stop of unlisten) stop();
           server.close();
           resolve(output);
         },

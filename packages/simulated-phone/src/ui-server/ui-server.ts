@@ -4,6 +4,7 @@ import type { Phone } from '../phone.ts';
 import { bodies, parseBody } from './bodies.ts';
 import type { UiServer } from './instrumentation.ts';
 import { findRoute } from './routes.ts';
+import { sendPictures } from './send-pictures.ts';
 import { Session } from './session.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
@@ -51,6 +52,10 @@ class UiAutomator2Server {
   /** A setting of the real server; its default stops the server. */
   get ignoresCharger(): boolean {
     return this.#session?.settings.get('shutdownOnPowerDisconnect') === false;
+  }
+
+  setting(name: string): unknown {
+    return this.#session?.settings.get(name);
   }
 
   async answer(request: IncomingMessage): Promise<Answer> {
@@ -139,6 +144,11 @@ export function startUiServer(phone: Phone, onStop: () => void): UiServer {
       streams.add(stream);
       stream.once('close', () => streams.delete(stream));
       http.emit('connection', stream);
+    },
+    acceptViewer(stream) {
+      streams.add(stream);
+      stream.once('close', () => streams.delete(stream));
+      void sendPictures(phone, stream, (name) => uiServer.setting(name));
     },
     close() {
       for (const stream of [...streams]) stream.destroy();

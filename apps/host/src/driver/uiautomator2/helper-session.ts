@@ -1,3 +1,4 @@
+import { frameForm } from '../take-picture-aside.ts';
 import { DriverError, UndoneCallError } from '../driver-error.ts';
 import { isDeadUiAutomation, toHelperFailure } from './helper-failure.ts';
 import { HelperError, type HelperHttp, type HelperReply, type HelperRequest } from './helper-http.ts';
@@ -26,6 +27,9 @@ const settings = {
   deferAccessibilityCacheReset: true,
   // A phone whose charger is pulled goes on.
   shutdownOnPowerDisconnect: false,
+  // Frames for records and for who watches.
+  mjpegServerFramerate: frameForm.framesPerSecond,
+  mjpegServerScreenshotQuality: frameForm.quality,
   // Until a run wants the screen, the phone may sleep; the helper's own default is a day.
   wakeLockTimeout: 0,
   // What a focused field is, with the answer that names it.
@@ -33,7 +37,11 @@ const settings = {
   elementResponseAttributes: 'text,attribute/password,attribute/showing-hint',
 };
 
-export function createHelperSession(http: HelperHttp, failing: AbortController): HelperSession {
+export function createHelperSession(
+  http: HelperHttp,
+  failing: AbortController,
+  screenWidth: number = frameForm.maxWidth,
+): HelperSession {
   const failed = failing.signal;
   let sessionId = '';
   const open = async (signal: AbortSignal): Promise<void> => {
@@ -42,7 +50,12 @@ export function createHelperSession(http: HelperHttp, failing: AbortController):
     await attempt({
       method: 'POST',
       path: `/session/${sessionId}/appium/settings`,
-      body: { settings },
+      body: {
+        settings: {
+          ...settings,
+          mjpegScalingFactor: Math.min(100, (100 * frameForm.maxWidth) / Math.max(1, screenWidth)),
+        },
+      },
       signal,
     });
   };

@@ -1,3 +1,4 @@
+import { createFrameSource } from '../frames/frame-source.ts';
 import type { PhoneShell } from '../phone-shell.ts';
 import { DriverError } from '../driver-error.ts';
 import { parseTree } from '../tree/parse-tree.ts';
@@ -7,10 +8,16 @@ import { createHelperSession, type HelperSession } from './helper-session.ts';
 import { isReady, lastLines, startHelper } from './start-helper.ts';
 import { createFieldTyper } from './text-field.ts';
 
+export interface HelpedPhone {
+  readonly sdkVersion: number;
+  /** Upright, in pixels. */
+  readonly screenWidth: number;
+}
+
 /** Starts the helper on the phone and speaks with it. Rejects with `ui_helper_failed` when it can't be had. */
 export async function createUiautomator2Backend(
   shell: PhoneShell,
-  sdkVersion: number,
+  { sdkVersion, screenWidth }: HelpedPhone,
   signal: AbortSignal,
 ): Promise<UiBackend> {
   const helper = await startHelper(shell, sdkVersion, signal);
@@ -20,14 +27,15 @@ export async function createUiautomator2Backend(
       new DriverError('ui_helper_failed', `The UI helper on the phone stopped: ${lastLines(output)}.`),
     ),
   );
-  const session = createHelperSession(helper.http, failed);
+  const session = createHelperSession(helper.http, failed, screenWidth);
   try {
     await session.open(signal);
   } catch (error) {
     helper.stop();
     throw error;
   }
-  return { source: 'uiautomator2', failed: failed.signal, ...actions(session), ...upkeep() };
+  const frames = createFrameSource(shell);
+  return { source: 'uiautomator2', failed: failed.signal, frames, ...actions(session), ...upkeep() };
 
   function upkeep(): Upkeep {
     return {
@@ -38,12 +46,15 @@ export async function createUiautomator2Backend(
       probeScreen: (probeSignal) => session.probe(probeSignal),
       keepAwake: async (forMs, wakeSignal) =>
         void (await session.post('appium/settings', { settings: { wakeLockTimeout: forMs } }, wakeSignal)),
-      close: () => helper.stop(),
+      close: () => {
+        frames.close();
+        helper.stop();
+      },
     };
   }
 }
 
-type Actions = Omit<UiBackend, 'source' | 'failed' | keyof Upkeep>;
+type Actions = Omit<UiBackend, 'source' | 'failed' | 'frames' | keyof Upkeep>;
 type Upkeep = Pick<UiBackend, 'probe' | 'probeScreen' | 'keepAwake' | 'close'>;
 
 function actions(session: HelperSession): Actions {

@@ -1,0 +1,74 @@
+import { pause } from '../../time/time-limit.ts';
+import type { PhoneShell } from '../phone-shell.ts';
+import { toSocketDuplex } from '../uiautomator2/socket-duplex.ts';
+import { readMjpeg } from './mjpeg-reader.ts';
+
+/** The UiAutomator2 server sends its pictures here. */
+const port = 7810;
+/** The phone takes pictures for as long as somebody listens, which costs it power. */
+const idleMs = 10_000;
+
+/** Small JPEG pictures of the screen that the phone itself makes, one after the other, for as long as they are wanted. */
+export interface FrameSource {
+  /** Whether frames are coming: the first one takes half a second. */
+  readonly isFlowing: boolean;
+  /** The next frame; asks the phone for frames when none flow. Rejects when the signal aborts or the stream can't be had. */
+  next(signal: AbortSignal): Promise<Buffer>;
+  close(): void;
+}
+
+export function createFrameSource(shell: PhoneShell): FrameSource {
+  const closed = new AbortController();
+  let waiting: PromiseWithResolvers<Buffer> | undefined;
+  let isRunning = false;
+  let isFlowing = false;
+  let wantedAt = 0;
+  const run = async (): Promise<void> => {
+    const socket = await shell.open(`tcp:${port}`, closed.signal);
+    const stream = toSocketDuplex(socket);
+    closed.signal.addEventListener('abort', () => stream.destroy(), { once: true });
+    stream.write('GET / HTTP/1.0\r\n\r\n');
+    try {
+      for await (const frame of readMjpeg(stream)) {
+        isFlowing = true;
+        waiting?.resolve(frame);
+        waiting = undefined;
+        if (performance.now() - wantedAt > idleMs) return;
+      }
+    } finally {
+      stream.destroy();
+    }
+  };
+  const start = (): void => {
+    if (isRunning || closed.signal.aborted) return;
+    isRunning = true;
+    const end = (error: unknown): void => {
+      isRunning = false;
+      isFlowing = false;
+      waiting?.promise.catch(() => {});
+      waiting?.reject(error instanceof Error ? error : new Error('The phone sends no pictures'));
+      waiting = undefined;
+    };
+    run().then(end, end);
+  };
+  return {
+    get isFlowing() {
+      return isFlowing;
+    },
+    async next(signal) {
+      wantedAt = performance.now();
+      waiting ??= Promise.withResolvers<Buffer>();
+      const { promise } = waiting;
+      promise.catch(() => {});
+      start();
+      const given = new AbortController();
+      const frame = await Promise.race([
+        promise,
+        pause(2 ** 31 - 1, AbortSignal.any([signal, given.signal, closed.signal])),
+      ]).finally(() => given.abort());
+      if (frame !== undefined) return frame;
+      throw signal.aborted ? signal.reason : new Error('The phone sends no pictures');
+    },
+    close: () => closed.abort(new Error('The UI helper was stopped')),
+  };
+}
