@@ -18,6 +18,12 @@ const config: KnipConfig = {
       entry: ['src/**/*.test.{ts,tsx}'],
       ignoreDependencies: ['@expo-google-fonts/roboto'],
     },
+    'apps/console': {
+      entry: ['src/main.tsx', 'build/write-bundle.ts', 'src/**/*.test.{ts,tsx}'],
+      project: ['{src,build}/**/*.{ts,tsx}'],
+      // Its fonts are named by the style sheet.
+      ignoreDependencies: ['@fontsource-variable/geist', '@fontsource-variable/geist-mono'],
+    },
     'packages/*': {
       project: ['src/**/*.{ts,tsx}'],
       entry: ['src/**/*.test.{ts,tsx}'],
@@ -27,7 +33,7 @@ const config: KnipConfig = {
       project: ['src/**/*.{ts,tsx}'],
     },
     tests: {
-      entry: ['**/*.test.ts'],
+      entry: ['**/*.test.ts', 'console/screenshots.ts'],
       project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],
     },
     bench: {

@@ -15,6 +15,7 @@ export const CHECKS: readonly Check[] = [
   // These two run where there is no Node and no DOM: their own settings leave out the types of both.
   { name: 'types:protocol', command: ['tsc', '-p', 'packages/protocol'] },
   { name: 'types:automation', command: ['tsc', '-p', 'packages/automation'] },
+  { name: 'types:console', command: ['tsc', '-p', 'apps/console'] },
   { name: 'types:samples', command: ['tsc', '-p', 'apps/cli/samples'] },
   { name: 'lint', command: ['oxlint', '--deny-warnings', '.'] },
   {

@@ -2,6 +2,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
+import { prepareConsole } from '../apps/console/build/index.ts';
 import { packModule } from './pack-module.ts';
 import { Workspaces } from './workspaces.ts';
 
@@ -28,7 +29,9 @@ for (const path of modules) {
 }
 for (const path of globSync(DATA, { cwd: root }))
   cpSync(join(root, path), join(dist, path), { recursive: true });
-console.error(`dist: ${modules.size} modules`);
+// Where an installed program looks for it.
+cpSync(await prepareConsole(), join(dist, 'apps/console/dist/packed'), { recursive: true });
+console.error(`dist: ${modules.size} modules and the console`);
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(join(dist, path)), { recursive: true });

@@ -24,6 +24,12 @@ const COMPONENTS: readonly TestComponent[] = [
     debianPackage: 'adb',
     untested: "phones behind a real adb server, as Google's own tool speaks to them",
   },
+  {
+    name: 'chromium',
+    programs: ['chromium', 'chromium-browser', 'google-chrome'],
+    debianPackage: 'chromium',
+    untested: 'the console, as people use it in a browser',
+  },
 ];
 
 const APT_GET = '/usr/bin/apt-get';

@@ -1,3 +1,4 @@
+import { prepareConsole } from '@phalanx/console';
 import { type HostApp, parseHostConfig, startHost } from '@phalanx/host';
 import { parseServerConfig, startServer, type ServerApp } from '@phalanx/server';
 import type { Environment } from '@phalanx/settings';
@@ -21,7 +22,7 @@ export async function startService(settings: Environment, simulatedPhones: numbe
     for (const part of started.toReversed()) await part.close();
   };
   try {
-    const server = await startServer(parseServerConfig(settings));
+    const server = await startServer(parseServerConfig(settings), { console: prepareConsole() });
     started.push(server);
     const phones = await startSimulatedPhones(simulatedPhones);
     started.push({ close: async () => void (await Promise.all(phones.map((phone) => phone.stop()))) });

@@ -6,6 +6,10 @@ import { pino, type Logger } from 'pino';
 import { createAuthenticator } from './access/authenticator.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
 import { addAccessRoutes } from './access/routes.ts';
+import { addSessionRoutes } from './access/session-routes.ts';
+import { createSessionStore } from './access/session-store.ts';
+import { Sessions } from './access/sessions.ts';
+import { SignInLinks } from './access/sign-in-links.ts';
 import { createAccessStore, type AccessStore } from './access/store.ts';
 import { addUsageRoutes } from './access/usage-routes.ts';
 import { addUserRoutes, type Belongings } from './access/user-routes.ts';
@@ -18,6 +22,7 @@ import { readAgentTypes } from './compile/declarations.ts';
 import { createCompiler, type Compiler } from './compile/compiler.ts';
 import { requireTypeScript } from './compile/typescript-version.ts';
 import type { ServerConfig } from './config.ts';
+import { addConsoleRoutes } from './console/routes.ts';
 import { openDatabase, probeDatabase, type Db } from './db/database.ts';
 import { GroupCommit } from './db/group-commit.ts';
 import { describeFaults, FaultMonitor } from './faults/fault-monitor.ts';
@@ -30,6 +35,7 @@ import { createHttpKernel } from './http/kernel.ts';
 import { mostOpenFiles } from './http/open-files.ts';
 import { watchMethods } from './http/methods.ts';
 import { serveDescription } from './http/openapi.ts';
+import { OwnAddress } from './http/own-address.ts';
 import { Limits } from './limits/limits.ts';
 import { createStoredBytes } from './limits/stored-bytes-store.ts';
 import { openLaunchFeatures } from './launch-features.ts';
@@ -51,6 +57,8 @@ export interface ServerOverrides {
   sweepMs?: number;
   /** Default: what this machine offers. */
   confinement?: Confinement;
+  /** The folder of the built console; without it there is none. */
+  console?: Promise<string>;
 }
 
 export interface ServerApp {
@@ -60,6 +68,8 @@ export interface ServerApp {
   readonly firstToken: string | undefined;
   /** A token for a host on this machine, for the administrator's phones; it replaces the one of the last start. */
   createHostToken(name: string): Promise<string>;
+  /** An address that signs a browser in as the administrator, once, within the hour. */
+  createSignInLink(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -67,6 +77,9 @@ interface Access {
   readonly access: AccessStore;
   readonly auditStore: AuditStore;
   readonly firstToken: string | undefined;
+  readonly sessions: Sessions;
+  readonly ownAddress: OwnAddress;
+  readonly links: SignInLinks;
 }
 
 const version = '0.1.0';
@@ -104,11 +117,15 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
     onError: (error) => faults.report(error, 'the last uses of tokens could not be stored'),
   });
   const { authenticate } = authenticator;
+  const ownAddress = new OwnAddress(config.listen.host, config.publicUrl);
+  const sessionStore = createSessionStore(database);
+  const sessions = new Sessions({ store: sessionStore, authenticator, ownAddress, clock });
+  const findCaller = sessions.findCaller.bind(sessions);
   const commits = new GroupCommit(database);
   const auditStore = createAuditStore(database);
   const audit = await AuditLog.open({ store: auditStore, commits, clock, faults });
   const { app, connections, addressOf } = createHttpKernel({
-    ...{ log, authenticate, limits, trustProxy: config.trustProxy, idleMs: config.limits.idleMs },
+    ...{ log, authenticate, findCaller, limits, trustProxy: config.trustProxy, idleMs: config.limits.idleMs },
     noteFault: (error) => faults.note(error),
     deeds: audit,
   });
@@ -127,7 +144,8 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
     ...{ app, hosts, authenticator, database, commits, audit, dataDir, clock, log, faults },
     ...{ confinement, connections, addressOf, limits },
   };
-  return { ...common, access, auditStore, firstToken };
+  const links = new SignInLinks(access, clock);
+  return { ...common, access, auditStore, firstToken, sessions, ownAddress, links };
 }
 
 async function openFeatures(
@@ -143,6 +161,7 @@ async function openFeatures(
   const methods = watchMethods(app);
   openAuditFeatures(foundation, foundation.auditStore, config.auditDays);
   addAccessRoutes(app, { store: access, authenticator, clock, limits });
+  addSessionRoutes(app, foundation);
   addUsageRoutes(app, { store: access, limits });
   const people = new ProjectPeople(createProjectStore(foundation.database));
   const fleetFeatures = await openFleetFeatures(foundation, {
@@ -171,6 +190,7 @@ async function openFeatures(
   addUserRoutes(app, { store: access, authenticator, clock, belongings, onNamed });
   const launching = { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs, historyDays };
   openLaunchFeatures(foundation, launching);
+  if (overrides.console !== undefined) addConsoleRoutes(app, overrides.console, foundation.log);
   await serveDescription(app, version);
   methods.refuseOthers();
 }
@@ -225,5 +245,10 @@ async function start(config: ServerConfig, overrides: ServerOverrides): Promise<
     throw explainListenError(error, config.listen);
   }
   const createHostToken = (name: string): Promise<string> => replaceHostToken(access, clock, name);
-  return { url: urlOf(app.server.address()), firstToken, createHostToken, close };
+  const url = urlOf(app.server.address());
+  const createSignInLink = async (): Promise<string> => {
+    const base = config.publicUrl?.href.replace(/\/+$/, '') ?? url;
+    return `${base}/sign-in#link=${await foundation.links.create()}`;
+  };
+  return { url, firstToken, createHostToken, createSignInLink, close };
 }

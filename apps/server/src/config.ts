@@ -58,10 +58,17 @@ const rows = {
     description: "what is kept of a run's log, compressed; of a longer one, the beginning and the end",
     format: wholeNumber({ min: 1, max: 1024, unit: 'MB' }),
   }),
+  publicUrl: setting({
+    name: 'PHALANX_PUBLIC_URL',
+    default: '',
+    defaultText: 'the listening address',
+    description: 'where browsers reach the console, such as https://phones.example.com',
+    format: unless('', httpUrl),
+  }),
   fileUrl: setting({
     name: 'PHALANX_FILE_URL',
     default: '',
-    defaultText: 'the listening address',
+    defaultText: 'PHALANX_PUBLIC_URL',
     description: 'public base of the addresses of captures, such as https://phones.example.com',
     format: unless('', httpUrl),
   }),
@@ -91,7 +98,7 @@ export function parseServerConfig(env: Environment = process.env) {
     ...settings,
     limits: parseLimits(env),
     /** Without a slash at its end. */
-    fileUrl: settings.fileUrl?.href.replace(/\/+$/, ''),
+    fileUrl: (settings.fileUrl ?? settings.publicUrl)?.href.replace(/\/+$/, ''),
     /** Where programs such as git are looked for. */
     searchPath: env['PATH'] ?? process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
   });

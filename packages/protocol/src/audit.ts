@@ -26,6 +26,8 @@ export const auditActions = {
   save_record: 'record',
   create_token: 'token',
   delete_token: 'token',
+  sign_in: 'token',
+  sign_out: 'token',
   create_user: 'user',
   update_user: 'user',
   delete_user: 'user',

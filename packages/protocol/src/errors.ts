@@ -65,6 +65,11 @@ export const errorTable = {
   compile_failed: { status: 400, message: 'The code does not compile: {summary}.' },
   unauthorized: { status: 401, message: '{reason} Send the header "Authorization: Bearer <API token>".' },
   forbidden: { status: 403, message: '{reason}.' },
+  foreign_page: {
+    status: 403,
+    message:
+      'A page of another address ({origin}) may not use this browser’s sign-in: open the console of this service, or send a token.',
+  },
   capture_url_invalid: {
     status: 403,
     message: 'This address of a capture is not valid: take it unchanged from its record.',
@@ -167,6 +172,11 @@ export const errorTable = {
   range_not_satisfiable: {
     status: 416,
     message: 'The part that the Range header asks for lies outside of the {size} bytes.',
+  },
+  misdirected_request: {
+    status: 421,
+    message:
+      'Browsers do not sign in to this service as {host}: use its own address, or let its operator set PHALANX_PUBLIC_URL.',
   },
   expectation_failed: {
     status: 417,

@@ -81,5 +81,5 @@ async function present({ server, host }: Service): Promise<void> {
   tellOfStart();
   printIntroduction(url, host.protection);
   const device = await runSamples(api);
-  printNextSteps({ url, token, device });
+  printNextSteps({ url, token, device, signInLink: await server.createSignInLink() });
 }

@@ -1,3 +1,4 @@
+import { prepareConsole } from '@phalanx/console';
 import { parseServerConfig, serverSettings, startServer } from '@phalanx/server';
 import type { Command } from 'commander';
 
@@ -6,6 +7,7 @@ import { adminTokenFileSetting, withTokens } from '../settings.ts';
 import { tellOfStart } from '../start/start-anew.ts';
 import { untilSignal } from '../until-signal.ts';
 import { firstTokenNotice } from './first-token-notice.ts';
+import { signInNotice } from './sign-in-notice.ts';
 
 const rows = [...serverSettings, adminTokenFileSetting];
 
@@ -17,10 +19,11 @@ export function addServerCommand(program: Command): void {
     .action(async () => {
       const settings = withTokens(settingsOf(command, rows));
       const config = parseServerConfig(settings);
-      const server = await startServer(config);
+      const server = await startServer(config, { console: prepareConsole() });
       console.log(`Phalanx server is at ${server.url} (API reference: ${server.url}/docs)`);
       firstTokenNotice(server.firstToken, config.dataDir);
       tellOfStart();
+      await signInNotice(server);
       await untilSignal();
       await server.close();
     });

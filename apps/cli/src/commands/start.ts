@@ -13,6 +13,7 @@ import {
 } from '../settings.ts';
 import { untilSignal } from '../until-signal.ts';
 import { firstTokenNotice } from './first-token-notice.ts';
+import { signInNotice } from './sign-in-notice.ts';
 
 const ownSettings = new Set(['PHALANX_SERVER_URL', 'PHALANX_TOKEN']);
 const rows = [
@@ -33,6 +34,7 @@ export function addStartCommand(program: Command): void {
       console.log(`Phalanx is at ${service.server.url} (API reference: ${service.server.url}/docs)`);
       firstTokenNotice(service.server.firstToken, parseServerConfig(settings).dataDir);
       tellOfStart();
+      await signInNotice(service.server);
       console.log('Ctrl-C ends it.');
       await untilSignal();
       await service.close();

@@ -47,12 +47,13 @@ interface NextSteps {
   url: string;
   token: string;
   device: Device;
+  signInLink: string;
 }
 
 const quoted = (value: unknown): string => `'${JSON.stringify(value).replaceAll("'", `'\\''`)}'`;
 
 /** Commands that work when they are pasted, in this order. */
-export function printNextSteps({ url, token, device }: NextSteps): void {
+export function printNextSteps({ url, token, device, signInLink }: NextSteps): void {
   const launchId = randomUUID();
   const post = (path: string, body: unknown): string =>
     `curl -s ${url}${path} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d ${quoted(body)}`;
@@ -60,6 +61,10 @@ export function printNextSteps({ url, token, device }: NextSteps): void {
     "const screen = await agent.actions.screenContent(); console.log('In front:', screen.packageName); for (const node of screen.allNodes()) if (node.text) console.log(node.text);";
   line();
   line(`  Token   ${token}`);
+  line();
+  line('  The console, signed in (the link works once):');
+  line();
+  line(signInLink);
   line();
   line('  Paste these into another terminal: the phones, a launch of your own, its logs.');
   line();

@@ -36,6 +36,8 @@ function principalOf(token: StoredToken, user: StoredUser): Principal {
 
 export interface Authenticator {
   authenticate: Authenticate;
+  /** The same by the hash of a token's secret, which a session has. */
+  authenticateHash(tokenHash: string): Promise<Principal>;
   /** Call it when a token is revoked: from then on it is refused. */
   forget(tokenId: string): void;
   /** Call it when a user has changed: what is known of them is read again. */
@@ -66,10 +68,13 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
   };
   const timer = setInterval(() => void flush().catch(onError), lastUseFlushMs).unref();
 
-  const lookUp = async (secret: string, hash: string, address: () => string): Promise<Principal> => {
+  const requireGuesses = (secret: string, address: () => string): void => {
     // Who is known, or can't have been guessed, goes on also from an address that others guess from.
     const waitMs = isWholeSecret(secret) ? 0 : limits.badTokens.waitMs(address());
     if (waitMs > 0) throw limits.refusal('bad_tokens', null, { seconds: waitMs / 1000 });
+  };
+
+  const lookUp = async (hash: string, secret = ''): Promise<Principal> => {
     const found = await store.findTokenByHash(hash);
     if (found !== undefined && found.user.disabled_at !== null)
       throw refuse('The user of this token is disabled: ask an administrator.');
@@ -81,25 +86,31 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
     return principalOf(found.token, found.user);
   };
 
+  const admit = async (hash: string, secret?: string): Promise<Principal> => {
+    const revocationsBefore = revocations;
+    const known = cache.get(hash) ?? (await lookUp(hash, secret));
+    const now = clock.now();
+    if (known.expiresAt !== null && known.expiresAt <= now) throw refuse('The token has expired.');
+    // What was read before a revocation must not come back into the cache after it.
+    if (revocations === revocationsBefore) cache.set(hash, known);
+    lastUses.set(known.tokenId, now);
+    limits.spend('requests', known.tokenId, known.userId);
+    return known;
+  };
+
   return {
     async authenticate(authorization, address) {
       try {
         const secret = secretOf(authorization);
         const hash = hashTokenSecret(secret);
-        const revocationsBefore = revocations;
-        const known = cache.get(hash) ?? (await lookUp(secret, hash, address));
-        const now = clock.now();
-        if (known.expiresAt !== null && known.expiresAt <= now) throw refuse('The token has expired.');
-        // What was read before a revocation must not come back into the cache after it.
-        if (revocations === revocationsBefore) cache.set(hash, known);
-        lastUses.set(known.tokenId, now);
-        limits.spend('requests', known.tokenId, known.userId);
-        return known;
+        if (!cache.has(hash)) requireGuesses(secret, address);
+        return await admit(hash, secret);
       } catch (error) {
         if (error instanceof ApiError && error.code === 'unauthorized') limits.spend('bad_tokens', address());
         throw error;
       }
     },
+    authenticateHash: (tokenHash) => admit(tokenHash),
     forget(tokenId) {
       revocations += 1;
       for (const [hash, principal] of cache) if (principal.tokenId === tokenId) cache.delete(hash);

@@ -213,6 +213,18 @@ export function createAccessStore(database: Db) {
       return row && toToken(row);
     },
 
+    /** The newest of that name. */
+    async findTokenNamed(userId: string, name: string): Promise<StoredToken | undefined> {
+      const row = await db
+        .selectFrom('token')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('name', '=', name)
+        .orderBy('id', 'desc')
+        .executeTakeFirst();
+      return row && toToken(row);
+    },
+
     async findTokenByHash(hash: string): Promise<{ token: StoredToken; user: StoredUser } | undefined> {
       const row = await db.selectFrom('token').selectAll().where('hash', '=', hash).executeTakeFirst();
       if (row === undefined) return undefined;

@@ -14,6 +14,7 @@ interface EventFilter {
   deviceId: string | undefined;
   automationId: string | undefined;
   projectIds: ReadonlySet<string> | null;
+  types: readonly string[] | undefined;
 }
 
 export interface OpenStreams {
@@ -37,6 +38,7 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>): 
       deviceId: query.device_id,
       automationId: query.automation_id,
       projectIds: principal.projectIds,
+      types: query.types?.split(','),
     };
     reply.hijack();
     // It is told now and then that nothing has happened.
@@ -68,6 +70,7 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>): 
 
 function isWanted(event: FeedEvent, filter: EventFilter): boolean {
   if (event.userId !== filter.userId) return false;
+  if (filter.types?.includes(event.type) === false) return false;
   if (filter.deviceId !== undefined && event.deviceId !== filter.deviceId) return false;
   if (event.automationId === null) return true;
   if (filter.projectIds !== null && !filter.projectIds.has(event.automationId)) return false;

@@ -11,6 +11,7 @@ import { onProject } from '../projects/on-project.ts';
 import { editors, readers, type ProjectAccess } from '../projects/project-access.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { acceptLargeBodies, findStagedBody } from './accept-large-bodies.ts';
+import { checkFile } from './check-file.ts';
 import { deleteFile } from './delete-file.ts';
 import { requirePath } from './file-place.ts';
 import { fileTag, preconditionOf } from './file-version.ts';
@@ -27,7 +28,7 @@ interface FileRoutesOptions {
   limits: Limits;
 }
 
-/** `PUT, GET, DELETE /automation/file/:id` · `GET, PUT /automation/files/:id` */
+/** `PUT, GET, DELETE /automation/file/:id` · `POST /automation/check/:id` · `GET, PUT /automation/files/:id` */
 export async function addFileRoutes(
   app: FastifyInstance,
   { access, desk, confinement, limits }: FileRoutesOptions,
@@ -84,6 +85,13 @@ export async function addFileRoutes(
     if (known !== undefined && namesVersion(known, tag)) return reply.code(304).send();
     const body = await readFileReply(repositories, project.id, { path, found });
     return reply.type('application/json; charset=utf-8').send(body);
+  });
+
+  addRoute(app, fileRoutes.check, async ({ principal, params, body }) => {
+    const path = requirePath(body.path);
+    const { id } = await access.getProject(principal, params.id, editors);
+    const content = contentOf(body.content, undefined);
+    return { success: true, ...(await checkFile(desk, { projectId: id, path, content })) };
   });
 
   addRoute(app, fileRoutes.delete, async ({ principal, params, query, deed, raw }) => {

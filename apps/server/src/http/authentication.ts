@@ -1,6 +1,6 @@
 import type { Scope } from '@phalanx/protocol';
-import type { FastifyInstance } from 'fastify';
 import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { ApiError } from './api-error.ts';
 import type { Principal } from './principal.ts';
@@ -23,6 +23,9 @@ declare module 'fastify' {
  */
 export type Authenticate = (authorization: string | undefined, address: () => string) => Promise<Principal>;
 
+/** Finds out who sends a request by the cookie that a browser sends by itself; undefined when there is none. */
+export type FindCaller = (request: FastifyRequest) => Promise<Principal | undefined>;
+
 export function requireScope(principal: Principal, scope: Scope): void {
   if (principal.scopes.has(scope)) return;
   throw ApiError.of('forbidden', { reason: `This token does not have the scope "${scope}"` });
@@ -30,20 +33,24 @@ export function requireScope(principal: Principal, scope: Scope): void {
 
 interface Gate {
   authenticate: Authenticate;
+  findCaller: FindCaller;
   addressOf: (request: IncomingMessage) => string;
   /** Asks a request that comes without a token. Throws when too many have come from there. */
   admitStranger: (address: string) => void;
 }
 
-/** Asks every request for its token before anything of its body is read. */
-export function requireTokens(app: FastifyInstance, { authenticate, addressOf, admitStranger }: Gate): void {
+/** Asks every request for its token, or for the session of a browser, before anything of its body is read. */
+export function requireCallers(app: FastifyInstance, gate: Gate): void {
+  const { authenticate, findCaller, addressOf, admitStranger } = gate;
   app.decorateRequest('principal');
   app.decorateRequest('hasPrincipal', false);
   app.addHook('onRequest', async (request) => {
     const { scope } = request.routeOptions.config;
     const address = (): string => addressOf(request.raw);
     if (request.is404 || scope === null) return admitStranger(address());
-    request.principal = await authenticate(request.headers.authorization, address);
+    const { authorization } = request.headers;
+    const caller = authorization === undefined ? await findCaller(request) : undefined;
+    request.principal = caller ?? (await authenticate(authorization, address));
     request.hasPrincipal = true;
     if (scope !== undefined) requireScope(request.principal, scope);
   });

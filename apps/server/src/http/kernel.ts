@@ -4,7 +4,7 @@ import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Logger } from 'pino';
 
 import type { Limits } from '../limits/limits.ts';
-import { requireTokens, type Authenticate } from './authentication.ts';
+import { requireCallers, type Authenticate, type FindCaller } from './authentication.ts';
 import { acceptJsonBodies, maxJsonBytes } from './body.ts';
 import { callerAddress, peerAddress, type TrustProxy } from './caller-address.ts';
 import { compressReplies } from './compression.ts';
@@ -18,6 +18,7 @@ import { compileValidator } from './validation.ts';
 interface KernelOptions {
   log: Logger;
   authenticate: Authenticate;
+  findCaller: FindCaller;
   limits: Limits;
   trustProxy: TrustProxy;
   /** How long a connection may be silent. */
@@ -83,8 +84,9 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
   compressReplies(app);
   acceptJsonBodies(app);
   answerErrors(app);
-  requireTokens(app, {
-    ...{ authenticate: options.authenticate, addressOf },
+  const { authenticate, findCaller } = options;
+  requireCallers(app, {
+    ...{ authenticate, findCaller, addressOf },
     admitStranger: (address) => limits.spend('requests', address),
   });
   return { app, connections, addressOf };

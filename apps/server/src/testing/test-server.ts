@@ -48,6 +48,12 @@ export class TestServer {
     return this.#app.url;
   }
 
+  /** An address that signs a browser in. */
+  async createSignInLink(): Promise<string> {
+    if (this.#app === undefined) throw new Error('the test server is closed');
+    return this.#app.createSignInLink();
+  }
+
   /** As the administrator. */
   get api(): ApiCaller {
     return createApiCaller(this.url, adminToken);

@@ -11,6 +11,7 @@ import { logRoutes } from './logs.ts';
 import { projectRoutes } from './projects.ts';
 import { recordRoutes } from './records.ts';
 import { runRoutes } from './runs.ts';
+import { sessionRoutes } from './session.ts';
 import { deviceMemberRoutes, hostRoutes } from './shares.ts';
 import { usageRoutes } from './usage.ts';
 
@@ -30,5 +31,6 @@ export const allRoutes: readonly RouteContract[] = [
   accessRoutes,
   auditRoutes,
   usageRoutes,
+  sessionRoutes,
   healthRoutes,
 ].flatMap((routes: Readonly<Record<string, RouteContract>>) => Object.values(routes));

@@ -26,7 +26,16 @@ export const eventRoutes = {
     description:
       'Sends `device`, `run`, `log` and `record` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`.',
     scope: 'read',
-    query: Type.Object({ device_id: Type.Optional(Id), automation_id: Type.Optional(Id) }),
+    query: Type.Object({
+      device_id: Type.Optional(Id),
+      automation_id: Type.Optional(Id),
+      types: Type.Optional(
+        Type.String({
+          pattern: '^(device|run|log|record)(,(device|run|log|record))*$',
+          description: 'Comma-separated; all without it',
+        }),
+      ),
+    }),
     responses: { 200: ['text/event-stream'] },
     errors: ['too_many_streams'],
   },

@@ -115,6 +115,37 @@ export const fileRoutes = {
     responses: { 200: Type.Object({ success, content: Type.String(), path: Type.String() }), 304: [] },
     errors: ['project_not_found', 'file_not_found', 'invalid_path', 'file_not_text'],
   },
+  check: {
+    method: 'POST',
+    path: '/api/v2/automation/check/:id',
+    operationId: 'checkFile',
+    tag: 'Files',
+    summary: 'Check a file as it would be saved, without saving it',
+    description:
+      'For editors, while somebody types: what a write of the same content would refuse or warn of.',
+    scope: 'edit',
+    audit: null,
+    params,
+    body: Type.Object({ path, content: Type.String() }),
+    bodyLimitBytes: 1024 * 1024,
+    responses: {
+      200: Type.Object({
+        success,
+        errors: Type.Array(Type.String(), {
+          description: 'Lines such as `main.ts(3,7): error TS2305: …` for which a write would be refused',
+        }),
+        warnings: Type.Array(Type.String(), { description: 'Lines of what would be saved all the same' }),
+      }),
+    },
+    errors: [
+      'project_not_found',
+      'invalid_path',
+      'invalid_content',
+      'compiled_file',
+      'source_conflict',
+      'compiled_path_taken',
+    ],
+  },
   delete: {
     method: 'DELETE',
     path: '/api/v2/automation/file/:id',

@@ -13,5 +13,6 @@ export * from './records.ts';
 export * from './page.ts';
 export * from './projects.ts';
 export * from './runs.ts';
+export * from './session.ts';
 export * from './shares.ts';
 export * from './usage.ts';

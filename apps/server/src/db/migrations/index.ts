@@ -10,6 +10,7 @@ import { runDetails } from './007-run-details.ts';
 import { shareTables } from './008-shares.ts';
 import { usageTables } from './009-usage.ts';
 import { auditTables } from './010-audit.ts';
+import { sessionTables } from './011-sessions.ts';
 import { runIndexes } from './013-run-indexes.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
@@ -24,5 +25,6 @@ export const migrations: Record<string, Migration> = {
   '008-shares': shareTables,
   '009-usage': usageTables,
   '010-audit': auditTables,
+  '011-sessions': sessionTables,
   '013-run-indexes': runIndexes,
 };

@@ -1,0 +1,84 @@
+import { useQueryClient } from '@tanstack/react-query';
+
+import { call } from '../api/call.ts';
+import { useMe } from '../api/me.ts';
+import { session } from '../api/session.ts';
+import { useStore } from '../api/store.ts';
+import { Button } from '../parts/button.tsx';
+import { setSingleKeys, singleKeys } from '../parts/keys.ts';
+import { notifyFailure } from '../parts/notices.tsx';
+import { Page } from '../parts/page.tsx';
+import { setTheme, theme, themes } from '../shell/theme.ts';
+import { Hosts } from './hosts.tsx';
+import styles from './settings.module.css';
+import { Tokens } from './tokens.tsx';
+import { Users } from './users.tsx';
+
+const themeNames = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
+
+export function SettingsPage() {
+  const me = useMe();
+  return (
+    <Page title="Settings">
+      <div className={styles['page']}>
+        <Account />
+        <Appearance />
+        <Tokens />
+        <Hosts />
+        {me?.user.role === 'admin' && me.token.scopes.includes('admin') && <Users />}
+      </div>
+    </Page>
+  );
+}
+
+function Account() {
+  const me = useMe();
+  const queries = useQueryClient();
+  const signOut = async (): Promise<void> => {
+    try {
+      await call('DELETE /api/v2/session', {});
+      session.end();
+      queries.clear();
+      window.location.assign('/devices');
+    } catch (error) {
+      notifyFailure('You are still signed in', error);
+    }
+  };
+  if (me === undefined) return null;
+  return (
+    <section className={styles['section']}>
+      <h2>You</h2>
+      <div className={styles['who']}>
+        <span>
+          <b>{me.user.name}</b> {me.user.role === 'admin' && '· administrator'}
+        </span>
+        <span className={styles['quiet']}>
+          by the token “{me.token.name}”, which allows: {me.token.scopes.join(', ')}
+        </span>
+        <Button onClick={() => void signOut()}>Sign out</Button>
+      </div>
+    </section>
+  );
+}
+
+function Appearance() {
+  const chosen = useStore(theme);
+  const hasKeys = useStore(singleKeys);
+  return (
+    <section className={styles['section']}>
+      <h2>This browser</h2>
+      <div className={styles['choices']} role="radiogroup" aria-label="Theme">
+        {themes.map((one) => (
+          <label key={one}>
+            <input type="radio" name="theme" checked={chosen === one} onChange={() => setTheme(one)} />
+            {themeNames[one]}
+          </label>
+        ))}
+        <label>
+          <input type="checkbox" checked={hasKeys} onChange={({ target }) => setSingleKeys(target.checked)} />
+          Single keys do something
+        </label>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,210 @@
+import type { Scope, Token } from '@phalanx/protocol';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { call } from '../api/call.ts';
+import { useMe, useMissingScope } from '../api/me.ts';
+import { readAll } from '../api/read-all.ts';
+import { Button } from '../parts/button.tsx';
+import { CopyButton } from '../parts/copy.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Field, Input, inputClass } from '../parts/field.tsx';
+import { notify, notifyFailure } from '../parts/notices.tsx';
+import { InlineFailure, Loading } from '../parts/states.tsx';
+import { Age, Moment } from '../parts/time.tsx';
+import styles from './settings.module.css';
+
+const dayMs = 86_400_000;
+const lives = { '7': '7 days', '30': '30 days', '90': '90 days', '365': 'a year' } as const;
+
+export function Tokens() {
+  const me = useMe();
+  const missing = useMissingScope('admin');
+  const [isOpen, setOpen] = useState(false);
+  const userId = me?.user.id ?? '';
+  const { data, error, refetch } = useQuery({
+    queryKey: ['tokens', userId],
+    enabled: me !== undefined,
+    queryFn: ({ signal }) =>
+      readAll(async (cursor) => {
+        const query = { user_id: userId, limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+        const { tokens, next_cursor: next } = await call('GET /api/v2/tokens', { query }, { signal });
+        return { rows: tokens, next };
+      }),
+  });
+  return (
+    <section className={styles['section']}>
+      <div className={styles['head']}>
+        <h2>Your tokens</h2>
+        <Button reason={missing} onClick={() => setOpen(true)}>
+          New token…
+        </Button>
+      </div>
+      {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
+      {data === undefined ? (
+        <Loading rows={3} />
+      ) : (
+        <TokenTable tokens={data} own={me?.token.id} reason={missing} />
+      )}
+      {isOpen && me !== undefined && <NewToken scopes={me.token.scopes} onClose={() => setOpen(false)} />}
+    </section>
+  );
+}
+
+interface TokenTableProps {
+  tokens: readonly Token[];
+  own: string | undefined;
+  reason: string | undefined;
+}
+
+function TokenTable({ tokens, own, reason }: TokenTableProps) {
+  const queries = useQueryClient();
+  const revoke = async ({ id, name }: Token): Promise<void> => {
+    try {
+      await call('DELETE /api/v2/tokens/:id', { params: { id } });
+      notify(`“${name}” is revoked`);
+    } catch (error) {
+      notifyFailure(`“${name}” is not revoked`, error);
+    }
+    await queries.invalidateQueries({ queryKey: ['tokens'] });
+  };
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+    <div className={styles['tableFrame']} tabIndex={0} role="region" aria-label="Tokens">
+      <table className={styles['table']}>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Allows</th>
+            <th scope="col">Used</th>
+            <th scope="col">Ends</th>
+            <th scope="col">
+              <span className="visually-hidden">What to do</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {tokens.map((token) => (
+            <tr key={token.id}>
+              <td>{token.name}</td>
+              <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
+              <td className={styles['quiet']}>
+                {token.last_used_at === null ? (
+                  'never'
+                ) : (
+                  <>
+                    <Age since={token.last_used_at} /> ago
+                  </>
+                )}
+              </td>
+              <td className={styles['quiet']}>
+                {token.expires_at === null ? 'never' : <Moment at={token.expires_at} />}
+              </td>
+              <td className={styles['end']}>
+                {token.id === own ? (
+                  <span className={styles['quiet']}>this sign-in</span>
+                ) : (
+                  <Button look="quiet" reason={reason} onClick={() => void revoke(token)}>
+                    Revoke
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () => void }) {
+  const queries = useQueryClient();
+  const [name, setName] = useState('');
+  const [days, setDays] = useState('90');
+  const [chosen, setChosen] = useState<readonly Scope[]>(
+    scopes.filter((one) => !['host', 'admin'].includes(one)),
+  );
+  const [secret, setSecret] = useState<string>();
+  const [error, setError] = useState<unknown>(null);
+  const create = async (): Promise<void> => {
+    try {
+      const body = { name, scopes: [...chosen], expires_at: Date.now() + Number(days) * dayMs };
+      setSecret((await call('POST /api/v2/tokens', { body })).secret);
+      await queries.invalidateQueries({ queryKey: ['tokens'] });
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  if (secret !== undefined)
+    return (
+      <Dialog
+        title={`Token “${name}”`}
+        isOpen
+        onClose={onClose}
+        foot={<Button onClick={onClose}>Done</Button>}
+      >
+        <p>Copy it now: it is shown this once, and stored nowhere.</p>
+        <div className={styles['secret']}>
+          <code>{secret}</code>
+          <CopyButton text={secret} label="Copy the token" />
+        </div>
+      </Dialog>
+    );
+  const problem =
+    name.trim() === '' ? 'Give it a name.' : chosen.length === 0 ? 'Choose what it allows.' : undefined;
+  return (
+    <Dialog
+      title="New token"
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" reason={problem} onClick={() => void create()}>
+            Create
+          </Button>
+        </>
+      }
+    >
+      <Field label="Name" hint="What uses it, such as “CI of the shop”.">
+        {(attributes) => (
+          <Input {...attributes} value={name} onChange={({ target }) => setName(target.value)} />
+        )}
+      </Field>
+      <fieldset style={{ border: 0, padding: 0, margin: 0 }}>
+        <legend>It allows</legend>
+        <div className={styles['choices']}>
+          {scopes.map((scope) => (
+            <label key={scope}>
+              <input
+                type="checkbox"
+                checked={chosen.includes(scope)}
+                onChange={({ target }) =>
+                  setChosen(target.checked ? [...chosen, scope] : chosen.filter((one) => one !== scope))
+                }
+              />
+              {scope}
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <Field label="It ends after">
+        {(attributes) => (
+          <select
+            {...attributes}
+            className={inputClass}
+            value={days}
+            onChange={({ target }) => setDays(target.value)}
+          >
+            {Object.entries(lives).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {error !== null && <InlineFailure error={error} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,62 @@
+import type {
+  accessRoutes,
+  commitRoutes,
+  deviceMemberRoutes,
+  deviceRoutes,
+  fileRoutes,
+  hostRoutes,
+  launchRoutes,
+  logRoutes,
+  projectRoutes,
+  recordRoutes,
+  ReplyOf,
+  RouteContract,
+  runRoutes,
+  sessionRoutes,
+} from '@phalanx/protocol';
+import type { Static, TSchema } from 'typebox';
+
+type RoutesOf<Group> = Group[keyof Group];
+
+/** The endpoints of the protocol, as types alone: the schemas themselves stay at the server, which judges. */
+type Contract =
+  | RoutesOf<typeof accessRoutes>
+  | RoutesOf<typeof commitRoutes>
+  | RoutesOf<typeof deviceMemberRoutes>
+  | RoutesOf<typeof deviceRoutes>
+  | RoutesOf<typeof fileRoutes>
+  | RoutesOf<typeof hostRoutes>
+  | RoutesOf<typeof launchRoutes>
+  | RoutesOf<typeof logRoutes>
+  | RoutesOf<typeof projectRoutes>
+  | RoutesOf<typeof recordRoutes>
+  | RoutesOf<typeof runRoutes>
+  | RoutesOf<typeof sessionRoutes>;
+
+/** Such as `GET /api/v2/devices/:id`. */
+export type EndpointName = Contract extends infer One extends RouteContract
+  ? One extends RouteContract
+    ? `${One['method']} ${One['path']}`
+    : never
+  : never;
+
+type ContractOf<Name extends EndpointName> = Name extends `${infer Method} ${infer Path}`
+  ? Extract<Contract, { method: Method; path: Path }>
+  : never;
+
+type Part<Given, Key extends string> =
+  Given extends Record<Key, infer Schema extends TSchema> ? Static<Schema> : never;
+
+type OptionalPart<Given, Key extends string> = [Part<Given, Key>] extends [never]
+  ? { [Name in Key]?: never }
+  : object extends Part<Given, Key>
+    ? { [Name in Key]?: Part<Given, Key> }
+    : { [Name in Key]: Part<Given, Key> };
+
+/** What a call of an endpoint needs. */
+export type Input<Name extends EndpointName> = OptionalPart<ContractOf<Name>, 'params'> &
+  OptionalPart<ContractOf<Name>, 'query'> &
+  OptionalPart<ContractOf<Name>, 'body'>;
+
+export type Reply<Name extends EndpointName> =
+  ContractOf<Name> extends infer Found extends RouteContract ? ReplyOf<Found> : never;

@@ -1,0 +1,208 @@
+import type { Device } from '@phalanx/protocol';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useMemo, useState } from 'react';
+
+import { LaunchDialog } from '../launches/launch-dialog.tsx';
+import { StopDialog } from '../launches/stop-dialog.tsx';
+import { useMissingScope } from '../api/me.ts';
+import { Button, buttonClass } from '../parts/button.tsx';
+import { SearchInput, Select } from '../parts/field.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { Mark } from '../parts/mark.tsx';
+import { Page } from '../parts/page.tsx';
+import { Empty, Failure, Loading } from '../parts/states.tsx';
+import { stateLooks } from './device-state.tsx';
+import { countStates, findDevices } from './find-devices.ts';
+import styles from './fleet.module.css';
+import type { FleetSearch } from './fleet-search.ts';
+import { FleetTable } from './fleet-table.tsx';
+import { FleetWall } from './fleet-wall.tsx';
+import { devicesQuery } from './queries.ts';
+import { useSelection, type Selection } from './use-selection.ts';
+
+const route = getRouteApi('/devices');
+
+export function FleetPage() {
+  const { data: all, error, refetch } = useQuery(devicesQuery);
+  const search = route.useSearch();
+  const devices = useMemo(() => findDevices(all ?? [], search), [all, search]);
+  const ids = useMemo(() => devices.map((device) => device.device_id), [devices]);
+  const selection = useSelection(ids);
+  const current = useListKeys(ids, selection);
+  return (
+    <Page
+      title="Fleet"
+      aside={all !== undefined && <span>{all.length}</span>}
+      actions={<View search={search} />}
+      bar={all !== undefined && all.length > 0 ? <Filters devices={all} search={search} /> : undefined}
+    >
+      {all === undefined && error === null && <Loading rows={12} />}
+      {all === undefined && error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+      {all?.length === 0 && <NoPhones />}
+      {all !== undefined && all.length > 0 && (
+        <div className={styles['frame']}>
+          {devices.length === 0 ? (
+            <NothingFound />
+          ) : search.view === 'wall' ? (
+            <FleetWall devices={devices} selection={selection} hasPictures={search.pictures === true} />
+          ) : (
+            <FleetTable devices={devices} selection={selection} current={current} />
+          )}
+          <SelectionBar all={all} selection={selection} />
+        </div>
+      )}
+    </Page>
+  );
+}
+
+const NoPhones = () => (
+  <Empty
+    title="No phone has been here yet"
+    action={
+      <Link to="/start" className={buttonClass('primary')}>
+        First steps
+      </Link>
+    }
+  >
+    Phones come by a host: the program beside them, which <code>phalanx start</code> runs on this machine.
+  </Empty>
+);
+
+const NothingFound = () => (
+  <Empty
+    title="No phone is like that"
+    action={
+      <Link to="/devices" className={buttonClass()}>
+        Show all phones
+      </Link>
+    }
+  />
+);
+
+/** j, k and Enter walk through the list; x and Ctrl+A select. Returns the row of the keyboard. */
+function useListKeys(ids: readonly string[], selection: Selection): number {
+  const navigate = useNavigate();
+  const [current, setCurrent] = useState(-1);
+  const at = Math.min(current, ids.length - 1);
+  const id = ids[at];
+  useKeys({
+    j: () => setCurrent(Math.min(at + 1, ids.length - 1)),
+    k: () => setCurrent(Math.max(at - 1, 0)),
+    x: (event) => id !== undefined && selection.toggle(id, event.shiftKey),
+    Enter: () => id !== undefined && void navigate({ to: '/devices/$deviceId', params: { deviceId: id } }),
+    Escape: () => selection.set([]),
+  });
+  return at;
+}
+
+function View({ search }: { search: FleetSearch }) {
+  const navigate = route.useNavigate();
+  const isWall = search.view === 'wall';
+  const show = (view: 'wall' | undefined): void =>
+    void navigate({ search: ({ view: _view, ...rest }) => (view === undefined ? rest : { ...rest, view }) });
+  return (
+    <>
+      {isWall && (
+        <label className={styles['toggle']}>
+          <input
+            type="checkbox"
+            checked={search.pictures === true}
+            onChange={({ target }) =>
+              void navigate({
+                search: ({ pictures: _pictures, ...rest }) =>
+                  target.checked ? { ...rest, pictures: true } : rest,
+                replace: true,
+              })
+            }
+          />
+          Pictures
+        </label>
+      )}
+      <div className={styles['segments']} role="group" aria-label="View">
+        <button type="button" aria-pressed={!isWall} onClick={() => show(undefined)}>
+          Table
+        </button>
+        <button type="button" aria-pressed={isWall} onClick={() => show('wall')}>
+          Wall
+        </button>
+      </div>
+    </>
+  );
+}
+
+function Filters({ devices, search }: { devices: readonly Device[]; search: FleetSearch }) {
+  const navigate = route.useNavigate();
+  const hosts = useMemo(
+    () => [...new Map(devices.flatMap(({ host }) => (host === null ? [] : [[host.id, host.name] as const])))],
+    [devices],
+  );
+  const change = (changes: FleetSearch): void =>
+    void navigate({ search: (known) => ({ ...known, ...changes }), replace: true });
+  return (
+    <>
+      <SearchInput
+        label="Name, serial, reason"
+        value={search.q ?? ''}
+        onChange={(q) =>
+          void navigate({ search: ({ q: _q, ...rest }) => (q === '' ? rest : { ...rest, q }), replace: true })
+        }
+      />
+      {hosts.length > 1 && (
+        <Select
+          label="Host"
+          value={search.host ?? ''}
+          options={[{ value: '', label: 'All hosts' }, ...hosts.map(([value, label]) => ({ value, label }))]}
+          onChange={(host) =>
+            void navigate({
+              search: ({ host: _host, ...rest }) => (host === '' ? rest : { ...rest, host }),
+              replace: true,
+            })
+          }
+        />
+      )}
+      <div className={styles['chips']} role="group" aria-label="State">
+        {countStates(devices).map(([state, count]) => (
+          <button
+            key={state}
+            type="button"
+            className={styles['chip']}
+            aria-pressed={search.state === state}
+            onClick={() =>
+              search.state === state
+                ? void navigate({ search: ({ state: _state, ...rest }) => rest, replace: true })
+                : change({ state })
+            }
+          >
+            <Mark {...stateLooks[state]} />
+            <b>{count}</b>
+          </button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function SelectionBar({ all, selection }: { all: readonly Device[]; selection: Selection }) {
+  const [open, setOpen] = useState<'launch' | 'stop'>();
+  const missing = useMissingScope('launch');
+  const chosen = useMemo(() => all.filter((device) => selection.ids.has(device.device_id)), [all, selection]);
+  const close = (): void => setOpen(undefined);
+  if (chosen.length === 0) return null;
+  return (
+    <div className={styles['selectionBar']} role="region" aria-label="Selected phones">
+      <b>{chosen.length} selected</b>
+      <Button look="primary" reason={missing} onClick={() => setOpen('launch')}>
+        Launch…
+      </Button>
+      <Button reason={missing} onClick={() => setOpen('stop')}>
+        Stop…
+      </Button>
+      <Button look="quiet" onClick={() => selection.set([])}>
+        Clear
+      </Button>
+      {open === 'launch' && <LaunchDialog devices={chosen} onClose={close} />}
+      {open === 'stop' && <StopDialog devices={chosen} onClose={close} />}
+    </div>
+  );
+}

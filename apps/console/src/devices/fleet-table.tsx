@@ -1,0 +1,138 @@
+import type { Device } from '@phalanx/protocol';
+import { Link } from '@tanstack/react-router';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { memo, useEffect, useRef } from 'react';
+
+import { classNames } from '../parts/class-names.ts';
+import { Age } from '../parts/time.tsx';
+import { DeviceStateMark } from './device-state.tsx';
+import { deviceName } from './device-name.ts';
+import styles from './fleet.module.css';
+import { rowHeight } from './row-height.ts';
+import type { Selection } from './use-selection.ts';
+
+interface FleetTableProps {
+  devices: readonly Device[];
+  selection: Selection;
+  /** The row of the keyboard. */
+  current: number;
+}
+
+const columns = ['Phone', 'Serial', 'State', 'Since', 'Reason', 'Host', 'Android'];
+
+export function FleetTable({ devices, selection, current }: FleetTableProps) {
+  const scroll = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: devices.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: rowHeight,
+    overscan: 12,
+  });
+  useEffect(() => {
+    if (current >= 0) rows.scrollToIndex(current);
+  }, [rows, current]);
+  const areAllSelected = devices.length > 0 && devices.every((device) => selection.ids.has(device.device_id));
+  return (
+    <div ref={scroll} className={styles['scroll']}>
+      <div role="grid" aria-label="Phones" aria-rowcount={devices.length + 1} aria-multiselectable="true">
+        <div role="row" className={classNames(styles['row'], styles['head'])} aria-rowindex={1}>
+          <span role="columnheader" className={styles['check']}>
+            <input
+              type="checkbox"
+              aria-label="Select all"
+              checked={areAllSelected}
+              onChange={() => selection.set(areAllSelected ? [] : devices.map((device) => device.device_id))}
+            />
+          </span>
+          {columns.map((column) => (
+            <span key={column} role="columnheader">
+              {column}
+            </span>
+          ))}
+        </div>
+        <div role="rowgroup" className={styles['virtual']} style={{ height: rows.getTotalSize() }}>
+          {rows.getVirtualItems().map(({ index, start }) => {
+            const device = devices[index];
+            return (
+              device !== undefined && (
+                <Row
+                  key={device.device_id}
+                  device={device}
+                  index={index}
+                  start={start}
+                  isSelected={selection.ids.has(device.device_id)}
+                  isCurrent={index === current}
+                  toggle={selection.toggle}
+                />
+              )
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  device: Device;
+  index: number;
+  start: number;
+  isSelected: boolean;
+  isCurrent: boolean;
+  toggle: Selection['toggle'];
+}
+
+const Row = memo(function Row({ device, index, start, isSelected, isCurrent, toggle }: RowProps) {
+  const name = deviceName(device);
+  return (
+    <div
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      data-current={isCurrent}
+      className={classNames(styles['row'], styles['placed'])}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      <span role="gridcell" className={styles['check']}>
+        <SelectBox device={device} isSelected={isSelected} toggle={toggle} />
+      </span>
+      <span role="gridcell">
+        <Link to="/devices/$deviceId" params={{ deviceId: device.device_id }} className={styles['name']}>
+          {name}
+        </Link>
+      </span>
+      <span role="gridcell" className={styles['serial']}>
+        {device.serial}
+      </span>
+      <span role="gridcell">
+        <DeviceStateMark state={device.state} />
+      </span>
+      <span role="gridcell" className={styles['quiet']}>
+        <Age since={device.since} />
+      </span>
+      <span role="gridcell" className={styles['quiet']} title={device.reason}>
+        {device.reason}
+      </span>
+      <span role="gridcell" className={styles['quiet']}>
+        {device.host?.name ?? '–'}
+      </span>
+      <span role="gridcell" className={styles['quiet']}>
+        {device.android_version === '' ? '–' : device.android_version}
+      </span>
+    </div>
+  );
+});
+
+export const SelectBox = ({
+  device,
+  isSelected,
+  toggle,
+}: Pick<RowProps, 'device' | 'isSelected' | 'toggle'>) => (
+  <input
+    type="checkbox"
+    aria-label={`Select ${deviceName(device)} ${device.serial}`}
+    checked={isSelected}
+    onChange={() => undefined}
+    onClick={(event) => toggle(device.device_id, event.shiftKey)}
+  />
+);

@@ -1,0 +1,171 @@
+import type { Device, Project } from '@phalanx/protocol';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { ApiFailure } from '../api/api-failure.ts';
+import { deviceName } from '../devices/device-name.ts';
+import { isReady } from '../devices/device-state.tsx';
+import { Button, buttonClass } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Field, inputClass } from '../parts/field.tsx';
+import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
+import { projectsQuery } from '../projects/queries.ts';
+import { lastParameters } from './last-parameters.ts';
+import styles from './launch-dialog.module.css';
+import { OutcomeList } from './outcome-list.tsx';
+import { fieldsOf, initialValues } from './parameter-fields.ts';
+import { ParametersForm, useParameterSchema } from './parameters-form.tsx';
+import { useLaunch } from './use-launch.ts';
+
+interface LaunchDialogProps {
+  devices: readonly Device[];
+  onClose: () => void;
+  /** What runs; otherwise it is chosen here. */
+  projectId?: string;
+  /** To begin with; otherwise those of the last launch. */
+  parameters?: Record<string, unknown>;
+}
+
+const mayLaunch = ({ role }: Project): boolean => role !== 'shared_viewer';
+
+export function LaunchDialog({ devices, onClose, projectId, parameters }: LaunchDialogProps) {
+  const { data: projects } = useQuery(projectsQuery);
+  const usable = projects?.filter(mayLaunch);
+  const [chosen, setChosen] = useState(projectId);
+  const automationId = chosen ?? usable?.[0]?.id;
+  if (usable?.length === 0)
+    return (
+      <Dialog title="Launch" isOpen onClose={onClose}>
+        <Empty
+          title="There is no project to launch yet"
+          action={
+            <Link to="/projects" className={buttonClass('primary')}>
+              Projects
+            </Link>
+          }
+        />
+      </Dialog>
+    );
+  if (automationId === undefined || usable === undefined) return null;
+  return (
+    <LaunchSheet
+      key={automationId}
+      {...{ devices, onClose, automationId, parameters }}
+      projects={usable}
+      onChoose={setChosen}
+    />
+  );
+}
+
+interface LaunchSheetProps {
+  devices: readonly Device[];
+  projects: readonly Project[];
+  automationId: string;
+  parameters: Record<string, unknown> | undefined;
+  onChoose: (projectId: string) => void;
+  onClose: () => void;
+}
+
+function LaunchSheet({ devices, projects, automationId, parameters, onChoose, onClose }: LaunchSheetProps) {
+  const launch = useLaunch();
+  const schema = useParameterSchema(automationId);
+  const [given, setGiven] = useState<Record<string, unknown> | undefined | 'not yet'>('not yet');
+  const [isReduced, setReduced] = useState(false);
+  const unready = devices.filter((device) => !isReady(device));
+  const chosen = isReduced ? devices.filter(isReady) : devices;
+  const started =
+    schema === undefined
+      ? {}
+      : initialValues(fieldsOf(schema ?? '') ?? [], parameters ?? lastParameters(automationId));
+  const values = given === 'not yet' ? started : given;
+  const hasEnded = launch.rows !== undefined && !launch.isBusy;
+  const phones = `${chosen.length} ${chosen.length === 1 ? 'phone' : 'phones'}`;
+  return (
+    <Dialog
+      title={`Launch on ${phones}`}
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          {hasEnded && launch.error !== null && (
+            <Button look="quiet" onClick={launch.reset}>
+              Back
+            </Button>
+          )}
+          <Button onClick={onClose}>{hasEnded ? 'Close' : 'Cancel'}</Button>
+          {!hasEnded && (
+            <Button
+              look="primary"
+              isBusy={launch.isBusy}
+              reason={
+                chosen.length === 0
+                  ? 'No phone is left.'
+                  : values === undefined
+                    ? 'The parameters are not a JSON object.'
+                    : undefined
+              }
+              onClick={() => void launch.start(automationId, chosen, values ?? {})}
+            >
+              Launch
+            </Button>
+          )}
+        </>
+      }
+    >
+      {launch.rows === undefined ? (
+        <>
+          <Field label="Project">
+            {(attributes) => (
+              <select
+                {...attributes}
+                className={inputClass}
+                value={automationId}
+                onChange={({ target }) => onChoose(target.value)}
+              >
+                {projects.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          {unready.length > 0 && !isReduced && (
+            <Unready devices={unready} onLeaveOut={() => setReduced(true)} />
+          )}
+          {schema === undefined ? (
+            <Loading rows={2} />
+          ) : (
+            <ParametersForm schema={schema} values={values ?? started} onChange={setGiven} />
+          )}
+        </>
+      ) : (
+        <OutcomeList rows={launch.rows} />
+      )}
+      {launch.error !== null && <InlineFailure error={launch.error} />}
+      {launch.error instanceof ApiFailure && launch.error.errors.length > 0 && (
+        <pre className={styles['errors']}>{launch.error.errors.join('\n')}</pre>
+      )}
+    </Dialog>
+  );
+}
+
+/** Nothing starts when one phone can't: this says it before. */
+const Unready = ({ devices, onLeaveOut }: { devices: readonly Device[]; onLeaveOut: () => void }) => (
+  <div className={styles['unready']}>
+    <b>
+      {devices.length} of them {devices.length === 1 ? 'is' : 'are'} not ready; a launch is for all or none
+    </b>
+    <ul>
+      {devices.map((device) => (
+        <li key={device.device_id}>
+          {deviceName(device)}: {device.reason}
+        </li>
+      ))}
+    </ul>
+    <div>
+      <Button onClick={onLeaveOut}>Leave {devices.length === 1 ? 'it' : 'them'} out</Button>
+    </div>
+  </div>
+);

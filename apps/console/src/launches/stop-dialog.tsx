@@ -1,0 +1,72 @@
+import type { Device } from '@phalanx/protocol';
+import { useState } from 'react';
+
+import { ApiFailure } from '../api/api-failure.ts';
+import { call } from '../api/call.ts';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { messageOf } from '../parts/states.tsx';
+import { OutcomeList } from './outcome-list.tsx';
+import { waitingRows, withOutcomes, type OutcomeRow } from './outcomes.ts';
+
+const atOnce = 6;
+
+async function stopOn(deviceId: string): Promise<{ outcomes: OutcomeRow['outcome']; reason: string | null }> {
+  try {
+    const { devices } = await call('POST /api/v2/devices/stopAllAutomations', {
+      body: { device_id: deviceId },
+    });
+    return { outcomes: devices[0]?.outcome ?? 'stopped', reason: devices[0]?.reason ?? null };
+  } catch (error) {
+    const row = error instanceof ApiFailure ? error.devices[0] : undefined;
+    return { outcomes: row?.outcome ?? 'refused', reason: row?.reason ?? messageOf(error) };
+  }
+}
+
+/** Stops everything that runs on the phones, each for itself. */
+export function StopDialog({ devices, onClose }: { devices: readonly Device[]; onClose: () => void }) {
+  const [rows, setRows] = useState<readonly OutcomeRow[]>();
+  const [isBusy, setBusy] = useState(false);
+  const running = devices.reduce((sum, device) => sum + device.running.length, 0);
+  const stop = async (): Promise<void> => {
+    setBusy(true);
+    setRows(waitingRows(devices));
+    const waiting = [...devices];
+    const lane = async (): Promise<void> => {
+      for (let device = waiting.shift(); device !== undefined; device = waiting.shift()) {
+        const { device_id } = device;
+        const { outcomes: outcome, reason } = await stopOn(device_id);
+        if (outcome === 'waiting' || outcome === 'not tried') continue;
+        setRows(
+          (known) => known && withOutcomes(known, [{ device_id, outcome, reason, code: null, run_id: null }]),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, lane));
+    setBusy(false);
+  };
+  const phones = `${devices.length} ${devices.length === 1 ? 'phone' : 'phones'}`;
+  return (
+    <Dialog
+      title={`Stop everything on ${phones}`}
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>{rows === undefined ? 'Cancel' : 'Close'}</Button>
+          {rows === undefined && (
+            <Button look="danger" isBusy={isBusy} onClick={() => void stop()}>
+              Stop {running} {running === 1 ? 'run' : 'runs'}
+            </Button>
+          )}
+        </>
+      }
+    >
+      {rows === undefined ? (
+        <p>What has been stopped does not go on; what the phones show stays as it is.</p>
+      ) : (
+        <OutcomeList rows={rows} />
+      )}
+    </Dialog>
+  );
+}

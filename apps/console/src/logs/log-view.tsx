@@ -1,0 +1,232 @@
+import type { LogEntry } from '@phalanx/protocol';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+
+import { Button, IconButton } from '../parts/button.tsx';
+import { classNames } from '../parts/class-names.ts';
+import { CopyButton } from '../parts/copy.tsx';
+import { SearchInput } from '../parts/field.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { InlineFailure } from '../parts/states.tsx';
+import { clockTime } from '../parts/time.tsx';
+import type { LogSnapshot } from './log-buffer.ts';
+import styles from './log-view.module.css';
+
+type Level = LogEntry['messageLevel'];
+const levels: readonly Level[] = ['log', 'warn', 'error'];
+const lineHeight = 20;
+
+interface LogViewProps {
+  log: LogSnapshot;
+  isLive: boolean;
+  /** What a click on the place of a line does. */
+  onOpenLine?: ((path: string, line: number) => void) | undefined;
+}
+
+const textOf = ({ timestamp, path, lineNumber, messageLevel, message }: LogEntry): string =>
+  `${new Date(timestamp).toISOString()} ${messageLevel} ${path ?? ''}:${lineNumber} ${message}`;
+
+export function LogView({ log, isLive, onOpenLine }: LogViewProps) {
+  const [hidden, setHidden] = useState<ReadonlySet<Level>>(new Set());
+  const [search, setSearch] = useState('');
+  const [isWrapped, setWrapped] = useState(() => window.innerWidth < 720);
+  const shown = useMemo(
+    () => (hidden.size === 0 ? log.entries : log.entries.filter((entry) => !hidden.has(entry.messageLevel))),
+    [log.entries, hidden],
+  );
+  const counts = useMemo(() => countLevels(log.entries), [log.entries]);
+  const found = useFound(shown, useDeferredValue(search));
+  const toggle = (level: Level): void =>
+    setHidden((known) => {
+      const next = new Set(known);
+      if (!next.delete(level)) next.add(level);
+      return next;
+    });
+  return (
+    <section className={styles['view']} aria-label="Log">
+      <div className={styles['bar']}>
+        <h2>Log</h2>
+        <div className={styles['levels']} role="group" aria-label="Levels">
+          {levels.map((level) => (
+            <button
+              key={level}
+              type="button"
+              className={styles['level']}
+              aria-pressed={!hidden.has(level)}
+              onClick={() => toggle(level)}
+            >
+              {level} <b>{counts[level]}</b>
+            </button>
+          ))}
+        </div>
+        <SearchInput
+          label="Search the log"
+          value={search}
+          onChange={setSearch}
+          onKeyUp={(event) => event.key === 'Enter' && found.step(event.shiftKey ? -1 : 1)}
+        />
+        {search !== '' && (
+          <>
+            <span className={styles['count']} role="status">
+              {found.count === 0 ? 'not found' : `${found.at + 1} of ${found.count}`}
+            </span>
+            <IconButton label="Previous" onClick={() => found.step(-1)}>
+              <Icon name="left" size={14} />
+            </IconButton>
+            <IconButton label="Next" onClick={() => found.step(1)}>
+              <Icon name="right" size={14} />
+            </IconButton>
+          </>
+        )}
+        <div className={styles['tools']}>
+          <Button look="quiet" aria-pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
+            {isWrapped ? 'Unwrap' : 'Wrap'}
+          </Button>
+          <CopyButton label="Copy the log" text={shown.map(textOf).join('\n')} />
+        </div>
+      </div>
+      {log.error !== null && <InlineFailure error={log.error} />}
+      {(log.dropped > 0 || log.isTruncated) && (
+        <p className={styles['note']}>
+          {log.dropped > 0
+            ? `${log.dropped.toLocaleString()} earlier lines made room here; the service still has them.`
+            : 'The log was longer than what is kept of a run: its beginning and its end are here.'}
+        </p>
+      )}
+      {shown.length === 0 ? (
+        <p className={styles['empty']}>{emptyText(log, isLive)}</p>
+      ) : (
+        <Lines
+          key={isWrapped ? 'wrapped' : 'plain'}
+          {...{ shown, isWrapped, isLive, onOpenLine }}
+          found={found.index}
+        />
+      )}
+    </section>
+  );
+}
+
+function emptyText(log: LogSnapshot, isLive: boolean): string {
+  if (!log.isLoaded) return 'Reading…';
+  if (log.entries.length > 0) return 'No line has these levels.';
+  return isLive ? 'Nothing was written yet.' : 'Nothing was written.';
+}
+
+function countLevels(entries: readonly LogEntry[]): Record<Level, number> {
+  const counts = { log: 0, warn: 0, error: 0 };
+  for (const { messageLevel } of entries) counts[messageLevel] += 1;
+  return counts;
+}
+
+/** The lines that have the text, and the one that is looked at. */
+function useFound(shown: readonly LogEntry[], search: string) {
+  const [at, setAt] = useState(0);
+  const indexes = useMemo(() => {
+    const text = search.toLowerCase();
+    if (text === '') return [];
+    return shown.flatMap(({ message }, index) => (message.toLowerCase().includes(text) ? [index] : []));
+  }, [shown, search]);
+  const count = indexes.length;
+  const current = Math.min(at, Math.max(0, count - 1));
+  const step = (by: number): void => setAt(count === 0 ? 0 : (current + by + count) % count);
+  return { count, at: current, index: indexes[current] ?? -1, step };
+}
+
+interface LinesProps {
+  shown: readonly LogEntry[];
+  isWrapped: boolean;
+  isLive: boolean;
+  found: number;
+  onOpenLine: LogViewProps['onOpenLine'];
+}
+
+function Lines({ shown, isWrapped, isLive, found, onOpenLine }: LinesProps) {
+  const scroll = useRef<HTMLDivElement>(null);
+  const [pausedAt, setPausedAt] = useState<number>();
+  const rows = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: (index) => lineHeight * linesOf(shown[index]),
+    getItemKey: (index) => shown[index]?.id ?? index,
+    overscan: 20,
+  });
+  const isFollowing = pausedAt === undefined && found < 0;
+  useEffect(() => {
+    const element = scroll.current;
+    if (isFollowing && element !== null) element.scrollTop = element.scrollHeight;
+  }, [isFollowing, shown]);
+  useEffect(() => {
+    if (found >= 0) rows.scrollToIndex(found, { align: 'center' });
+  }, [rows, found]);
+  const resume = useCallback(() => setPausedAt(undefined), []);
+  const onScroll = (): void => {
+    const element = scroll.current;
+    if (element === null) return;
+    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 2 * lineHeight;
+    setPausedAt((known) => (isAtEnd ? undefined : (known ?? shown.length)));
+  };
+  const newer = pausedAt === undefined ? 0 : Math.max(0, shown.length - pausedAt);
+  return (
+    <div className={styles['frame']}>
+      <div
+        ref={scroll}
+        className={classNames(styles['scroll'], isWrapped && styles['wrapped'])}
+        onScroll={onScroll}
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+        tabIndex={0}
+        role="log"
+        aria-live="off"
+        aria-label="Lines"
+        onKeyDown={(event) => event.key === 'End' && resume()}
+      >
+        <div className={styles['virtual']} style={{ height: rows.getTotalSize() }}>
+          {rows.getVirtualItems().map(({ index, start, key }) => {
+            const entry = shown[index];
+            return (
+              entry !== undefined && (
+                <div
+                  key={key}
+                  ref={isWrapped ? rows.measureElement : null}
+                  data-index={index}
+                  className={styles['line']}
+                  data-level={entry.messageLevel}
+                  data-found={index === found}
+                  style={{ transform: `translateY(${start}px)` }}
+                >
+                  <Line entry={entry} onOpenLine={onOpenLine} />
+                </div>
+              )
+            );
+          })}
+        </div>
+      </div>
+      {!isFollowing && isLive && (
+        <Button look="primary" className={styles['paused']} onClick={resume}>
+          Paused{newer > 0 ? ` · ${newer.toLocaleString()} new` : ''} · Resume
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const linesOf = (entry: LogEntry | undefined): number => entry?.message.split('\n').length ?? 1;
+
+function Line({ entry, onOpenLine }: { entry: LogEntry; onOpenLine: LogViewProps['onOpenLine'] }) {
+  const { timestamp, path, lineNumber, message } = entry;
+  const place = lineNumber === 0 ? '' : `${path ?? ''}:${lineNumber}`;
+  return (
+    <>
+      <span className={styles['time']}>{clockTime(timestamp)}</span>
+      <span className={styles['place']}>
+        {onOpenLine !== undefined && path !== null && lineNumber > 0 ? (
+          <button type="button" onClick={() => onOpenLine(path, lineNumber)}>
+            {place}
+          </button>
+        ) : (
+          place
+        )}
+      </span>
+      <span className={styles['message']}>{message}</span>
+    </>
+  );
+}

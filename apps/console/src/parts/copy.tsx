@@ -1,0 +1,35 @@
+import { useState } from 'react';
+
+import { IconButton } from './button.tsx';
+import { Icon } from './icon.tsx';
+import { notifyFailure } from './notices.tsx';
+
+/** Plain http on a name of the network is no secure context: there only the old way works. */
+export async function copyText(text: string): Promise<void> {
+  if (window.isSecureContext) return navigator.clipboard.writeText(text);
+  const area = document.createElement('textarea');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  if (!isCopied) throw new Error('This browser does not let the page copy.');
+}
+
+export function CopyButton({ text, label }: { text: string; label: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    try {
+      await copyText(text);
+      setCopied(true);
+      setTimeout(() => setCopied(false), 1500);
+    } catch (error) {
+      notifyFailure('Not copied', error);
+    }
+  };
+  return (
+    <IconButton label={isCopied ? 'Copied' : label} onClick={() => void copy()}>
+      <Icon name={isCopied ? 'check' : 'copy'} size={14} />
+    </IconButton>
+  );
+}

@@ -1,0 +1,94 @@
+import { useId, type ComponentProps, type ReactNode } from 'react';
+
+import { classNames } from './class-names.ts';
+import styles from './field.module.css';
+import { Icon } from './icon.tsx';
+
+interface FieldProps {
+  label: string;
+  hint?: ReactNode;
+  problem?: string | undefined;
+  children: (attributes: { id: string; 'aria-describedby': string; 'aria-invalid': boolean }) => ReactNode;
+}
+
+/** A labelled control with its hint, or with what is wrong. */
+export function Field({ label, hint, problem, children }: FieldProps) {
+  const id = useId();
+  const below = `${id}-below`;
+  return (
+    <div className={styles['field']}>
+      <label htmlFor={id}>{label}</label>
+      {children({ id, 'aria-describedby': below, 'aria-invalid': problem !== undefined })}
+      <span
+        id={below}
+        className={problem === undefined ? styles['hint'] : styles['problem']}
+        role={problem === undefined ? undefined : 'alert'}
+      >
+        {problem ?? hint}
+      </span>
+    </div>
+  );
+}
+
+export const inputClass = styles['input'];
+export const monoInputClass = classNames(styles['input'], styles['mono']);
+
+export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
+  <input {...rest} className={classNames(styles['input'], className)} />
+);
+
+export const TextArea = ({ className, ...rest }: ComponentProps<'textarea'>) => (
+  <textarea {...rest} className={classNames(monoInputClass, className)} />
+);
+
+interface SelectProps<Value extends string> {
+  label: string;
+  value: Value;
+  options: readonly { value: Value; label: string }[];
+  onChange: (value: Value) => void;
+}
+
+/** The browser's own list: it is at home on every phone and in every screen reader. */
+export function Select<Value extends string>({ label, value, options, onChange }: SelectProps<Value>) {
+  return (
+    <select
+      aria-label={label}
+      title={label}
+      className={classNames(styles['input'], styles['select'])}
+      value={value}
+      onChange={(event) => {
+        const chosen = options.find((option) => option.value === event.target.value);
+        if (chosen !== undefined) onChange(chosen.value);
+      }}
+    >
+      {options.map((option) => (
+        <option key={option.value} value={option.value}>
+          {option.label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface SearchInputProps extends Omit<ComponentProps<'input'>, 'onChange'> {
+  label: string;
+  onChange: (text: string) => void;
+}
+
+export const SearchInput = ({ label, onChange, ...rest }: SearchInputProps) => (
+  <div className={styles['search']}>
+    <Icon name="search" size={14} />
+    <input
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      data-filter=""
+      {...rest}
+      className={styles['input']}
+      onChange={(event) => onChange(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') event.currentTarget.blur();
+      }}
+    />
+  </div>
+);

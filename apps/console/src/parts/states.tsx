@@ -1,0 +1,67 @@
+import type { ReactNode } from 'react';
+
+import { ApiFailure } from '../api/api-failure.ts';
+import { Button } from './button.tsx';
+import styles from './states.module.css';
+
+interface EmptyProps {
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}
+
+/** Why there is nothing, and what to do. */
+export const Empty = ({ title, children, action }: EmptyProps) => (
+  <div className={styles['state']}>
+    <h2>{title}</h2>
+    {children !== undefined && <p>{children}</p>}
+    {action !== undefined && <div className={styles['actions']}>{action}</div>}
+  </div>
+);
+
+const barNames = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
+
+/** Of about the final size, and only when it takes a while. */
+export const Loading = ({ rows = 8, label = 'Loading' }: { rows?: number; label?: string }) => (
+  <div className={styles['skeleton']} role="status" aria-label={label}>
+    {barNames.slice(0, rows).map((name, index) => (
+      <div key={name} className={styles['bar']} style={{ width: `${92 - ((index * 17) % 40)}%` }} />
+    ))}
+  </div>
+);
+
+interface FailureProps {
+  error: unknown;
+  onRetry?: (() => void) | undefined;
+}
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : 'Something went wrong.';
+
+/** In the place of what could not be read. */
+export const Failure = ({ error, onRetry }: FailureProps) => (
+  <div className={styles['state']} role="alert">
+    <h2>This could not be read</h2>
+    <p>{messageOf(error)}</p>
+    {error instanceof ApiFailure && error.requestId !== undefined && (
+      <p className={styles['detail']}>request {error.requestId}</p>
+    )}
+    {onRetry !== undefined && (
+      <div className={styles['actions']}>
+        <Button onClick={onRetry}>Try again</Button>
+      </div>
+    )}
+  </div>
+);
+
+/** Beside what it is about, which stays. */
+export const InlineFailure = ({ error, onRetry }: FailureProps) => (
+  <div className={styles['inline']} role="alert">
+    <span>{messageOf(error)}</span>
+    {onRetry !== undefined && (
+      <Button look="quiet" onClick={onRetry}>
+        Try again
+      </Button>
+    )}
+  </div>
+);

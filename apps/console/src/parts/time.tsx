@@ -1,0 +1,83 @@
+import { useSyncExternalStore } from 'react';
+
+const tickMs = 1000;
+const listeners = new Set<() => void>();
+let timer: number | undefined;
+let now = Date.now();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= window.setInterval(() => {
+    if (document.hidden) return;
+    now = Date.now();
+    for (const one of listeners) one();
+  }, tickMs);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    window.clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** One clock for the page, by the second. */
+const useText = (textAt: (now: number) => string): string =>
+  useSyncExternalStore(subscribe, () => textAt(Math.max(now, Date.now() - tickMs)));
+
+const units: readonly [name: string, ms: number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+];
+
+/** Such as `4 s`, `12 m`, `3 h`, `2 d`. */
+function durationText(ms: number): string {
+  for (const [name, size] of units) if (ms >= size) return `${Math.floor(ms / size)} ${name}`;
+  return `${Math.max(0, Math.floor(ms / 1000))} s`;
+}
+
+/** Such as `0.4 s`, `12.3 s`, `4:05`, `1:02:09`. */
+function exactDuration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const whole = Math.floor(seconds);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60
+    ? `${minutes}:${two(whole % 60)}`
+    : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(whole % 60)}`;
+}
+
+const whole = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+
+const wholeTime = (at: number): string => whole.format(at);
+export const clockTime = (at: number): string => clock.format(at);
+
+/** The time of today, and the day of others. */
+function shortTime(at: number): string {
+  const isToday = new Date(at).toDateString() === new Date().toDateString();
+  return isToday ? clock.format(at) : `${day.format(at)}, ${clock.format(at).slice(0, 5)}`;
+}
+
+/** How long ago, counting on. */
+export function Age({ since }: { since: number }) {
+  const text = useText((at) => durationText(at - since));
+  return (
+    <time dateTime={new Date(since).toISOString()} title={wholeTime(since)}>
+      {text}
+    </time>
+  );
+}
+
+/** How long something takes or took. */
+export function Elapsed({ from, to }: { from: number; to: number | null }) {
+  return <>{useText((at) => exactDuration((to ?? at) - from))}</>;
+}
+
+export const Moment = ({ at }: { at: number }) => (
+  <time dateTime={new Date(at).toISOString()} title={wholeTime(at)}>
+    {shortTime(at)}
+  </time>
+);

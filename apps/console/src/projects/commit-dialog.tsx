@@ -1,0 +1,116 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { call } from '../api/call.ts';
+import { Button } from '../parts/button.tsx';
+import { classNames } from '../parts/class-names.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Field, Input } from '../parts/field.tsx';
+import { notify } from '../parts/notices.tsx';
+import { InlineFailure, Loading } from '../parts/states.tsx';
+import styles from './project.module.css';
+
+interface CommitDialogProps {
+  projectId: string;
+  onClose: () => void;
+}
+
+export function CommitDialog({ projectId, onClose }: CommitDialogProps) {
+  const queries = useQueryClient();
+  const params = { id: projectId };
+  const { data, error: readError } = useQuery({
+    queryKey: ['diff', projectId],
+    queryFn: ({ signal }) => call('GET /api/v2/automation/diff/:id', { params }, { signal }),
+    staleTime: 0,
+  });
+  const [message, setMessage] = useState('');
+  const [error, setError] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const commit = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const reply = await call('POST /api/v2/automation/commit/:id', { params, body: { message } });
+      notify(`Committed ${reply.commit.hash.slice(0, 8)}`, reply.commit.message);
+      await queries.invalidateQueries({ queryKey: ['files', projectId] });
+      await queries.invalidateQueries({ queryKey: ['commits', projectId] });
+      onClose();
+    } catch (failure) {
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title="Commit"
+      isOpen
+      isWide
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            isBusy={isBusy}
+            reason={message.trim() === '' ? 'Say what has changed.' : undefined}
+            onClick={() => void commit()}
+          >
+            Commit
+          </Button>
+        </>
+      }
+    >
+      <Field label="What has changed">
+        {(attributes) => (
+          <Input
+            {...attributes}
+            value={message}
+            onChange={({ target }) => setMessage(target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && message.trim() !== '') void commit();
+            }}
+          />
+        )}
+      </Field>
+      {(error ?? readError) !== null && <InlineFailure error={error ?? readError} />}
+      {data === undefined && readError === null && <Loading rows={5} />}
+      {data?.files.map(({ path, change, diff }) => (
+        <div key={path} className={styles['diff']}>
+          <h3>
+            {path} · {change}
+          </h3>
+          {diff === null ? (
+            <p className={styles['hunk']}>It is binary, or too large to show.</p>
+          ) : (
+            <DiffText text={diff} />
+          )}
+        </div>
+      ))}
+    </Dialog>
+  );
+}
+
+const lookOf = (line: string): string | undefined => {
+  if (line.startsWith('@@')) return styles['hunk'];
+  if (line.startsWith('+')) return styles['added'];
+  return line.startsWith('-') ? styles['removed'] : undefined;
+};
+
+/** The lines of a diff, without the head that names its file. */
+function DiffText({ text }: { text: string }) {
+  const lines = text.split('\n');
+  const start = Math.max(
+    0,
+    lines.findIndex((line) => line.startsWith('@@')),
+  );
+  const shown = lines.slice(start).map((line, index) => ({ line, at: start + index }));
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+    <pre tabIndex={0} role="region" aria-label="Changes">
+      {shown.map(({ line, at }) => (
+        <span key={at} className={classNames(lookOf(line))}>
+          {line === '' ? ' ' : line}
+        </span>
+      ))}
+    </pre>
+  );
+}

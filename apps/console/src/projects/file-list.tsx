@@ -1,0 +1,175 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { call } from '../api/call.ts';
+import { Button, IconButton } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Field, Input } from '../parts/field.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { notify, notifyFailure } from '../parts/notices.tsx';
+import { InlineFailure, Loading, messageOf } from '../parts/states.tsx';
+import { draftsOf } from './drafts.ts';
+import styles from './project.module.css';
+import { filesQuery } from './queries.ts';
+
+interface FileListProps {
+  projectId: string;
+  userId: string;
+  current: string | undefined;
+  /** Why files can't be changed. */
+  reason: string | undefined;
+  onOpen: (path: string) => void;
+}
+
+const changeMarks = { unchanged: '', added: 'new', modified: 'changed', deleted: 'deleted' } as const;
+
+export function FileList({ projectId, userId, current, reason, onOpen }: FileListProps) {
+  const { data, error, refetch } = useQuery(filesQuery(projectId));
+  const { data: drafts = [] } = useQuery({
+    queryKey: ['files', projectId, 'drafts'],
+    queryFn: () => draftsOf(userId, projectId).list(),
+    refetchInterval: 2000,
+  });
+  const [isNew, setNew] = useState(false);
+  const [isDeleting, setDeleting] = useState(false);
+  const isStored = data?.files.some(({ path, change }) => path === current && change !== 'deleted') === true;
+  return (
+    <section className={styles['files']} data-part="files" aria-label="Files">
+      <div className={styles['paneHead']}>
+        <h2>Files</h2>
+        {isStored && (
+          <IconButton label={`Delete ${current}`} reason={reason} onClick={() => setDeleting(true)}>
+            <Icon name="close" size={14} />
+          </IconButton>
+        )}
+        <IconButton label="New file" reason={reason} onClick={() => setNew(true)}>
+          <Icon name="plus" size={14} />
+        </IconButton>
+      </div>
+      {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading rows={4} />}
+      <ul className={styles['fileList']}>
+        {data?.files
+          .filter(({ change }) => change !== 'deleted')
+          .map(({ path, change }) => (
+            <li key={path}>
+              <button
+                type="button"
+                className={styles['file']}
+                aria-current={path === current}
+                title={path}
+                onClick={() => onOpen(path)}
+              >
+                <Icon name="file" size={14} />
+                <span>
+                  <bdi>{path}</bdi>
+                </span>
+                <i>{drafts.includes(path) ? 'unsaved' : changeMarks[change]}</i>
+              </button>
+            </li>
+          ))}
+      </ul>
+      {isNew && (
+        <NewFile
+          projectId={projectId}
+          onClose={() => setNew(false)}
+          onMade={(path) => {
+            setNew(false);
+            onOpen(path);
+          }}
+        />
+      )}
+      {isDeleting && current !== undefined && (
+        <DeleteFile projectId={projectId} path={current} onClose={() => setDeleting(false)} />
+      )}
+    </section>
+  );
+}
+
+function NewFile({
+  projectId,
+  onClose,
+  onMade,
+}: {
+  projectId: string;
+  onClose: () => void;
+  onMade: (path: string) => void;
+}) {
+  const queries = useQueryClient();
+  const [path, setPath] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const create = async (): Promise<void> => {
+    try {
+      const content = path.endsWith('.json') ? '{}\n' : '\n';
+      const input = { params: { id: projectId }, body: { path: path.trim(), content } };
+      await call('PUT /api/v2/automation/file/:id', input, { headers: { 'if-none-match': '*' } });
+      await queries.invalidateQueries({ queryKey: ['files', projectId] });
+      onMade(path.trim());
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <Dialog
+      title="New file"
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            reason={path.trim() === '' ? 'Give it a path.' : undefined}
+            onClick={() => void create()}
+          >
+            Create
+          </Button>
+        </>
+      }
+    >
+      <Field label="Path" hint="Such as flows/login.ts" problem={problem}>
+        {(attributes) => (
+          <Input
+            {...attributes}
+            value={path}
+            onChange={({ target }) => setPath(target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && path.trim() !== '') void create();
+            }}
+          />
+        )}
+      </Field>
+    </Dialog>
+  );
+}
+
+function DeleteFile({ projectId, path, onClose }: { projectId: string; path: string; onClose: () => void }) {
+  const queries = useQueryClient();
+  const remove = async (): Promise<void> => {
+    try {
+      await call('DELETE /api/v2/automation/file/:id', { params: { id: projectId }, query: { path } });
+      notify(`${path} was deleted`, 'Its history keeps what was committed.');
+    } catch (error) {
+      notifyFailure('The file was not deleted', error);
+    }
+    onClose();
+    await queries.invalidateQueries({ queryKey: ['files', projectId] });
+  };
+  return (
+    <Dialog
+      title={`Delete ${path}?`}
+      isOpen
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="danger" onClick={() => void remove()}>
+            Delete
+          </Button>
+        </>
+      }
+    >
+      <p>What was committed of it stays in the history; what was not is gone.</p>
+    </Dialog>
+  );
+}

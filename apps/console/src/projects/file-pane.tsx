@@ -1,0 +1,128 @@
+import { useState } from 'react';
+
+import { Button } from '../parts/button.tsx';
+import { Failure, InlineFailure, Loading } from '../parts/states.tsx';
+import { clockTime } from '../parts/time.tsx';
+import { CodeEditor } from './code-editor.tsx';
+import styles from './project.module.css';
+import type { useOpenFile } from './use-open-file.ts';
+
+interface FilePaneProps {
+  open: ReturnType<typeof useOpenFile>;
+  reason: string | undefined;
+  line: number | undefined;
+  onRun: () => void;
+  onOpen: (path: string, line: number) => void;
+}
+
+export function FilePane({ open, reason, line, onRun, onOpen }: FilePaneProps) {
+  const { file, loadError } = open;
+  const [shownLine, setShownLine] = useState<number>();
+  if (file === undefined)
+    return loadError === null ? <Loading /> : <Failure error={loadError} onRetry={() => void open.load()} />;
+  const here = file.findings.filter(({ path }) => path === file.path);
+  return (
+    <>
+      <div className={styles['status']}>
+        <code>{file.path}</code>
+        <Condition file={file} />
+        <span className={styles['space']} />
+        {file.condition !== 'saved' && (
+          <Button look="quiet" onClick={() => void open.discard()}>
+            Discard
+          </Button>
+        )}
+        <Button
+          isBusy={file.condition === 'saving'}
+          reason={reason ?? (file.condition === 'saved' ? 'It is saved.' : undefined)}
+          title="Ctrl+S"
+          onClick={() => void open.save()}
+        >
+          Save
+        </Button>
+      </div>
+      {file.condition === 'conflict' && <Conflict open={open} theirs={file.theirs ?? ''} />}
+      {file.error !== null && file.condition !== 'refused' && (
+        <InlineFailure error={file.error} onRetry={() => void open.save()} />
+      )}
+      <div className={styles['editorFrame']}>
+        <CodeEditor
+          path={file.path}
+          initial={file.initial.text}
+          isReadOnly={reason !== undefined}
+          findings={here}
+          line={shownLine ?? line}
+          onChange={open.change}
+          onSave={() => void open.save()}
+          onRun={onRun}
+        />
+      </div>
+      {file.findings.length > 0 && (
+        <ul className={styles['problems']} aria-label="What the checker says">
+          {file.findings.map((finding) => (
+            <li key={`${finding.path} ${finding.line} ${finding.column} ${finding.message}`}>
+              <button
+                type="button"
+                className={styles['problem']}
+                data-severity={finding.severity}
+                onClick={() =>
+                  finding.path === file.path ? setShownLine(finding.line) : onOpen(finding.path, finding.line)
+                }
+              >
+                <span aria-hidden="true">{finding.severity === 'error' ? '✕' : '▲'}</span>
+                <code>
+                  {finding.path === file.path ? '' : finding.path}:{finding.line}
+                </code>
+                <span>{finding.message}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+type OpenFile = NonNullable<FilePaneProps['open']['file']>;
+
+function conditionText({ condition, savedAt, findings }: OpenFile): string {
+  if (condition === 'saved') return savedAt === undefined ? 'Saved' : `Saved at ${clockTime(savedAt)}`;
+  if (condition === 'saving') return 'Saving…';
+  if (condition === 'conflict') return 'Conflict: somebody else has saved it';
+  if (condition === 'unsaved') return 'Unsaved, kept in this browser';
+  const count = findings.filter(({ severity }) => severity === 'error').length;
+  return `Refused: ${count} ${count === 1 ? 'error' : 'errors'}. Kept in this browser`;
+}
+
+const Condition = ({ file }: { file: OpenFile }) => (
+  <span
+    className={styles['condition']}
+    role="status"
+    data-bad={file.condition === 'refused' || file.condition === 'conflict'}
+  >
+    {conditionText(file)}
+  </span>
+);
+
+/** Both texts stay until somebody chooses. */
+function Conflict({ open, theirs }: { open: FilePaneProps['open']; theirs: string }) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <div className={styles['conflict']} role="alert">
+      <p>Somebody else has saved this file since you began. Your text is kept in this browser.</p>
+      <div>
+        <Button onClick={() => void open.save(true)}>Save mine over it</Button>
+        <Button onClick={() => void open.discard()}>Take theirs</Button>
+        <Button look="quiet" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? 'Hide theirs' : 'Show theirs'}
+        </Button>
+      </div>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
+      {isShown && (
+        <pre className={styles['theirs']} tabIndex={0} role="region" aria-label="Their text">
+          {theirs}
+        </pre>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import type { Project } from '@phalanx/protocol';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+
+import { call, callWhole } from '../api/call.ts';
+import { readAll } from '../api/read-all.ts';
+
+export const projectsQuery = queryOptions({
+  queryKey: ['projects'],
+  queryFn: ({ signal }): Promise<Project[]> =>
+    readAll(async (cursor) => {
+      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+      const { projects, next_cursor: next } = await call(
+        'GET /api/v2/automation-project',
+        { query },
+        { signal },
+      );
+      return { rows: projects, next };
+    }),
+});
+
+const noNames = new Map<string, string>();
+
+/** Names by ID, for lists that only have IDs. */
+export function useProjectNames(): ReadonlyMap<string, string> {
+  const select = (projects: readonly Project[]) => new Map(projects.map(({ id, name }) => [id, name]));
+  return useQuery({ ...projectsQuery, select }).data ?? noNames;
+}
+
+export const projectQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ['project', projectId],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/automation-project/:id', { params: { id: projectId } }, { signal })).project,
+  });
+
+/** The list of files; its `dirty` says whether there is something to commit. */
+export const filesQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ['files', projectId],
+    queryFn: async ({ signal }) => {
+      let dirty = false;
+      const files = await readAll(async (cursor) => {
+        const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+        const page = await call(
+          'GET /api/v2/automation/files/:id',
+          { params: { id: projectId }, query },
+          { signal },
+        );
+        dirty = page.dirty;
+        return { rows: page.files, next: page.next_cursor };
+      });
+      return { files, dirty };
+    },
+  });
+
+export interface StoredFile {
+  readonly content: string;
+  readonly etag: string;
+}
+
+export async function readStoredFile(
+  projectId: string,
+  path: string,
+  signal?: AbortSignal,
+): Promise<StoredFile> {
+  const input = { params: { id: projectId }, query: { path } };
+  const { body, headers } = await callWhole('GET /api/v2/automation/file/:id', input, { signal });
+  return { content: body.content, etag: headers.get('etag') ?? '' };
+}

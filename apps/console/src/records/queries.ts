@@ -1,0 +1,71 @@
+import type { UiNode } from '@phalanx/protocol';
+import { queryOptions } from '@tanstack/react-query';
+
+import { call } from '../api/call.ts';
+import type { Reply } from '../api/contracts.ts';
+import { isObject } from '../launches/parameter-fields.ts';
+import { readScreenTree } from '../screens/screen-tree.ts';
+import { localAddress } from './local-address.ts';
+import type { RecordsSearch } from './records-search.ts';
+
+export type RecordPage = Reply<'GET /api/v2/automation-project/out-of-steps'>;
+export type ReviewRecord = NonNullable<RecordPage['result']>;
+export type RecordScreen = ReviewRecord['screens'][number];
+
+/** Which record: this one, or the next one from it. `older` works also from one that matches no more. */
+export type Place = { at: string } | { older: string } | { newer: string } | 'newest';
+
+const cursorOf = (place: Place) => {
+  if (place === 'newest') return {};
+  if ('at' in place) return { cursor: place.at };
+  return 'older' in place ? { before_cursor: place.older } : { after_cursor: place.newer };
+};
+
+const filterOf = ({ automation, type, status = 'pending', tag, partial }: RecordsSearch) => ({
+  ...(automation === undefined ? {} : { automation_id: automation }),
+  ...(type === undefined ? {} : { type }),
+  ...(status === 'any' ? {} : { status }),
+  ...(tag === undefined ? {} : { tag }),
+  ...(partial === undefined ? {} : { partial }),
+});
+
+/** One record with its position among those that match. */
+export const recordQuery = (search: RecordsSearch, place: Place) =>
+  queryOptions({
+    queryKey: ['records', filterOf(search), place],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /api/v2/automation-project/out-of-steps',
+        { query: { ...filterOf(search), ...cursorOf(place) } },
+        { signal },
+      ),
+    staleTime: 30_000,
+  });
+
+export const tagsQuery = (automationId: string | undefined) =>
+  queryOptions({
+    queryKey: ['records', 'tags', automationId],
+    enabled: automationId !== undefined,
+    queryFn: async ({ signal }) => {
+      const query = { automation_id: automationId ?? '' };
+      return (await call('GET /api/v2/automation-project/out-of-steps/tags', { query }, { signal })).tags;
+    },
+  });
+
+/** The tree of a stored screen; it never changes. */
+export const treeQuery = (screen: RecordScreen | undefined) =>
+  queryOptions({
+    queryKey: ['stored-tree', screen?._id],
+    enabled: typeof screen?.uiUrl === 'string',
+    queryFn: async ({ signal }) => {
+      const response = await fetch(localAddress(screen?.uiUrl ?? ''), { signal });
+      if (!response.ok) throw new Error('The tree of this screen is gone.');
+      const tree: unknown = await response.json();
+      if (!isObject(tree) || !isObject(tree['root']))
+        throw new Error('The tree of this screen can not be read.');
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- hosts write trees in this form
+      return readScreenTree(String(tree['packageName']), tree['root'] as unknown as UiNode);
+    },
+    staleTime: Infinity,
+    structuralSharing: false,
+  });

@@ -1,0 +1,291 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { ApiFailure } from '../api/api-failure.ts';
+import { useMissingScope } from '../api/me.ts';
+import { deviceName } from '../devices/device-name.ts';
+import { Button, buttonClass } from '../parts/button.tsx';
+import { copyText } from '../parts/copy.tsx';
+import { Select } from '../parts/field.tsx';
+import { useKeys } from '../parts/keys.ts';
+import { notify } from '../parts/notices.tsx';
+import { Page } from '../parts/page.tsx';
+import { Empty, Failure, Loading } from '../parts/states.tsx';
+import { Moment } from '../parts/time.tsx';
+import { projectsQuery } from '../projects/queries.ts';
+import { Inspector } from '../screens/inspector.tsx';
+import { selectorsOf } from '../screens/selectors.ts';
+import { Filmstrip } from './filmstrip.tsx';
+import { localAddress } from './local-address.ts';
+import { tagsQuery, treeQuery, type RecordPage, type ReviewRecord } from './queries.ts';
+import { RecordStatusMark, typeWords } from './record-marks.tsx';
+import { recordStatuses, recordTypes, type RecordsSearch } from './records-search.ts';
+import styles from './review.module.css';
+import { useDesk } from './use-desk.ts';
+
+const route = getRouteApi('/records');
+
+export function ReviewPage() {
+  const search = route.useSearch();
+  const desk = useDesk(search);
+  const { data, error, refetch } = desk.query;
+  const isGone = error instanceof ApiFailure && error.code === 'record_not_found';
+  return (
+    <Page
+      title="Review"
+      aside={data !== undefined && <Position page={data} />}
+      bar={<Filters search={search} onChange={desk.filter} />}
+    >
+      {data === undefined && error === null && <Loading rows={12} />}
+      {isGone && (
+        <Empty title="This record is gone" action={<Link to="/records">Review what is pending</Link>}>
+          It was deleted, or it is not yours to see.
+        </Empty>
+      )}
+      {data === undefined && error !== null && !isGone && (
+        <Failure error={error} onRetry={() => void refetch()} />
+      )}
+      {data !== undefined && !isGone && desk.record === undefined && <NothingToDo search={search} />}
+      {data !== undefined && !isGone && desk.record !== undefined && (
+        <Desk key={desk.record.out_of_steps_id} record={desk.record} page={data} desk={desk} />
+      )}
+    </Page>
+  );
+}
+
+const Position = ({ page }: { page: RecordPage }) => (
+  <span className={styles['position']} role="status">
+    {page.result === null ? (
+      'nothing'
+    ) : (
+      <>
+        <b>{page.currentPage.toLocaleString()}</b> of {page.total.toLocaleString()}
+      </>
+    )}
+  </span>
+);
+
+const NothingToDo = ({ search }: { search: RecordsSearch }) =>
+  Object.keys(search).length === 0 ? (
+    <Empty
+      title="Nothing waits for you"
+      action={
+        <Link to="/records" search={{ status: 'any' }} className={buttonClass()}>
+          Show all records
+        </Link>
+      }
+    >
+      When an automation meets a screen that it does not know, crashes or runs too long, its last screens come
+      here.
+    </Empty>
+  ) : (
+    <Empty
+      title="No record is like that"
+      action={
+        <Link to="/records" className={buttonClass()}>
+          Show what is pending
+        </Link>
+      }
+    />
+  );
+
+interface FiltersProps {
+  search: RecordsSearch;
+  onChange: (changes: Record<string, string>) => void;
+}
+
+function Filters({ search, onChange }: FiltersProps) {
+  const { data: projects = [] } = useQuery(projectsQuery);
+  const { data: tags = [] } = useQuery(tagsQuery(search.automation));
+  return (
+    <>
+      <Select
+        label="State"
+        value={search.status ?? 'pending'}
+        options={[
+          ...recordStatuses.map((status) => ({ value: status as string, label: status as string })),
+          { value: 'any', label: 'Any state' },
+        ]}
+        onChange={(status) => onChange({ status: status === 'pending' ? '' : status })}
+      />
+      <Select
+        label="Automation"
+        value={search.automation ?? ''}
+        options={[
+          { value: '', label: 'Any automation' },
+          ...projects.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        onChange={(automation) => onChange({ automation, tag: '' })}
+      />
+      <Select
+        label="Type"
+        value={search.type ?? ''}
+        options={[
+          { value: '', label: 'Any type' },
+          ...recordTypes.map((type) => ({ value: type as string, label: typeWords[type] })),
+        ]}
+        onChange={(type) => onChange({ type })}
+      />
+      {tags.length > 0 && (
+        <Select
+          label="Tag"
+          value={search.tag ?? ''}
+          options={[{ value: '', label: 'Any tag' }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
+          onChange={(tag) => onChange({ tag })}
+        />
+      )}
+      <Select
+        label="Completeness"
+        value={search.partial ?? ''}
+        options={[
+          { value: '', label: 'Complete or not' },
+          { value: 'false', label: 'Complete' },
+          { value: 'true', label: 'Partial' },
+        ]}
+        onChange={(partial) => onChange({ partial })}
+      />
+    </>
+  );
+}
+
+interface DeskProps {
+  record: ReviewRecord;
+  page: RecordPage;
+  desk: ReturnType<typeof useDesk>;
+}
+
+function Desk({ record, page, desk }: DeskProps) {
+  const navigate = useNavigate();
+  const [chosen, setChosen] = useState(record.screens.length - 1);
+  const screen = record.screens[chosen];
+  const { data: tree, error } = useQuery(treeQuery(screen));
+  const missing = useMissingScope('review');
+  const openRun = (): void => void navigate({ to: '/runs/$runId', params: { runId: record.run_id } });
+  const copySelector = (): void => {
+    const label = tree?.rows.find(({ node }) => node.text !== undefined && node.text !== '');
+    const code =
+      tree !== undefined && label !== undefined ? selectorsOf(tree.root, label.node)[0]?.code : undefined;
+    if (code !== undefined) void copyText(code).then(() => notify('Copied', code));
+  };
+  const onceEach =
+    (action: () => void) =>
+    ({ repeat }: KeyboardEvent): void => {
+      if (!repeat) action();
+    };
+  useKeys({
+    j: onceEach(() => void desk.walk('older')),
+    k: onceEach(() => void desk.walk('newer')),
+    h: () => setChosen(Math.max(0, chosen - 1)),
+    l: () => setChosen(Math.min(record.screens.length - 1, chosen + 1)),
+    e: onceEach(() => missing === undefined && void desk.mark('solved')),
+    s: onceEach(() => missing === undefined && void desk.mark('skipped')),
+    b: onceEach(() => missing === undefined && void desk.save()),
+    c: onceEach(copySelector),
+    o: onceEach(openRun),
+  });
+  const { originalWidth = 0, originalHeight = 0 } = screen?.screenshot ?? {};
+  const bounds = tree?.root.boundsInScreen;
+  return (
+    <div className={styles['desk']}>
+      <Facts record={record} screen={screen} />
+      {record.screens.length > 1 && (
+        <Filmstrip screens={record.screens} chosen={chosen} onChoose={setChosen} />
+      )}
+      <div className={styles['main']}>
+        {screen === undefined ? (
+          <Empty title="The record has no screen">It ended before the first screen was stored.</Empty>
+        ) : (
+          <Inspector
+            tree={tree}
+            picture={
+              screen.screenshot.screenshotUrl === null
+                ? undefined
+                : localAddress(screen.screenshot.screenshotUrl)
+            }
+            width={originalWidth || bounds?.right || 1080}
+            height={originalHeight || bounds?.bottom || 2400}
+            pictureNote="There is no picture of this screen."
+            treeNote={
+              screen.uiUrl === null ? (
+                <p>The tree of this screen could not be captured.</p>
+              ) : error === null ? (
+                <Loading />
+              ) : (
+                <p>{error.message}</p>
+              )
+            }
+          />
+        )}
+      </div>
+      <Verdicts record={record} page={page} desk={desk} missing={missing} />
+    </div>
+  );
+}
+
+function Facts({
+  record,
+  screen,
+}: {
+  record: ReviewRecord;
+  screen: ReviewRecord['screens'][number] | undefined;
+}) {
+  return (
+    <div className={styles['facts']}>
+      <RecordStatusMark status={record.status} />
+      <b>{record.automation_name}</b>
+      <span>{typeWords[record.type]}</span>
+      {record.type === 'debug' && <span className={styles['quiet']}>tag {record.tag}</span>}
+      {screen !== undefined && (
+        <span className={styles['quiet']}>
+          {screen.screenState}
+          {screen.nextStage !== '' && ` on the way to ${screen.nextStage}, ${screen.maxSteps} steps left`}
+        </span>
+      )}
+      <span className={styles['quiet']}>
+        {deviceName({ ...record.device_info, serial: '' })} · Android {record.device_info.android_version}
+      </span>
+      <span className={styles['quiet']}>
+        <Moment at={Date.parse(record.added)} />
+      </span>
+      {record.partial && <span className={styles['quiet']}>partial</span>}
+      {record.saved && <span className={styles['quiet']}>saved</span>}
+      <Link to="/runs/$runId" params={{ runId: record.run_id }}>
+        Open run
+      </Link>
+      {record.error !== null && <span className={styles['error']}>{record.error.message}</span>}
+    </div>
+  );
+}
+
+function Verdicts({ record, page, desk, missing }: DeskProps & { missing: string | undefined }) {
+  const isMarked = record.status === 'pending' ? undefined : `It is already ${record.status}, for good.`;
+  return (
+    <div className={styles['verdicts']}>
+      <Button look="primary" reason={missing ?? isMarked} onClick={() => void desk.mark('solved')}>
+        Solved <kbd>e</kbd>
+      </Button>
+      <Button reason={missing ?? isMarked} onClick={() => void desk.mark('skipped')}>
+        Skip <kbd>s</kbd>
+      </Button>
+      <Button look="quiet" reason={missing} aria-pressed={record.saved} onClick={() => void desk.save()}>
+        {record.saved ? 'Saved' : 'Save'} <kbd>b</kbd>
+      </Button>
+      <span className={styles['space']} />
+      <Button
+        look="quiet"
+        reason={page.hasPrev ? undefined : 'This is the newest one.'}
+        onClick={() => void desk.walk('newer')}
+      >
+        Newer <kbd>k</kbd>
+      </Button>
+      <Button
+        look="quiet"
+        reason={page.hasNext ? undefined : 'This is the oldest one.'}
+        onClick={() => void desk.walk('older')}
+      >
+        Older <kbd>j</kbd>
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,108 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+
+import { fleetSearch } from './devices/fleet-search.ts';
+import { runsSearch } from './runs/runs-search.ts';
+import { recordsSearch } from './records/records-search.ts';
+import { editorSearch } from './projects/editor-search.ts';
+import { NotFound } from './shell/not-found.tsx';
+import { Shell } from './shell/shell.tsx';
+import { Loading } from './parts/states.tsx';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    // oxlint-disable-next-line typescript/only-throw-error -- so the router wants it
+    throw redirect({ to: '/devices', replace: true });
+  },
+});
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  beforeLoad: () => {
+    // oxlint-disable-next-line typescript/only-throw-error -- so the router wants it
+    throw redirect({ to: '/devices', replace: true });
+  },
+});
+const fleet = createRoute({
+  getParentRoute: () => root,
+  path: '/devices',
+  validateSearch: fleetSearch,
+  component: lazyRouteComponent(() => import('./devices/fleet-page.tsx'), 'FleetPage'),
+});
+const device = createRoute({
+  getParentRoute: () => root,
+  path: '/devices/$deviceId',
+  component: lazyRouteComponent(() => import('./devices/device-page.tsx'), 'DevicePage'),
+});
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: runsSearch,
+  component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
+});
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$runId',
+  component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
+});
+const projects = createRoute({
+  getParentRoute: () => root,
+  path: '/projects',
+  component: lazyRouteComponent(() => import('./projects/projects-page.tsx'), 'ProjectsPage'),
+});
+const project = createRoute({
+  getParentRoute: () => root,
+  path: '/projects/$projectId',
+  validateSearch: editorSearch,
+  component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
+});
+const records = createRoute({
+  getParentRoute: () => root,
+  path: '/records',
+  validateSearch: recordsSearch,
+  component: lazyRouteComponent(() => import('./records/review-page.tsx'), 'ReviewPage'),
+});
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./access/settings-page.tsx'), 'SettingsPage'),
+});
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/start',
+  component: lazyRouteComponent(() => import('./shell/start-page.tsx'), 'StartPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    home,
+    signIn,
+    fleet,
+    device,
+    runs,
+    run,
+    projects,
+    project,
+    records,
+    settings,
+    start,
+  ]),
+  defaultPendingComponent: Loading,
+  defaultPreload: 'intent',
+  defaultNotFoundComponent: NotFound,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,38 @@
+import type { Run } from '@phalanx/protocol';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+
+import { call } from '../api/call.ts';
+import { sinceHours, type RunsSearch } from './runs-search.ts';
+
+const pageSize = 100;
+const hourMs = 3_600_000;
+
+interface RunsPage {
+  runs: Run[];
+  next_cursor: string | null;
+}
+
+export const runsQuery = ({ status, device, automation, since }: RunsSearch) =>
+  infiniteQueryOptions({
+    queryKey: ['runs', { status, device, automation, since }],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }): Promise<RunsPage> => {
+      const query = {
+        limit: pageSize,
+        ...(status === undefined ? {} : { status }),
+        ...(device === undefined ? {} : { device_id: device }),
+        ...(automation === undefined ? {} : { automation_id: automation }),
+        ...(since === undefined ? {} : { created_after: Date.now() - sinceHours[since] * hourMs }),
+        ...(pageParam === '' ? {} : { cursor: pageParam }),
+      };
+      return call('GET /api/v2/runs', { query }, { signal });
+    },
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  });
+
+export const runQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ['run', runId],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/runs/:id', { params: { id: runId } }, { signal })).run,
+  });

@@ -1,0 +1,62 @@
+import { createAndroidNode } from '@phalanx/automation/android-node';
+import type { UiNode } from '@phalanx/protocol';
+
+/** A node with its place in the tree, as the list of nodes shows it. */
+export interface TreeRow {
+  readonly node: AndroidNode;
+  readonly depth: number;
+  readonly index: number;
+}
+
+export interface ScreenTreeView {
+  readonly root: AndroidNode;
+  readonly packageName: string;
+  /** Each parent before its children. */
+  readonly rows: readonly TreeRow[];
+}
+
+const noTouch = async (): Promise<void> => {
+  throw new Error('A stored screen can not be touched.');
+};
+const touch = {
+  tap: noTouch,
+  doubleTap: noTouch,
+  longPress: noTouch,
+  writeText: noTouch,
+  clearText: noTouch,
+};
+
+/** The nodes as an automation has them, made by the runtime's own code. */
+export function readScreenTree(packageName: string, root: UiNode): ScreenTreeView {
+  const node = createAndroidNode(root, touch);
+  const rows: TreeRow[] = [];
+  const waiting: [AndroidNode, number][] = [[node, 0]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [current, depth] = next;
+    rows.push({ node: current, depth, index: rows.length });
+    for (const child of current.children.toReversed()) waiting.push([child, depth + 1]);
+  }
+  return { root: node, packageName, rows };
+}
+
+function areaOf({ boundsInScreen: { left, top, right, bottom } }: AndroidNode): number {
+  return Math.max(0, right - left) * Math.max(0, bottom - top);
+}
+
+/** The visible nodes at a place of the screen, the smallest first. */
+export function nodesAt(rows: readonly TreeRow[], x: number, y: number): TreeRow[] {
+  return rows
+    .filter(({ node }) => {
+      const { left, top, right, bottom } = node.boundsInScreen;
+      return node.isVisible && x >= left && x < right && y >= top && y < bottom;
+    })
+    .toSorted((one, other) => areaOf(one.node) - areaOf(other.node) || other.depth - one.depth);
+}
+
+export const shortClass = (node: AndroidNode): string => node.className?.split('.').at(-1) ?? 'Node';
+
+export const shortId = (node: AndroidNode): string | undefined => node.viewId?.split(':id/').at(-1);
+
+/** What a person would call the node. */
+export const labelOf = (node: AndroidNode): string | undefined =>
+  [node.text, node.description, node.hintText ?? undefined].find((text) => text !== undefined && text !== '');

@@ -1,0 +1,114 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+
+import { call } from '../api/call.ts';
+import { session } from '../api/session.ts';
+import { Button } from '../parts/button.tsx';
+import { Field, monoInputClass } from '../parts/field.tsx';
+import { messageOf } from '../parts/states.tsx';
+import { Logo } from './logo.tsx';
+import styles from './sign-in.module.css';
+
+type SignIn = (credentials: { token: string } | { link: string }) => Promise<void>;
+
+function useSignIn(): { signIn: SignIn; isBusy: boolean; problem: string | undefined } {
+  const queries = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const signIn: SignIn = async (credentials) => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await call('POST /api/v2/session', { body: credentials });
+      session.begin();
+      await queries.invalidateQueries();
+    } catch (error) {
+      // What it says of headers is for programs.
+      setProblem(messageOf(error).replace(/ Send the header ".*$/, ''));
+    }
+    setBusy(false);
+  };
+  return { signIn, isBusy, problem };
+}
+
+/** The link of the terminal carries its secret after the `#`, which browsers keep to themselves. */
+function takeLink(): string | undefined {
+  const link = /^#link=([\w-]+)$/.exec(window.location.hash)?.[1];
+  if (link !== undefined) window.history.replaceState(null, '', '/sign-in');
+  return link;
+}
+
+function SignInForm({ lead }: { lead: string }) {
+  const { signIn, isBusy, problem } = useSignIn();
+  const [token, setToken] = useState('');
+  const isStarted = useRef(false);
+  useEffect(() => {
+    if (isStarted.current) return;
+    isStarted.current = true;
+    const link = takeLink();
+    if (link !== undefined) void signIn({ link });
+  });
+  return (
+    <div className={styles['card']}>
+      <Logo />
+      <div>
+        <h1>Phalanx</h1>
+        <p className={styles['lead']}>{lead}</p>
+      </div>
+      {!window.isSecureContext && (
+        <p className={styles['warning']}>
+          This page came without TLS: whoever can listen in on this network can read the token. Put a proxy
+          with TLS in front of the service.
+        </p>
+      )}
+      <form
+        className={styles['form']}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void signIn({ token: token.trim() });
+        }}
+      >
+        <Field label="API token" hint="The terminal showed it at the first start." problem={problem}>
+          {(attributes) => (
+            <input
+              {...attributes}
+              className={monoInputClass}
+              type="password"
+              name="token"
+              autoComplete="current-password"
+              placeholder="phx_…"
+              required
+              // oxlint-disable-next-line jsx-a11y/no-autofocus -- the page has nothing else to do
+              autoFocus
+              value={token}
+              onChange={(event) => setToken(event.target.value)}
+            />
+          )}
+        </Field>
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          Sign in
+        </Button>
+      </form>
+    </div>
+  );
+}
+
+export function SignInPage() {
+  useEffect(() => {
+    document.title = 'Sign in · Phalanx';
+  }, []);
+  return (
+    <main className={styles['page']}>
+      <SignInForm lead="Automations on a fleet of Android phones." />
+    </main>
+  );
+}
+
+/** Over the page, which stays as it is with all that was typed. */
+export const SignInAgain = () => (
+  <div className={styles['veil']} role="dialog" aria-modal="true" aria-label="Sign in again">
+    <div className={styles['page']}>
+      <SignInForm lead="You are no longer signed in. Nothing that you typed is lost." />
+    </div>
+  </div>
+);

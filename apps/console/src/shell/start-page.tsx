@@ -1,0 +1,144 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+
+import { call } from '../api/call.ts';
+import { useMe, useMissingScope } from '../api/me.ts';
+import { isReady } from '../devices/device-state.tsx';
+import { devicesQuery } from '../devices/queries.ts';
+import { Button, buttonClass } from '../parts/button.tsx';
+import { CopyButton } from '../parts/copy.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { notifyFailure } from '../parts/notices.tsx';
+import { Page } from '../parts/page.tsx';
+import { createStarter } from '../projects/new-project.tsx';
+import { projectsQuery } from '../projects/queries.ts';
+import styles from './start-page.module.css';
+
+/** From nothing to a first run. */
+export function StartPage() {
+  const me = useMe();
+  const { data: devices = [] } = useQuery(devicesQuery);
+  const { data: projects } = useQuery(projectsQuery);
+  const { data: hasRun = false } = useQuery({
+    queryKey: ['runs', 'first'],
+    queryFn: ({ signal }) => call('GET /api/v2/runs', { query: { limit: 1 } }, { signal }),
+    select: ({ runs }) => runs.length > 0,
+  });
+  const ready = devices.filter(isReady);
+  const first = projects?.[0];
+  return (
+    <Page title="First steps">
+      <ol className={styles['steps']}>
+        <Step number={1} title="You are signed in" isDone>
+          <p>
+            As {me?.user.name}. <Link to="/settings">Settings</Link> has your tokens, for the command line and
+            for CI.
+          </p>
+        </Step>
+        <Step
+          number={2}
+          title={
+            ready.length > 0
+              ? `${ready.length} ${ready.length === 1 ? 'phone is' : 'phones are'} ready`
+              : 'Connect a phone'
+          }
+          isDone={ready.length > 0}
+        >
+          {ready.length > 0 ? (
+            <Link to="/devices">Look at the fleet</Link>
+          ) : (
+            <>
+              <p>
+                Plug a phone in with USB debugging on, and allow it on its screen. Without a phone, start the
+                service with simulated ones:
+              </p>
+              <Command text="phalanx start --simulated-phones 2" />
+            </>
+          )}
+          {devices.length > ready.length && (
+            <p>
+              {devices.length - ready.length} more {devices.length - ready.length === 1 ? 'is' : 'are'} known;{' '}
+              <Link to="/devices">the fleet</Link> says what each of them waits for.
+            </p>
+          )}
+        </Step>
+        <Step
+          number={3}
+          title={first === undefined ? 'Write an automation' : 'You have a project'}
+          isDone={first !== undefined}
+        >
+          {first === undefined ? (
+            <CreateSample />
+          ) : (
+            <Link to="/projects/$projectId" params={{ projectId: first.id }}>
+              Open {first.name}
+            </Link>
+          )}
+        </Step>
+        <Step number={4} title={hasRun ? 'Something has run' : 'Run it'} isDone={hasRun}>
+          <p>Open the project, choose phones, and press Run: the log comes beside the code.</p>
+          {hasRun && <Link to="/runs">Look at the runs</Link>}
+        </Step>
+      </ol>
+    </Page>
+  );
+}
+
+interface StepProps {
+  number: number;
+  title: string;
+  isDone: boolean;
+  children: ReactNode;
+}
+
+const Step = ({ number, title, isDone, children }: StepProps) => (
+  <li className={styles['step']}>
+    <span className={styles['number']} data-done={isDone} aria-hidden="true">
+      {isDone ? <Icon name="check" size={14} /> : number}
+    </span>
+    <div className={styles['body']}>
+      <h2>
+        {title}
+        {isDone && <span className="visually-hidden"> (done)</span>}
+      </h2>
+      {children}
+    </div>
+  </li>
+);
+
+const Command = ({ text }: { text: string }) => (
+  <div className={styles['command']}>
+    <code>{text}</code>
+    <CopyButton text={text} label="Copy the command" />
+  </div>
+);
+
+function CreateSample() {
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const missing = useMissingScope('edit');
+  const [isBusy, setBusy] = useState(false);
+  const create = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      const projectId = await createStarter('First steps');
+      await queries.invalidateQueries({ queryKey: ['projects'] });
+      await navigate({ to: '/projects/$projectId', params: { projectId } });
+    } catch (error) {
+      notifyFailure('The project could not be made', error);
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <p>An automation is TypeScript. A sample reads what the phone shows and writes it to the log.</p>
+      <Button look="primary" reason={missing} isBusy={isBusy} onClick={() => void create()}>
+        Make the sample
+      </Button>
+      <Link to="/projects" className={buttonClass('quiet')}>
+        All projects
+      </Link>
+    </>
+  );
+}

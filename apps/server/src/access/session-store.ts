@@ -1,0 +1,71 @@
+import type { Db } from '../db/database.ts';
+
+interface SessionRow {
+  /** Of the secret in the cookie. */
+  hash: string;
+  token_id: string;
+  created_at: number;
+  used_at: number;
+}
+
+// A type, not an interface: only that has the index signature kysely asks for.
+type Tables = {
+  session: SessionRow;
+  token: { id: string; hash: string };
+};
+
+export interface StoredSession {
+  readonly hash: string;
+  /** Of the secret of its token. */
+  readonly tokenHash: string;
+  readonly createdAt: number;
+  readonly usedAt: number;
+}
+
+export type SessionStore = ReturnType<typeof createSessionStore>;
+
+/** Browsers that are signed in. */
+export function createSessionStore(database: Db) {
+  const db = database.withTables<Tables>();
+  return {
+    async insert(session: { hash: string; tokenId: string; createdAt: number }): Promise<void> {
+      const { hash, tokenId: token_id, createdAt } = session;
+      await db
+        .insertInto('session')
+        .values({ hash, token_id, created_at: createdAt, used_at: createdAt })
+        .execute();
+    },
+
+    async find(hash: string): Promise<StoredSession | undefined> {
+      const row = await db
+        .selectFrom('session')
+        .innerJoin('token', 'token.id', 'session.token_id')
+        .select(['session.hash', 'session.created_at', 'session.used_at', 'token.hash as token_hash'])
+        .where('session.hash', '=', hash)
+        .executeTakeFirst();
+      return (
+        row && {
+          ...{ hash: row.hash, tokenHash: row.token_hash },
+          ...{ createdAt: row.created_at, usedAt: row.used_at },
+        }
+      );
+    },
+
+    async noteUse(hash: string, usedAt: number): Promise<void> {
+      await db.updateTable('session').set({ used_at: usedAt }).where('hash', '=', hash).execute();
+    },
+
+    async delete(hash: string): Promise<void> {
+      await db.deleteFrom('session').where('hash', '=', hash).execute();
+    },
+
+    async deleteEnded(usedBefore: number, createdBefore: number): Promise<void> {
+      await db
+        .deleteFrom('session')
+        .where((where) =>
+          where.or([where('used_at', '<', usedBefore), where('created_at', '<', createdBefore)]),
+        )
+        .execute();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { Service } from '../user-ways/service.ts';
+import { findViolations } from './support/axe.ts';
+import { hasChromium, openBrowser, openWindow, signIn } from './support/browser.ts';
+import { fillService } from './support/fill-service.ts';
+import { pagesOf } from './support/pages.ts';
+
+const sizes = [
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+];
+const mostFirstLoadBytes = 250_000;
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  service = await Service.start(3);
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+test.skipIf(!hasChromium)(
+  'every page and dialog is accessible, light and dark, wide and narrow, and keeps to its policy',
+  async () => {
+    const places = await fillService(service);
+    const { page, problems } = await openWindow(browser);
+    await signIn(page, service.url, service.token);
+    const found: string[] = [];
+    for (const { title, open } of pagesOf(places)) {
+      await open(page, service.url);
+      for (const viewport of sizes)
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize(viewport);
+          await page.emulateMedia({ colorScheme });
+          const violations = await findViolations(page);
+          found.push(...violations.map((one) => `${title} ${viewport.width} ${colorScheme}: ${one}`));
+          const overflow = await page.evaluate(
+            () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+          );
+          if (overflow > 0) found.push(`${title} ${viewport.width}: ${overflow} pixels too wide`);
+        }
+      await page.setViewportSize(sizes[0] ?? { width: 1280, height: 800 });
+    }
+    expect(found).toEqual([]);
+    expect(problems).toEqual([]);
+  },
+);
+
+test.skipIf(!hasChromium)('the first page is small, and its files are for ever', async () => {
+  const { page } = await openWindow(browser);
+  const sizesOf: number[] = [];
+  page.on('response', (response) => {
+    const { pathname } = new URL(response.url());
+    if (!/\.(js|css)$/.test(pathname)) return;
+    expect(response.headers()).toMatchObject({
+      'cache-control': 'public, max-age=31536000, immutable',
+      'content-encoding': 'br',
+    });
+    sizesOf.push(Number(response.headers()['content-length']));
+  });
+  await signIn(page, service.url, service.token);
+  await page.getByText('Redmi Note 13').waitFor();
+  expect(sizesOf.length).toBeGreaterThan(2);
+  expect(sizesOf.reduce((sum, size) => sum + size, 0)).toBeLessThan(mostFirstLoadBytes);
+});

@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { Service } from '../user-ways/service.ts';
+import { findViolations } from './support/axe.ts';
+import { hasChromium, openBrowser, openWindow, signIn, type Watched } from './support/browser.ts';
+
+const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url);
+let service: Service;
+let browser: Browser;
+let author: Watched;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  service = await Service.start(2);
+  browser = await openBrowser();
+  author = await openWindow(browser);
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+test.skipIf(!hasChromium)('from the first sign-in to a record that is solved for everybody', async () => {
+  const { page } = author;
+  await page.goto(`${service.url}/`);
+  await page.getByLabel('API token').fill('phx_wrong');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').getByText('The token').waitFor();
+  await signIn(page, service.url, service.token);
+
+  // A sample leads to a project that runs.
+  await page.getByRole('link', { name: 'Phalanx: first steps' }).click();
+  await page.getByText('2 phones are ready').waitFor();
+  await page.getByRole('button', { name: 'Make the sample' }).click();
+  const editor = page.locator('.cm-content');
+  await editor.getByText('Hello from').waitFor();
+  expect(await findViolations(page)).toEqual([]);
+
+  // A mistake is shown where it is, before and after it is refused.
+  await editor.click();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.insertText("const wrong: number = 'text';\n");
+  await page.getByText('TS2322').first().waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByText('Refused: 1 error').waitFor();
+  expect(await page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0);
+
+  // What was typed outlives the page.
+  await page.reload();
+  await editor.getByText('const wrong').waitFor();
+  await page.getByText('Unsaved, kept in this browser').waitFor();
+
+  // Fixed, saved, committed.
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(await readFile(sample, 'utf8'));
+  await page.keyboard.press('Control+s');
+  await page.getByText(/^Saved at/).waitFor();
+  await page.getByRole('button', { name: 'Commit…' }).click();
+  await page.getByLabel('What has changed').fill('A sample that meets an unknown screen');
+  await page.getByRole('dialog').getByText('main.ts · added').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Commit', exact: true }).click();
+  await page.getByText('all committed').waitFor();
+
+  // On two phones, with the log beside the code.
+  const phones = page.getByRole('group', { name: 'Phones to run on' });
+  await phones.getByRole('checkbox').first().check();
+  await phones.getByRole('checkbox').nth(1).check();
+  await page.getByRole('button', { name: 'Run on 2' }).click();
+  await page.getByRole('tab').nth(1).click();
+  const line = page
+    .getByRole('log')
+    .getByRole('button', { name: /main\.ts:\d+/ })
+    .first();
+  await line.waitFor();
+  const place = Number((await line.textContent())?.split(':')[1]);
+  await line.click();
+  await page.locator('.cm-activeLineGutter', { hasText: new RegExp(`^${place}$`) }).waitFor();
+
+  // The records that they leave are reviewed by two.
+  await page.getByRole('link', { name: 'Review' }).click();
+  await page.getByText('2 of 2').or(page.getByText('1 of 2')).waitFor();
+  const { page: colleague, problems } = await openWindow(browser);
+  await signIn(colleague, service.url, service.token);
+  await colleague.getByRole('link', { name: 'Review' }).click();
+  await colleague.getByText('1 of 2').waitFor();
+  await page.getByRole('treeitem').first().waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  // What has just appeared takes no verdict.
+  await page.waitForTimeout(500);
+  await page.keyboard.press('e');
+  await page.getByText('1 of 1').waitFor();
+  await colleague.getByText('1 of 1').waitFor();
+  await page.waitForTimeout(500);
+  await page.keyboard.press('s');
+  await page.getByText('Nothing waits for you').waitFor();
+  await colleague.getByText('Nothing waits for you').waitFor();
+  expect([...author.problems, ...problems]).toEqual([]);
+});

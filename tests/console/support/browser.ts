@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+
+/** Debian's names first. */
+const programs = ['chromium', 'chromium-browser', 'google-chrome'];
+
+function findChromium(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  return programs
+    .flatMap((name) => folders.map((folder) => path.join(folder, name)))
+    .find((file) => existsSync(file));
+}
+
+/** Without it the stories are skipped, which `npm test` says at its end. */
+export const hasChromium = findChromium() !== undefined;
+
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error('chromium is not installed');
+  // In a container Chromium's own sandbox has nothing to stand on; it sees our own pages only.
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+}
+
+export interface Watched {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Violations of the policy, and errors that nobody caught. */
+  readonly problems: readonly string[];
+}
+
+/** A browser window of its own, signed out, that notes what a story must not meet. */
+export async function openWindow(
+  browser: Browser,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  context.setDefaultTimeout(30_000);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(`${error.name}: ${error.message}`));
+  page.on('console', (message) => {
+    const text = message.text();
+    // What the service refuses on purpose is no mistake of the page.
+    if (message.type() === 'error' && !text.startsWith('Failed to load resource')) problems.push(text);
+  });
+  return { page, context, problems };
+}
+
+export async function signIn(page: Page, url: string, token: string): Promise<void> {
+  await page.goto(`${url}/`);
+  await page.getByLabel('API token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+}
