@@ -33,7 +33,7 @@ const config: KnipConfig = {
       project: ['src/**/*.{ts,tsx}'],
     },
     tests: {
-      entry: ['**/*.test.ts', 'console/screenshots.ts'],
+      entry: ['**/*.test.ts', 'console/{screenshots,readme-picture}.ts'],
       project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],
     },
     bench: {

@@ -9,9 +9,11 @@ import { setSingleKeys, singleKeys } from '../parts/keys.ts';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { setTheme, theme, themes } from '../shell/theme.ts';
+import { AuditList } from './audit-list.tsx';
 import { Hosts } from './hosts.tsx';
 import styles from './settings.module.css';
 import { Tokens } from './tokens.tsx';
+import { UsageTable } from './usage-table.tsx';
 import { Users } from './users.tsx';
 
 const themeNames = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
@@ -26,6 +28,8 @@ export function SettingsPage() {
         <Tokens />
         <Hosts />
         {me?.user.role === 'admin' && me.token.scopes.includes('admin') && <Users />}
+        <UsageTable />
+        <AuditList />
       </div>
     </Page>
   );

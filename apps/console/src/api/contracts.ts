@@ -1,5 +1,6 @@
 import type {
   accessRoutes,
+  auditRoutes,
   commitRoutes,
   deviceMemberRoutes,
   deviceRoutes,
@@ -13,6 +14,7 @@ import type {
   RouteContract,
   runRoutes,
   sessionRoutes,
+  usageRoutes,
 } from '@phalanx/protocol';
 import type { Static, TSchema } from 'typebox';
 
@@ -21,6 +23,7 @@ type RoutesOf<Group> = Group[keyof Group];
 /** The endpoints of the protocol, as types alone: the schemas themselves stay at the server, which judges. */
 type Contract =
   | RoutesOf<typeof accessRoutes>
+  | RoutesOf<typeof auditRoutes>
   | RoutesOf<typeof commitRoutes>
   | RoutesOf<typeof deviceMemberRoutes>
   | RoutesOf<typeof deviceRoutes>
@@ -31,7 +34,8 @@ type Contract =
   | RoutesOf<typeof projectRoutes>
   | RoutesOf<typeof recordRoutes>
   | RoutesOf<typeof runRoutes>
-  | RoutesOf<typeof sessionRoutes>;
+  | RoutesOf<typeof sessionRoutes>
+  | RoutesOf<typeof usageRoutes>;
 
 /** Such as `GET /api/v2/devices/:id`. */
 export type EndpointName = Contract extends infer One extends RouteContract

@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query';
+
+import { call } from '../api/call.ts';
+import type { Reply } from '../api/contracts.ts';
+import { InlineFailure, Loading } from '../parts/states.tsx';
+import styles from './settings.module.css';
+
+type UsageRow = Reply<'GET /api/v2/me/usage'>['usage']['limits'][number];
+
+const names: Partial<Record<UsageRow['limit'], string>> = {
+  projects: 'Projects',
+  project_bytes: 'Repositories',
+  capture_bytes: 'Screens of records',
+  tokens: 'Tokens',
+  devices: 'Phones',
+  hosts: 'Hosts',
+  runs: 'Runs at once',
+};
+
+function amount(value: number, unit: UsageRow['unit']): string {
+  if (unit === 'count') return value.toLocaleString();
+  const gigabytes = value / 2 ** 30;
+  return gigabytes < 1 ? `${(value / 2 ** 20).toFixed(1)} MB` : `${gigabytes.toFixed(1)} GB`;
+}
+
+/** What is counted for the user, and how much of it there may be. */
+export function UsageTable() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['usage'],
+    queryFn: async ({ signal }) => (await call('GET /api/v2/me/usage', {}, { signal })).usage.limits,
+  });
+  const shown = data?.filter(({ limit, used }) => names[limit] !== undefined && used !== null);
+  return (
+    <section className={styles['section']}>
+      <h2>What you use</h2>
+      {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading rows={4} />}
+      {shown !== undefined && (
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+        <div className={styles['tableFrame']} tabIndex={0} role="region" aria-label="What you use">
+          <table className={styles['table']}>
+            <thead>
+              <tr>
+                <th scope="col">What</th>
+                <th scope="col">Used</th>
+                <th scope="col">Most</th>
+                <th scope="col">Refused since the start</th>
+                <th scope="col">The operator sets</th>
+              </tr>
+            </thead>
+            <tbody>
+              {shown.map(({ limit, used, most, unit, refused, setting }) => (
+                <tr key={limit}>
+                  <td>{names[limit]}</td>
+                  <td>{amount(used ?? 0, unit)}</td>
+                  <td className={styles['quiet']}>{amount(most, unit)}</td>
+                  <td className={styles['quiet']}>{refused.toLocaleString()}</td>
+                  <td>
+                    <code>{setting}</code>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,144 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { Service } from '../user-ways/service.ts';
+import { hasChromium, openBrowser, openWindow, signIn } from './support/browser.ts';
+
+let service: Service;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  service = await Service.start(1);
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+/** A user with a token of their own. */
+async function createUser(name: string): Promise<{ id: string; token: string; tokenId: string }> {
+  const { user } = await service.call('POST', '/api/v2/users', { name });
+  const { id } = user as { id: string };
+  const { token, secret } = await service.call('POST', '/api/v2/tokens', { name: 'laptop', user_id: id });
+  return { id, token: String(secret), tokenId: (token as { id: string }).id };
+}
+
+async function openAs(token: string, place: string): Promise<Page> {
+  const { page } = await openWindow(browser);
+  await signIn(page, service.url, token);
+  await page.goto(`${service.url}${place}`);
+  return page;
+}
+
+async function type(page: Page, text: string): Promise<void> {
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.insertText(text);
+}
+
+const textOf = async (projectId: string): Promise<string> =>
+  String((await service.call('GET', `/api/v2/automation/file/${projectId}?path=main.ts`))['content']);
+
+test.skipIf(!hasChromium)('two editors of a file, and one who may only look', async () => {
+  const projectId = await service.createProject('Shared');
+  const path = `/api/v2/automation/file/${projectId}`;
+  await service.call('PUT', path, { path: 'main.ts', content: "console.log('one');\n" });
+  const [ada, bob, eve] = [await createUser('Ada'), await createUser('Bob'), await createUser('Eve')];
+  const owner = await openAs(service.token, `/projects/${projectId}`);
+  await owner.getByRole('button', { name: 'Share' }).click();
+  for (const name of ['Ada', 'Bob']) {
+    await owner.getByLabel('User name').fill(name);
+    await owner.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
+    await owner.getByLabel(`What ${name} may do`).waitFor();
+  }
+  await owner.getByLabel('User name').fill('Eve');
+  await owner.getByLabel('Role', { exact: true }).selectOption('shared_viewer');
+  await owner.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
+  await owner.getByLabel('What Eve may do').waitFor();
+
+  const [first, second] = [
+    await openAs(ada.token, `/projects/${projectId}`),
+    await openAs(bob.token, `/projects/${projectId}`),
+  ];
+  await first.locator('.cm-content').getByText('one').waitFor();
+  await second.locator('.cm-content').getByText('one').waitFor();
+  await type(first, "console.log('of Ada');\n");
+  await first.keyboard.press('Control+s');
+  await first.getByText(/^Saved at/).waitFor();
+  await type(second, "console.log('of Bob');\n");
+  await second.keyboard.press('Control+s');
+  await second.getByText('Somebody else has saved this file').waitFor();
+  expect(await textOf(projectId)).toContain('of Ada');
+  await second.getByRole('button', { name: 'Show theirs' }).click();
+  await second.getByRole('region', { name: 'Their text' }).getByText('of Ada').waitFor();
+  await second.getByRole('button', { name: 'Save mine over it' }).click();
+  await second.getByText(/^Saved at/).waitFor();
+  expect(await textOf(projectId)).toContain('of Bob');
+
+  const viewer = await openAs(eve.token, `/projects/${projectId}`);
+  await viewer.locator('.cm-content').getByText('of Bob').waitFor();
+  const save = viewer.getByRole('button', { name: 'Save' });
+  expect(await save.getAttribute('aria-disabled')).toBe('true');
+  expect(await save.getAttribute('title')).toBe('The project is shared with you for looking only.');
+  await type(viewer, 'nothing comes of it');
+  expect(await viewer.locator('.cm-content').textContent()).not.toContain('nothing comes of it');
+});
+
+test.skipIf(!hasChromium)('a lost connection and a revoked token lose nothing that was typed', async () => {
+  const projectId = await service.createProject('Kept');
+  await service.call('PUT', `/api/v2/automation/file/${projectId}`, {
+    path: 'main.ts',
+    content: '// begin\n',
+  });
+  const { id, token, tokenId } = await createUser('Grace');
+  await service.call('PUT', `/api/v2/automation-project/${projectId}/members/${id}`, {
+    role: 'shared_editor',
+  });
+  const { page, context } = await openWindow(browser);
+  await signIn(page, service.url, token);
+  await page.goto(`${service.url}/projects/${projectId}`);
+  await page.getByText('Live').waitFor();
+  await page.locator('.cm-content').getByText('begin').waitFor();
+
+  await context.setOffline(true);
+  await type(page, '// typed without a connection\n');
+  await page.keyboard.press('Control+s');
+  await page.getByText('The service does not answer.').waitFor();
+  await context.setOffline(false);
+  await page.keyboard.press('Control+s');
+  await page.getByText(/^Saved at/).waitFor();
+  expect(await textOf(projectId)).toContain('typed without a connection');
+
+  await type(page, '// typed before the token went\n');
+  await page.getByText('Unsaved, kept in this browser').waitFor();
+  await service.call('DELETE', `/api/v2/tokens/${tokenId}`);
+  await page.keyboard.press('Control+s');
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.waitFor();
+  const { secret } = await service.call('POST', '/api/v2/tokens', { name: 'new', user_id: id });
+  await again.getByLabel('API token').fill(String(secret));
+  await again.getByRole('button', { name: 'Sign in' }).click();
+  await again.waitFor({ state: 'detached' });
+  await page.locator('.cm-content').getByText('typed before the token went').waitFor();
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+s');
+  await page.getByText(/^Saved at/).waitFor();
+  expect(await textOf(projectId)).toContain('typed before the token went');
+});
+
+test.skipIf(!hasChromium)('an operator sees why a phone is away, and what is refused on it', async () => {
+  const page = await openAs(service.token, '/devices');
+  await page.getByText('SIM0001').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByText('1 selected').waitFor();
+  await page.getByRole('button', { name: 'Launch…' }).click();
+  await page.getByLabel('Project').selectOption({ label: 'Kept' });
+  await page.getByRole('dialog').getByRole('button', { name: 'Launch', exact: true }).click();
+  await page.getByRole('region', { name: 'Outcome on each phone' }).getByText('started').waitFor();
+  await page.getByRole('dialog').getByRole('link', { name: 'Open run' }).click();
+  await page.getByRole('heading', { name: 'Kept' }).waitFor();
+  await page.getByText('completed').waitFor();
+});
