@@ -33,14 +33,18 @@ import { completeAgent } from './complete-agent.ts';
 import type { Finding } from './compiler-lines.ts';
 import styles from './editor.module.css';
 
+export interface Jump {
+  readonly line: number | undefined;
+}
+
 interface CodeEditorProps {
   path: string;
   /** What stands there at first; the editor has its own text from then on. */
-  initial: string;
+  initial: { readonly text: string };
   isReadOnly: boolean;
   findings: readonly Finding[];
-  /** A line to show, from 1. */
-  line: number | undefined;
+  /** A line to show, from 1; another object shows it again. */
+  jump: Jump;
   onChange: (text: string) => void;
   onSave: () => void;
   onRun: () => void;
@@ -132,7 +136,7 @@ function diagnosticOf(text: Text, { line, column, message, severity }: Finding):
 }
 
 export function CodeEditor(props: CodeEditorProps) {
-  const { path, initial, isReadOnly, findings, line } = props;
+  const { path, initial, isReadOnly, findings, jump } = props;
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const current = useRef(props);
@@ -147,7 +151,7 @@ export function CodeEditor(props: CodeEditorProps) {
     const editor = new EditorView({
       ...(place.current === null ? {} : { parent: place.current }),
       state: EditorState.create({
-        doc: initial,
+        doc: initial.text,
         extensions: [
           keymap.of(commands),
           EditorView.cspNonce.of(nonce),
@@ -200,11 +204,11 @@ export function CodeEditor(props: CodeEditorProps) {
   }, [findings, path, initial, isReadOnly]);
   useEffect(() => {
     const editor = view.current;
-    if (editor === undefined || line === undefined) return;
-    const at = editor.state.doc.line(Math.min(line, editor.state.doc.lines));
+    if (editor === undefined || jump.line === undefined) return;
+    const at = editor.state.doc.line(Math.min(jump.line, editor.state.doc.lines));
     const effects = EditorView.scrollIntoView(at.from, { y: 'center' });
     editor.dispatch({ selection: { anchor: at.from }, effects });
     editor.focus();
-  }, [line, path, initial]);
+  }, [jump, path, initial]);
   return <div ref={place} className={styles['editor']} />;
 }

@@ -3,21 +3,20 @@ import { useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { clockTime } from '../parts/time.tsx';
-import { CodeEditor } from './code-editor.tsx';
+import { CodeEditor, type Jump } from './code-editor.tsx';
 import styles from './project.module.css';
 import type { useOpenFile } from './use-open-file.ts';
 
 interface FilePaneProps {
   open: ReturnType<typeof useOpenFile>;
   reason: string | undefined;
-  line: number | undefined;
+  jump: Jump;
   onRun: () => void;
   onOpen: (path: string, line: number) => void;
 }
 
-export function FilePane({ open, reason, line, onRun, onOpen }: FilePaneProps) {
+export function FilePane({ open, reason, jump, onRun, onOpen }: FilePaneProps) {
   const { file, loadError } = open;
-  const [shownLine, setShownLine] = useState<number>();
   if (file === undefined)
     return loadError === null ? <Loading /> : <Failure error={loadError} onRetry={() => void open.load()} />;
   const here = file.findings.filter(({ path }) => path === file.path);
@@ -48,10 +47,10 @@ export function FilePane({ open, reason, line, onRun, onOpen }: FilePaneProps) {
       <div className={styles['editorFrame']}>
         <CodeEditor
           path={file.path}
-          initial={file.initial.text}
+          initial={file.initial}
           isReadOnly={reason !== undefined}
           findings={here}
-          line={shownLine ?? line}
+          jump={jump}
           onChange={open.change}
           onSave={() => void open.save()}
           onRun={onRun}
@@ -65,9 +64,7 @@ export function FilePane({ open, reason, line, onRun, onOpen }: FilePaneProps) {
                 type="button"
                 className={styles['problem']}
                 data-severity={finding.severity}
-                onClick={() =>
-                  finding.path === file.path ? setShownLine(finding.line) : onOpen(finding.path, finding.line)
-                }
+                onClick={() => onOpen(finding.path, finding.line)}
               >
                 <span aria-hidden="true">{finding.severity === 'error' ? '✕' : '▲'}</span>
                 <code>

@@ -8,6 +8,7 @@ import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
+import type { Jump } from './code-editor.tsx';
 import { CommitDialog } from './commit-dialog.tsx';
 import { FileList } from './file-list.tsx';
 import { FilePane } from './file-pane.tsx';
@@ -57,8 +58,10 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
   const [part, setPart] = useState<keyof typeof parts>('code');
   const path =
     search.file ?? list?.files.find((file) => file.change !== 'deleted' && file.path === 'main.ts')?.path;
+  const [jump, setJump] = useState<Jump>({ line: search.line });
   const open = (file: string, line?: number): void => {
     setPart('code');
+    setJump({ line });
     void navigate({ search: line === undefined ? { file } : { file, line } });
   };
   return (
@@ -98,7 +101,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
           ))}
         </div>
         <FileList projectId={project.id} userId={userId} current={path} reason={reason} onOpen={open} />
-        <Workspace key={path ?? ''} {...{ project, userId, path, reason }} line={search.line} onOpen={open} />
+        <Workspace {...{ project, userId, path, reason, jump }} onOpen={open} />
       </div>
       {popup === 'commit' && <CommitDialog projectId={project.id} onClose={() => setPopup(undefined)} />}
       {popup === 'history' && (
@@ -114,12 +117,12 @@ interface WorkspaceProps {
   userId: string;
   path: string | undefined;
   reason: string | undefined;
-  line: number | undefined;
+  jump: Jump;
   onOpen: (file: string, line?: number) => void;
 }
 
 /** The open file, and what runs beside it. */
-function Workspace({ project, userId, path, reason, line, onOpen }: WorkspaceProps) {
+function Workspace({ project, userId, path, reason, jump, onOpen }: WorkspaceProps) {
   const [runs, setRuns] = useState(0);
   const open = useOpenFile({ userId, projectId: project.id, path: path ?? '' }, reason === undefined);
   return (
@@ -128,7 +131,7 @@ function Workspace({ project, userId, path, reason, line, onOpen }: WorkspacePro
         {path === undefined ? (
           <Empty title="No file is open">Choose one on the left, or make a new one.</Empty>
         ) : (
-          <FilePane open={open} reason={reason} line={line} onRun={() => setRuns(runs + 1)} onOpen={onOpen} />
+          <FilePane open={open} reason={reason} jump={jump} onRun={() => setRuns(runs + 1)} onOpen={onOpen} />
         )}
       </section>
       <RunPane

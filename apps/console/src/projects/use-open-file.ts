@@ -47,6 +47,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   const [file, setFile] = useState<OpenFile>();
   const [loadError, setLoadError] = useState<unknown>(null);
   const base = useRef<Base>({ text: '', content: '', etag: null });
+  const hasLoaded = useRef(false);
   const timers = useRef<{ draft?: number; check?: number }>({});
   const patch = useCallback(
     (change: Partial<OpenFile>) =>
@@ -56,6 +57,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
 
   const load = useCallback(
     async (signal?: AbortSignal) => {
+      if (path === '') return;
       setLoadError(null);
       try {
         const draft = await draftsOf(userId, projectId).find(path);
@@ -67,8 +69,9 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
         const isDraft = mayEdit && draft !== undefined && draft.content !== stored.content;
         const text = isDraft ? draft.content : stored.content;
         const isConflict = isDraft && draft.baseEtag !== stored.etag;
-        base.current = { text, content: stored.content, etag: isDraft ? draft.baseEtag : stored.etag };
         if (signal?.aborted === true) return;
+        base.current = { text, content: stored.content, etag: isDraft ? draft.baseEtag : stored.etag };
+        hasLoaded.current = true;
         setFile({
           ...{ path, initial: { text }, savedAt: undefined, findings: [], error: null },
           condition: isConflict ? 'conflict' : isDraft ? 'unsaved' : 'saved',
@@ -80,6 +83,13 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     },
     [userId, projectId, path, mayEdit],
   );
+  const keepDraft = useCallback(async () => {
+    const { text, content, etag } = base.current;
+    const drafts = draftsOf(userId, projectId);
+    if (text === content) await drafts.drop(path);
+    else await drafts.keep(path, { content: text, baseEtag: etag });
+  }, [userId, projectId, path]);
+
   useEffect(() => {
     const abort = new AbortController();
     const running = timers.current;
@@ -90,15 +100,12 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
       window.removeEventListener('phalanx:files-replaced', reload);
       abort.abort();
       window.clearTimeout(running.check);
+      // What waits to be kept is of this file, whatever is opened next.
+      window.clearTimeout(running.draft);
+      if (hasLoaded.current) void keepDraft();
+      hasLoaded.current = false;
     };
-  }, [load]);
-
-  const keepDraft = useCallback(async () => {
-    const { text, content, etag } = base.current;
-    const drafts = draftsOf(userId, projectId);
-    if (text === content) await drafts.drop(path);
-    else await drafts.keep(path, { content: text, baseEtag: etag });
-  }, [userId, projectId, path]);
+  }, [load, keepDraft]);
 
   const check = useCallback(async () => {
     const { text } = base.current;
