@@ -1,9 +1,10 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 
 import { Service } from '../user-ways/service.ts';
 import { findViolations } from './support/axe.ts';
-import { hasChromium, openBrowser, openWindow, signIn } from './support/browser.ts';
+import { openBrowser, openWindow, signIn } from './support/browser.ts';
+import { hasChromium, story } from './support/story.ts';
 import { fillService } from './support/fill-service.ts';
 import { pagesOf } from './support/pages.ts';
 
@@ -25,7 +26,7 @@ afterAll(async () => {
   await service?.stop();
 });
 
-test.skipIf(!hasChromium)(
+story(
   'every page and dialog is accessible, light and dark, wide and narrow, and keeps to its policy',
   async () => {
     const places = await fillService(service);
@@ -52,7 +53,7 @@ test.skipIf(!hasChromium)(
   },
 );
 
-test.skipIf(!hasChromium)('the first page is small, and its files are for ever', async () => {
+story('the first page is small, and its files are for ever', async () => {
   const { page } = await openWindow(browser);
   const sizesOf: number[] = [];
   page.on('response', (response) => {

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 
 import { Service } from '../user-ways/service.ts';
 import { findViolations } from './support/axe.ts';
-import { hasChromium, openBrowser, openWindow, signIn, type Watched } from './support/browser.ts';
+import { openBrowser, openWindow, signIn, type Watched } from './support/browser.ts';
+import { hasChromium, story } from './support/story.ts';
 
 const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url);
 let service: Service;
@@ -22,7 +23,7 @@ afterAll(async () => {
   await service?.stop();
 });
 
-test.skipIf(!hasChromium)('from the first sign-in to a record that is solved for everybody', async () => {
+story('from the first sign-in to a record that is solved for everybody', async () => {
   const { page } = author;
   await page.goto(`${service.url}/`);
   await page.getByLabel('API token').fill('phx_wrong');

@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 
 import { Service } from '../user-ways/service.ts';
-import { hasChromium, openBrowser, openWindow, signIn } from './support/browser.ts';
+import { openBrowser, openWindow, signIn } from './support/browser.ts';
+import { hasChromium, story } from './support/story.ts';
 
 let service: Service;
 let browser: Browser;
@@ -41,7 +42,7 @@ async function type(page: Page, text: string): Promise<void> {
 const textOf = async (projectId: string): Promise<string> =>
   String((await service.call('GET', `/api/v2/automation/file/${projectId}?path=main.ts`))['content']);
 
-test.skipIf(!hasChromium)('two editors of a file, and one who may only look', async () => {
+story('two editors of a file, and one who may only look', async () => {
   const projectId = await service.createProject('Shared');
   const path = `/api/v2/automation/file/${projectId}`;
   await service.call('PUT', path, { path: 'main.ts', content: "console.log('one');\n" });
@@ -86,7 +87,7 @@ test.skipIf(!hasChromium)('two editors of a file, and one who may only look', as
   expect(await viewer.locator('.cm-content').textContent()).not.toContain('nothing comes of it');
 });
 
-test.skipIf(!hasChromium)('a lost connection and a revoked token lose nothing that was typed', async () => {
+story('a lost connection and a revoked token lose nothing that was typed', async () => {
   const projectId = await service.createProject('Kept');
   await service.call('PUT', `/api/v2/automation/file/${projectId}`, {
     path: 'main.ts',
@@ -113,7 +114,7 @@ test.skipIf(!hasChromium)('a lost connection and a revoked token lose nothing th
 
   await type(page, '// typed before the token went\n');
   await page.getByText('Unsaved, kept in this browser').waitFor();
-  await service.call('DELETE', `/api/v2/tokens/${tokenId}`);
+  await service.call('DELETE', `/api/v2/tokens/${tokenId}`, {});
   await page.keyboard.press('Control+s');
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await again.waitFor();
@@ -128,7 +129,7 @@ test.skipIf(!hasChromium)('a lost connection and a revoked token lose nothing th
   expect(await textOf(projectId)).toContain('typed before the token went');
 });
 
-test.skipIf(!hasChromium)('an operator sees why a phone is away, and what is refused on it', async () => {
+story('an operator sees why a phone is away, and what is refused on it', async () => {
   const page = await openAs(service.token, '/devices');
   await page.getByText('SIM0001').waitFor();
   await page.keyboard.press('j');

@@ -5,15 +5,12 @@ import { chromium, type Browser, type BrowserContext, type Page } from 'playwrig
 /** Debian's names first. */
 const programs = ['chromium', 'chromium-browser', 'google-chrome'];
 
-function findChromium(): string | undefined {
+export function findChromium(): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(path.delimiter);
   return programs
     .flatMap((name) => folders.map((folder) => path.join(folder, name)))
     .find((file) => existsSync(file));
 }
-
-/** Without it the stories are skipped, which `npm test` says at its end. */
-export const hasChromium = findChromium() !== undefined;
 
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();

@@ -40,7 +40,6 @@ export async function fillService(service: Service): Promise<Places> {
   const other = await service.createProject('Unknown screens');
   await writeFile(service, other, 'main.ts', await readFile(new URL('out-of-steps.ts', samples), 'utf8'));
   await service.launch(deviceId, other);
-  await service.launch(otherId, other);
   const broken = await service.createProject('Nightly checkout');
   await writeFile(
     service,

@@ -11,6 +11,7 @@ export const stateLooks: Record<DeviceState, MarkLook> = {
   booting: { tone: 'waiting', glyph: '◌', word: 'booting' },
   unauthorized: { tone: 'act', glyph: '▲', word: 'unauthorized' },
   no_permissions: { tone: 'act', glyph: '▲', word: 'no permissions' },
+  locked: { tone: 'act', glyph: '▲', word: 'locked' },
   recovery: { tone: 'act', glyph: '▲', word: 'recovery' },
   sideload: { tone: 'act', glyph: '▲', word: 'sideload' },
   bootloader: { tone: 'act', glyph: '▲', word: 'bootloader' },

@@ -155,7 +155,7 @@ export function CodeEditor(props: CodeEditorProps) {
         extensions: [
           keymap.of(commands),
           EditorView.cspNonce.of(nonce),
-          EditorView.contentAttributes.of({ 'aria-label': `Text of ${path}` }),
+          EditorView.contentAttributes.of({ 'aria-label': `Text of ${path}`, tabindex: '0' }),
           lineNumbers(),
           foldGutter(),
           lintGutter(),

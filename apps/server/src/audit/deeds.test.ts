@@ -176,6 +176,12 @@ const examples: Record<string, Example> = {
     act: async () => ann.api('DELETE', `/api/v2/tokens/${await makeToken()}`),
     action: 'delete_token',
   },
+  signIn: {
+    act: () =>
+      ann.api('POST', '/api/v2/session', { body: { token: ann.token }, headers: { origin: server.url } }),
+    action: 'sign_in',
+  },
+  signOut: { act: () => ann.api('DELETE', '/api/v2/session'), action: 'sign_out' },
   createUser: {
     act: () => server.api('POST', '/api/v2/users', { body: { name: 'eve' } }),
     by: 'administrator',
@@ -206,7 +212,7 @@ describe('what changes something', () => {
     const noted = changing.filter(({ audit }) => audit !== null).map(({ operationId }) => operationId);
     expect(noted.toSorted()).toEqual(Object.keys(examples).toSorted());
     const silent = changing.filter(({ audit }) => audit === null).map(({ operationId }) => operationId);
-    expect(silent).toEqual(['automationLogs', 'putCapture']);
+    expect(silent).toEqual(['automationLogs', 'checkFile', 'putCapture']);
   });
 
   it.each(Object.entries(examples))(

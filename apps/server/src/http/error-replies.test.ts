@@ -12,7 +12,7 @@ const contracts = Object.entries(protocol)
   .filter(([name]) => name.endsWith('Routes'))
   .flatMap(([, routes]) => Object.values(routes as Record<string, RouteContract>));
 const closedRoutes = contracts.filter((contract) => contract.scope !== null);
-const bodyRoutes = contracts.filter((contract) => contract.body !== undefined);
+const bodyRoutes = closedRoutes.filter((contract) => contract.body !== undefined);
 
 const nameOf = ({ method, path }: RouteContract): string => `${method} ${path}`;
 const pathOf = ({ path }: RouteContract): string => path.replaceAll(/:\w+/g, 'some-id');
