@@ -31,7 +31,11 @@ export async function openWindow(
   browser: Browser,
   options: Parameters<Browser['newContext']>[0] = {},
 ): Promise<Watched> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+    ...options,
+  });
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const problems: string[] = [];

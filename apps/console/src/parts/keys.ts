@@ -17,7 +17,9 @@ const isTyping = (target: EventTarget | null): boolean =>
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) &&
   target.getAttribute('type') !== 'checkbox';
 
-const isInPopup = (): boolean => document.querySelector('[role="dialog"],[role="menu"]') !== null;
+/** Notices are dialogs too, but nobody has to answer them. */
+const isInPopup = (): boolean =>
+  document.querySelector('#popups [role="dialog"], [aria-modal="true"]') !== null;
 
 type Keys = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 

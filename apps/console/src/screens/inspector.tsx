@@ -69,7 +69,7 @@ export function Inspector(props: InspectorProps) {
       </div>
       <div className={styles['pane']}>
         <div className={styles['paneHead']}>
-          <span>Node</span>
+          <h2>Node</h2>
           {chosenRow?.node.viewId !== undefined && (
             <CopyButton text={chosenRow.node.viewId} label="Copy the ID" />
           )}
