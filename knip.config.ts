@@ -33,6 +33,8 @@ const config: KnipConfig = {
       project: ['src/**/*.{ts,tsx}'],
     },
     tests: {
+      // Its text goes into the browser.
+      ignoreDependencies: ['axe-core'],
       entry: ['**/*.test.ts', 'console/{screenshots,readme-picture}.ts'],
       project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],
     },

@@ -61,7 +61,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
     isBrokenBy: ({ from, to }) =>
       workspaceOf(to)?.startsWith('apps/') === true &&
       leavesWorkspace(from, to) &&
-      !['apps/cli', 'tests', 'bench'].includes(from.workspace),
+      !['apps/cli', 'tests', 'bench', 'scripts'].includes(from.workspace),
   },
   {
     name: 'workspaces by their name',

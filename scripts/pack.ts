@@ -2,7 +2,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
-import { prepareConsole } from '../apps/console/build/index.ts';
+import { prepareConsole } from '@phalanx/console';
 import { packModule } from './pack-module.ts';
 import { Workspaces } from './workspaces.ts';
 

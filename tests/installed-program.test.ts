@@ -71,6 +71,14 @@ describe('a first day', () => {
     expect(await phalanx(['login', '--server-url', url, '--token-file', tokenFile])).toContain(url);
   }, timeLimitMs);
 
+  test('its console is there, built', async () => {
+    const [, url = ''] = (await service?.printed(/Phalanx is at (\S+)/)) ?? [];
+    const page = await (await fetch(`${url}/devices`)).text();
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
+    const reply = await fetch(`${url}${script}`);
+    expect([reply.status, reply.headers.get('content-encoding')]).toEqual([200, 'br']);
+  });
+
   test('it confines user code as a clone of the repository does', async () => {
     const { description } = await openConfinement();
     expect((await service?.printed(/"msg":"(User code is [^"]+)"/))?.[1]).toBe(description);

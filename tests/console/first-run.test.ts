@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { Service } from '../user-ways/service.ts';
 import { findViolations } from './support/axe.ts';
 import { openBrowser, openWindow, signIn, type Watched } from './support/browser.ts';
+import { paste } from './support/paste.ts';
 import { hasChromium, story } from './support/story.ts';
 
 const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url);
@@ -42,7 +43,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   // A mistake is shown where it is, before and after it is refused.
   await editor.click();
   await page.keyboard.press('Control+Home');
-  await page.keyboard.insertText("const wrong: number = 'text';\n");
+  await paste(page, "const wrong: number = 'text';\n");
   await page.getByText('TS2322').first().waitFor();
   await page.keyboard.press('Control+s');
   await page.getByText('Refused: 1 error').waitFor();
@@ -56,7 +57,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   // Fixed, saved, committed.
   await editor.click();
   await page.keyboard.press('Control+a');
-  await page.keyboard.insertText(await readFile(sample, 'utf8'));
+  await paste(page, await readFile(sample, 'utf8'));
   await page.keyboard.press('Control+s');
   await page.getByText(/^Saved at/).waitFor();
   await page.getByRole('button', { name: 'Commit…' }).click();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 
 import { Service } from '../user-ways/service.ts';
 import { openBrowser, openWindow, signIn } from './support/browser.ts';
+import { paste } from './support/paste.ts';
 import { hasChromium, story } from './support/story.ts';
 
 let service: Service;
@@ -36,7 +37,7 @@ async function openAs(token: string, place: string): Promise<Page> {
 async function type(page: Page, text: string): Promise<void> {
   await page.locator('.cm-content').click();
   await page.keyboard.press('Control+End');
-  await page.keyboard.insertText(text);
+  await paste(page, text);
 }
 
 const textOf = async (projectId: string): Promise<string> =>

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -8,6 +9,7 @@ import { withBuildLock } from './build-lock.ts';
 import { hashSources } from './hash-sources.ts';
 
 const workspace = path.join(import.meta.dirname, '..');
+const dist = path.join(workspace, 'dist');
 const buildTimeoutMs = 180_000;
 const oldBuildMs = 24 * 60 * 60 * 1000;
 
@@ -16,19 +18,36 @@ const oldBuildMs = 24 * 60 * 60 * 1000;
  * an installed program carries it built.
  */
 export async function prepareConsole(): Promise<string> {
-  const dist = path.join(workspace, 'dist');
   if (!existsSync(path.join(workspace, 'src'))) return path.join(dist, 'packed');
   const folder = path.join(dist, await hashSources(workspace));
   if (existsSync(folder)) return folder;
-  await mkdir(dist, { recursive: true });
+  if (!(await isWritable())) return buildForThisStart();
   await withBuildLock(`${folder}.lock`, async () => {
     if (existsSync(folder)) return;
     const unfinished = `${folder}.${process.pid}`;
     await build(unfinished);
     await rename(unfinished, folder);
-    await removeOldBuilds(dist, path.basename(folder));
+    await removeOldBuilds(path.basename(folder));
   });
   return folder;
+}
+
+/** A service that root has started works as another user, whom the sources do not belong to. */
+async function isWritable(): Promise<boolean> {
+  try {
+    await mkdir(dist, { recursive: true, mode: 0o755 });
+    await access(dist, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function buildForThisStart(): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-console-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  await build(path.join(folder, 'built'));
+  return path.join(folder, 'built');
 }
 
 async function build(folder: string): Promise<void> {
@@ -42,7 +61,7 @@ async function build(folder: string): Promise<void> {
   }
 }
 
-async function removeOldBuilds(dist: string, newest: string): Promise<void> {
+async function removeOldBuilds(newest: string): Promise<void> {
   for (const name of await readdir(dist)) {
     if (name.startsWith(newest)) continue;
     const place = path.join(dist, name);

@@ -39,6 +39,15 @@ export async function openWindow(
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const problems: string[] = [];
+  await page.addInitScript(() => {
+    document.addEventListener(
+      'securitypolicyviolation',
+      ({ violatedDirective, sourceFile, lineNumber, columnNumber }) =>
+        console.error(
+          `${violatedDirective} at ${sourceFile}:${lineNumber}:${columnNumber} ${new Error('here').stack ?? ''}`,
+        ),
+    );
+  });
   page.on('pageerror', (error) => problems.push(`${error.name}: ${error.message}`));
   page.on('console', (message) => {
     const text = message.text();

@@ -10,5 +10,6 @@ const storyTimeoutMs = 300_000;
 
 /** What people do in the console, played in Chromium. */
 export function story(name: string, play: () => Promise<void>): void {
+  // oxlint-disable-next-line vitest/expect-expect -- the story expects
   test.skipIf(!hasChromium)(name, { timeout: storyTimeoutMs }, play);
 }
