@@ -14,6 +14,8 @@ import { loadHostId } from './host-id.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
+import { answerHealth } from './phones/health-teller.ts';
+import { answerInput } from './phones/input-doer.ts';
 import { answerScreen } from './phones/screen-reader.ts';
 import { answerScreenshot } from './phones/screenshot-taker.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
@@ -69,7 +71,14 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     tellOfConfinement(confinement, config, log);
     const pool = await openPool(config, confinement, log);
     opened.defer(() => pool.close());
-    const phones = watchPhones({ adbServer: config.adbServer, addresses: config.phones, dataDir: dir, log });
+    const phones = watchPhones({
+      adbServer: config.adbServer,
+      addresses: config.phones,
+      dataDir: dir,
+      log,
+      rules: { minBatteryPercent: config.minBattery, maxTemperatureCelsius: config.maxTemperature },
+      mayReboot: config.rebootPhones,
+    });
     opened.defer(() => phones.close());
     const { close, connected } = await connect({ config, overrides, dir, hostId, log, pool, phones });
     opened.defer(close);
@@ -131,7 +140,11 @@ async function connect({
   const desk = new RunDesk({ journal, spool, connection, clock, log });
   const recording = { dir: join(dir, 'records'), limits: { ...defaultRecordLimits, ...recordLimits } };
   const records = new RecordDesk({ ...recording, serverUrl, token, phones, connection, clock, log });
-  const launcher = new RunLauncher({ desk, records, spool, phones, pool, limits: runLimits(config), log });
+  const launcher = new RunLauncher({
+    ...{ desk, records, spool, phones, pool, log },
+    limits: runLimits(config),
+    phoneGraceMs: config.phoneGraceSeconds * 1000,
+  });
   const devices = new DeviceReporter(phones, connection, clock);
 
   const onCommand = (command: ServerCommand): void => {
@@ -141,6 +154,8 @@ async function connect({
     else if (command.type === 'runs_stored') desk.endsStored(command.run_ids);
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else if (command.type === 'screen') void answerScreen(command, { phones, connection, clock, log });
+    else if (command.type === 'health') void answerHealth(command, { phones, connection, clock, log });
+    else if (command.type === 'input') void answerInput(command, { phones, connection, log });
     else void answerScreenshot(command, { phones, connection, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));

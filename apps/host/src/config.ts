@@ -51,6 +51,30 @@ const rows = {
     description: 'phones reached by TCP without an ADB server: host:port, separated by commas',
     format: addressList,
   }),
+  minBattery: setting({
+    name: 'PHALANX_MIN_BATTERY',
+    default: '15',
+    description: 'phones with less in their battery rest; 0 for no limit',
+    format: wholeNumber({ min: 0, max: 90, unit: '%' }),
+  }),
+  maxTemperature: setting({
+    name: 'PHALANX_MAX_TEMPERATURE',
+    default: '45',
+    description: 'phones whose battery is hotter rest; 0 for no limit',
+    format: wholeNumber({ min: 0, max: 80, unit: '°C' }),
+  }),
+  rebootPhones: setting({
+    name: 'PHALANX_REBOOT_PHONES',
+    default: 'false',
+    description: 'whether a phone may be restarted when nothing else has mended it',
+    format: trueOrFalse,
+  }),
+  phoneGraceSeconds: setting({
+    name: 'PHALANX_PHONE_GRACE_SECONDS',
+    default: '60',
+    description: 'how long a phone may be away before the runs on it have failed',
+    format: wholeNumber({ min: 1, max: 3600, unit: 'seconds' }),
+  }),
   allowPrivateFetch: setting({
     name: 'PHALANX_ALLOW_PRIVATE_FETCH',
     default: 'false',

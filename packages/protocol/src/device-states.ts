@@ -6,6 +6,7 @@ export const reportedDeviceStates = [
   'connecting',
   'booting',
   'locked',
+  'resting',
   'unauthorized',
   'no_permissions',
   'offline',

@@ -233,6 +233,7 @@ export const errorTable = {
     status: 500,
     message: 'Something went wrong in the service. Its log has the cause under request {request_id}.',
   },
+  host_asked_in_vain: { status: 502, message: 'Device {device_id} did not do that: {reason}.' },
   screen_failed: { status: 502, message: 'Device {device_id} did not show its screen: {reason}.' },
   screenshot_failed: { status: 502, message: 'Device {device_id} gave no screenshot: {reason}.' },
   storage_full: {

@@ -11,12 +11,13 @@ import { Type, type Static } from 'typebox';
 
 import { ReportedDeviceState } from './device-states.ts';
 import { EpochMs, Id, Uuid } from './ids.ts';
+import { PhoneInput } from './phone-input.ts';
 import { JsonObject } from './rest/contract.ts';
 import { CaptureKind, RecordReport } from './records.ts';
 import { maxRunResultBytes, RunError, RunOutcome, RunStatus } from './runs.ts';
 
 /** Raised when the messages change so that an older server can't follow. */
-export const hostProtocolVersion = 3;
+export const hostProtocolVersion = 4;
 /** A server follows hosts of its own version and of the one before, so that it can be brought up to date first. */
 export const oldestHostProtocolVersion = hostProtocolVersion - 1;
 export const hostConnectPath = '/api/v2/hosts/connect';
@@ -147,6 +148,10 @@ export const HostFrameHeader = Type.Union([
   Type.Object({ type: Type.Literal('screenshot'), request_id: Uuid }),
   /** Payload: JSON of a `DeviceScreen`. */
   Type.Object({ type: Type.Literal('screen'), request_id: Uuid }),
+  /** Payload: JSON of a `PhoneHealth`. */
+  Type.Object({ type: Type.Literal('health'), request_id: Uuid }),
+  /** No payload: it was done. */
+  Type.Object({ type: Type.Literal('input'), request_id: Uuid }),
 ]);
 export type HostFrameHeader = Static<typeof HostFrameHeader>;
 
@@ -200,5 +205,9 @@ export const ServerMessage = Type.Union([
     serial: Type.String(),
     width: Type.Union([Type.Integer(), Type.Null()]),
   }),
+  /** How the phone is and what it went through. From version 4 on. */
+  Type.Object({ type: Type.Literal('health'), request_id: Uuid, serial: Type.String() }),
+  /** Touch, type or start something. From version 4 on. */
+  Type.Object({ type: Type.Literal('input'), request_id: Uuid, serial: Type.String(), input: PhoneInput }),
 ]);
 export type ServerMessage = Static<typeof ServerMessage>;

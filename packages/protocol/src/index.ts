@@ -5,6 +5,8 @@ export * from './errors.ts';
 export * from './host-messages.ts';
 export * from './ids.ts';
 export * from './logs.ts';
+export * from './phone-health.ts';
+export * from './phone-input.ts';
 export * from './openapi/document.ts';
 export * from './openapi/error-responses.ts';
 export * from './recent-bundles.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../connection/server-connection.ts';
-import type { Driver } from '../driver/driver.ts';
+import type { Phone } from './phone.ts';
 import type { PhoneWatch } from './watch-phones.ts';
 
 const timeoutMs = 15_000;
@@ -19,14 +19,14 @@ export interface AnswerOptions {
 
 /** Answers a question of the server about a phone: with what `ask` gives, or with the reason why there is nothing. */
 export async function answerRequest(
-  { type, request_id, serial }: PhoneRequest & { type: 'screenshot' | 'screen' },
+  { type, request_id, serial }: PhoneRequest & { type: 'screenshot' | 'screen' | 'health' | 'input' },
   { phones, connection, log }: AnswerOptions,
-  ask: (driver: Driver, signal: AbortSignal) => Promise<Buffer>,
+  ask: (phone: Phone, signal: AbortSignal) => Promise<Buffer>,
 ): Promise<void> {
   try {
     const phone = phones.find(serial);
     if (phone === undefined) throw new Error(`The phone ${serial} is not connected to this host`);
-    const answer = await ask(phone.driver(), AbortSignal.timeout(timeoutMs));
+    const answer = await ask(phone, AbortSignal.timeout(timeoutMs));
     connection.sendFrame({ type, request_id }, answer);
   } catch (error) {
     log.debug({ serial, err: error }, `No ${type}`);

@@ -3,6 +3,8 @@ import type { PhoneShell } from '../driver/phone-shell.ts';
 import type { UiBackend } from '../driver/ui-backend.ts';
 import { follow, pause } from '../time/time-limit.ts';
 import { type ProbeResult, probePhone } from './heartbeat.ts';
+import { checkHealth } from './check-health.ts';
+import type { PhoneRules } from './phone-rules.ts';
 import type { PhoneRecord } from './phone-record.ts';
 
 const goneGraceMs = 300;
@@ -16,6 +18,8 @@ export interface Beating {
     readonly heartbeatMs: number;
     readonly probeTimeoutMs: number;
     readonly callTimeoutMs: number;
+    readonly healthMs: number;
+    readonly rules: PhoneRules;
   };
   readonly isBusy: () => boolean;
   /** Aborted when a better backend was found. */
@@ -28,8 +32,10 @@ export async function keepAlive(beating: Beating): Promise<void> {
   const { gone } = shell.connection;
   const waiting = new AbortController();
   const stops = [gone, backend.failed, beating.found].map((signal) => follow(signal, waiting));
+  let blindness: string | undefined;
   const isHelperStuck = createPatience(beating);
   let beganAt = performance.now();
+  let checkedAt = Number.NEGATIVE_INFINITY;
   try {
     for (;;) {
       // Counted from the last beat, so that a slow answer doesn't put off the next question.
@@ -51,6 +57,17 @@ export async function keepAlive(beating: Beating): Promise<void> {
           'phone_gone',
           `The phone did not answer in ${options.probeTimeoutMs / 1000} s.`,
         );
+      }
+      if (result === 'alive' && performance.now() - checkedAt > options.healthMs) {
+        checkedAt = performance.now();
+        await checkHealth({ ...beating, rules: options.rules }).catch((error: unknown) => {
+          gone.throwIfAborted();
+          if (!backend.failed.aborted) blindness = error instanceof Error ? error.message : String(error);
+        });
+        if (blindness !== undefined) {
+          phone.setTrouble('helper_failed', `${blindness} Restarting it.`);
+          return;
+        }
       }
       if (isHelperStuck(result)) {
         phone.setTrouble('helper_failed', 'The UI helper on the phone does not answer. Restarting it.');

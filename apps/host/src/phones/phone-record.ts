@@ -1,4 +1,6 @@
+import type { PhoneFacts } from '@phalanx/protocol';
 import type { Driver } from '../driver/driver.ts';
+import { PhoneHistory } from './phone-history.ts';
 import {
   type Phone,
   type PhoneDescription,
@@ -13,12 +15,17 @@ export class PhoneRecord implements Phone {
   readonly serial: string;
   readonly isIdentified: boolean;
   readonly screen = new ScreenHolder();
+  readonly history = new PhoneHistory();
+  /** When its UI helper died, on a clock that never goes back. */
+  readonly helperDeaths: number[] = [];
   readonly #onChange: (phone: Phone) => void;
   readonly #now: () => number;
   #state: PhoneState;
   #description: PhoneDescription | undefined;
   #confirmedAt = 0;
   #driver: Driver | undefined;
+  #readyReason = '';
+  #facts: PhoneFacts | null = null;
 
   constructor(
     identity: Pick<Phone, 'serial' | 'isIdentified'>,
@@ -50,7 +57,36 @@ export class PhoneRecord implements Phone {
     return this.#driver;
   }
 
+  get facts(): PhoneFacts | null {
+    return this.#facts;
+  }
+
+  setFacts(facts: PhoneFacts): void {
+    this.#facts = facts;
+  }
+
+  now(): number {
+    return this.#now();
+  }
+
+  /** The host does something to mend the phone. */
+  repair(step: 'helper' | 'reconnect' | 'reboot', reason: string): void {
+    const { state } = this.#state;
+    this.history.add({ at: this.#now(), kind: 'repair', state, step, reason: reason.slice(0, 2000) });
+  }
+
+  /** The operator's rules want it left alone; who works with it now may end what they do. */
+  rest(reason: string): void {
+    if (!this.screen.isHeld && ['ready', 'resting'].includes(this.#state.state))
+      this.#change('resting', reason);
+  }
+
+  endRest(): void {
+    if (this.#state.state === 'resting') this.#change('ready', this.#readyReason);
+  }
+
   setReady(driver: Driver, reason: string): void {
+    this.#readyReason = reason;
     this.#driver = driver;
     this.screen.setDriver(driver);
     this.confirm();
@@ -76,6 +112,7 @@ export class PhoneRecord implements Phone {
     const before = this.#state;
     if (before.state === state && before.reason === reason) return;
     this.#state = { state, reason, since: before.state === state ? before.since : this.#now() };
+    this.history.add({ at: this.#now(), kind: 'state', state, step: null, reason: reason.slice(0, 2000) });
     this.#onChange(this);
   }
 }

@@ -7,6 +7,7 @@ import { keepAlive } from './keep-alive.ts';
 import type { PhoneRecord } from './phone-record.ts';
 import type { PhoneDescription } from './phone.ts';
 import { readDescription } from './read-description.ts';
+import type { PhoneRules } from './phone-rules.ts';
 import { seekHelper } from './seek-helper.ts';
 import { type BackendStart, lowestSdk, startBackend, type StartedBackend } from './start-backend.ts';
 import { waitForBoot } from './wait-for-boot.ts';
@@ -17,10 +18,17 @@ export interface SessionOptions {
   readonly callTimeoutMs: number;
   /** How soon a helper that could not be had is tried again. */
   readonly helperRetryMs: number;
+  /** How often a phone that answers is looked after. */
+  readonly healthMs: number;
+  readonly rules: PhoneRules;
+  /** Whether a phone may be restarted when nothing else helped. */
+  readonly mayReboot: boolean;
 }
 
 // A helper that dies more often is given up for this connection.
 const maxHelperDeaths = 5;
+const reconnectAt = 3;
+const rebootAt = 4;
 const deathWindowMs = 10 * 60_000;
 
 /** Brings a connected phone to `ready` and keeps it there. Returns, after closing the connection, when the phone does not answer or is gone. */
@@ -34,13 +42,13 @@ export async function runSession(
     await waitForBoot(phone, shell);
     const description = await askPhone(shell, (signal) => readDescription(shell, signal));
     phone.setDescription(description);
-    const deaths: number[] = [];
     while (!connection.gone.aborted) {
       // The helper also dies when Android itself starts anew below a standing connection.
       await waitForBoot(phone, shell);
-      const recent = deaths.filter((at) => performance.now() - at < deathWindowMs).length;
+      const recent = recentDeaths(phone);
       await serve({ phone, shell, description, options, isHelperUsable: recent < maxHelperDeaths });
-      deaths.push(performance.now());
+      phone.helperDeaths.push(performance.now());
+      await repair(phone, shell, options.mayReboot);
     }
   } catch (error) {
     if (connection.gone.aborted) return;
@@ -48,6 +56,26 @@ export async function runSession(
     phone.setTrouble('unresponsive', `${text} Reconnecting.`);
     connection.close(text);
   }
+}
+
+function recentDeaths({ helperDeaths }: PhoneRecord): number {
+  return helperDeaths.filter((at) => performance.now() - at < deathWindowMs).length;
+}
+
+/** What is tried for a phone whose helper died, ever stronger. Throws where the connection has to end for it. */
+async function repair(phone: PhoneRecord, shell: PhoneShell, mayReboot: boolean): Promise<void> {
+  const deaths = recentDeaths(phone);
+  const { reason } = phone.state;
+  if (deaths === reconnectAt) {
+    phone.repair('reconnect', reason);
+    throw new Error(`The UI helper stopped ${deaths} times in ten minutes.`);
+  }
+  if (deaths === rebootAt && mayReboot) {
+    phone.repair('reboot', reason);
+    await shell.open('reboot:', shell.connection.gone).catch(() => {});
+    throw new Error(`The UI helper stopped ${deaths} times in ten minutes; the phone is restarted.`);
+  }
+  phone.repair('helper', reason);
 }
 
 interface Serving {

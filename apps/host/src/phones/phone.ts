@@ -1,6 +1,7 @@
-import type { ReportedDeviceState } from '@phalanx/protocol';
+import type { PhoneFacts, ReportedDeviceState } from '@phalanx/protocol';
 
 import type { Driver } from '../driver/driver.ts';
+import type { PhoneHistory } from './phone-history.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
 /** What a phone is doing, in one word. Only `ready` phones take calls. */
@@ -38,6 +39,10 @@ export interface Phone {
   readonly description: PhoneDescription | undefined;
   /** When the phone last answered, epoch milliseconds; 0 when it never did. */
   readonly confirmedAt: number;
+  /** What it went through since the host began. */
+  readonly history: Pick<PhoneHistory, 'list' | 'lastRepair'>;
+  /** Null until it was asked. */
+  readonly facts: PhoneFacts | null;
   /** Who works with the screen holds it awake. */
   readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
   /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */

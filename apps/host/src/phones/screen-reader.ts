@@ -13,9 +13,9 @@ export const answerScreen = (
   request: PhoneRequest & { width: number | null },
   { clock, ...options }: AnswerOptions & { clock: ServiceClock },
 ): Promise<void> =>
-  answerRequest({ ...request, type: 'screen' }, options, async (driver, signal) =>
+  answerRequest({ ...request, type: 'screen' }, options, async (phone, signal) =>
     Buffer.from(
-      JSON.stringify(await readScreen(driver, { clock, width: request.width ?? usualWidth, signal })),
+      JSON.stringify(await readScreen(phone.driver(), { clock, width: request.width ?? usualWidth, signal })),
     ),
   );
 

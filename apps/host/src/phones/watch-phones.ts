@@ -5,6 +5,7 @@ import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
 import type { Phone } from './phone.ts';
+import type { PhoneRules } from './phone-rules.ts';
 import { PhoneRoster } from './phone-roster.ts';
 
 export interface WatchPhonesOptions {
@@ -23,6 +24,12 @@ export interface WatchPhonesOptions {
   readonly callTimeoutMs?: number | undefined;
   /** How soon a UI helper that could not be had is tried again, while the phone is idle. Default 180000. */
   readonly helperRetryMs?: number | undefined;
+  /** How often a phone that answers is looked after. Default 30000. */
+  readonly healthMs?: number | undefined;
+  /** Default: no limits. */
+  readonly rules?: PhoneRules | undefined;
+  /** Whether a phone may be restarted when nothing else helped. Default false. */
+  readonly mayReboot?: boolean | undefined;
   /** Epoch milliseconds. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -36,12 +43,14 @@ export interface PhoneWatch {
   close(): Promise<void>;
 }
 
+const noRules: PhoneRules = { minBatteryPercent: 0, maxTemperatureCelsius: 0 };
+
 /** Finds the phones of this machine and network, and keeps each one usable as far as that can be done from here. */
 export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
   const { heartbeatMs = 5000, probeTimeoutMs = 3000, callTimeoutMs = 30_000, now = Date.now } = options;
-  const { helperRetryMs = 180_000 } = options;
+  const { helperRetryMs = 180_000, healthMs = 30_000, rules = noRules, mayReboot = false } = options;
   const roster = new PhoneRoster(
-    { heartbeatMs, probeTimeoutMs, callTimeoutMs, helperRetryMs },
+    { heartbeatMs, probeTimeoutMs, callTimeoutMs, helperRetryMs, healthMs, rules, mayReboot },
     options.log,
     now,
   );

@@ -15,6 +15,20 @@ describe('a host that executes a run', { timeout: 60_000 }, () => {
     expect([end.error, host.service.messages(runId)]).toEqual([null, [`device-1 ${serial}`]]);
   });
 
+  it('fails when its phone does not come back, whatever the code catches', async () => {
+    await host.stop();
+    await host.reopen({ PHALANX_PHONE_GRACE_SECONDS: '1' });
+    const runId = host.launch(`
+      console.log('begun');
+      for (;;) await agent.actions.tap(1, 1).catch(() => agent.actions.sleep(10));
+    `);
+    await host.service.until(() => host.service.messages(runId).length > 0);
+    await host.phone.stop();
+    const { status, error } = await host.service.untilEnded(runId);
+    expect([status, error?.code]).toEqual(['failed', 'phone_lost']);
+    expect(error?.message).toContain('was away for 1 s');
+  });
+
   it('logs an uncaught error once and reports it', async () => {
     const runId = host.launch("throw new TypeError('no such thing');");
     const end = await host.service.untilEnded(runId);

@@ -21,6 +21,8 @@ export interface RunTask {
 
 export interface RunSurroundings {
   phones: PhoneWatch;
+  /** So long the phone may be away before the run has failed. */
+  phoneGraceMs: number;
   pool: SandboxPool;
   runLog: SpooledLog;
   recorder: RunRecorder;
@@ -69,8 +71,10 @@ async function execute(
   };
   stopAsked.addEventListener('abort', stop, { once: true });
   const letSleep = surroundings.phones.find(task.serial)?.screen.hold();
+  const loss = watchForLoss(surroundings, task.serial, stop);
   try {
-    const { end, hasBegun } = await follow(sandbox, surroundings.start, stopAsked);
+    const { end: ownEnd, hasBegun } = await follow(sandbox, surroundings.start, stopAsked);
+    const end = loss.reason() === undefined ? ownEnd : failed('phone_lost', loss.reason() ?? '');
     // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
     if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
     return account.complete(end);
@@ -79,9 +83,43 @@ async function execute(
     await sandbox.ended;
     throw error;
   } finally {
+    loss.stop();
     letSleep?.();
     surroundings.recorder.close();
   }
+}
+
+/** A run whose phone does not come back can do nothing more, and would keep the phone. */
+function watchForLoss(
+  { phones, phoneGraceMs }: RunSurroundings,
+  serial: string,
+  end: () => void,
+): { reason: () => string | undefined; stop: () => void } {
+  let lost: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    const { state } = phones.find(serial) ?? {};
+    if (state?.state === 'ready') {
+      clearTimeout(timer);
+      timer = undefined;
+      return;
+    }
+    timer ??= setTimeout(() => {
+      const now = phones.find(serial)?.state;
+      lost = `The phone ${serial} was away for ${phoneGraceMs / 1000} s: ${now?.reason ?? 'it is another phone now.'}`;
+      end();
+    }, phoneGraceMs);
+  };
+  const unsubscribe = phones.onChange((phone) => {
+    if (phone.serial === serial) look();
+  });
+  return {
+    reason: () => lost,
+    stop: () => {
+      clearTimeout(timer);
+      unsubscribe();
+    },
+  };
 }
 
 async function recordBadEnd(

@@ -25,6 +25,7 @@ export interface RunLauncherOptions {
   phones: PhoneWatch;
   pool: SandboxPool;
   limits: SandboxLimits;
+  phoneGraceMs: number;
   log: Logger;
 }
 
@@ -116,7 +117,7 @@ export class RunLauncher {
   }
 
   async #execute(run: HeldRun, task: Parameters<typeof executeRun>[0]): Promise<void> {
-    const { desk, records, spool, phones, pool, log } = this.#options;
+    const { desk, records, spool, phones, pool, phoneGraceMs, log } = this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
     const start: RunStart = {
@@ -125,7 +126,7 @@ export class RunLauncher {
     };
     const { serial, deviceId } = task;
     const recorder = records.recorderOf({ runId: run_id, serial, deviceId });
-    const execution = executeRun(task, { phones, pool, runLog, recorder, log, start });
+    const execution = executeRun(task, { phones, phoneGraceMs, pool, runLog, recorder, log, start });
     run.execution = execution;
     this.#executing.add(execution.done);
     const end = this.#endOf(run, await execution.done);

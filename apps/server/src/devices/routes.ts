@@ -5,6 +5,7 @@ import { ApiError } from '../http/api-error.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
+import { doInput, readHealth } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView } from './device-view.ts';
 import { readScreen } from './read-screen.ts';
@@ -16,7 +17,7 @@ interface DeviceRoutesOptions {
   activeRuns: ActiveRuns;
 }
 
-/** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot` */
+/** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot, history` · `POST /devices/:id/input` */
 export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: DeviceRoutesOptions): void {
   const view = (seen: SeenDevice, viewerId: string) => deviceView(access, activeRuns, { ...seen, viewerId });
 
@@ -51,6 +52,23 @@ export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: De
     reply.headers({ etag, 'cache-control': 'no-cache' });
     if (raw.headers['if-none-match'] === etag) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').send(body);
+  });
+
+  addRoute(app, deviceRoutes.history, async ({ principal, params }) => ({
+    success: true,
+    health: await readHealth(access.get(params.id, principal.userId).device),
+  }));
+
+  addRoute(app, deviceRoutes.input, async ({ principal, params, body }) => {
+    const { device, role } = access.get(params.id, principal.userId);
+    if (role === 'view')
+      throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
+    if (principal.projectIds !== null)
+      throw ApiError.of('forbidden', {
+        reason: 'A token that is limited to projects touches no phone by hand',
+      });
+    await doInput(device, body);
+    return { success: true, message: `Device ${device.id} has done it.` };
   });
 
   addRawRoute(app, deviceRoutes.screenshot, async ({ principal, params }, reply) => {

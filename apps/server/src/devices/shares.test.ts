@@ -38,6 +38,8 @@ const endpoints: readonly Endpoint[] = [
   ['forgets the device', [409, 403, 403, 403, 404, 403], call('DELETE', device)],
   ['takes a screenshot', [200, 200, 200, 200, 404, 200], (caller) => phone.screenshot(caller)],
   ['looks at the screen', [200, 200, 200, 200, 404, 200], (caller) => phone.screen(caller)],
+  ['reads its history', [200, 200, 200, 200, 404, 200], (caller) => phone.history(caller)],
+  ['touches the screen', [200, 200, 403, 200, 404, 403], (caller) => phone.touch(caller)],
   ['starts direct code', [200, 200, 400, 200, 400, 403], (caller) => phone.launchDirect(caller)],
   ['starts a project', [200, 200, 400, 200, 400, 200], (caller) => phone.launchProject(caller)],
   ['stops a project', [200, 200, 400, 200, 400, 200], (caller) => phone.launchProject(caller, 'stop')],

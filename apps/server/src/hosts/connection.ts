@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import {
+  type PhoneInput,
   closeCodes,
   hostProtocolVersion,
   oldestHostProtocolVersion,
@@ -38,6 +39,8 @@ interface ConnectionOptions {
 /** Missed heartbeats after which a host counts as gone. */
 /** Hosts of an older one know no `screen`. */
 const screenVersion = 2;
+/** From this version on hosts tell of the health of phones and take input by hand. */
+const healthVersion = 4;
 const toleratedSilence = 3;
 const helloTimeoutMs = 10_000;
 /** Messages that wait to be handled; beyond it the socket is not read. */
@@ -117,6 +120,21 @@ export class HostConnection implements HostLink {
     return this.#requests.ask((requestId) => {
       this.send({ type: 'screen', request_id: requestId, serial, width });
     });
+  }
+
+  requestHealth(serial: string): Promise<Buffer> {
+    return this.#askNew((request_id) => ({ type: 'health', request_id, serial }));
+  }
+
+  async requestInput(serial: string, input: PhoneInput): Promise<void> {
+    await this.#askNew((request_id) => ({ type: 'input', request_id, serial, input }));
+  }
+
+  #askNew(message: (requestId: string) => ServerMessage): Promise<Buffer> {
+    if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
+    if (this.#version < healthVersion)
+      return Promise.reject(new Error('its host is of an older release: bring it up to date'));
+    return this.#requests.ask((requestId) => this.send(message(requestId)));
   }
 
   drop(closeCode: number, reason: string): void {

@@ -1,4 +1,4 @@
-import type { RecentBundles, ServerMessage } from '@phalanx/protocol';
+import type { PhoneInput, RecentBundles, ServerMessage } from '@phalanx/protocol';
 
 import type { Principal } from '../http/principal.ts';
 
@@ -24,6 +24,10 @@ export interface HostLink {
   requestScreenshot(serial: string): Promise<Buffer>;
   /** Takes tree and picture of a phone's screen: JSON of a `DeviceScreen`. Rejects with a sentence for people. */
   requestScreen(serial: string, width: number | null): Promise<Buffer>;
+  /** How a phone is: JSON of a `PhoneHealth`. Rejects with a sentence for people. */
+  requestHealth(serial: string): Promise<Buffer>;
+  /** Rejects with a sentence for people. */
+  requestInput(serial: string, input: PhoneInput): Promise<void>;
   /** Ends the connection; the host comes back and says again what was not acknowledged. */
   drop(closeCode: number, reason: string): void;
 }

@@ -2,6 +2,8 @@ import { Type, type Static } from 'typebox';
 
 import { DeviceState } from '../device-states.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
+import { PhoneHealth } from '../phone-health.ts';
+import { PhoneInput } from '../phone-input.ts';
 import { success, type RouteContract } from './contract.ts';
 import { pageOf, idPageQuery } from './page.ts';
 import { DeviceRole, UserName } from './shares.ts';
@@ -133,6 +135,34 @@ export const deviceRoutes = {
     }),
     responses: { 200: Type.Object({ success, screen: DeviceScreen }), 304: [] },
     errors: ['device_not_found', 'screen_failed'],
+  },
+  history: {
+    method: 'GET',
+    path: '/api/v2/devices/:id/history',
+    operationId: 'deviceHistory',
+    tag: 'Devices',
+    summary: 'Read how a phone is, what it went through, and what its host did to mend it',
+    description: 'Since its host began, at most 200 events. The host is asked: it has to be connected.',
+    scope: 'read',
+    params,
+    responses: { 200: Type.Object({ success, health: PhoneHealth }) },
+    errors: ['device_not_found', 'host_asked_in_vain'],
+  },
+  input: {
+    method: 'POST',
+    path: '/api/v2/devices/:id/input',
+    operationId: 'deviceInput',
+    tag: 'Devices',
+    summary: 'Tap, swipe, type, press a key or start an app, by hand',
+    description:
+      'Answered when the phone has done it. It comes between the calls of an automation that runs there.',
+    scope: 'launch',
+    audit: null,
+    params,
+    body: PhoneInput,
+    bodyExample: { type: 'tap', x: 540, y: 1200 },
+    responses: { 200: Type.Object({ success, message: Type.String() }) },
+    errors: ['device_not_found', 'host_asked_in_vain'],
   },
   screenshot: {
     method: 'GET',

@@ -185,6 +185,26 @@ export class SharedPhone {
     return reply;
   }
 
+  async history(caller: Caller): Promise<ApiReply> {
+    const asked = this.host.waitFor('health').then(({ request_id }) => {
+      const health = JSON.stringify({ facts: null, last_repair: null, events: [] });
+      this.host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'health', request_id })}\n${health}`));
+    });
+    const reply = await this.api(caller)('GET', `/api/v2/devices/${this.deviceId}/history`);
+    if (reply.status === 200) await asked;
+    return reply;
+  }
+
+  async touch(caller: Caller): Promise<ApiReply> {
+    const asked = this.host.waitFor('input').then(({ request_id }) => {
+      this.host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'input', request_id })}\n`));
+    });
+    const body = { type: 'tap', x: 1, y: 2 };
+    const reply = await this.api(caller)('POST', `/api/v2/devices/${this.deviceId}/input`, { body });
+    if (reply.status === 200) await asked;
+    return reply;
+  }
+
   #memberPath(user: User): string {
     return `/api/v2/automation-project/${this.project.id}/members/${this.idOf(user)}`;
   }

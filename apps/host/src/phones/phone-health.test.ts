@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPhoneTestBed, type PhoneTestBed } from './testing/phone-test-bed.ts';
+import { waitForPhone, waitForState } from './testing/wait-for-phone.ts';
+
+let bed: PhoneTestBed;
+beforeEach(async () => {
+  bed = await createPhoneTestBed();
+});
+afterEach(async () => {
+  await bed.close();
+});
+
+const quick = { heartbeatMs: 50, healthMs: 50 };
+
+describe('the health of a phone', () => {
+  it('is read from it, and tells what it went through', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    phone.android.battery.level = 63;
+    const ready = await waitForState(bed.watch({ addresses: [phone], ...quick }), 'SIM1', 'ready');
+    await expect
+      .poll(() => ready.facts)
+      .toMatchObject({
+        battery_percent: 63,
+        temperature_celsius: 27.1,
+        charging: true,
+        screen: 'on',
+        wifi_address: '192.168.7.23',
+      });
+    expect(ready.facts?.free_bytes).toBeGreaterThan(1_000_000);
+    expect(ready.facts?.uptime_seconds).toBeGreaterThan(3000);
+    expect(ready.history.list().map(({ state }) => state)).toEqual(['connecting', 'ready']);
+  });
+
+  it('keeps it from work while its battery is low, until it is better than the limit', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    const rules = { minBatteryPercent: 15, maxTemperatureCelsius: 45 };
+    const watch = bed.watch({ addresses: [phone], ...quick, rules });
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    const letGo = ready.screen.hold();
+    phone.android.battery.level = 9;
+    await expect.poll(() => ready.facts?.battery_percent).toBe(9);
+    expect(ready.state.state).toBe('ready');
+    letGo();
+    await waitForState(watch, 'SIM1', 'resting');
+    expect(ready.state.reason).toContain('9 %');
+    expect(() => ready.driver()).toThrow('resting');
+    phone.android.battery.level = 16;
+    await expect.poll(() => ready.facts?.battery_percent).toBe(16);
+    expect(ready.state.state).toBe('resting');
+    phone.android.battery.level = 20;
+    await waitForState(watch, 'SIM1', 'ready');
+    phone.android.battery.temperature = 47;
+    await waitForState(watch, 'SIM1', 'resting');
+    expect(ready.state.reason).toContain('47.0 °C');
+  });
+
+  it('is repaired in steps: the helper, the connection, and a restart where that is allowed', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1', bootMs: 50 });
+    const watch = bed.watch({ addresses: [phone], ...quick, mayReboot: true });
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    const firstBoot = phone.android.boot.id;
+    for (const step of ['helper', 'helper', 'reconnect', 'reboot']) {
+      const repairs = ready.history.list().filter(({ kind }) => kind === 'repair').length;
+      await waitForState(watch, 'SIM1', 'ready');
+      phone.faults.killUiAutomation();
+      await expect
+        .poll(() => ready.history.list().filter(({ kind }) => kind === 'repair').length)
+        .toBe(repairs + 1);
+      expect(ready.history.lastRepair).toMatchObject({
+        step,
+        reason: expect.stringContaining('UiAutomation'),
+      });
+    }
+    await waitForPhone(watch, ({ state }) => state.state === 'ready' && phone.android.boot.id !== firstBoot);
+  });
+});
