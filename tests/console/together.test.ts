@@ -144,3 +144,24 @@ story('an operator sees why a phone is away, and what is refused on it', async (
   await page.getByRole('heading', { name: 'Kept' }).waitFor();
   await page.getByText('completed').waitFor();
 });
+
+story('a run is followed while it writes, and stopped', async () => {
+  const projectId = await service.createProject('Endless');
+  const content =
+    "for (let line = 1; ; line += 1) {\n  console.log('line', line);\n  await agent.actions.waitForText('never', { timeoutMs: 50 }).catch(() => console.warn('not there'));\n}\n";
+  await service.call('PUT', `/api/v2/automation/file/${projectId}`, { path: 'main.ts', content });
+  const [deviceId] = await service.readyDevices(1);
+  const body = { automationId: projectId, command: 'start', device_ids: [deviceId] };
+  const page = await openAs(service.token, '/runs');
+  await service.call('POST', '/api/v2/devices/launchAutomation', body);
+  await page.getByRole('link', { name: 'Endless' }).click();
+  const lines = page.getByRole('log');
+  await lines.getByText('line 3', { exact: true }).waitFor();
+  await page.getByRole('group', { name: 'Levels' }).getByRole('button', { name: /^log/ }).click();
+  await lines.getByText('not there').first().waitFor();
+  expect(await lines.getByText('line 1', { exact: true }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByText('stopped', { exact: true }).waitFor();
+  await page.goto(`${service.url}/devices/${deviceId}`);
+  await page.getByText('ready', { exact: true }).waitFor();
+});
