@@ -55,9 +55,13 @@ const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' 
 const wholeTime = (at: number): string => whole.format(at);
 export const clockTime = (at: number): string => clock.format(at);
 
-/** The time of today, and the day of others. */
+const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+/** The time of today, the day of others, with its year when that is another one. */
 function shortTime(at: number): string {
-  const isToday = new Date(at).toDateString() === new Date().toDateString();
+  const [then, today] = [new Date(at), new Date()];
+  if (then.getFullYear() !== today.getFullYear()) return date.format(at);
+  const isToday = then.toDateString() === today.toDateString();
   return isToday ? clock.format(at) : `${day.format(at)}, ${clock.format(at).slice(0, 5)}`;
 }
 
