@@ -87,7 +87,8 @@ export function selectorsOf(root: AndroidNode, node: AndroidNode): Selector[] {
   const all = [
     ...byId(root, node),
     ...byText(root, node, node.text, 'text'),
-    ...byText(root, node, node.description, 'description'),
+    // Both are looked for by the same words.
+    ...byText(root, node, node.description === node.text ? undefined : node.description, 'description'),
     ...byClassAndText(root, node),
     ...inside(root, node),
   ];
