@@ -161,7 +161,7 @@ story('a run is followed while it writes, and stopped', async () => {
   await lines.getByText('not there').first().waitFor();
   expect(await lines.getByText('line 1', { exact: true }).count()).toBe(0);
   await page.getByRole('button', { name: 'Stop' }).click();
-  await page.getByText('stopped', { exact: true }).waitFor();
+  await page.getByText('stopped').first().waitFor();
   await page.goto(`${service.url}/devices/${deviceId}`);
-  await page.getByText('ready', { exact: true }).waitFor();
+  await page.getByText('The phone is ready.').first().waitFor();
 });
