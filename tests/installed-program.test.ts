@@ -75,7 +75,7 @@ describe('a first day', () => {
     const [, url = ''] = (await service?.printed(/Phalanx is at (\S+)/)) ?? [];
     const page = await (await fetch(`${url}/devices`)).text();
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
-    const reply = await fetch(`${url}${script}`);
+    const reply = await fetch(`${url}${script}`, { headers: { 'accept-encoding': 'br' } });
     expect([reply.status, reply.headers.get('content-encoding')]).toEqual([200, 'br']);
   });
 
