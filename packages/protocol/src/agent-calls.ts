@@ -155,6 +155,36 @@ export const agentCalls = {
       durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
     }),
   ),
+  /** Holds at the first point until what is there can be moved, and takes it to the second. */
+  'input.drag': call<void>()(
+    Type.Object({
+      fromX: coordinate,
+      fromY: coordinate,
+      toX: coordinate,
+      toY: coordinate,
+      durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+    }),
+  ),
+  /** Several fingers at once, each along its own way. */
+  'input.fingers': call<void>()(
+    Type.Object({
+      ways: Type.Array(
+        Type.Object({ fromX: coordinate, fromY: coordinate, toX: coordinate, toY: coordinate }),
+        { minItems: 1, maxItems: 10 },
+      ),
+      durationMs: Type.Integer({ minimum: 1, maximum: 60_000 }),
+    }),
+  ),
+  'input.hideKeyboard': call<void>()(nothing),
+  /** Presses a button of the dialog in front, the named one if there is a name; gives its label. */
+  'alert.press': call<string>()(
+    Type.Object({
+      answer: Type.Union([Type.Literal('accept'), Type.Literal('dismiss')]),
+      button: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    }),
+  ),
+  /** Quarter turns from upright. */
+  'screen.rotate': call<void>()(Type.Object({ quarterTurns: Type.Integer({ minimum: 0, maximum: 3 }) })),
   /** Types into the focused field, after what is there. Any Unicode text. */
   'input.text': call<void>()(Type.Object({ text: Type.String({ maxLength: 10_000 }) })),
   /** Empties the focused field. */

@@ -3,6 +3,13 @@ import { calls, form, holds, openForm, openSettings, settings, thrown } from './
 const { actions } = agent;
 const frontApp = async (): Promise<string> => (await actions.currentApp()).packageName;
 
+/** A dialog that its app shows at every third tap. */
+async function openDialog(): Promise<void> {
+  await actions.launchApp('dev.phalanx.sample.surprise');
+  for (let taps = 0; taps < 3; taps += 1) await (await actions.waitForText('Tap me')).tap();
+  await actions.waitForText('Enjoying this app?');
+}
+
 async function touching(): Promise<void> {
   const middleOf = async (text: string): Promise<[x: number, y: number]> => {
     const { left, top, right, bottom } = (await actions.waitForText(text)).boundsInScreen;
@@ -28,6 +35,20 @@ async function touching(): Promise<void> {
     tap: async () => {
       await actions.tap(...(await middleOf('About phone')));
       return isShown('Serial number');
+    },
+    drag: async () => {
+      await actions.drag(300, 900, 300, 700, 50);
+      return true;
+    },
+    pinch: async () => {
+      await actions.pinch(540, 1200, 200, 800, 50);
+      return true;
+    },
+    rotate: async () => {
+      await actions.rotate('landscape');
+      const wide = await actions.waitFor(({ boundsInScreen: { right, bottom } }) => right > bottom);
+      await actions.rotate('portrait');
+      return wide && actions.waitFor(({ boundsInScreen: { right, bottom } }) => right < bottom);
     },
     doubleTap: async () => {
       await actions.doubleTap(...(await middleOf('Serial number')));
@@ -65,10 +86,33 @@ async function touching(): Promise<void> {
       await actions.writeText('Grüße 🦴');
       return isShown('Grüße 🦴');
     },
+    hideKeyboard: async () => {
+      await actions.hideKeyboard();
+      return (await frontApp()) === form;
+    },
     clearText: async () => {
       await actions.clearText();
       await actions.waitForTextGone('Grüße 🦴');
       return true;
+    },
+    announcements: async () => {
+      for (const { scroll } of [{ scroll: 1 }, { scroll: 2 }])
+        await actions.swipe(300, 1800, 300, 500, 100 * scroll);
+      await (await actions.waitForText('Submit')).tap();
+      return (await actions.announcements()).includes('Something is missing');
+    },
+    openLink: async () => {
+      await actions.home();
+      await actions.openLink('sample-form:register', form);
+      return (await frontApp()) === form;
+    },
+    acceptAlert: async () => {
+      await openDialog();
+      return (await actions.acceptAlert()) === 'Rate' && isShown('Answer: rate');
+    },
+    dismissAlert: async () => {
+      await openDialog();
+      return (await actions.dismissAlert('Never')) === 'Never' && isShown('Answer: never');
     },
     inputKey: async () => {
       await actions.inputKey('TAB');

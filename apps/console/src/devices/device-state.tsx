@@ -12,7 +12,7 @@ export const stateLooks: Record<DeviceState, MarkLook> = {
   unauthorized: { tone: 'act', glyph: '▲', word: 'unauthorized' },
   no_permissions: { tone: 'act', glyph: '▲', word: 'no permissions' },
   locked: { tone: 'act', glyph: '▲', word: 'locked' },
-  resting: { tone: 'waiting', glyph: '☾', word: 'Resting' },
+  resting: { tone: 'waiting', glyph: '◌', word: 'resting' },
   recovery: { tone: 'act', glyph: '▲', word: 'recovery' },
   sideload: { tone: 'act', glyph: '▲', word: 'sideload' },
   bootloader: { tone: 'act', glyph: '▲', word: 'bootloader' },

@@ -111,6 +111,15 @@ function callsOf({ shell, backend, deviceInfo }: DriverOptions): Calls {
     'input.doubleTap': (params, signal) => backend.doubleTap(params, signal),
     'input.longPress': (params, signal) => backend.longPress(params, signal),
     'input.swipe': (params, signal) => backend.swipe(params, signal),
+    'input.drag': (way, signal) => backend.drag(way, signal),
+    'input.fingers': (fingers, signal) => backend.moveFingers(fingers, signal),
+    'input.hideKeyboard': (_, signal) => hideKeyboard(shell, backend, signal),
+    'alert.press': (press, signal) => backend.pressAlert(press, signal),
+    'screen.rotate': async ({ quarterTurns }, signal) => {
+      // With the sensor on, the phone would turn back by itself.
+      const settings = `settings put system accelerometer_rotation 0; settings put system user_rotation ${quarterTurns}`;
+      await shell.run(settings, signal);
+    },
     'input.text': ({ text }, signal) => backend.typeText(text, signal),
     'input.clearText': (_, signal) => backend.clearText(signal),
     'input.key': ({ keyCode }, signal) => backend.pressKey(keyCode, signal),
@@ -124,6 +133,12 @@ function callsOf({ shell, backend, deviceInfo }: DriverOptions): Calls {
     'app.current': (_, signal) => readCurrentApp(shell, signal),
     'device.info': async () => deviceInfo(),
   };
+}
+
+/** Only when one is shown: back would leave the app. */
+async function hideKeyboard(shell: PhoneShell, backend: UiBackend, signal: AbortSignal): Promise<void> {
+  const { stdout } = await shell.run('dumpsys input_method | grep mInputShown=', signal);
+  if (/mInputShown=true/.test(stdout)) await backend.pressKey(keyBack, signal);
 }
 
 async function limited<T>(

@@ -16,6 +16,10 @@ export interface UiBackend {
   doubleTap(point: AgentCallParams<'input.doubleTap'>, signal: AbortSignal): Promise<void>;
   longPress(press: AgentCallParams<'input.longPress'>, signal: AbortSignal): Promise<void>;
   swipe(swipe: AgentCallParams<'input.swipe'>, signal: AbortSignal): Promise<void>;
+  drag(way: AgentCallParams<'input.drag'>, signal: AbortSignal): Promise<void>;
+  moveFingers(fingers: AgentCallParams<'input.fingers'>, signal: AbortSignal): Promise<void>;
+  /** Gives the label of the button. */
+  pressAlert(press: AgentCallParams<'alert.press'>, signal: AbortSignal): Promise<string>;
   typeText(text: string, signal: AbortSignal): Promise<void>;
   clearText(signal: AbortSignal): Promise<void>;
   pressKey(keyCode: number, signal: AbortSignal): Promise<void>;

@@ -16,6 +16,7 @@ export function createActions({ bridge, sleep }: AgentParts): Actions {
     ...screenActions(bridge, pointer),
     ...keyActions(bridge),
     ...appActions(bridge),
+    ...dialogActions(bridge),
     sleep,
   };
 }
@@ -59,8 +60,30 @@ function keyActions(
   };
 }
 
-function appActions(bridge: AgentBridge): Pick<Actions, 'launchApp' | 'stopApp' | 'currentApp'> {
+const quarterTurns = { portrait: 0, landscape: 1, portraitReversed: 2, landscapeReversed: 3 } as const;
+
+function dialogActions(
+  bridge: AgentBridge,
+): Pick<Actions, 'acceptAlert' | 'dismissAlert' | 'rotate' | 'announcements' | 'hideKeyboard'> {
+  const press = (answer: 'accept' | 'dismiss', button: string | undefined): Promise<string> =>
+    bridge.call('alert.press', { answer, ...(button !== undefined && { button: String(button) }) });
   return {
+    acceptAlert: async (button) => press('accept', button),
+    dismissAlert: async (button) => press('dismiss', button),
+    rotate: async (to) => {
+      if (!Object.hasOwn(quarterTurns, to))
+        throw new TypeError(`A screen is turned to ${Object.keys(quarterTurns).join(', ')}.`);
+      return bridge.call('screen.rotate', { quarterTurns: quarterTurns[to] });
+    },
+    announcements: () => bridge.call('screen.content', {}).then(({ announced = [] }) => announced),
+    hideKeyboard: () => bridge.call('input.hideKeyboard', {}),
+  };
+}
+
+function appActions(bridge: AgentBridge): Pick<Actions, 'launchApp' | 'openLink' | 'stopApp' | 'currentApp'> {
+  return {
+    openLink: async (url, packageName) =>
+      bridge.call('app.openLink', { url: String(url), ...(packageName !== undefined && { packageName }) }),
     launchApp: (packageName) => bridge.call('app.launch', { packageName }),
     stopApp: (packageName) => bridge.call('app.stop', { packageName }),
     currentApp: () => bridge.call('app.current', {}),

@@ -3,7 +3,10 @@ import type { AgentBridge } from './agent-bridge.ts';
 const defaultHoldMs = 1000;
 const defaultSwipeMs = 300;
 
-type Pointer = Pick<AgentActions, 'tap' | 'doubleTap' | 'longPress' | 'swipe'>;
+const defaultDragMs = 500;
+const defaultPinchMs = 400;
+
+type Pointer = Pick<AgentActions, 'tap' | 'doubleTap' | 'longPress' | 'swipe' | 'drag' | 'pinch'>;
 
 /** Touches of the screen by coordinates. Fractions are rounded to the nearest pixel. */
 export function createPointer(bridge: AgentBridge): Pointer {
@@ -21,6 +24,28 @@ export function createPointer(bridge: AgentBridge): Pointer {
         toY: whole('toY', toY),
         durationMs: whole('durationMs', durationMs),
       }),
+    // oxlint-disable-next-line max-params -- the same as of `swipe`
+    drag: async (fromX, fromY, toX, toY, durationMs = defaultDragMs) =>
+      bridge.call('input.drag', {
+        fromX: whole('fromX', fromX),
+        fromY: whole('fromY', fromY),
+        toX: whole('toX', toX),
+        toY: whole('toY', toY),
+        durationMs: whole('durationMs', durationMs),
+      }),
+    // oxlint-disable-next-line max-params -- a point and two distances
+    pinch: async (x, y, fromDistance, toDistance, durationMs = defaultPinchMs) => {
+      const way = (side: number): { fromX: number; fromY: number; toX: number; toY: number } => ({
+        fromX: whole('x', x),
+        fromY: Math.max(0, whole('fromDistance', y + (side * fromDistance) / 2)),
+        toX: whole('x', x),
+        toY: Math.max(0, whole('toDistance', y + (side * toDistance) / 2)),
+      });
+      return bridge.call('input.fingers', {
+        ways: [way(-1), way(1)],
+        durationMs: whole('durationMs', durationMs),
+      });
+    },
   };
 }
 

@@ -79,6 +79,14 @@ interface AgentActions extends AgentWaits {
   /** Moves one finger from one point to another. Default: in 300 ms; at most 60,000. */
   swipe(fromX: number, fromY: number, toX: number, toY: number, durationMs?: number): Promise<void>;
 
+  /** Takes what is at the first point to the second: holds it, moves, lets go. Default: in 500 ms; at most 60,000. */
+  drag(fromX: number, fromY: number, toX: number, toY: number, durationMs?: number): Promise<void>;
+  /**
+   * Two fingers around a point, from one distance of each other to another: apart to zoom in, together to zoom out.
+   * Default: in 400 ms; at most 60,000. Rejects with `input_refused` while the phone is on the slower way.
+   */
+  pinch(x: number, y: number, fromDistance: number, toDistance: number, durationMs?: number): Promise<void>;
+
   /** Types into the focused field, after what is there: any Unicode text of up to 10,000 characters. */
   writeText(text: string): Promise<void>;
   /** Empties the focused field. */
@@ -87,6 +95,17 @@ interface AgentActions extends AgentWaits {
   inputKey(key: number | AndroidKey): Promise<void>;
   /** Presses a key of the direction pad. */
   dpad(direction: 'up' | 'down' | 'left' | 'right' | 'center'): Promise<void>;
+
+  /** Closes the soft keyboard when one is shown. */
+  hideKeyboard(): Promise<void>;
+  /** Presses the confirming button of the dialog in front, or the named one, and gives its label. Rejects with `no_alert`. */
+  acceptAlert(button?: string): Promise<string>;
+  /** Presses the declining button of the dialog in front, or the named one, and gives its label. Rejects with `no_alert`. */
+  dismissAlert(button?: string): Promise<string>;
+  /** Turns the screen, and keeps it from turning by itself. */
+  rotate(to: 'portrait' | 'landscape' | 'portraitReversed' | 'landscapeReversed'): Promise<void>;
+  /** The toasts and notifications of the last seconds, as far as the phone tells them. */
+  announcements(): Promise<readonly string[]>;
 
   back(): Promise<void>;
   home(): Promise<void>;
@@ -97,6 +116,8 @@ interface AgentActions extends AgentWaits {
 
   /** Starts an app by its package name, such as `com.android.settings`. */
   launchApp(packageName: string): Promise<void>;
+  /** Opens an address, such as `https://…` or a deep link, in whatever app takes it, or in the named one. */
+  openLink(url: string, packageName?: string): Promise<void>;
   /** Force-stops an app. */
   stopApp(packageName: string): Promise<void>;
   /** The app in front; `activity` is null when the phone does not say. */

@@ -87,7 +87,7 @@ export class Android implements SystemHost {
   /** The screen as it is now. The same object until something changes. */
   get screen(): Screen {
     if (this.#isFrozen && this.#screen) return this.#screen;
-    const minute = `${this.clock()} ${String(this.isScreenOn)} ${String(this.isLocked)}`;
+    const minute = [this.clock(), this.isScreenOn, this.isLocked, this.rotation].join(' ');
     if (!this.#screen || minute !== this.#screenMinute) this.#screen = composeScreen(this);
     this.#screenMinute = minute;
     return this.#screen;

@@ -3,6 +3,7 @@ import type { PhoneShell } from '../phone-shell.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { clearField } from './clear-field.ts';
 import { dumpTree } from './dump-tree.ts';
+import { pressAlert } from './press-alert.ts';
 import { runInput } from './input-command.ts';
 import { inputTextCommands } from './input-text.ts';
 import { screencap } from './screencap.ts';
@@ -27,6 +28,15 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
       input(`input swipe ${x} ${y} ${x} ${y} ${durationMs}`, signal),
     swipe: ({ fromX, fromY, toX, toY, durationMs }, signal) =>
       input(`input swipe ${fromX} ${fromY} ${toX} ${toY} ${durationMs}`, signal),
+    drag: ({ fromX, fromY, toX, toY, durationMs }, signal) =>
+      input(`input draganddrop ${fromX} ${fromY} ${toX} ${toY} ${durationMs}`, signal),
+    moveFingers: async () => {
+      throw new DriverError(
+        'input_refused',
+        "Several fingers at once need the UI helper. See the phone's state for why it is not there.",
+      );
+    },
+    pressAlert: (press, signal) => pressAlert(shell, press, signal),
     async typeText(text, signal) {
       for (const command of inputTextCommands(text)) await input(command, signal);
     },

@@ -3,7 +3,7 @@ import type { PhoneShell } from '../phone-shell.ts';
 import { DriverError } from '../driver-error.ts';
 import { parseTree } from '../tree/parse-tree.ts';
 import type { UiBackend } from '../ui-backend.ts';
-import { swipeActions } from './swipe-actions.ts';
+import { dragActions, fingersActions, swipeActions } from './swipe-actions.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
 import { isReady, lastLines, startHelper } from './start-helper.ts';
 import { createFieldTyper } from './text-field.ts';
@@ -70,6 +70,13 @@ function actions(session: HelperSession): Actions {
     longPress: ({ x, y, durationMs }, signal) =>
       post('appium/gestures/long_click', { offset: { x, y }, duration: durationMs }, signal),
     swipe: (swipe, signal) => post('actions', { actions: swipeActions(swipe) }, signal),
+    drag: (way, signal) => post('actions', { actions: dragActions(way) }, signal),
+    moveFingers: (fingers, signal) => post('actions', { actions: fingersActions(fingers) }, signal),
+    async pressAlert({ answer, button }, signal) {
+      const body = button === undefined ? {} : { buttonLabel: button };
+      const label = await session.post(`alert/${answer}`, body, signal);
+      return typeof label === 'string' ? label : (button ?? '');
+    },
     typeText: (text, signal) => typer.type(text, signal),
     clearText: (signal) => typer.clear(signal),
     pressKey: (keycode, signal) => post('appium/device/press_keycode', { keycode }, signal),
