@@ -2,7 +2,7 @@ import path from 'node:path';
 import { Type } from 'typebox';
 
 import { encodeBatch, type LogBatch } from '../../apps/server/src/logs/log-batch.ts';
-import { IncreasingIds } from '../../apps/server/src/increasing-ids.ts';
+import { IncreasingIds } from '../../apps/server/src/uuid-v7.ts';
 import { LogSegment } from '../../apps/server/src/logs/segment-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';

@@ -7,7 +7,7 @@ import { GitRepository, noObject } from '../../apps/server/src/git/git-repositor
 import { prepareGit } from '../../apps/server/src/git/prepare-git.ts';
 import { runGit } from '../../apps/server/src/git/run-git.ts';
 import { fileMode } from '../../apps/server/src/git/tree.ts';
-import { buildTree, withEntry } from '../../apps/server/src/git/tree-edit.ts';
+import { buildTree, withEntry } from '../../apps/server/src/git/tree-paths.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { changedContent, changedPath, sampleFiles } from '../projects/sample-project.ts';
 import { openRawChecker, type RawChecker } from '../projects/raw-checker.ts';

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { Type } from 'typebox';
 
 import { encodeBatch } from '../../apps/server/src/logs/log-batch.ts';
-import { IncreasingIds } from '../../apps/server/src/increasing-ids.ts';
+import { IncreasingIds } from '../../apps/server/src/uuid-v7.ts';
 import { LogSegment } from '../../apps/server/src/logs/segment-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';

@@ -1,15 +1,13 @@
 import path from 'node:path';
 
-import { DeviceAccess } from './devices/device-access.ts';
-import { DeviceShares } from './devices/device-shares.ts';
+import { DeviceAccess, DeviceShares } from './devices/device-access.ts';
 import { probeOfPart } from './faults/probe-folder.ts';
 import { Fleet } from './devices/fleet.ts';
 import { addMemberRoutes } from './devices/member-routes.ts';
 import { addDeviceRoutes } from './devices/routes.ts';
 import { createShareStore } from './devices/share-store.ts';
 import { createDeviceStore } from './devices/store.ts';
-import { EventBus } from './events/event-bus.ts';
-import { EventFeed, type FeedEvent } from './events/event-feed.ts';
+import { EventBus, EventFeed, type FeedEvent } from './events/event-feed.ts';
 import { addEventRoutes, type OpenStreams } from './events/routes.ts';
 import type { Foundation } from './foundation.ts';
 import { createMetrics, measureRequests, type Metrics } from './health/metrics.ts';

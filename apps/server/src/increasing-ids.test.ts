@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { isUuidV7 } from './uuid-v7.ts';
-import { IncreasingIds } from './increasing-ids.ts';
+import { IncreasingIds, isUuidV7 } from './uuid-v7.ts';
 
 /** Hours around a plausible time, so that steps back and equal times are frequent. */
 const times = fc.array(fc.integer({ min: 1_800_000_000_000, max: 1_800_000_000_050 }), {

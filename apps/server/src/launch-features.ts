@@ -5,15 +5,15 @@ import type { Foundation } from './foundation.ts';
 import { DirectLaunches } from './launches/direct-launches.ts';
 import { deleteOldLaunches } from './launches/history.ts';
 import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
-import { ProjectBundles } from './launches/project-bundles.ts';
+import { ProjectBundles } from './launches/bundles.ts';
 import { ProjectLaunches } from './launches/project-launches.ts';
 import { addLaunchRoutes } from './launches/routes.ts';
 import { RunPlaces } from './launches/run-places.ts';
 import { createLaunchStore, type LaunchStore } from './launches/store.ts';
 import { periodically } from './periodically.ts';
-import type { GetLaunchable } from './projects/launchable.ts';
+import type { GetLaunchable } from './projects/project-files.ts';
 import type { ProjectPeople } from './projects/project-people.ts';
-import { RunStops } from './runs/run-stops.ts';
+import { RunStops } from './runs/active-runs.ts';
 
 interface LaunchOptions {
   compiler: Compiler;

@@ -11,13 +11,12 @@ import { prepareGit, probeGit } from './git/prepare-git.ts';
 import { addGitRoutes } from './git-http/routes.ts';
 import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
 import { deleteProject } from './projects/delete-project.ts';
-import { createGetLaunchable, type GetLaunchable } from './projects/launchable.ts';
+import { createGetLaunchable, type GetLaunchable } from './projects/project-files.ts';
 import { createProjectAccess } from './projects/project-access.ts';
 import type { ProjectDesk } from './projects/project-desk.ts';
 import type { ProjectPeople } from './projects/project-people.ts';
 import { ProjectRepositories } from './projects/project-repositories.ts';
-import { ProjectSizes } from './projects/project-sizes.ts';
-import { ProjectTotals } from './projects/project-totals.ts';
+import { ProjectSizes, ProjectTotals } from './projects/project-sizes.ts';
 import { addProjectRoutes } from './projects/routes.ts';
 import { createProjectStore } from './projects/store.ts';
 

@@ -5,8 +5,7 @@ import type { GroupCommit, Write } from '../db/group-commit.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { ApiError } from '../http/api-error.ts';
 import type { Deed, DeedLog } from '../http/deed.ts';
-import { IncreasingIds } from '../increasing-ids.ts';
-import { Recurrences } from './recurrences.ts';
+import { IncreasingIds } from '../uuid-v7.ts';
 import type { AuditStore, StoredEntry } from './store.ts';
 
 interface Options {
@@ -24,7 +23,7 @@ interface Noted {
 }
 
 /** What is refused to one token, or to all strangers, is told apart so far until the next flush. */
-const mostKinds = 50;
+const mostRefusals = 50;
 const maxDetailsLength = 8192;
 
 /** To those who may not see a thing, it is not there. */
@@ -82,7 +81,7 @@ export class AuditLog implements DeedLog {
   private constructor(options: Options) {
     this.#options = options;
     this.#recurring = new Recurrences({
-      mostKinds,
+      mostKinds: mostRefusals,
       blur: ({ entry, readers }) => ({
         entry: { ...entry, address: null, subject_id: null, subject_name: null, details: '{"others":true}' },
         readers,
@@ -145,5 +144,51 @@ export class AuditLog implements DeedLog {
       faults.report(error, 'something could not be put in the audit log');
     });
     this.#written = Promise.all([this.#written, written]);
+  }
+}
+
+interface RecurrenceOptions<Item> {
+  /** So many kinds of a group are told apart. */
+  mostKinds: number;
+  /** What stands for all kinds beyond these. */
+  blur: (item: Item) => Item;
+  write: (item: Item, count: number) => void;
+}
+
+interface Kind<Item> {
+  item: Item;
+  /** How often it has come since it was last written. */
+  count: number;
+}
+
+/**
+ * What may come in any number and must not be written as often: the first of each kind is written at once, of the
+ * others how many they were.
+ */
+class Recurrences<Item> {
+  readonly #options: RecurrenceOptions<Item>;
+  readonly #groups = new Map<string, Map<string, Kind<Item>>>();
+
+  constructor(options: RecurrenceOptions<Item>) {
+    this.#options = options;
+  }
+
+  note(group: string, key: string, item: Item): void {
+    const { mostKinds, blur, write } = this.#options;
+    const kinds = this.#groups.get(group) ?? new Map<string, Kind<Item>>();
+    this.#groups.set(group, kinds);
+    const isKept = kinds.has(key) || kinds.size < mostKinds;
+    const name = isKept ? key : 'others';
+    const known = kinds.get(name);
+    if (known !== undefined) known.count += 1;
+    else kinds.set(name, { item: isKept ? item : blur(item), count: isKept ? 0 : 1 });
+    if (isKept && known === undefined) write(item, 1);
+  }
+
+  /** Writes what has come since, and begins anew. */
+  flush(): void {
+    const kinds = [...this.#groups.values()].flatMap((group) => [...group.values()]);
+    this.#groups.clear();
+    for (const { item, count } of kinds) if (count > 0) this.#options.write(item, count);
   }
 }

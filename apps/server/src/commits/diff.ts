@@ -3,7 +3,7 @@ import type { FileDiff } from '@phalanx/protocol';
 import { changeOf } from '../files/list-files.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { runGit } from '../git/run-git.ts';
-import { listDifferences } from '../git/tree-walk.ts';
+import { listDifferences } from '../git/tree-paths.ts';
 import { emptyTree, findTreeOf, readSavedState } from '../projects/saved-state.ts';
 
 /** Text of all files together; what goes beyond is left out. */

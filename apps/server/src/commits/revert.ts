@@ -1,9 +1,9 @@
 import type { Commit } from '@phalanx/protocol';
 
-import { requireCompiled } from '../compile/require-compiled.ts';
+import { requireCompiled } from '../compile/compiler.ts';
 import { privateRefs } from '../git/git-program.ts';
 import { noObject, type GitRepository } from '../git/git-repository.ts';
-import { listFiles } from '../git/tree-walk.ts';
+import { listFiles } from '../git/tree-paths.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../http/api-error.ts';
@@ -11,7 +11,7 @@ import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
 import { findCompiledTree, keepCompiled } from '../projects/compiled-trees.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
-import { findTotalsProblem } from '../projects/project-totals.ts';
+import { findTotalsProblem } from '../projects/project-sizes.ts';
 import {
   findTreeOf,
   isDirty,

@@ -1,13 +1,14 @@
 import type { Confinement } from '@phalanx/confinement';
 
 import { ApiError } from '../http/api-error.ts';
+import type { Turns } from '../limits/turns.ts';
 import { askBundle, askCheck, type FileChange } from './ask-process.ts';
-import { CompileProcessEnded, type CompileProcess, type EndReason } from './compile-process.ts';
+import { type CompileProcess, CompileProcessEnded, type EndReason } from './compile-process.ts';
 import { errorLine } from './error-lines.ts';
+import { ProcessPool } from './process-pool.ts';
 import type { BundleResult } from './process/bundle.ts';
 import { requireKnownChecker } from './process/language-libraries.ts';
-import { ProcessPool } from './process-pool.ts';
-import { SourcesTooLarge, type ProjectFiles } from './project-mirror.ts';
+import { type ProjectFiles, SourcesTooLarge } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
 
 interface CompilerOptions {
@@ -148,4 +149,28 @@ function endText(
   if (reason === 'out_of_memory')
     return `Compiling took more than ${maxMemoryMb} MB of memory. Make the types simpler or the file smaller.`;
   return 'The compiler broke down over this code. Make the types simpler or the nesting less deep.';
+}
+
+/** What was compiled; throws what a caller is told whose code does not compile. */
+export function requireCompiled<Compiled extends { ok: true }>(
+  result: Compiled | { ok: false; errors: string[] },
+): Compiled {
+  if (result.ok) return result;
+  const { errors } = result;
+  throw ApiError.of('compile_failed', { summary: summaryOf(errors) }, { errors });
+}
+
+/** The first line, to stand within a sentence. */
+export const summaryOf = ([first = 'unknown mistake']: readonly string[]): string => first.replace(/\.$/, '');
+
+/** The compiler, at which users take turns: for whom it works is said by the files. */
+export function compileInTurns(compiler: Compiler, turns: Turns): Compiler {
+  const userOf = ({ userId, projectId }: ProjectFiles): string => userId ?? projectId;
+  return {
+    ...compiler,
+    compileFile: (files, change) => turns.run(userOf(files), () => compiler.compileFile(files, change)),
+    compileProject: (files) => turns.run(userOf(files), () => compiler.compileProject(files)),
+    bundleProject: (files) => turns.run(userOf(files), () => compiler.bundleProject(files)),
+    bundleDirectCode: (owner, code) => turns.run(owner, () => compiler.bundleDirectCode(owner, code)),
+  };
 }

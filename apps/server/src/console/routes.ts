@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
 import { ApiError } from '../http/api-error.ts';
-import { chooseCoding } from '../http/compression.ts';
+import { chooseCoding } from '../http/representations.ts';
 import { readBuiltConsole, type BuiltConsole, type BuiltFile } from './built-console.ts';
 import { buildingPage, failedPage } from './pages.ts';
 

@@ -1,16 +1,20 @@
-import type { Database } from 'better-sqlite3';
-import { SqliteDialect, SqliteDriver, type DatabaseConnection, type Driver } from 'kysely';
-
-import { keepStatements } from './kept-statements.ts';
+import type Database from 'better-sqlite3';
+import {
+  type DatabaseConnection,
+  type Driver,
+  type SqliteDatabase,
+  SqliteDialect,
+  SqliteDriver,
+} from 'kysely';
 
 /**
  * On a full disk and on errors of the disk, SQLite ends the transaction by itself; a rollback after that would fail,
  * and its error would hide the first one.
  */
 class StrictSqliteDriver extends SqliteDriver {
-  readonly #sqlite: Database;
+  readonly #sqlite: Database.Database;
 
-  constructor(sqlite: Database) {
+  constructor(sqlite: Database.Database) {
     super({ database: keepStatements(sqlite) });
     this.#sqlite = sqlite;
   }
@@ -21,9 +25,9 @@ class StrictSqliteDriver extends SqliteDriver {
 }
 
 export class StrictSqliteDialect extends SqliteDialect {
-  readonly #sqlite: Database;
+  readonly #sqlite: Database.Database;
 
-  constructor(sqlite: Database) {
+  constructor(sqlite: Database.Database) {
     super({ database: sqlite });
     this.#sqlite = sqlite;
   }
@@ -31,4 +35,23 @@ export class StrictSqliteDialect extends SqliteDialect {
   override createDriver(): Driver {
     return new StrictSqliteDriver(this.#sqlite);
   }
+}
+
+/** Texts with lists of their own come once; then all are forgotten, and the hot ones are soon back. */
+const maxKept = 500;
+
+/** Kysely prepares every query anew, which takes longer than most of them; here a text is prepared once. */
+function keepStatements(sqlite: Database.Database): SqliteDatabase {
+  const kept = new Map<string, Database.Statement>();
+  return {
+    prepare(text) {
+      const known = kept.get(text);
+      if (known !== undefined) return known;
+      if (kept.size >= maxKept) kept.clear();
+      const statement = sqlite.prepare(text);
+      kept.set(text, statement);
+      return statement;
+    },
+    close: () => void sqlite.close(),
+  };
 }

@@ -1,8 +1,8 @@
-import type { DeviceRole } from '@phalanx/protocol';
+import type { DeviceRole, ShareRole } from '@phalanx/protocol';
 
 import { ApiError } from '../http/api-error.ts';
-import { deviceTarget, type DeviceShares } from './device-shares.ts';
 import type { Fleet, FleetDevice } from './fleet.ts';
+import type { ShareStore, ShareTarget } from './share-store.ts';
 
 /** A phone, and what the caller may do with it. */
 export interface SeenDevice {
@@ -48,5 +48,125 @@ export class DeviceAccess {
   async forget(device: FleetDevice): Promise<void> {
     await this.fleet.delete(device);
     await this.shares.forget(deviceTarget(device));
+  }
+}
+
+const keyOf = ({ owner_id, kind, target_id }: ShareTarget): string => `${owner_id} ${kind} ${target_id}`;
+
+interface Shared {
+  target: ShareTarget;
+  members: Map<string, ShareRole>;
+}
+
+export const deviceTarget = (device: Pick<FleetDevice, 'id' | 'ownerId'>): ShareTarget => ({
+  owner_id: device.ownerId,
+  kind: 'device',
+  target_id: device.id,
+});
+
+export const hostTarget = (ownerId: string, hostId: string): ShareTarget => ({
+  owner_id: ownerId,
+  kind: 'host',
+  target_id: hostId,
+});
+
+/** Who may do what with whose phones; in memory, because every launch and every reader of events asks. */
+export class DeviceShares {
+  readonly #store: ShareStore;
+  readonly #shared = new Map<string, Shared>();
+  /** How many shares each user has of others. */
+  readonly #counts = new Map<string, number>();
+  readonly #names = new Map<string, string>();
+
+  constructor(store: ShareStore) {
+    this.#store = store;
+  }
+
+  async load(): Promise<void> {
+    for (const { id, name } of await this.#store.listUsers()) this.#names.set(id, name);
+    for (const share of await this.#store.listAll()) this.#set(share, share.user_id, share.role);
+  }
+
+  /** A user's name; users that came after the start are known once they connect a host or are given a share. */
+  nameOf(userId: string): string {
+    return this.#names.get(userId) ?? '';
+  }
+
+  noteName(userId: string, name: string): void {
+    this.#names.set(userId, name);
+  }
+
+  /** False: the user has no part in anybody else's phones. */
+  hasAny(userId: string): boolean {
+    return (this.#counts.get(userId) ?? 0) > 0;
+  }
+
+  find(target: ShareTarget, userId: string): ShareRole | undefined {
+    return this.#shared.get(keyOf(target))?.members.get(userId);
+  }
+
+  /** The stronger one of what the phone and its host give. */
+  roleOf(userId: string, device: FleetDevice): DeviceRole | undefined {
+    if (device.ownerId === userId) return 'owner';
+    const roles = this.#targetsOf(device).map((target) => this.find(target, userId));
+    return roles.find((role) => role === 'launch') ?? roles.find((role) => role !== undefined);
+  }
+
+  /** The owner and everybody who shares the phone. */
+  usersOf(device: FleetDevice): string[] {
+    const members = this.#targetsOf(device).flatMap((target) => [
+      ...(this.#shared.get(keyOf(target))?.members.keys() ?? []),
+    ]);
+    return [...new Set([device.ownerId, ...members])];
+  }
+
+  listMembers(target: ShareTarget): { userId: string; role: ShareRole }[] {
+    return [...(this.#shared.get(keyOf(target))?.members ?? [])].map(([userId, role]) => ({ userId, role }));
+  }
+
+  /** Returns the user's name; undefined: there is no such user. */
+  async put(target: ShareTarget, userId: string, role: ShareRole): Promise<string | undefined> {
+    const name = await this.#store.findUserName(userId);
+    if (name === undefined) return undefined;
+    await this.#store.put({ ...target, user_id: userId, role });
+    this.noteName(userId, name);
+    this.#set(target, userId, role);
+    return name;
+  }
+
+  async delete(target: ShareTarget, userId: string): Promise<void> {
+    await this.#store.delete(target, userId);
+    this.#remove(target, userId);
+  }
+
+  /** Call it when the target is gone. */
+  async forget(target: ShareTarget): Promise<void> {
+    await this.#store.deleteAll(target);
+    for (const { userId } of this.listMembers(target)) this.#remove(target, userId);
+  }
+
+  /** Call it when a user is deleted: what is stored goes with them. */
+  forgetUser(userId: string): void {
+    for (const { target, members } of this.#shared.values()) {
+      const gone = target.owner_id === userId ? [...members.keys()] : [userId];
+      for (const id of gone) this.#remove(target, id);
+    }
+  }
+
+  #targetsOf(device: FleetDevice): ShareTarget[] {
+    return [deviceTarget(device), hostTarget(device.ownerId, device.stored.host_id)];
+  }
+
+  #set(target: ShareTarget, userId: string, role: ShareRole): void {
+    const { members } = this.#shared.get(keyOf(target)) ?? { members: new Map<string, ShareRole>() };
+    if (!members.has(userId)) this.#counts.set(userId, (this.#counts.get(userId) ?? 0) + 1);
+    this.#shared.set(keyOf(target), { target, members: members.set(userId, role) });
+  }
+
+  #remove(target: ShareTarget, userId: string): void {
+    const members = this.#shared.get(keyOf(target))?.members;
+    if (members?.delete(userId) !== true) return;
+    this.#counts.set(userId, (this.#counts.get(userId) ?? 1) - 1);
+    if (members.size === 0) this.#shared.delete(keyOf(target));
   }
 }

@@ -2,8 +2,7 @@ import type { DeviceRole, Host } from '@phalanx/protocol';
 
 import { ApiError } from '../http/api-error.ts';
 import type { KnownHost, KnownHosts } from '../hosts/known-hosts.ts';
-import type { DeviceAccess } from './device-access.ts';
-import { hostTarget, type DeviceShares } from './device-shares.ts';
+import { type DeviceAccess, type DeviceShares, hostTarget } from './device-access.ts';
 
 interface SeenHost {
   host: KnownHost;

@@ -7,8 +7,7 @@ import type { KnownHosts } from '../hosts/known-hosts.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
-import type { DeviceAccess } from './device-access.ts';
-import { deviceTarget, hostTarget } from './device-shares.ts';
+import { type DeviceAccess, deviceTarget, hostTarget } from './device-access.ts';
 import { getHost, hostCursor, listHosts } from './host-list.ts';
 import type { ShareTarget } from './share-store.ts';
 

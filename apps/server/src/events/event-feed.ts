@@ -6,9 +6,28 @@ import { deviceView } from '../devices/device-view.ts';
 import { entrySeparator, type LogBatch } from '../logs/log-batch.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import { originOf, type RunAccess, type RunOrigin } from '../runs/run-access.ts';
-import { runView } from '../runs/run-view.ts';
-import type { StoredRun } from '../runs/stored-run.ts';
-import type { EventBus } from './event-bus.ts';
+import { runView, type StoredRun } from '../runs/stored-run.ts';
+
+type Listener<Event> = (event: Event) => void;
+
+/** Hands events to whoever listens in this process. A listener must not throw. */
+export class EventBus<Event> {
+  readonly #listeners = new Set<Listener<Event>>();
+
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
+  }
+
+  publish(event: Event): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Returns the function that ends the subscription. */
+  subscribe(listener: Listener<Event>): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
 
 /** An event on its way to those who follow: ready to be written, with what they filter by. */
 export interface FeedEvent {

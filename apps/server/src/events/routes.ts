@@ -3,8 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
 import { addRawRoute } from '../http/route.ts';
-import type { EventBus } from './event-bus.ts';
-import type { FeedEvent } from './event-feed.ts';
+import type { EventBus, FeedEvent } from './event-feed.ts';
 import { EventStream } from './event-stream.ts';
 
 const streamsPerToken = 100;

@@ -2,9 +2,8 @@ import { findCompiledPath } from '../compile/source-paths.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { readSavedState } from '../projects/saved-state.ts';
-import { requireContent } from './check-content.ts';
-import { requirePlace } from './file-place.ts';
-import type { NewContent } from './new-content.ts';
+import { type NewContent, requireContent } from './new-content.ts';
+import { requirePlace } from './file-path.ts';
 import { reviewFile } from './review-file.ts';
 
 interface Findings {

@@ -1,10 +1,9 @@
 import { findCompiledPath } from '../compile/source-paths.ts';
-import { withEntry } from '../git/tree-edit.ts';
-import { findAt } from '../git/tree-walk.ts';
+import { findAt, withEntry } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { readSavedState, swapSavedState } from '../projects/saved-state.ts';
-import { findSourceOf } from './file-place.ts';
+import { findSourceOf } from './file-path.ts';
 import { requireVersion, type Precondition } from './file-version.ts';
 import { findFile } from './write-file.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { GitRepository } from '../git/git-repository.ts';
 import { prepareGit } from '../git/prepare-git.ts';
 import { runGit } from '../git/run-git.ts';
-import { buildTree } from '../git/tree-edit.ts';
+import { buildTree } from '../git/tree-paths.ts';
 import { fileMode } from '../git/tree.ts';
 import { TestFolders } from '../projects/testing/test-projects.ts';
 import { findPathProblem } from './file-path.ts';

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 
 import type { GitRepository } from '../git/git-repository.ts';
-import { findAt } from '../git/tree-walk.ts';
+import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
-import { namesVersion } from '../http/entity-tags.ts';
+import { namesVersion } from '../http/representations.ts';
 import { emptyTree, readSavedState, type SavedState } from '../projects/saved-state.ts';
 
 /** A file's version is the name of its content in git. */

@@ -3,7 +3,7 @@ import type { FileChange, FileListing } from '@phalanx/protocol';
 import { findCompiledPath } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
-import { listDifferences, type FileDifference } from '../git/tree-walk.ts';
+import { listDifferences, type FileDifference } from '../git/tree-paths.ts';
 import { fileTag, treeTag } from './file-version.ts';
 import { findTreeOf, readSavedState } from '../projects/saved-state.ts';
 

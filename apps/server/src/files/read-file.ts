@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 
 import type { GitRepository } from '../git/git-repository.ts';
 import { requireStarted } from '../git/git-trouble.ts';
-import { findAt } from '../git/tree-walk.ts';
+import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
 import { readSavedState } from '../projects/saved-state.ts';

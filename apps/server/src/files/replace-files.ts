@@ -1,18 +1,17 @@
-import { requireCompiled } from '../compile/require-compiled.ts';
+import { requireCompiled } from '../compile/compiler.ts';
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
 import { fileMode, type TreeEntry } from '../git/tree.ts';
-import { buildTree } from '../git/tree-edit.ts';
+import { buildTree } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { swapSavedState } from '../projects/saved-state.ts';
-import { requireContent } from './check-content.ts';
-import { findSourceOf, refusePath, requirePlace } from './file-place.ts';
+import { type NewContent, requireContent } from './new-content.ts';
+import { findSourceOf, refusePath, requirePlace } from './file-path.ts';
 import { requireTree, treeTag } from './file-version.ts';
-import type { NewContent } from './new-content.ts';
 import { mayCompileOtherwise, reviewFiles } from './review-file.ts';
 
 export interface TreeChange {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { findReservedReason } from './reserved-names.ts';
+import { findReservedReason } from './file-path.ts';
 
 it.each(['.git', '.git...', '.git . .', '.GIT:x', 'git~1 '])('%j leads into .git', (name) => {
   expect(findReservedReason(name)).toContain('.git');

@@ -2,7 +2,7 @@ import { errorLine } from '../compile/error-lines.ts';
 import type { ProjectFiles } from '../compile/project-mirror.ts';
 import { findCompiledPath, isDeclaration } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
-import { listDifferences } from '../git/tree-walk.ts';
+import { listDifferences } from '../git/tree-paths.ts';
 import { parametersSchemaPath } from '../launches/parameters/parameter-checker.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import type { NewContent } from './new-content.ts';

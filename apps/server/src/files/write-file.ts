@@ -1,16 +1,14 @@
-import { requireCompiled } from '../compile/require-compiled.ts';
+import { requireCompiled } from '../compile/compiler.ts';
 import { findCompiledPath } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { fileMode } from '../git/tree.ts';
-import { withEntry } from '../git/tree-edit.ts';
-import { findAt } from '../git/tree-walk.ts';
+import { findAt, withEntry } from '../git/tree-paths.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { readSavedState, swapSavedState, type SavedState } from '../projects/saved-state.ts';
-import { requireContent } from './check-content.ts';
-import { requirePlace } from './file-place.ts';
+import { type NewContent, requireContent } from './new-content.ts';
+import { requirePlace } from './file-path.ts';
 import { requireVersion, type Precondition } from './file-version.ts';
-import type { NewContent } from './new-content.ts';
 import { mayCompileOtherwise, reviewFile } from './review-file.ts';
 
 export interface FileWrite {

@@ -2,7 +2,7 @@ import path from 'node:path';
 
 import { GitRepository, noObject } from '../git/git-repository.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
-import { listDifferences, listFiles } from '../git/tree-walk.ts';
+import { listDifferences, listFiles } from '../git/tree-paths.ts';
 import { isReviewed, maxReviewedFiles, reviewFiles } from '../files/review-file.ts';
 import { hasSources } from '../projects/compile-tree.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';

@@ -6,7 +6,7 @@ import type { GitRepository, ObjectInfo } from '../git/git-repository.ts';
 import { runGit } from '../git/run-git.ts';
 import { listSizedFiles } from '../git/sized-files.ts';
 import { executableMode, fileMode, folderMode, type Tree } from '../git/tree.ts';
-import { findTotalsProblem } from '../projects/project-totals.ts';
+import { findTotalsProblem } from '../projects/project-sizes.ts';
 import { maxTreeBytes, TreeCounter } from '../projects/tree-totals.ts';
 
 /** A push may bring that many new objects. */

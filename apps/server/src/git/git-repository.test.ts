@@ -9,8 +9,7 @@ import { prepareGit } from './prepare-git.ts';
 import { RepositoryPool } from './repository-pool.ts';
 import { runGit } from './run-git.ts';
 import { removeStaleFiles } from './stale-files.ts';
-import { buildTree, withEntry } from './tree-edit.ts';
-import { findAt, listDifferences, listFiles } from './tree-walk.ts';
+import { buildTree, findAt, listDifferences, listFiles, withEntry } from './tree-paths.ts';
 import { fileMode } from './tree.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

@@ -7,8 +7,7 @@ import type { GitProgram } from './git-program.ts';
 import { runGit } from './run-git.ts';
 import { removeStaleLock } from './stale-files.ts';
 import { syncFolder } from '../sync-folder.ts';
-import { formatTree, parseTree, type Tree } from './tree.ts';
-import { TreeCache } from './tree-cache.ts';
+import { formatTree, parseTree, type Tree, TreeCache } from './tree.ts';
 
 export interface ObjectInfo {
   readonly id: string;

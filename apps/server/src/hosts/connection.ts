@@ -15,11 +15,10 @@ import type { RawData, WebSocket } from 'ws';
 
 import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
-import { parseFrame, parseHostMessage, parseLogEntries, ProtocolError } from './frames.ts';
+import { HelloPages, parseFrame, parseHostMessage, parseLogEntries, ProtocolError } from './frames.ts';
 import type { Limits } from '../limits/limits.ts';
 import { HostRefused, type HostCandidate } from './host-admission.ts';
 import type { HostLink } from './host-link.ts';
-import { HelloPages } from './hello-pages.ts';
 import { HostRequests } from './host-requests.ts';
 import type { HostListeners } from './host-listeners.ts';
 

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { fastify, LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { fastify, type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 
 import type { Limits } from '../limits/limits.ts';
-import { requireCallers, type Authenticate, type FindCaller } from './authentication.ts';
-import { acceptJsonBodies, maxJsonBytes } from './body.ts';
-import { callerAddress, peerAddress, type TrustProxy } from './caller-address.ts';
-import { compressReplies } from './compression.ts';
-import { Connections } from './connections.ts';
-import { noteDeeds, type DeedLog } from './deed.ts';
-import { tagReplies } from './entity-tags.ts';
+import { type Authenticate, type FindCaller, requireCallers } from './authentication.ts';
+import { callerAddress, networkOf, peerAddress, type TrustProxy } from './caller-address.ts';
+import { type DeedLog, noteDeeds } from './deed.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './error-replies.ts';
-import { checkBodiesFirst } from './request-bodies.ts';
+import { compressReplies, tagReplies } from './representations.ts';
+import { acceptJsonBodies, checkBodiesFirst, maxJsonBytes } from './request-bodies.ts';
 import { compileValidator } from './validation.ts';
 
 interface KernelOptions {
@@ -90,4 +88,68 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     admitStranger: (address) => limits.spend('requests', address),
   });
   return { app, connections, addressOf };
+}
+
+/** So many beyond a limit are told so; the others are only closed. */
+const mostTold = 64;
+/** So long who is told has to send a request. */
+const tellMs = 5000;
+
+type Excess = 'connections' | 'address_connections';
+
+/** Counts connections, by the address that they come from. */
+class Connections {
+  readonly #limits: Limits;
+  readonly #trust: TrustProxy;
+  readonly #byAddress = new Map<string, number>();
+  readonly #beyond = new WeakMap<object, Excess>();
+  #open = 0;
+
+  constructor(limits: Limits, trust: TrustProxy) {
+    this.#limits = limits;
+    this.#trust = trust;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => this.#take(socket));
+  }
+
+  /** Throws `too_many_connections` when the connection of the request is one too many. */
+  requirePlace({ socket }: Pick<IncomingMessage, 'socket'>): void {
+    const excess = this.#beyond.get(socket);
+    if (excess !== undefined) throw this.#limits.refusal(excess, null, { seconds: 10 });
+  }
+
+  #take(socket: Socket): void {
+    const direct = socket.remoteAddress ?? '';
+    const address = this.#trust(direct) ? undefined : networkOf(direct);
+    this.#count(address, 1);
+    socket.once('close', () => this.#count(address, -1));
+    const ofAddress = address === undefined ? 0 : (this.#byAddress.get(address) ?? 0);
+    this.#refuse(socket, 'connections', this.#open);
+    this.#refuse(socket, 'address_connections', ofAddress);
+  }
+
+  #refuse(socket: Socket, limit: Excess, count: number): void {
+    const beyond = count - this.#limits.most(limit);
+    if (beyond <= 0) return;
+    if (beyond > mostTold) {
+      this.#limits.note(limit, null);
+      socket.destroy();
+    }
+    this.#beyond.set(socket, limit);
+    socket.setTimeout(tellMs, () => socket.destroy());
+  }
+
+  #count(address: string | undefined, change: number): void {
+    this.#open += change;
+    if (address === undefined) return;
+    const count = (this.#byAddress.get(address) ?? 0) + change;
+    if (count > 0) this.#byAddress.set(address, count);
+    else this.#byAddress.delete(address);
+  }
 }

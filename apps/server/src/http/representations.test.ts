@@ -4,7 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { adminToken, TestServer } from '../testing/test-server.ts';
-import { chooseCoding } from './compression.ts';
+import { chooseCoding } from './representations.ts';
 
 let server: TestServer;
 let file: string;

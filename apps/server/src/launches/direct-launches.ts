@@ -3,16 +3,14 @@ import type { LaunchDirectBody } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
-import type { Compiler } from '../compile/compiler.ts';
-import { requireCompiled } from '../compile/require-compiled.ts';
+import { type Compiler, requireCompiled } from '../compile/compiler.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices } from '../devices/online-devices.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Deed } from '../http/deed.ts';
-import { bundleOf } from './bundle.ts';
-import type { LaunchReply } from './device-outcomes.ts';
+import { bundleOf } from './bundles.ts';
+import { answerOf, deliver, type LaunchAnswer, type LaunchReply, readAnswer } from './launch-answer.ts';
 import { awaitOutcome, dispatch, type Dispatch, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
-import { answerOf, deliver, readAnswer, type LaunchAnswer } from './launch-answer.ts';
 import type { StoredLaunch } from './store.ts';
 
 export type DirectRequest = Static<typeof LaunchDirectBody>;

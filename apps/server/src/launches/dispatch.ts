@@ -6,13 +6,11 @@ import type { OnlineDevice } from '../devices/online-devices.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
-import type { Launchable } from '../projects/launchable.ts';
-import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
-import type { RunStops } from '../runs/run-stops.ts';
-import { keptParameters } from '../runs/run-view.ts';
-import type { StoredRun } from '../runs/stored-run.ts';
+import type { Launchable } from '../projects/project-files.ts';
+import { activeRunOf, type ActiveRuns, type RunStops } from '../runs/active-runs.ts';
+import { keptParameters, type StoredRun } from '../runs/stored-run.ts';
 import { uuidV7Series } from '../uuid-v7.ts';
-import type { Bundle } from './bundle.ts';
+import type { Bundle } from './bundles.ts';
 import type { RunPlaces } from './run-places.ts';
 import type { BegunRun, LaunchStore, NewLaunch } from './store.ts';
 

@@ -3,7 +3,6 @@ import type { DeviceOutcome } from '@phalanx/protocol';
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
 import type { LaunchOutcome } from './dispatch.ts';
-import type { LaunchReply } from './device-outcomes.ts';
 import type { BegunRun } from './store.ts';
 
 /** The reply to a launch, as it is stored, so that the same request gets it again. */
@@ -66,4 +65,28 @@ export function deliver(answer: LaunchAnswer, ackTimeoutMs: number): LaunchReply
   if ('message' in answer) return { success: true, message: answer.message, devices };
   const details = { seconds: ackTimeoutMs / 1000, ...answer.refusal };
   throw ApiError.of('launch_not_acknowledged', details, { devices });
+}
+
+/** The body of a success. */
+export interface LaunchReply {
+  success: true;
+  message: string;
+  devices: DeviceOutcome[];
+}
+
+/** A refusal that does not say what it means for each device means the same for all of them. */
+export async function refusingEach<Result>(
+  deviceIds: readonly string[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 400 || error.devices !== undefined) throw error;
+    const { code, message: reason } = error;
+    const ids = [...new Set(deviceIds)];
+    throw error.withDevices(
+      ids.map((device_id) => ({ device_id, outcome: 'refused', code, reason, run_id: null })),
+    );
+  }
 }

@@ -8,12 +8,11 @@ import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
 import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
-import type { GetLaunchable, Launchable } from '../projects/launchable.ts';
-import type { LaunchReply } from './device-outcomes.ts';
+import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
+import { answerOf, deliver, type LaunchReply } from './launch-answer.ts';
 import { dispatch, type Dispatcher } from './dispatch.ts';
-import { answerOf, deliver } from './launch-answer.ts';
 import { parametersSchemaPath, type ParameterChecker } from './parameters/parameter-checker.ts';
-import type { ProjectBundles } from './project-bundles.ts';
+import type { ProjectBundles } from './bundles.ts';
 
 export type ProjectRequest = Static<typeof LaunchBody>;
 

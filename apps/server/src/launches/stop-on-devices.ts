@@ -9,8 +9,7 @@ import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
 import { editors } from '../projects/project-access.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
-import type { ActiveRun, ActiveRuns } from '../runs/active-runs.ts';
-import type { RunStops } from '../runs/run-stops.ts';
+import type { ActiveRun, ActiveRuns, RunStops } from '../runs/active-runs.ts';
 
 export interface Stopper {
   devices: DeviceAccess;

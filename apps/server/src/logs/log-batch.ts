@@ -1,6 +1,6 @@
 import { logLevels, type WireLogEntry } from '@phalanx/protocol';
 
-import type { IncreasingIds } from '../increasing-ids.ts';
+import type { IncreasingIds } from '../uuid-v7.ts';
 
 /** Where entries belong: what ran, and on which device. */
 export interface LogStream {

@@ -8,8 +8,7 @@ import type { Clock } from '../clock.ts';
 import { errorCodeOf } from '../error-code.ts';
 import { folderMissing, PartFailed } from '../faults/fault.ts';
 import { encodeBatch, type LogBatch, type LogStream } from './log-batch.ts';
-import { isUuidV7 } from '../uuid-v7.ts';
-import { IncreasingIds } from '../increasing-ids.ts';
+import { IncreasingIds, isUuidV7 } from '../uuid-v7.ts';
 import { LogSegment } from './segment-store.ts';
 
 const segmentMs = 60_000;

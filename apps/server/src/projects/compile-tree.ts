@@ -3,8 +3,7 @@ import { hash } from 'node:crypto';
 import { findCompiledPath } from '../compile/source-paths.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import { fileMode, type TreeEntry } from '../git/tree.ts';
-import { buildTree } from '../git/tree-edit.ts';
-import { listFiles } from '../git/tree-walk.ts';
+import { buildTree, listFiles } from '../git/tree-paths.ts';
 
 export const hasSources = (paths: Iterable<string>): boolean =>
   Iterator.from(paths).some((path) => findCompiledPath(path) !== undefined);

@@ -1,6 +1,7 @@
 import type { ProjectRole } from '@phalanx/protocol';
 
 import { ApiError } from '../http/api-error.ts';
+import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
 import type { ProjectStore, SharedProject } from './store.ts';
 
@@ -32,4 +33,13 @@ export function createProjectAccess(store: ProjectStore): ProjectAccess {
       return project;
     },
   };
+}
+
+/** Says of a deed that it is done to a project, whose owner may know of it. */
+export function onProject(
+  deed: Deed,
+  { id, name, owner_id: ownerId }: { id: string; name: string; owner_id: string },
+  details: Record<string, unknown> = {},
+): void {
+  deed.on({ type: 'project', id, name }, [ownerId], details);
 }

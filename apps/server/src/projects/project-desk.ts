@@ -1,7 +1,6 @@
 import type { Compiler } from '../compile/compiler.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
-import type { ProjectSizes } from './project-sizes.ts';
-import type { ProjectTotals } from './project-totals.ts';
+import type { ProjectSizes, ProjectTotals } from './project-sizes.ts';
 
 /** What working on the files of projects takes. */
 export interface ProjectDesk {
@@ -10,4 +9,17 @@ export interface ProjectDesk {
   readonly parameters: { findSchemaProblem(schema: string, userId?: string): Promise<string | undefined> };
   readonly totals: ProjectTotals;
   readonly sizes: Pick<ProjectSizes, 'add'>;
+}
+
+/** The same desk, whose work is done in the turns of one user. */
+export function deskFor(desk: ProjectDesk, userId: string): ProjectDesk {
+  const { compiler, parameters } = desk;
+  return {
+    ...desk,
+    compiler: {
+      compileFile: (files, change) => compiler.compileFile({ ...files, userId }, change),
+      compileProject: (files) => compiler.compileProject({ ...files, userId }),
+    },
+    parameters: { findSchemaProblem: (schema) => parameters.findSchemaProblem(schema, userId) },
+  };
 }

@@ -1,12 +1,13 @@
 import type { ProjectFiles } from '../compile/project-mirror.ts';
-import { findAt, listFiles } from '../git/tree-walk.ts';
 import type { GitRepository } from '../git/git-repository.ts';
-import { emptyTree } from './saved-state.ts';
+import { findAt, listFiles } from '../git/tree-paths.ts';
+import type { Principal } from '../http/principal.ts';
+import { editors, type ProjectAccess } from './project-access.ts';
+import type { ProjectRepositories } from './project-repositories.ts';
+import { emptyTree, isDirty, readSavedState } from './saved-state.ts';
 
 /** Runs a piece of work at a project's repository. */
-export type ReadRepository = <Result>(
-  work: (repository: GitRepository) => Promise<Result>,
-) => Promise<Result>;
+type ReadRepository = <Result>(work: (repository: GitRepository) => Promise<Result>) => Promise<Result>;
 
 /** One tree of a project's files for the compiler; it never changes, whatever is written meanwhile. */
 export function createProjectFiles(
@@ -27,5 +28,40 @@ export function createProjectFiles(
         const found = await findAt(repository, treeId, path);
         return found.kind === 'file' ? (await repository.readBlob(found.entry.id)).toString() : undefined;
       }),
+  };
+}
+
+/** A project as it is at one moment; what is written later does not change it. */
+export interface Launchable {
+  readonly projectId: string;
+  readonly ownerId: string;
+  readonly name: string;
+  /** The newest commit. */
+  readonly commit: string | null;
+  /** Whether the files differ from those of `commit`. */
+  readonly dirty: boolean;
+  readonly files: ProjectFiles;
+}
+
+export type GetLaunchable = (projectId: string, principal: Principal) => Promise<Launchable>;
+
+/** Throws `project_not_found` also for those who may only read it: launching takes an editor. */
+export function createGetLaunchable(access: ProjectAccess, repositories: ProjectRepositories): GetLaunchable {
+  return async (projectId, principal) => {
+    const { id, name, owner_id: ownerId } = await access.getProject(principal, projectId, editors);
+    return repositories.read(id, async (repository) => {
+      const state = await readSavedState(repository);
+      return {
+        projectId: id,
+        ownerId,
+        name,
+        commit: state.head ?? null,
+        dirty: await isDirty(repository, state),
+        files: {
+          ...createProjectFiles(id, state.files, (work) => repositories.read(id, work)),
+          userId: principal.userId,
+        },
+      };
+    });
   };
 }

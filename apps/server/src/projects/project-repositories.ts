@@ -4,16 +4,15 @@ import type { Logger } from 'pino';
 
 import { findFault, folderMissing, PartFailed } from '../faults/fault.ts';
 import { BatchProcessEnded } from '../git/batch-process.ts';
-import { pruneExpiry, type GitProgram } from '../git/git-program.ts';
+import { type GitProgram, pruneExpiry } from '../git/git-program.ts';
 import type { GitRepository } from '../git/git-repository.ts';
-import { probeGit } from '../git/prepare-git.ts';
-import { QueueLock } from '../git/queue-lock.ts';
-import { RepositoryPool } from '../git/repository-pool.ts';
 import { measureRepository } from '../git/measure-repository.ts';
+import { probeGit } from '../git/prepare-git.ts';
+import { RepositoryPool } from '../git/repository-pool.ts';
 import { GitFailure, runGit } from '../git/run-git.ts';
 import { removeStaleFiles } from '../git/stale-files.ts';
-import { syncFolder } from '../sync-folder.ts';
 import { ApiError } from '../http/api-error.ts';
+import { syncFolder } from '../sync-folder.ts';
 import { publishHead, SavedStateMoved } from './saved-state.ts';
 import { Upkeep, writesBetweenLooks } from './upkeep.ts';
 
@@ -230,5 +229,40 @@ async function untilItFits<Result>(work: () => Promise<Result>, attempts = 3): P
   } catch (error) {
     if (!(error instanceof SavedStateMoved) || attempts === 1) throw error;
     return untilItFits(work, attempts - 1);
+  }
+}
+
+/** One at a time, in the order of asking. */
+class QueueLock {
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  get isFree(): boolean {
+    return this.#waiting === 0;
+  }
+
+  /** Resolves when it is this one's turn, with the function that ends it. */
+  async acquire(): Promise<() => void> {
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = promise;
+    this.#waiting += 1;
+    await before;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#waiting -= 1;
+      resolve();
+    };
+  }
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const release = await this.acquire();
+    try {
+      return await work();
+    } finally {
+      release();
+    }
   }
 }

@@ -4,9 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRoute } from '../http/route.ts';
 import { parseTime } from '../http/time-input.ts';
-import { detailView, runView } from './run-view.ts';
+import { detailView, runView, type StoredRun } from './stored-run.ts';
 import type { RunAccess } from './run-access.ts';
-import type { StoredRun } from './stored-run.ts';
 import type { RunStore } from './store.ts';
 
 interface RunRoutesOptions {

@@ -1,4 +1,4 @@
-import type { RunOutcome, RunStatus } from '@phalanx/protocol';
+import type { Run, RunDetail, RunOutcome, RunStatus } from '@phalanx/protocol';
 
 /** A run as it is stored. */
 export interface StoredRun {
@@ -39,4 +39,64 @@ export interface StoredRunDetail extends StoredRun {
   token_name: string | null;
   /** JSON. */
   result: string | null;
+}
+
+/** A run as the API shows it. */
+export function runView(row: StoredRun): Run {
+  return {
+    run_id: row.id,
+    automation_id: row.automation_id,
+    launch_id: row.launch_id,
+    device_id: row.device_id,
+    status: row.status,
+    outcome: row.outcome ?? outcomes[row.status],
+    error: errorOf(row),
+    commit: row.commit,
+    dirty: row.dirty === null ? null : row.dirty === 1,
+    created_at: row.created_at,
+    started_at: row.started_at,
+    ended_at: row.ended_at,
+  };
+}
+
+/** What is stored beside a run, as the API shows it. */
+export function detailView(row: StoredRunDetail): Omit<RunDetail, 'records' | 'last_screen'> {
+  return {
+    ...runView(row),
+    project_name: row.project_name,
+    tree: row.tree,
+    parameters: parametersOf(row),
+    launched_by: { user_id: row.user_id, user_name: row.user_name, token_name: row.token_name },
+    result: row.result === null ? null : JSON.parse(row.result),
+  };
+}
+
+function errorOf({ error_code: code, error_message: message, error_stack: stack }: StoredRun): Run['error'] {
+  return code === null ? null : { code, message: message ?? '', stack };
+}
+
+const outcomes: Record<RunStatus, RunOutcome | null> = {
+  starting: null,
+  running: null,
+  completed: 'succeeded',
+  failed: 'failed',
+  stopped: 'stopped',
+  timed_out: 'timed_out',
+  lost: 'lost',
+};
+
+function parametersOf({ parameters }: StoredRunDetail): RunDetail['parameters'] {
+  if (parameters === null) return null;
+  // Only `keptParameters` writes the column.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return JSON.parse(parameters) as RunDetail['parameters'];
+}
+
+/** More is not kept, in UTF-16 units of JSON. */
+const maxParametersLength = 1024 * 1024;
+
+/** What a launch gave to the code, as it is kept for `parametersOf`; null when it is too large for that. */
+export function keptParameters(given: NonNullable<RunDetail['parameters']>): string | null {
+  const json = JSON.stringify(given);
+  return json.length > maxParametersLength ? null : json;
 }

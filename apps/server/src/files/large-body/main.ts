@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { maxProjectFiles } from '@phalanx/protocol';
 
-import { parseJson } from '../../http/body.ts';
+import { parseJson } from '../../http/request-bodies.ts';
 import { ApiError } from '../../http/api-error.ts';
 import type { BodyAnswer, StagedText } from './answer.ts';
 

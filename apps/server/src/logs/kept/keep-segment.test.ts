@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { encodeBatch } from '../log-batch.ts';
-import { IncreasingIds } from '../../increasing-ids.ts';
+import { IncreasingIds } from '../../uuid-v7.ts';
 import { LogSegment } from '../segment-store.ts';
 import { keepSegment } from './keep-segment.ts';
 import { entriesIn } from './kept-chunk.ts';

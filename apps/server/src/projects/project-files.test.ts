@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { openDatabase, type Db } from '../db/database.ts';
 import { prepareGit } from '../git/prepare-git.ts';
-import { withEntry } from '../git/tree-edit.ts';
+import { withEntry } from '../git/tree-paths.ts';
 import { fileMode } from '../git/tree.ts';
 import type { Principal } from '../http/principal.ts';
-import { createGetLaunchable } from './launchable.ts';
+import { createGetLaunchable } from './project-files.ts';
 import { createProjectAccess } from './project-access.ts';
 import { createAccessStore } from '../access/store.ts';
 import { ProjectRepositories } from './project-repositories.ts';

@@ -1,9 +1,21 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
-import type { Compiler } from '../compile/compiler.ts';
+import { type Compiler, requireCompiled } from '../compile/compiler.ts';
 import type { ProjectFiles } from '../compile/project-mirror.ts';
-import { requireCompiled } from '../compile/require-compiled.ts';
-import { bundleOf, type Bundle } from './bundle.ts';
+
+/** Code that is ready for the sandbox: one script without imports, and the way back to the user's lines. */
+export interface Bundle {
+  readonly code: string;
+  /** JSON of a version 3 source map. */
+  readonly sourceMap: string | null;
+  /** Hash of both: a host that has it is not sent it again. */
+  readonly hash: string;
+}
+
+export function bundleOf({ code, sourceMap }: Pick<Bundle, 'code' | 'sourceMap'>): Bundle {
+  return { code, sourceMap, hash: hash('sha256', JSON.stringify([code, sourceMap]), 'hex') };
+}
 
 /** In UTF-16 units; the bundles that were not launched for longest make room. */
 const maxKeptLength = 64 * 1024 * 1024;
