@@ -19,9 +19,9 @@ import { answerInput } from './phones/input-doer.ts';
 import { answerScreen } from './phones/screen-reader.ts';
 import { answerScreenshot } from './phones/screenshot-taker.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
-import { RecordDesk } from './records/record-desk.ts';
+import { RecordDelivery } from './records/record-delivery.ts';
 import { defaultRecordLimits, type RecordLimits } from './records/record-limits.ts';
-import { RunDesk } from './runs/run-desk.ts';
+import { RunDelivery } from './runs/run-delivery.ts';
 import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox/index.ts';
@@ -137,11 +137,11 @@ async function connect({
   const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs });
   const spool = new LogSpool({ dir: join(dir, 'spool'), connection, clock, log, limits });
   const journal = new RunJournal(join(dir, 'runs'));
-  const desk = new RunDesk({ journal, spool, connection, clock, log });
+  const delivery = new RunDelivery({ journal, spool, connection, clock, log });
   const recording = { dir: join(dir, 'records'), limits: { ...defaultRecordLimits, ...recordLimits } };
-  const records = new RecordDesk({ ...recording, serverUrl, token, phones, connection, clock, log });
+  const records = new RecordDelivery({ ...recording, serverUrl, token, phones, connection, clock, log });
   const launcher = new RunLauncher({
-    ...{ desk, records, spool, phones, pool, log },
+    ...{ delivery, records, spool, phones, pool, log },
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
   });
@@ -151,7 +151,7 @@ async function connect({
     if (command.type === 'launch') launcher.launch(command);
     else if (command.type === 'stop') launcher.stop(command.run_ids);
     else if (command.type === 'logs_stored') spool.acknowledge(command.run_id, command.seq);
-    else if (command.type === 'runs_stored') desk.endsStored(command.run_ids);
+    else if (command.type === 'runs_stored') delivery.endsStored(command.run_ids);
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else if (command.type === 'screen') void answerScreen(command, { phones, connection, clock, log });
     else if (command.type === 'health') void answerHealth(command, { phones, connection, clock, log });
@@ -159,7 +159,7 @@ async function connect({
     else void answerScreenshot(command, { phones, connection, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
-  await desk.recover();
+  await delivery.recover();
   await records.recover();
   connection.start({
     hello: () => {
@@ -170,7 +170,7 @@ async function connect({
         host_id: hostId,
         host_name: hostName,
         devices: devices.all(),
-        runs: desk.reports(),
+        runs: delivery.reports(),
       };
     },
     listReady: (sinceMs) => devices.listReady(sinceMs),
@@ -179,11 +179,11 @@ async function connect({
 
   const close = async (): Promise<void> => {
     await launcher.close();
-    if (connection.online) await settledWithin(desk.whenEmpty(), farewellMs);
+    if (connection.online) await settledWithin(delivery.whenEmpty(), farewellMs);
     devices.close();
     await records.close();
     await connection.close();
-    desk.close();
+    delivery.close();
     await spool.close();
   };
   return { close, connected };

@@ -8,19 +8,19 @@ import type { Logger } from 'pino';
 
 import type { LogSpool } from '../logs/log-spool.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
-import type { RecordDesk } from '../records/record-desk.ts';
+import type { RecordDelivery } from '../records/record-delivery.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
 import { executeRun, type RunStart } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';
-import type { RunDesk } from './run-desk.ts';
+import type { RunDelivery } from './run-delivery.ts';
 import { failed, type RunEnd, type RunRecord } from './run-record.ts';
 
 type Bundle = SandboxJob['bundle'];
 type Launch = Extract<ServerMessage, { type: 'launch' }>;
 
 export interface RunLauncherOptions {
-  desk: RunDesk;
-  records: RecordDesk;
+  delivery: RunDelivery;
+  records: RecordDelivery;
   spool: LogSpool;
   phones: PhoneWatch;
   pool: SandboxPool;
@@ -53,17 +53,17 @@ export class RunLauncher {
   }
 
   launch(message: Launch): void {
-    const { desk } = this.#options;
+    const { delivery } = this.#options;
     const bundle = this.#bundleOf(message.bundle);
     for (const { run_id, device_id, serial } of message.runs) {
-      if (desk.runs.has(run_id)) {
-        desk.report(run_id);
+      if (delivery.runs.has(run_id)) {
+        delivery.report(run_id);
         continue;
       }
       const run = holdRun(newRecord(run_id, { automation_id: message.automation_id, serial }));
-      desk.runs.add(run);
-      if (this.#isClosed) desk.end(run, hostStopped);
-      else if (bundle === undefined) desk.end(run, bundleMissing);
+      delivery.runs.add(run);
+      if (this.#isClosed) delivery.end(run, hostStopped);
+      else if (bundle === undefined) delivery.end(run, bundleMissing);
       else
         void this.#execute(run, { job: this.#jobOf(run_id, message, bundle), deviceId: device_id, serial });
     }
@@ -76,28 +76,28 @@ export class RunLauncher {
   /** Ends all runs. Resolves when none executes any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const run of this.#options.desk.runs.list()) run.execution?.stop();
+    for (const run of this.#options.delivery.runs.list()) run.execution?.stop();
     await Promise.all(this.#executing);
   }
 
   #stopOne(runId: string): void {
-    const { desk } = this.#options;
-    const run = desk.runs.find(runId);
+    const { delivery } = this.#options;
+    const run = delivery.runs.find(runId);
     if (run?.execution !== undefined) {
       run.isStopAsked = true;
       run.execution.stop();
     }
-    if (!desk.runs.has(runId)) this.#tellUnknown(runId);
+    if (!delivery.runs.has(runId)) this.#tellUnknown(runId);
     // A run that is still ending tells so by itself as soon as it may.
-    else if (run === undefined || run.mayTellEnd) desk.report(runId);
+    else if (run === undefined || run.mayTellEnd) delivery.report(runId);
   }
 
   /** Held like any other, so that a launch which comes late does not start it after all. */
   #tellUnknown(runId: string): void {
-    const { desk } = this.#options;
+    const { delivery } = this.#options;
     const run = holdRun(newRecord(runId, { automation_id: '', serial: '' }));
-    desk.runs.add(run);
-    desk.end(run, failed('not_started', 'The host never had this run.'));
+    delivery.runs.add(run);
+    delivery.end(run, failed('not_started', 'The host never had this run.'));
   }
 
   #bundleOf({ hash, content }: LaunchBundle): Bundle | undefined {
@@ -117,12 +117,12 @@ export class RunLauncher {
   }
 
   async #execute(run: HeldRun, task: Parameters<typeof executeRun>[0]): Promise<void> {
-    const { desk, records, spool, phones, pool, phoneGraceMs, log } = this.#options;
+    const { delivery, records, spool, phones, pool, phoneGraceMs, log } = this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
     const start: RunStart = {
-      journal: () => desk.journalStart(run),
-      tell: (startedAt) => desk.tellStart(run, startedAt),
+      journal: () => delivery.journalStart(run),
+      tell: (startedAt) => delivery.tellStart(run, startedAt),
     };
     const { serial, deviceId } = task;
     const recorder = records.recorderOf({ runId: run_id, serial, deviceId });
@@ -133,7 +133,7 @@ export class RunLauncher {
     this.#executing.delete(execution.done);
     if (run.record.started_at !== null) void runLog.push(lastEntries(end));
     log.info({ runId: run_id, serial, status: end.status, error: end.error }, 'Run ended');
-    desk.end(run, end);
+    delivery.end(run, end);
   }
 
   /** A run that ended because the host stops was not stopped by anybody who wanted that. */

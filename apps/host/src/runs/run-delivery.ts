@@ -12,7 +12,7 @@ import { RunReporter } from './run-reporter.ts';
 /** How long the end of a run waits for its last log lines, with the server connected: less than a stop is waited for. */
 const logWaitMs = 8000;
 
-export interface RunDeskOptions {
+export interface RunDeliveryOptions {
   journal: RunJournal;
   spool: LogSpool;
   connection: ServerConnection;
@@ -21,14 +21,14 @@ export interface RunDeskOptions {
 }
 
 /** Holds every run from its launch until the server has stored its end and its log, and tells the server of it. */
-export class RunDesk {
+export class RunDelivery {
   readonly runs = new HeldRuns();
-  readonly #options: RunDeskOptions;
+  readonly #options: RunDeliveryOptions;
   readonly #reporter: RunReporter;
   readonly #closed = new AbortController();
   readonly #concluding = new Set<Promise<void>>();
 
-  constructor(options: RunDeskOptions) {
+  constructor(options: RunDeliveryOptions) {
     this.#options = options;
     this.#reporter = new RunReporter(options.connection, (runId) => this.runs.reportOf(runId));
   }

@@ -10,7 +10,7 @@ import { RecordShelf } from './record-shelf.ts';
 import { type MissingCapture, RecordUploader } from './record-uploader.ts';
 import { RunRecorder } from './run-recorder.ts';
 
-export interface RecordDeskOptions extends CaptureServer {
+export interface RecordDeliveryOptions extends CaptureServer {
   /** Folder of the records that wait for the server. */
   dir: string;
   phones: PhoneWatch;
@@ -21,13 +21,13 @@ export interface RecordDeskOptions extends CaptureServer {
 }
 
 /** All records of this host, from the runs that make them to the server that keeps them. */
-export class RecordDesk {
-  readonly #options: RecordDeskOptions;
+export class RecordDelivery {
+  readonly #options: RecordDeliveryOptions;
   readonly #shelf: RecordShelf;
   readonly #uploader: RecordUploader;
   readonly #budget = { usedBytes: 0 };
 
-  constructor(options: RecordDeskOptions) {
+  constructor(options: RecordDeliveryOptions) {
     this.#options = options;
     this.#shelf = new RecordShelf(options);
     this.#uploader = new RecordUploader({ ...options, shelf: this.#shelf });
