@@ -29,9 +29,10 @@ const ofCallers: readonly ErrorCode[] = [
 ];
 
 /** What an endpoint may answer beside its own failures. */
-const usualErrors = ({ scope, body, bodyTypes }: RouteContract): readonly ErrorCode[] => [
+const usualErrors = ({ scope, method }: RouteContract): readonly ErrorCode[] => [
   ...ofEveryone,
-  ...(body === undefined && bodyTypes === undefined ? [] : ofBodies),
+  // Also of a DELETE that has no use for a body: one that is sent is read.
+  ...(method === 'GET' ? [] : ofBodies),
   ...(scope === null ? [] : ofCallers),
 ];
 

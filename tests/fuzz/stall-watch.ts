@@ -1,0 +1,18 @@
+// A process of its own beside the fuzzer: it reads as the victim, and tells how long each answer took.
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const [url = '', token = ''] = process.argv.slice(2);
+const everyMs = 50;
+
+const watch = async (): Promise<void> => {
+  while (process.connected) {
+    const begunAt = performance.now();
+    const isAnswered = await fetch(url, { headers: { authorization: `Bearer ${token}` } }).then(
+      async (reply) => (await reply.arrayBuffer()).byteLength > 0 && reply.ok,
+      () => false,
+    );
+    if (process.connected) process.send?.({ ms: performance.now() - begunAt, isAnswered });
+    await sleep(everyMs);
+  }
+};
+void watch();
