@@ -35,7 +35,7 @@ const config: KnipConfig = {
     tests: {
       // Its text goes into the browser.
       ignoreDependencies: ['axe-core'],
-      entry: ['**/*.test.ts', 'console/{screenshots,readme-picture}.ts'],
+      entry: ['**/*.test.ts', 'console/{screenshots,readme-picture}.ts', 'fuzz/{main,stall-watch}.ts'],
       project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],
     },
     bench: {

@@ -40,7 +40,7 @@ export const batchSize = 1000;
 /** What an answer may be of 500 and more: a fault that the document tells of. */
 const toldFaults = new Set([502, 503, 507]);
 
-export const newOutcome = (): Outcome => ({
+const newOutcome = (): Outcome => ({
   statuses: new Map(),
   succeeded: new Set(),
   violations: [],
