@@ -8,5 +8,7 @@ export default defineConfig({
     // For a machine that is busy with other things. What hangs is told sooner by the waits of the tests themselves.
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // The usual second is none on such a machine.
+    expect: { poll: { timeout: 20_000 } },
   },
 });
