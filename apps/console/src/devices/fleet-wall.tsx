@@ -97,7 +97,8 @@ const Tile = memo(function Tile({ device, isSelected, hasPicture, toggle }: Tile
         <DeviceStateMark state={device.state} /> <Age since={device.since} />
       </div>
       <div className={styles['tileLine']} title={device.reason}>
-        {isReady(device) ? device.serial : device.reason}
+        {device.serial}
+        {!isReady(device) && `: ${device.reason}`}
       </div>
       {hasPicture && <Picture device={device} />}
     </li>
