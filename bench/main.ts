@@ -15,6 +15,7 @@ import { formatNotes, formatTable, tableJson, type Measured } from './harness/ta
 import { commit } from './rows/commit.ts';
 import { confinement } from './rows/confinement.ts';
 import { firstLine } from './rows/first-line.ts';
+import { hostile } from './rows/hostile.ts';
 import { ingest } from './rows/ingest.ts';
 import { largeFile } from './rows/large-file.ts';
 import { launch } from './rows/launch.ts';
@@ -38,6 +39,7 @@ const rows = [
   storeRecord,
   records,
   memory,
+  hostile,
 ];
 
 const { values, positionals } = parseArgs({

@@ -123,8 +123,8 @@ function count(outcome: Outcome, { operation }: FuzzRequest, { status }: FuzzRep
 function faultOf({ method, path }: FuzzRequest, reply: FuzzReply, isChecked: boolean): string | undefined {
   const told = `${reply.status} ${reply.text.slice(0, 500)}`;
   if (reply.status === 0) return `no answer: ${told}`;
-  if (reply.status >= 500 && !(toldFaults.has(reply.status) && reply.text.startsWith('{"success":false')))
-    return `answered ${told}`;
+  const isTold = method === 'HEAD' || reply.text.startsWith('{"success":false');
+  if (reply.status >= 500 && !(toldFaults.has(reply.status) && isTold)) return `answered ${told}`;
   if (!isChecked) return undefined;
   try {
     checkReply(method, path, reply);

@@ -104,6 +104,12 @@ it.each([
   expectAnswer(await read(socket), status, code);
 });
 
+it('the answer to a HEAD with an expectation that nobody knows has no body', async () => {
+  const socket = open();
+  socket.write('HEAD /api/v2/me HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\n\r\n');
+  expect(await read(socket)).toMatch(/^HTTP\/1\.1 417 [^]*\r\n\r\n$/);
+});
+
 it.each(['TRACE', 'PROPFIND', 'OPTIONS', 'PURGE'])('%s of a path that exists is 405', async (method) => {
   const socket = open();
   socket.write(`${method} /api/v2/runs/some-id HTTP/1.1\r\nHost: x\r\n\r\n`);

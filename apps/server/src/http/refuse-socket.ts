@@ -5,8 +5,8 @@ import { errorBody, type ApiError } from './api-error.ts';
 
 const lingerMs = 1000;
 
-/** Answers on a socket whose request never reached the framework. */
-export function refuseSocket(socket: Duplex, error: ApiError): void {
+/** Answers on a socket whose request never reached the framework. `method`: of the request; the answer to a HEAD has no body. */
+export function refuseSocket(socket: Duplex, error: ApiError, method?: string): void {
   const body = JSON.stringify(errorBody(error));
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}`,
@@ -21,5 +21,5 @@ export function refuseSocket(socket: Duplex, error: ApiError): void {
   socket.once('finish', () => setTimeout(() => socket.destroy(), lingerMs).unref());
   socket.once('end', () => socket.destroy());
   socket.resume();
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  socket.end(`${head.join('\r\n')}\r\n\r\n${method === 'HEAD' ? '' : body}`);
 }

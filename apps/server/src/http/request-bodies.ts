@@ -63,9 +63,9 @@ export function checkBodiesFirst(app: FastifyInstance): void {
     waiting.add(request);
     app.server.emit('request', request, response);
   });
-  app.server.on('checkExpectation', ({ socket, headers }: IncomingMessage) => {
+  app.server.on('checkExpectation', ({ socket, headers, method }: IncomingMessage) => {
     const expectation = String(headers.expect).slice(0, 100);
-    refuseSocket(socket, ApiError.of('expectation_failed', { expectation }));
+    refuseSocket(socket, ApiError.of('expectation_failed', { expectation }), method);
   });
   app.addHook('preParsing', (request, reply, payload, done) => {
     if (request.is404) return done(null, payload);
