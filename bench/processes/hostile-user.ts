@@ -24,7 +24,7 @@ const regexBomb = JSON.stringify({
   properties: { name: { type: 'string', pattern: '^(a+)+$' } },
 });
 
-let isAttacking = false;
+const state = { isAttacking: false };
 const sockets = new Set<Socket>();
 let working: Promise<unknown> = Promise.resolve();
 const statuses = new Map<number, number>();
@@ -45,7 +45,7 @@ async function send(api: Api, method: string, path: string, body: string): Promi
 const writing = (path: string, content: string): string => JSON.stringify({ path, content });
 
 async function again(attack: () => Promise<unknown>): Promise<void> {
-  while (isAttacking) await attack();
+  while (state.isAttacking) await attack();
 }
 
 /** A request whose body comes by the byte. */
@@ -66,7 +66,7 @@ function drip({ url, token }: Api): void {
   socket.on('close', () => {
     clearInterval(timer);
     sockets.delete(socket);
-    if (isAttacking) drip({ url, token });
+    if (state.isAttacking) drip({ url, token });
   });
 }
 
@@ -75,7 +75,7 @@ answerParent({
   begin: command(
     Type.Object({ url: Type.String(), token: Type.String(), deviceId: Type.String() }),
     async ({ deviceId, ...api }) => {
-      isAttacking = true;
+      state.isAttacking = true;
       const bombs = await Promise.all(Array.from({ length: bombProjects }, () => createProject(api)));
       const { id: regexProject } = await createProject(api);
       await send(
@@ -124,7 +124,7 @@ answerParent({
   ),
   /** Resolves when nothing of it is under way, with how often each status was the answer. */
   end: async () => {
-    isAttacking = false;
+    state.isAttacking = false;
     for (const socket of sockets) socket.destroy();
     await working;
     return [...statuses].map(([status, times]) => `${status}: ${times}`).join(', ');

@@ -89,7 +89,7 @@ async function createUser(api: Api): Promise<Api> {
 async function deedsOf(stage: Stage, api: Api): Promise<Deeds> {
   const { id, cloneUrl } = await createProject(api);
   const [deviceId = ''] = await listDeviceIds(api);
-  const [{ launch_id: launchId = '' } = {}] = await launchOnEach(api, [deviceId]);
+  const [launched] = await launchOnEach(api, [deviceId]);
   const clone = path.join(await stage.folder(), 'clone');
   let writes = 0;
   const write = async (): Promise<void> => {
@@ -109,7 +109,10 @@ async function deedsOf(stage: Stage, api: Api): Promise<Deeds> {
     },
     launch: () => askText(api, launchPath, directLaunch(deviceId)),
     poll: () =>
-      askText(api, '/api/v2/devices/automationLogs', { device_id: deviceId, automation_ids: [launchId] }),
+      askText(api, '/api/v2/devices/automationLogs', {
+        device_id: deviceId,
+        automation_ids: [launched?.launch_id],
+      }),
   };
 }
 
