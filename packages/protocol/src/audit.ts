@@ -20,6 +20,7 @@ export const auditActions = {
   share_host: 'host',
   unshare_host: 'host',
   forget_device: 'device',
+  touch_device: 'device',
   connect_host: 'host',
   disconnect_host: 'host',
   mark_record: 'record',

@@ -136,6 +136,20 @@ const examples: Record<string, Example> = {
     },
     action: 'forget_device',
   },
+  deviceInput: {
+    act: async () => {
+      const asked = host.waitFor('input').then(({ request_id }) => {
+        host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'input', request_id })}\n`));
+      });
+      const body = { type: 'text', text: secretWord };
+      const [reply] = await Promise.all([
+        ann.api('POST', `/api/v2/devices/${deviceId}/input`, { body }),
+        asked,
+      ]);
+      return reply;
+    },
+    action: 'touch_device',
+  },
   writeFile: {
     act: () => project.write('notes.txt', secretWord),
     action: 'write_file',

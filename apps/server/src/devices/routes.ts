@@ -59,7 +59,7 @@ export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: De
     health: await readHealth(access.get(params.id, principal.userId).device),
   }));
 
-  addRoute(app, deviceRoutes.input, async ({ principal, params, body }) => {
+  addRoute(app, deviceRoutes.input, async ({ principal, params, body, deed }) => {
     const { device, role } = access.get(params.id, principal.userId);
     if (role === 'view')
       throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
@@ -67,6 +67,8 @@ export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: De
       throw ApiError.of('forbidden', {
         reason: 'A token that is limited to projects touches no phone by hand',
       });
+    deed.on({ type: 'device', id: device.id, name: device.serial }, [device.ownerId]);
+    deed.isFrequent = true;
     await doInput(device, body);
     return { success: true, message: `Device ${device.id} has done it.` };
   });

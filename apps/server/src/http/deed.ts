@@ -42,6 +42,8 @@ export class Deed {
   details: Record<string, unknown> = {};
   /** True: it was stored together with the change itself. */
   isNoted = false;
+  /** True: it comes again and again, so that the first is noted and the rest are counted. */
+  isFrequent = false;
 
   constructor(action: AuditAction, doer: Doer) {
     this.action = action;
@@ -64,6 +66,8 @@ export class Deed {
 export interface DeedLog {
   /** Resolves when it is stored for good. */
   done(deed: Deed): Promise<void>;
+  /** Nobody waits for it. */
+  happened(deed: Deed): void;
   /** Nobody waits for it. */
   failed(deed: Deed, error: ApiError): void;
 }
@@ -94,7 +98,8 @@ export async function noteSuccess(
   const { deed } = request;
   if (deed === undefined || deed.isNoted || deed.subject === null || statusCode >= 400) return;
   deed.isNoted = true;
-  await request.server.deeds.done(deed);
+  if (deed.isFrequent) request.server.deeds.happened(deed);
+  else await request.server.deeds.done(deed);
 }
 
 const idIn = (params: unknown): unknown =>

@@ -157,7 +157,7 @@ export const deviceRoutes = {
     description:
       'Answered when the phone has done it. It comes between the calls of an automation that runs there.',
     scope: 'launch',
-    audit: null,
+    audit: 'touch_device',
     params,
     body: PhoneInput,
     bodyExample: { type: 'tap', x: 540, y: 1200 },
