@@ -237,7 +237,8 @@ describe('a host that is cut off and sends again', () => {
       }),
       { numRuns: 25 },
     );
-  });
+    // The service starts again some fifteen times.
+  }, 180_000);
 
   it('may send batches that overlap what is stored in any way', async () => {
     const { runId, launchId } = await server.startRun(host, deviceId);
