@@ -1,7 +1,7 @@
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 
-import { isUuidV7, timeOfUuidV7, uuidV7Series } from './uuid-v7.ts';
+import { IncreasingIds, isUuidV7, timeOfUuidV7 } from './uuid-v7.ts';
 
 describe('a UUIDv7', () => {
   it('holds its time', () => {
@@ -18,8 +18,8 @@ describe('a UUIDv7', () => {
 });
 
 it('comes in a series that rises, of one time', () => {
-  const next = uuidV7Series(1000, 1_790_000_000_123);
-  const ids = Array.from({ length: 1000 }, next);
+  const series = new IncreasingIds();
+  const ids = Array.from({ length: 1000 }, () => series.next(1_790_000_000_123));
   expect(ids).toEqual([...new Set(ids)].toSorted());
   expect(ids.every((id) => isUuidV7(id) && timeOfUuidV7(id) === 1_790_000_000_123)).toBe(true);
 });

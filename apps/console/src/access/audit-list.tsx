@@ -8,6 +8,7 @@ import { Select } from '../parts/field.tsx';
 import { Mark, type MarkLook } from '../parts/mark.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
+import { SettingsTable } from './settings-table.tsx';
 import styles from './settings.module.css';
 
 type AuditPage = Reply<'GET /api/v2/audit'>;
@@ -61,41 +62,26 @@ export function AuditList() {
 }
 
 const AuditTable = ({ entries }: { entries: readonly Entry[] }) => (
-  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-  <div className={styles['tableFrame']} tabIndex={0} role="region" aria-label="Who did what">
-    <table className={styles['table']}>
-      <thead>
-        <tr>
-          <th scope="col">What</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">To</th>
-          <th scope="col">Who</th>
-          <th scope="col">From</th>
-          <th scope="col">When</th>
-        </tr>
-      </thead>
-      <tbody>
-        {entries.map((entry) => (
-          <tr key={entry.id}>
-            <td>
-              {entry.action.replaceAll('_', ' ')}
-              {entry.count > 1 && ` × ${entry.count}`}
-            </td>
-            <td title={entry.code ?? undefined}>
-              <Mark {...looks[entry.outcome]} />
-            </td>
-            <td className={styles['quiet']}>{entry.subject?.name ?? entry.subject?.id ?? '–'}</td>
-            <td className={styles['quiet']}>
-              {entry.user?.name ?? 'nobody known'}
-              {entry.token !== null && ` · ${entry.token.name}`}
-            </td>
-            <td className={styles['quiet']}>{entry.address ?? '–'}</td>
-            <td className={styles['quiet']}>
-              <Moment at={entry.at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <SettingsTable label="Who did what" columns={['What', 'Outcome', 'To', 'Who', 'From', 'When']}>
+    {entries.map((entry) => (
+      <tr key={entry.id}>
+        <td>
+          {entry.action.replaceAll('_', ' ')}
+          {entry.count > 1 && ` × ${entry.count}`}
+        </td>
+        <td title={entry.code ?? undefined}>
+          <Mark {...looks[entry.outcome]} />
+        </td>
+        <td className={styles['quiet']}>{entry.subject?.name ?? entry.subject?.id ?? '–'}</td>
+        <td className={styles['quiet']}>
+          {entry.user?.name ?? 'nobody known'}
+          {entry.token !== null && ` · ${entry.token.name}`}
+        </td>
+        <td className={styles['quiet']}>{entry.address ?? '–'}</td>
+        <td className={styles['quiet']}>
+          <Moment at={entry.at} />
+        </td>
+      </tr>
+    ))}
+  </SettingsTable>
 );

@@ -5,6 +5,7 @@ import { call } from '../api/call.ts';
 import { Mark } from '../parts/mark.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Age } from '../parts/time.tsx';
+import { SettingsTable } from './settings-table.tsx';
 import styles from './settings.module.css';
 
 export function Hosts() {
@@ -26,42 +27,29 @@ export function Hosts() {
         </p>
       )}
       {data !== undefined && data.length > 0 && (
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-        <div className={styles['tableFrame']} tabIndex={0} role="region" aria-label="Hosts">
-          <table className={styles['table']}>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">State</th>
-                <th scope="col">Phones</th>
-                <th scope="col">Owner</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.map((host) => (
-                <tr key={host.id}>
-                  <td>
-                    <Link to="/devices" search={{ host: host.id }}>
-                      {host.name}
-                    </Link>
-                  </td>
-                  <td>
-                    {host.connected ? (
-                      <Mark tone="ready" glyph="●" word="connected" />
-                    ) : (
-                      <Mark tone="offline" glyph="⊘" word="away" />
-                    )}{' '}
-                    {host.since !== null && <Age since={host.since} />}
-                  </td>
-                  <td className={styles['quiet']}>
-                    {host.devices.ready} of {host.devices.total} ready
-                  </td>
-                  <td className={styles['quiet']}>{host.owner.name}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <SettingsTable label="Hosts" columns={['Name', 'State', 'Phones', 'Owner']}>
+          {data.map((host) => (
+            <tr key={host.id}>
+              <td>
+                <Link to="/devices" search={{ host: host.id }}>
+                  {host.name}
+                </Link>
+              </td>
+              <td>
+                {host.connected ? (
+                  <Mark tone="ready" glyph="●" word="connected" />
+                ) : (
+                  <Mark tone="offline" glyph="⊘" word="away" />
+                )}{' '}
+                {host.since !== null && <Age since={host.since} />}
+              </td>
+              <td className={styles['quiet']}>
+                {host.devices.ready} of {host.devices.total} ready
+              </td>
+              <td className={styles['quiet']}>{host.owner.name}</td>
+            </tr>
+          ))}
+        </SettingsTable>
       )}
     </section>
   );

@@ -6,12 +6,13 @@ import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
 import { readAll } from '../api/read-all.ts';
 import { Button } from '../parts/button.tsx';
-import { CopyButton } from '../parts/copy.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Field, Input, inputClass } from '../parts/field.tsx';
+import { ActionDialog } from '../parts/dialog.tsx';
+import { Field, inputClass, TextField } from '../parts/field.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
+import { SecretDialog } from './secret-dialog.tsx';
+import { SettingsTable } from './settings-table.tsx';
 import styles from './settings.module.css';
 
 const dayMs = 86_400_000;
@@ -69,51 +70,35 @@ function TokenTable({ tokens, own, reason }: TokenTableProps) {
     await queries.invalidateQueries({ queryKey: ['tokens'] });
   };
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={styles['tableFrame']} tabIndex={0} role="region" aria-label="Tokens">
-      <table className={styles['table']}>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Allows</th>
-            <th scope="col">Used</th>
-            <th scope="col">Ends</th>
-            <th scope="col">
-              <span className="visually-hidden">What to do</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr key={token.id}>
-              <td>{token.name}</td>
-              <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
-              <td className={styles['quiet']}>
-                {token.last_used_at === null ? (
-                  'never'
-                ) : (
-                  <>
-                    <Age since={token.last_used_at} /> ago
-                  </>
-                )}
-              </td>
-              <td className={styles['quiet']}>
-                {token.expires_at === null ? 'never' : <Moment at={token.expires_at} />}
-              </td>
-              <td className={styles['end']}>
-                {token.id === own ? (
-                  <span className={styles['quiet']}>this sign-in</span>
-                ) : (
-                  <Button look="quiet" reason={reason} onClick={() => void revoke(token)}>
-                    Revoke
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Used', 'Ends']} hasActions>
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          <td>{token.name}</td>
+          <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
+          <td className={styles['quiet']}>
+            {token.last_used_at === null ? (
+              'never'
+            ) : (
+              <>
+                <Age since={token.last_used_at} /> ago
+              </>
+            )}
+          </td>
+          <td className={styles['quiet']}>
+            {token.expires_at === null ? 'never' : <Moment at={token.expires_at} />}
+          </td>
+          <td className={styles['end']}>
+            {token.id === own ? (
+              <span className={styles['quiet']}>this sign-in</span>
+            ) : (
+              <Button look="quiet" reason={reason} onClick={() => void revoke(token)}>
+                Revoke
+              </Button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </SettingsTable>
   );
 }
 
@@ -137,40 +122,20 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
   };
   if (secret !== undefined)
     return (
-      <Dialog
-        title={`Token “${name}”`}
-        isOpen
-        onClose={onClose}
-        foot={<Button onClick={onClose}>Done</Button>}
-      >
-        <p>Copy it now: it is shown this once, and stored nowhere.</p>
-        <div className={styles['secret']}>
-          <code>{secret}</code>
-          <CopyButton text={secret} label="Copy the token" />
-        </div>
-      </Dialog>
+      <SecretDialog title={`Token “${name}”`} secret={secret} onClose={onClose}>
+        Copy it now: it is shown this once, and stored nowhere.
+      </SecretDialog>
     );
   const problem =
     name.trim() === '' ? 'Give it a name.' : chosen.length === 0 ? 'Choose what it allows.' : undefined;
   return (
-    <Dialog
-      title="New token"
-      isOpen
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" reason={problem} onClick={() => void create()}>
-            Create
-          </Button>
-        </>
-      }
-    >
-      <Field label="Name" hint="What uses it, such as “CI of the shop”.">
-        {(attributes) => (
-          <Input {...attributes} value={name} onChange={({ target }) => setName(target.value)} />
-        )}
-      </Field>
+    <ActionDialog title="New token" onClose={onClose} action="Create" reason={problem} onAct={create}>
+      <TextField
+        label="Name"
+        hint="What uses it, such as “CI of the shop”."
+        value={name}
+        onChange={setName}
+      />
       <fieldset style={{ border: 0, padding: 0, margin: 0 }}>
         <legend>It allows</legend>
         <div className={styles['choices']}>
@@ -205,6 +170,6 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
         )}
       </Field>
       {error !== null && <InlineFailure error={error} />}
-    </Dialog>
+    </ActionDialog>
   );
 }

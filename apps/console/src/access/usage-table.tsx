@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call } from '../api/call.ts';
 import type { Reply } from '../api/contracts.ts';
 import { InlineFailure, Loading } from '../parts/states.tsx';
+import { SettingsTable } from './settings-table.tsx';
 import styles from './settings.module.css';
 
 type UsageRow = Reply<'GET /api/v2/me/usage'>['usage']['limits'][number];
@@ -36,33 +37,22 @@ export function UsageTable() {
       {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading rows={4} />}
       {shown !== undefined && (
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-        <div className={styles['tableFrame']} tabIndex={0} role="region" aria-label="What you use">
-          <table className={styles['table']}>
-            <thead>
-              <tr>
-                <th scope="col">What</th>
-                <th scope="col">Used</th>
-                <th scope="col">Most</th>
-                <th scope="col">Refused since the start</th>
-                <th scope="col">The operator sets</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map(({ limit, used, most, unit, refused, setting }) => (
-                <tr key={limit}>
-                  <td>{names[limit]}</td>
-                  <td>{amount(used ?? 0, unit)}</td>
-                  <td className={styles['quiet']}>{amount(most, unit)}</td>
-                  <td className={styles['quiet']}>{refused.toLocaleString()}</td>
-                  <td>
-                    <code>{setting}</code>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <SettingsTable
+          label="What you use"
+          columns={['What', 'Used', 'Most', 'Refused since the start', 'The operator sets']}
+        >
+          {shown.map(({ limit, used, most, unit, refused, setting }) => (
+            <tr key={limit}>
+              <td>{names[limit]}</td>
+              <td>{amount(used ?? 0, unit)}</td>
+              <td className={styles['quiet']}>{amount(most, unit)}</td>
+              <td className={styles['quiet']}>{refused.toLocaleString()}</td>
+              <td>
+                <code>{setting}</code>
+              </td>
+            </tr>
+          ))}
+        </SettingsTable>
       )}
     </section>
   );

@@ -6,12 +6,13 @@ import { call } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
 import { readAll } from '../api/read-all.ts';
 import { Button } from '../parts/button.tsx';
-import { CopyButton } from '../parts/copy.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Field, Input } from '../parts/field.tsx';
+import { ActionDialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
+import { SecretDialog } from './secret-dialog.tsx';
+import { SettingsTable } from './settings-table.tsx';
 import styles from './settings.module.css';
 
 /** For administrators. */
@@ -52,44 +53,29 @@ function UserTable({ users }: { users: readonly User[] }) {
     await queries.invalidateQueries({ queryKey: ['users'] });
   };
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={styles['tableFrame']} tabIndex={0} role="region" aria-label="Users">
-      <table className={styles['table']}>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Role</th>
-            <th scope="col">Since</th>
-            <th scope="col">
-              <span className="visually-hidden">What to do</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {users.map((user) => (
-            <tr key={user.id}>
-              <td>{user.name}</td>
-              <td className={styles['quiet']}>
-                {user.role === 'admin' ? 'administrator' : 'user'}
-                {user.disabled_at !== null && ', disabled'}
-              </td>
-              <td className={styles['quiet']}>
-                <Moment at={user.created_at} />
-              </td>
-              <td className={styles['end']}>
-                {user.id === own ? (
-                  <span className={styles['quiet']}>you</span>
-                ) : (
-                  <Button look="quiet" onClick={() => void setDisabled(user, user.disabled_at === null)}>
-                    {user.disabled_at === null ? 'Disable' : 'Enable'}
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <SettingsTable label="Users" columns={['Name', 'Role', 'Since']} hasActions>
+      {users.map((user) => (
+        <tr key={user.id}>
+          <td>{user.name}</td>
+          <td className={styles['quiet']}>
+            {user.role === 'admin' ? 'administrator' : 'user'}
+            {user.disabled_at !== null && ', disabled'}
+          </td>
+          <td className={styles['quiet']}>
+            <Moment at={user.created_at} />
+          </td>
+          <td className={styles['end']}>
+            {user.id === own ? (
+              <span className={styles['quiet']}>you</span>
+            ) : (
+              <Button look="quiet" onClick={() => void setDisabled(user, user.disabled_at === null)}>
+                {user.disabled_at === null ? 'Disable' : 'Enable'}
+              </Button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </SettingsTable>
   );
 }
 
@@ -110,43 +96,25 @@ function NewUser({ onClose }: { onClose: () => void }) {
   };
   if (secret !== undefined)
     return (
-      <Dialog
-        title={`${name} can come in`}
-        isOpen
-        onClose={onClose}
-        foot={<Button onClick={onClose}>Done</Button>}
-      >
-        <p>Give them this token, with which they sign in. It is shown this once.</p>
-        <div className={styles['secret']}>
-          <code>{secret}</code>
-          <CopyButton text={secret} label="Copy the token" />
-        </div>
-      </Dialog>
+      <SecretDialog title={`${name} can come in`} secret={secret} onClose={onClose}>
+        Give them this token, with which they sign in. It is shown this once.
+      </SecretDialog>
     );
   return (
-    <Dialog
+    <ActionDialog
       title="New user"
-      isOpen
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            reason={name.trim() === '' ? 'Give a name.' : undefined}
-            onClick={() => void create()}
-          >
-            Create
-          </Button>
-        </>
-      }
+      action="Create"
+      reason={name.trim() === '' ? 'Give a name.' : undefined}
+      onAct={create}
     >
-      <Field label="Name" hint="A user with a token of their own, which you hand over.">
-        {(attributes) => (
-          <Input {...attributes} value={name} onChange={({ target }) => setName(target.value)} />
-        )}
-      </Field>
+      <TextField
+        label="Name"
+        hint="A user with a token of their own, which you hand over."
+        value={name}
+        onChange={setName}
+      />
       {error !== null && <InlineFailure error={error} />}
-    </Dialog>
+    </ActionDialog>
   );
 }

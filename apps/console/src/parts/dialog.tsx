@@ -1,7 +1,7 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
 
-import { buttonClass } from './button.tsx';
+import { Button, buttonClass } from './button.tsx';
 import { classNames } from './class-names.ts';
 import styles from './dialog.module.css';
 import { Icon } from './icon.tsx';
@@ -32,4 +32,37 @@ export const Dialog = ({ title, isOpen, onClose, isWide = false, children, foot 
       </BaseDialog.Popup>
     </BaseDialog.Portal>
   </BaseDialog.Root>
+);
+
+interface ActionDialogProps extends Omit<DialogProps, 'isOpen' | 'foot'> {
+  /** The word on the button that does it. */
+  action: string;
+  look?: 'primary' | 'danger';
+  isBusy?: boolean;
+  /** Why it can't be done yet. */
+  reason?: string | undefined;
+  onAct: () => Promise<void>;
+}
+
+/** Asks for what one action needs; shown as long as it stands in the page. */
+export const ActionDialog = ({
+  action,
+  look = 'primary',
+  isBusy = false,
+  reason,
+  onAct,
+  ...rest
+}: ActionDialogProps) => (
+  <Dialog
+    {...rest}
+    isOpen
+    foot={
+      <>
+        <Button onClick={rest.onClose}>Cancel</Button>
+        <Button look={look} isBusy={isBusy} reason={reason} onClick={() => void onAct()}>
+          {action}
+        </Button>
+      </>
+    }
+  />
 );

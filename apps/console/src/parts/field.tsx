@@ -37,6 +37,29 @@ export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
   <input {...rest} className={classNames(styles['input'], className)} />
 );
 
+interface TextFieldProps extends Omit<FieldProps, 'children'> {
+  value: string;
+  onChange: (text: string) => void;
+  /** For the key that ends a line, when there is a text. */
+  onEnter?: () => void;
+}
+
+/** A labelled line of text. */
+export const TextField = ({ value, onChange, onEnter, ...rest }: TextFieldProps) => (
+  <Field {...rest}>
+    {(attributes) => (
+      <Input
+        {...attributes}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter' && value.trim() !== '') onEnter?.();
+        }}
+      />
+    )}
+  </Field>
+);
+
 export const TextArea = ({ className, ...rest }: ComponentProps<'textarea'>) => (
   <textarea {...rest} className={classNames(monoInputClass, className)} />
 );

@@ -2,10 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { call } from '../api/call.ts';
-import { Button } from '../parts/button.tsx';
 import { classNames } from '../parts/class-names.ts';
-import { Dialog } from '../parts/dialog.tsx';
-import { Field, Input } from '../parts/field.tsx';
+import { ActionDialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
 import { notify } from '../parts/notices.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import styles from './project.module.css';
@@ -40,37 +39,21 @@ export function CommitDialog({ projectId, onClose }: CommitDialogProps) {
     }
   };
   return (
-    <Dialog
+    <ActionDialog
       title="Commit"
-      isOpen
       isWide
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            isBusy={isBusy}
-            reason={message.trim() === '' ? 'Say what has changed.' : undefined}
-            onClick={() => void commit()}
-          >
-            Commit
-          </Button>
-        </>
-      }
+      action="Commit"
+      isBusy={isBusy}
+      reason={message.trim() === '' ? 'Say what has changed.' : undefined}
+      onAct={commit}
     >
-      <Field label="What has changed">
-        {(attributes) => (
-          <Input
-            {...attributes}
-            value={message}
-            onChange={({ target }) => setMessage(target.value)}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && message.trim() !== '') void commit();
-            }}
-          />
-        )}
-      </Field>
+      <TextField
+        label="What has changed"
+        value={message}
+        onChange={setMessage}
+        onEnter={() => void commit()}
+      />
       {(error ?? readError) !== null && <InlineFailure error={error ?? readError} />}
       {data === undefined && readError === null && <Loading rows={5} />}
       {data?.files.map(({ path, change, diff }) => (
@@ -85,7 +68,7 @@ export function CommitDialog({ projectId, onClose }: CommitDialogProps) {
           )}
         </div>
       ))}
-    </Dialog>
+    </ActionDialog>
   );
 }
 

@@ -2,9 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { call } from '../api/call.ts';
-import { Button, IconButton } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Field, Input } from '../parts/field.tsx';
+import { IconButton } from '../parts/button.tsx';
+import { ActionDialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading, messageOf } from '../parts/states.tsx';
@@ -110,36 +110,22 @@ function NewFile({
     }
   };
   return (
-    <Dialog
+    <ActionDialog
       title="New file"
-      isOpen
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            reason={path.trim() === '' ? 'Give it a path.' : undefined}
-            onClick={() => void create()}
-          >
-            Create
-          </Button>
-        </>
-      }
+      action="Create"
+      reason={path.trim() === '' ? 'Give it a path.' : undefined}
+      onAct={create}
     >
-      <Field label="Path" hint="Such as flows/login.ts" problem={problem}>
-        {(attributes) => (
-          <Input
-            {...attributes}
-            value={path}
-            onChange={({ target }) => setPath(target.value)}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && path.trim() !== '') void create();
-            }}
-          />
-        )}
-      </Field>
-    </Dialog>
+      <TextField
+        label="Path"
+        hint="Such as flows/login.ts"
+        problem={problem}
+        value={path}
+        onChange={setPath}
+        onEnter={() => void create()}
+      />
+    </ActionDialog>
   );
 }
 
@@ -156,20 +142,8 @@ function DeleteFile({ projectId, path, onClose }: { projectId: string; path: str
     await queries.invalidateQueries({ queryKey: ['files', projectId] });
   };
   return (
-    <Dialog
-      title={`Delete ${path}?`}
-      isOpen
-      onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="danger" onClick={() => void remove()}>
-            Delete
-          </Button>
-        </>
-      }
-    >
+    <ActionDialog title={`Delete ${path}?`} onClose={onClose} action="Delete" look="danger" onAct={remove}>
       <p>What was committed of it stays in the history; what was not is gone.</p>
-    </Dialog>
+    </ActionDialog>
   );
 }

@@ -3,9 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { call } from '../api/call.ts';
-import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
-import { Field, Input } from '../parts/field.tsx';
+import { ActionDialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
 import { messageOf } from '../parts/states.tsx';
 import { starterCode } from './starter.ts';
 
@@ -35,36 +34,22 @@ export function NewProject({ onClose }: { onClose: () => void }) {
     }
   };
   return (
-    <Dialog
+    <ActionDialog
       title="New project"
-      isOpen
       onClose={onClose}
-      foot={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            isBusy={isBusy}
-            reason={name.trim() === '' ? 'Give it a name.' : undefined}
-            onClick={() => void create()}
-          >
-            Create
-          </Button>
-        </>
-      }
+      action="Create"
+      isBusy={isBusy}
+      reason={name.trim() === '' ? 'Give it a name.' : undefined}
+      onAct={create}
     >
-      <Field label="Name" hint="It begins with a main.ts that runs on any phone." problem={problem}>
-        {(attributes) => (
-          <Input
-            {...attributes}
-            value={name}
-            onChange={({ target }) => setName(target.value)}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && name.trim() !== '') void create();
-            }}
-          />
-        )}
-      </Field>
-    </Dialog>
+      <TextField
+        label="Name"
+        hint="It begins with a main.ts that runs on any phone."
+        problem={problem}
+        value={name}
+        onChange={setName}
+        onEnter={() => void create()}
+      />
+    </ActionDialog>
   );
 }

@@ -8,7 +8,7 @@ import type { Fleet, FleetDevice } from './fleet.ts';
 const runningView = (run: ActiveRun, viewerId: string, name: string): Device['running'][number] => ({
   run_id: run.runId,
   automation_id: run.launchId === null || run.userId === viewerId ? run.automationId : null,
-  started_at: run.startedAt,
+  started_at: run.row.started_at,
   user: { id: run.userId, name },
 });
 

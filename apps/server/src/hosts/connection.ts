@@ -35,11 +35,11 @@ interface ConnectionOptions {
   heartbeatMs: number;
 }
 
-/** Missed heartbeats after which a host counts as gone. */
 /** Hosts of an older one know no `screen`. */
 const screenVersion = 2;
 /** From this version on hosts tell of the health of phones and take input by hand. */
 const healthVersion = 4;
+/** Missed heartbeats after which a host counts as gone. */
 const toleratedSilence = 3;
 const helloTimeoutMs = 10_000;
 /** Messages that wait to be handled; beyond it the socket is not read. */

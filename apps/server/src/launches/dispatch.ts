@@ -9,7 +9,7 @@ import type { Principal } from '../http/principal.ts';
 import type { Launchable } from '../projects/project-files.ts';
 import { activeRunOf, type ActiveRuns, type RunStops } from '../runs/active-runs.ts';
 import { keptParameters, type StoredRun } from '../runs/stored-run.ts';
-import { uuidV7Series } from '../uuid-v7.ts';
+import { IncreasingIds } from '../uuid-v7.ts';
 import type { Bundle } from './bundles.ts';
 import type { RunPlaces } from './run-places.ts';
 import type { BegunRun, LaunchStore, NewLaunch } from './store.ts';
@@ -58,18 +58,21 @@ export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promis
   const { launches, audit, activeRuns, places, clock, onCreated } = dispatcher;
   const release = places.claim(launch.launcher.userId, launch.devices);
   const createdAt = clock.now();
-  const nextId = uuidV7Series(launch.devices.length, createdAt);
-  const planned = launch.devices.map((on) => ({ ...on, row: newRun(launch, on, nextId(), createdAt) }));
+  const ids = new IncreasingIds();
+  const planned = launch.devices.map((on) => ({
+    ...on,
+    row: newRun(launch, on, ids.next(createdAt), createdAt),
+  }));
   const rows = planned.map(({ row }) => row);
   describeDeed(launch);
   const note = audit.writeOf(launch.deed);
-  await launches.insert(newLaunch(launch, createdAt), rows, note).catch((error: unknown) => {
+  try {
+    await launches.insert(newLaunch(launch, createdAt), rows, note);
+    // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
+    for (const { row, link } of planned) activeRuns.add(activeRunOf(row, link.connectionId));
+  } finally {
     release();
-    throw error;
-  });
-  // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
-  for (const { row, link } of planned) activeRuns.add(activeRunOf(row, link.connectionId));
-  release();
+  }
   sendToHosts(launch, planned);
   onCreated(rows);
   const begun = await awaitStart(dispatcher, rows);
@@ -79,7 +82,7 @@ export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promis
 /** What became of a launch that an earlier process of the service has sent: waits as `dispatch` does. */
 export async function awaitOutcome(dispatcher: Dispatcher, launch: string): Promise<LaunchOutcome> {
   const { launches, activeRuns } = dispatcher;
-  const isOpen = ({ id }: BegunRun): boolean => activeRuns.find(id)?.status === 'starting';
+  const isOpen = ({ id }: BegunRun): boolean => activeRuns.find(id)?.row.status === 'starting';
   const open = (await launches.listRuns(launch)).filter(isOpen);
   const begun = await awaitStart(dispatcher, open);
   const isSilent = ({ id }: BegunRun): boolean => !begun.has(id) && open.some((run) => run.id === id);

@@ -7,17 +7,12 @@ import type { StoredRun } from './stored-run.ts';
 
 /** A run that has not ended. */
 export interface ActiveRun extends LogStream {
-  /** The service's own ID of the launch. */
-  readonly launch: string;
   readonly deviceOwnerId: string;
   readonly hostId: string;
   /** The caller's launch ID; null for a project. */
   readonly launchId: string | null;
-  readonly createdAt: number;
   /** As it is stored, but for `stopRequested`. */
   row: StoredRun;
-  status: 'starting' | 'running';
-  startedAt: number | null;
   stopRequested: boolean;
   /** The connection that carried the launch, or on which the host reported the run; null: none since the start. */
   connectionId: string | null;
@@ -72,22 +67,21 @@ export class ActiveRuns {
     this.#byId.set(run.runId, run);
     const onDevice = this.#byDevice.get(run.deviceId) ?? new Set();
     this.#byDevice.set(run.deviceId, onDevice.add(run));
-    if (run.status === 'starting') this.#changeStarting(run.launch, 1);
+    this.#changeStarting(run.row, 1);
   }
 
   /** What is stored of a run that goes on. */
   update(run: ActiveRun, row: StoredRun): void {
-    if (run.status === 'starting' && row.status === 'running') this.#changeStarting(run.launch, -1);
+    this.#changeStarting(run.row, -1);
+    this.#changeStarting(row, 1);
     run.row = row;
-    run.status = row.status === 'starting' ? 'starting' : 'running';
-    run.startedAt = row.started_at;
   }
 
   remove(runId: string): void {
     const run = this.#byId.get(runId);
     if (run === undefined) return;
     this.#byId.delete(runId);
-    if (run.status === 'starting') this.#changeStarting(run.launch, -1);
+    this.#changeStarting(run.row, -1);
     const left = this.countOfUser(run.userId) - 1;
     if (left > 0) this.#ofUser.set(run.userId, left);
     else this.#ofUser.delete(run.userId);
@@ -125,7 +119,8 @@ export class ActiveRuns {
     return done;
   }
 
-  #changeStarting(launch: string, by: number): void {
+  #changeStarting({ launch, status }: StoredRun, by: number): void {
+    if (status !== 'starting') return;
     const count = this.countStarting(launch) + by;
     if (count > 0) this.#starting.set(launch, count);
     else this.#starting.delete(launch);
@@ -145,7 +140,6 @@ export function activeRunOf(row: StoredRun, connectionId: string | null): Active
   return {
     row,
     runId: row.id,
-    launch: row.launch,
     userId: row.user_id,
     deviceId: row.device_id,
     deviceOwnerId: row.device_owner_id,
@@ -153,9 +147,6 @@ export function activeRunOf(row: StoredRun, connectionId: string | null): Active
     automationId: row.automation_id,
     launchId: row.launch_id,
     isDirect: row.launch_id !== null,
-    createdAt: row.created_at,
-    status: row.status === 'starting' ? 'starting' : 'running',
-    startedAt: row.started_at,
     stopRequested: row.stop_requested === 1,
     connectionId,
   };

@@ -63,7 +63,7 @@ export class RunChangeStore {
   /** Whether the callers of all launches that these belong to wait for other runs too. */
   #isMoreToCome({ begun }: Batch, changes: readonly RunChange[]): boolean {
     for (const { runId, status } of changes) {
-      const launch = this.#activeRuns.find(runId)?.launch;
+      const launch = this.#activeRuns.find(runId)?.row.launch;
       if (launch === undefined || status !== 'running') return false;
       begun.set(launch, (begun.get(launch) ?? 0) + 1);
     }

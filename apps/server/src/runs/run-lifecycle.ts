@@ -57,7 +57,7 @@ export class RunLifecycle {
       .ofHost(link)
       .filter((run) => run.connectionId !== link.connectionId && !reported.has(run.runId));
     await this.#end(
-      gone.map((run) => (run.status === 'starting' ? notStarted(run) : lost(run, forgottenMessage))),
+      gone.map((run) => (run.row.status === 'starting' ? notStarted(run) : lost(run, forgottenMessage))),
     );
     this.#repeatStops(link);
   }
@@ -112,7 +112,7 @@ export class RunLifecycle {
       const awaySince = this.#awaySince.get(hostKey({ userId: run.deviceOwnerId, hostId: run.hostId }));
       return (
         (awaySince !== undefined && awaySince <= limit) ||
-        (run.status === 'starting' && run.createdAt <= limit)
+        (run.row.status === 'starting' && run.row.created_at <= limit)
       );
     });
     await this.#end(overdue.map((run) => lost(run, lostMessage)));
@@ -125,7 +125,7 @@ export class RunLifecycle {
     if (active !== undefined) {
       if (active.deviceOwnerId !== link.userId || active.hostId !== link.hostId) return 'known';
       active.connectionId = link.connectionId;
-      return active.status === report.status || report.status === 'starting' ? 'known' : 'store';
+      return active.row.status === report.status || report.status === 'starting' ? 'known' : 'store';
     }
     const isTheirs = row?.device_owner_id === link.userId && row.host_id === link.hostId;
     if (row?.status === 'lost' && isTheirs) return this.#revive(row, link, report);
@@ -204,5 +204,5 @@ const lost = (run: ActiveRun, message: string): Omit<RunChange, 'endedAt'> => ({
   status: 'lost',
   error: { code: 'lost', message },
   ...silence,
-  startedAt: run.startedAt,
+  startedAt: run.row.started_at,
 });

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 
+import type { ErrorCode } from '../errors.ts';
 import { Id } from '../ids.ts';
 import { success, SuccessMessage, type RouteContract } from './contract.ts';
 import { pageOf, pageQuery } from './page.ts';
@@ -53,6 +54,24 @@ const treeEtag = Type.String({
 });
 
 /** Reading and writing the files of a project. */
+/** Of one file or of many, by the same rules. */
+const whyNotSaved = [
+  'precondition_failed',
+  'compile_failed',
+  'compiler_unavailable',
+  'invalid_path',
+  'invalid_content',
+  'invalid_tsconfig',
+  'compiled_file',
+  'source_conflict',
+  'compiled_path_taken',
+  'project_full',
+  'file_too_large',
+  'project_bytes_exceeded',
+  'too_many_waiting',
+  'too_busy',
+] as const satisfies readonly ErrorCode[];
+
 export const fileRoutes = {
   write: {
     method: 'PUT',
@@ -80,23 +99,7 @@ export const fileRoutes = {
         }),
       }),
     },
-    errors: [
-      'project_not_found',
-      'precondition_failed',
-      'compile_failed',
-      'compiler_unavailable',
-      'invalid_path',
-      'invalid_content',
-      'invalid_tsconfig',
-      'compiled_file',
-      'source_conflict',
-      'compiled_path_taken',
-      'project_full',
-      'file_too_large',
-      'project_bytes_exceeded',
-      'too_many_waiting',
-      'too_busy',
-    ],
+    errors: ['project_not_found', ...whyNotSaved],
   },
   read: {
     method: 'GET',
@@ -212,23 +215,6 @@ export const fileRoutes = {
         }),
       }),
     },
-    errors: [
-      'project_not_found',
-      'file_not_found',
-      'precondition_failed',
-      'compile_failed',
-      'compiler_unavailable',
-      'invalid_path',
-      'invalid_content',
-      'invalid_tsconfig',
-      'compiled_file',
-      'source_conflict',
-      'compiled_path_taken',
-      'project_full',
-      'file_too_large',
-      'project_bytes_exceeded',
-      'too_many_waiting',
-      'too_busy',
-    ],
+    errors: ['project_not_found', 'file_not_found', ...whyNotSaved],
   },
 } as const satisfies Record<string, RouteContract>;

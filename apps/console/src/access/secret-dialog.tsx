@@ -1,0 +1,25 @@
+import type { ReactNode } from 'react';
+
+import { Button } from '../parts/button.tsx';
+import { CopyButton } from '../parts/copy.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import styles from './settings.module.css';
+
+interface SecretDialogProps {
+  title: string;
+  secret: string;
+  onClose: () => void;
+  /** What it is for. */
+  children: ReactNode;
+}
+
+/** Shows a new token, this once. */
+export const SecretDialog = ({ title, secret, onClose, children }: SecretDialogProps) => (
+  <Dialog title={title} isOpen onClose={onClose} foot={<Button onClick={onClose}>Done</Button>}>
+    <p>{children}</p>
+    <div className={styles['secret']}>
+      <code>{secret}</code>
+      <CopyButton text={secret} label="Copy the token" />
+    </div>
+  </Dialog>
+);
