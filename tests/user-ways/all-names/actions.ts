@@ -171,6 +171,15 @@ async function waiting(): Promise<void> {
     waitFor: async () =>
       (await actions.waitFor((screen) => screen.findById('name'), { description: 'a name' })) !== null,
     waitForIdle: async () => (await actions.waitForIdle({ quietMs: 10 })).packageName === form,
+    waitForNode: async () =>
+      (await actions.waitForNode((f) => f.isEditText().hasId('name'))).viewId?.endsWith(':id/name') === true,
+    scrollTo: async () => {
+      await openSettings();
+      await (await actions.scrollTo('About phone')).tap();
+      const isOpened = (await actions.waitForText('Serial number')) !== null;
+      await openForm();
+      return isOpened;
+    },
   });
   const error = await thrown(() => actions.waitForText('Naem', { timeoutMs: 0 }));
   if (!(error instanceof WaitTimeoutError)) throw error;
@@ -187,6 +196,20 @@ async function waiting(): Promise<void> {
       const slow = await thrown(() => actions.waitForText('Naem', { timeoutMs: 60, intervalMs: 50 }));
       return slow instanceof WaitTimeoutError && slow.reads <= 3;
     },
+    signal: async () => {
+      const deadline = AbortSignal.timeout(50);
+      const late = await thrown(() => actions.waitForText('Naem', { signal: deadline }));
+      const reason = await thrown(() => actions.waitForText('Naem', { signal: AbortSignal.abort('mine') }));
+      return late instanceof WaitTimeoutError && reason === 'mine';
+    },
+  });
+  await calls<Omit<ScrollOptions, keyof WaitOptions>>('ScrollOptions', {
+    direction: async () => {
+      await openSettings();
+      const down = await actions.scrollTo((f) => f.hasText('About phone'), { timeoutMs: 60_000 });
+      return down !== null && (await actions.scrollTo('Bluetooth', { direction: 'up' })) !== null;
+    },
+    within: async () => (await actions.scrollTo('Bluetooth', { within: (f) => f.isScrollable() })) !== null,
   });
   await holds('WaitTimeoutError', () => error.name === 'WaitTimeoutError');
 }

@@ -42,6 +42,7 @@ async function reading(screen: AndroidNode): Promise<void> {
     findById: () => screen.findById('nothing') === null,
     findAllById: () => screen.findAllById('nothing').length === 0,
     filterAdvanced: () => screen.filterAdvanced((filter) => filter.hasText('Bluetooth')).length === 1,
+    filterOne: () => screen.filterOne((filter) => filter.hasText('Bluetooth')) === title,
     getAllNodes: () => screen.getAllNodes()[0] === screen,
     allNodes: () => screen.allNodes().length === screen.getAllNodes().length,
   });
@@ -82,6 +83,16 @@ async function filtering(screen: AndroidNode, fields: AndroidNode): Promise<void
     hasClass: () => some((f) => f.hasClass('TextView')),
     hasPackage: () => some((f) => f.hasPackage('com.android.settings')),
     hasChildren: () => some((f) => f.hasChildren()),
+    below: () => screen.filterOne((f) => f.hasText().below((g) => g.hasText('Network & internet'))) !== null,
+    above: () =>
+      screen.filterOne((f) => f.hasText('Bluetooth').above((g) => g.hasText('Bluetooth'))) === null,
+    leftOf: () => some((f) => f.hasText('Bluetooth').leftOf((g) => g.isSwitch())),
+    rightOf: () => some((f) => f.isSwitch().rightOf((g) => g.hasText('Bluetooth'))),
+    childOf: () => some((f) => f.hasText('Bluetooth').childOf((g) => g.isScrollable())),
+    hasChild: () => screen.filterOne((f) => f.hasChild((g) => g.hasText('Bluetooth'))) !== null,
+    hasDescendant: () => screen.filterOne((f) => f.hasDescendant((g) => g.hasText('Bluetooth'))) === screen,
+    hasIndex: () => some((f) => f.hasText().hasIndex(0)),
+    nth: () => screen.filterAdvanced((f) => f.hasText().nth(-1)).length === 1,
     where: () => some((f) => f.where((node) => node.text === 'Bluetooth')),
     not: () => count((f) => f.not((g) => g.isVisible())) < all,
     anyOf: () =>

@@ -1,28 +1,65 @@
-import { hasViewId } from './node-search.ts';
+import { descendantsOf, distanceBeside, isBelow, rootOf, sides } from './node-relations.ts';
+import { hasViewId, nodesBelow } from './node-search.ts';
 
 type Condition = (node: AndroidNode) => boolean;
 
-/** The conditions of a filter are kept beside it, so that its object holds methods alone. */
-const conditionsOf = new WeakMap<AndroidNodeFilter, readonly Condition[]>();
+interface Rules {
+  readonly conditions: readonly Condition[];
+  /** Pixels from what the node stands in relation to: the nearest nodes come first. */
+  readonly distances: readonly ((node: AndroidNode) => number)[];
+  /** Which of all nodes that meet the conditions. */
+  readonly position: number | undefined;
+}
 
-export function createFilter(conditions: readonly Condition[] = []): AndroidNodeFilter {
-  const and = (condition: Condition): AndroidNodeFilter => createFilter([...conditions, condition]);
+/** The rules of a filter are kept beside it, so that its object holds methods alone. */
+const rulesOfFilter = new WeakMap<AndroidNodeFilter, Rules>();
+const noRules: Rules = { conditions: [], distances: [], position: undefined };
+
+/** The nodes, in this one and below, that a filter function selects. */
+export function selectNodes(root: AndroidNode, conditions: NodeConditions): AndroidNode[] {
+  const rules = rulesOf(conditions(createFilter(noRules)));
+  const found = nodesBelow(root).filter((node) => rules.conditions.every((condition) => condition(node)));
+  const nearest = rules.distances.length === 0 ? found : nearestFirst(found, rules.distances);
+  if (rules.position === undefined) return nearest;
+  const chosen = nearest.at(rules.position);
+  return chosen === undefined ? [] : [chosen];
+}
+
+function nearestFirst(nodes: readonly AndroidNode[], distances: Rules['distances']): AndroidNode[] {
+  return nodes
+    .map((node) => ({ node, away: distances.reduce((sum, distance) => sum + distance(node), 0) }))
+    .sort((a, b) => a.away - b.away)
+    .map(({ node }) => node);
+}
+
+function createFilter(rules: Rules): AndroidNodeFilter {
+  const and = (condition: Condition): AndroidNodeFilter =>
+    createFilter({ ...rules, conditions: [...rules.conditions, condition] });
   const filter = {
     ...classConditions(and),
     ...stateConditions(and),
     ...textConditions(and),
+    ...familyConditions(and),
+    ...sideConditions(rules),
     ...groupConditions(and),
+    nth: (position: number) => createFilter({ ...rules, position: wholeNumber(position) }),
   };
-  conditionsOf.set(filter, conditions);
+  rulesOfFilter.set(filter, rules);
   return filter;
 }
 
-/** Whether the node meets every condition of the filter. */
-export function meets(filter: AndroidNodeFilter, node: AndroidNode): boolean {
-  const conditions = conditionsOf.get(filter);
-  if (conditions === undefined)
-    throw new TypeError('A filter function must give back the filter it got: f => f.isEditText().');
-  return conditions.every((condition) => condition(node));
+function rulesOf(filter: AndroidNodeFilter): Rules {
+  const rules = rulesOfFilter.get(filter);
+  if (rules !== undefined) return rules;
+  throw new TypeError('A filter function must give back the filter it got: f => f.isEditText().');
+}
+
+/** Whether a node by itself meets the conditions. */
+function conditionOf(conditions: NodeConditions): Condition {
+  const rules = rulesOf(conditions(createFilter(noRules)));
+  if (rules.position !== undefined)
+    throw new TypeError('nth() picks one of all nodes: it has no meaning within another condition.');
+  return (node) => rules.conditions.every((condition) => condition(node));
 }
 
 type And = (condition: Condition) => AndroidNodeFilter;
@@ -72,19 +109,71 @@ function textConditions(and: And) {
   };
 }
 
+function familyConditions(and: And) {
+  return {
+    childOf(anchor: NodeAnchor) {
+      const anchors = anchorsOf(anchor);
+      return and((node) => isBelow(node, anchors(node)));
+    },
+    hasChild(conditions: NodeConditions) {
+      const isMet = conditionOf(conditions);
+      return and((node) => node.children.some(isMet));
+    },
+    hasDescendant(conditions: NodeConditions) {
+      const isMet = conditionOf(conditions);
+      return and((node) => descendantsOf(node).some(isMet));
+    },
+    hasIndex: (index: number) => and((node) => node.index === index),
+  };
+}
+
+function sideConditions(rules: Rules) {
+  const beside = (side: (typeof sides)[keyof typeof sides]) => (anchor: NodeAnchor) => {
+    const anchors = anchorsOf(anchor);
+    const distance = (node: AndroidNode): number => distanceBeside(node, anchors(node), side);
+    return createFilter({
+      ...rules,
+      conditions: [...rules.conditions, (node) => distance(node) < Infinity],
+      distances: [...rules.distances, distance],
+    });
+  };
+  return {
+    below: beside(sides.below),
+    above: beside(sides.above),
+    leftOf: beside(sides.leftOf),
+    rightOf: beside(sides.rightOf),
+  };
+}
+
+/** Anchors are looked for on the whole screen that a node is of, once a screen. */
+function anchorsOf(anchor: NodeAnchor): (node: AndroidNode) => readonly AndroidNode[] {
+  if (typeof anchor !== 'function') return () => [anchor];
+  const known = new WeakMap<AndroidNode, readonly AndroidNode[]>();
+  return (node) => {
+    const root = rootOf(node);
+    const anchors = known.get(root) ?? selectNodes(root, anchor);
+    known.set(root, anchors);
+    return anchors;
+  };
+}
+
 function groupConditions(and: And) {
-  type Build = (filter: AndroidNodeFilter) => AndroidNodeFilter;
   return {
     where: (condition: Condition) => and((node) => Boolean(condition(node))),
-    not(build: Build) {
-      const filter = build(createFilter());
-      return and((node) => !meets(filter, node));
+    not(conditions: NodeConditions) {
+      const isMet = conditionOf(conditions);
+      return and((node) => !isMet(node));
     },
-    anyOf(...builds: Build[]) {
-      const filters = builds.map((build) => build(createFilter()));
-      return and((node) => filters.some((filter) => meets(filter, node)));
+    anyOf(...groups: NodeConditions[]) {
+      const areMet = groups.map(conditionOf);
+      return and((node) => areMet.some((isMet) => isMet(node)));
     },
   };
+}
+
+function wholeNumber(position: number): number {
+  if (Number.isSafeInteger(position)) return position;
+  throw new TypeError(`nth takes a whole number, but it got ${String(position)}.`);
 }
 
 function lastPart(className: string | null): string {

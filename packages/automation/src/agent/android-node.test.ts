@@ -143,12 +143,85 @@ describe('finding nodes', () => {
   });
 });
 
+const at = (left: number, top: number, right: number, bottom: number) => ({
+  boundsInScreen: { left, top, right, bottom },
+});
+const field = { className: 'android.widget.EditText' };
+
+describe('selecting by relation', () => {
+  const form = screenOf(
+    uiNode({
+      ...at(0, 0, 400, 800),
+      children: [
+        uiNode({ text: 'Far field', ...field, ...at(0, 500, 400, 560) }),
+        uiNode({ text: 'Email', ...at(0, 100, 80, 130), index: 1 }),
+        uiNode({ text: 'Near field', ...field, ...at(0, 130, 400, 190), index: 2 }),
+        uiNode({
+          viewId: 'a:id/row',
+          ...at(0, 600, 400, 660),
+          index: 3,
+          children: [
+            uiNode({ text: 'Wi-Fi', ...at(0, 600, 200, 660) }),
+            uiNode({ text: 'On', className: 'android.widget.Switch', ...at(300, 600, 400, 660), index: 1 }),
+          ],
+        }),
+        uiNode({ text: 'Hidden field', ...field, ...at(0, 0, 0, 0), index: 4 }),
+      ],
+    }),
+  );
+  const texts = (conditions: NodeConditions): (string | undefined)[] =>
+    form.filterAdvanced(conditions).map(({ text }) => text);
+  const label: NodeConditions = (f) => f.hasText('Email');
+
+  it('gives what lies on a side of an anchor, the nearest first', () => {
+    expect(texts((f) => f.isEditText().below(label))).toEqual(['Near field', 'Far field']);
+    expect(texts((f) => f.isEditText().above((g) => g.hasText('Wi-Fi')))).toEqual([
+      'Far field',
+      'Near field',
+    ]);
+    expect(texts((f) => f.isSwitch().rightOf((g) => g.hasText('Wi-Fi')))).toEqual(['On']);
+    expect(texts((f) => f.hasText().leftOf((g) => g.isSwitch()))).toEqual(['Wi-Fi', 'Email']);
+    expect(texts((f) => f.below((g) => g.hasText('nowhere')))).toEqual([]);
+  });
+
+  it('looks for anchors on the whole screen, also from a part of it', () => {
+    const row = form.findById('row');
+    expect(row?.filterOne((f) => f.isSwitch().below(label))?.text).toBe('On');
+    expect(row?.filterOne((f) => f.hasText('Email'))).toBeNull();
+  });
+
+  it('takes a node as the anchor', () => {
+    const anchor = form.findTextOne('Email');
+    if (anchor === null) throw new Error('no label');
+    expect(form.filterOne((f) => f.isEditText().below(anchor))?.text).toBe('Near field');
+  });
+
+  it('knows families', () => {
+    expect(texts((f) => f.isSwitch().childOf((g) => g.hasId('row')))).toEqual(['On']);
+    expect(form.filterAdvanced((f) => f.hasDescendant((g) => g.isSwitch()))).toEqual([
+      form,
+      form.findById('row'),
+    ]);
+    expect(form.filterAdvanced((f) => f.hasChild((g) => g.isSwitch()))).toEqual([form.findById('row')]);
+    expect(texts((f) => f.hasIndex(2))).toEqual(['Near field']);
+  });
+
+  it('picks one of several, wherever that is written', () => {
+    expect(texts((f) => f.nth(1).isEditText())).toEqual(['Near field']);
+    expect(texts((f) => f.isEditText().below(label).nth(-1))).toEqual(['Far field']);
+    expect(texts((f) => f.isEditText().nth(3))).toEqual([]);
+    expect(texts((f) => f.isEditText().below((g) => g.isEditText().nth(1)))).toEqual(['Far field']);
+    expect(() => texts((f) => f.not((g) => g.nth(0)))).toThrow('nth() picks one of all nodes');
+    expect(() => texts((f) => f.nth(0.5))).toThrow('nth takes a whole number');
+  });
+});
+
 describe('acting on a node', () => {
-  const field = uiNode({ boundsInScreen: { left: 10, top: 20, right: 31, bottom: 41 } });
+  const touched = uiNode(at(10, 20, 31, 41));
 
   it('touches the middle of its bounds', async () => {
     const touch = recordingTouch();
-    const node = screenOf(field, touch);
+    const node = screenOf(touched, touch);
     await node.tap();
     await node.doubleTap();
     await node.longPress();

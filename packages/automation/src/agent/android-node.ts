@@ -1,6 +1,6 @@
 import type { UiNode } from '@phalanx/protocol';
 
-import { createFilter, meets } from './android-node-filter.ts';
+import { selectNodes } from './android-node-filter.ts';
 import { hasViewId, nodesBelow, nodesWithText, nodeWithText } from './node-search.ts';
 import { createUuid } from './uuid.ts';
 
@@ -95,9 +95,12 @@ class Node implements AndroidNode {
     return nodesBelow(this).filter((node) => hasViewId(node, viewId));
   }
 
-  filterAdvanced(conditions: (filter: AndroidNodeFilter) => AndroidNodeFilter): AndroidNode[] {
-    const filter = conditions(createFilter());
-    return nodesBelow(this).filter((node) => meets(filter, node));
+  filterAdvanced(conditions: NodeConditions): AndroidNode[] {
+    return selectNodes(this, conditions);
+  }
+
+  filterOne(conditions: NodeConditions): AndroidNode | null {
+    return selectNodes(this, conditions)[0] ?? null;
   }
 
   getAllNodes(): AndroidNode[] {

@@ -16,7 +16,12 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
     },
     actions: {
       ...actions,
-      ...createWaits({ read: actions.screenContent, sleep: parts.sleep, now: parts.now }),
+      ...createWaits({
+        read: actions.screenContent,
+        swipe: actions.swipe,
+        sleep: parts.sleep,
+        now: parts.now,
+      }),
     },
     info: { device: () => bridge.call('device.info', {}) },
     utils: { outOfSteps, debug },

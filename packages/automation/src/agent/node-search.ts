@@ -21,9 +21,13 @@ export function nodesWithText(root: AndroidNode, text: string | RegExp): Android
 
 /** An equal text goes before one that only contains it. */
 export function nodeWithText(root: AndroidNode, text: string | RegExp): AndroidNode | null {
-  const nodes = nodesWithText(root, text);
-  const equal = typeof text === 'string' ? nodes.find((node) => textsOf(node).includes(text)) : undefined;
-  return equal ?? nodes[0] ?? null;
+  return equalFirst(nodesWithText(root, text), text)[0] ?? null;
+}
+
+export function equalFirst(nodes: readonly AndroidNode[], text: string | RegExp): AndroidNode[] {
+  const isOther = (node: AndroidNode): number =>
+    typeof text === 'string' && textsOf(node).includes(text) ? 0 : 1;
+  return nodes.toSorted((a, b) => isOther(a) - isOther(b));
 }
 
 /** `viewId` is the full resource id, or only its name. */

@@ -31,7 +31,15 @@ export function createWaitStory(now: () => number) {
       failedReads += 1;
       lastFailure = error instanceof Error ? error : new Error(String(error));
     },
-    end({ awaited, near, nearIds }: { awaited: string; near?: string; nearIds?: boolean }): WaitTold {
+    end({
+      awaited,
+      near,
+      nearIds,
+    }: {
+      awaited: string;
+      near?: string | undefined;
+      nearIds?: boolean;
+    }): WaitTold {
       const words = lastScreen === undefined ? [] : wordsOf(lastScreen, nearIds === true);
       const waitedMs = now() - beganAt;
       return { awaited, waitedMs, reads, failedReads, lastFailure, seen, nearest: nearestOf(words, near) };

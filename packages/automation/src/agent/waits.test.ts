@@ -16,6 +16,7 @@ function phone(screenAt: (ms: number) => AndroidNode, readMs = 0) {
       time += readMs;
       return screenAt(time);
     },
+    swipe: async () => {},
     async sleep(ms) {
       time += ms;
     },
@@ -69,12 +70,14 @@ describe('a wait', () => {
         if (reads < 3) throw new Error('no window');
         return text('Login');
       },
+      swipe: async () => {},
       sleep: async () => {},
       now: () => 0,
     });
     expect((await waits.waitForText('Login')).text).toBe('Login');
     const failing = createWaits({
       read: () => Promise.reject(new Error('no window')),
+      swipe: async () => {},
       sleep: async () => {},
       now: () => 0,
     });
@@ -113,6 +116,103 @@ describe('a wait', () => {
     expect((await waits.waitForId('x')).viewId).toBe('com.b:id/x');
     await waits.waitForIdle({ quietMs: 600 });
     expect(time()).toBe(1750);
+  });
+});
+
+describe('a wait with a signal', () => {
+  it('ends with its reason at once, although a reading hangs', async () => {
+    const waits = createWaits({
+      read: () => new Promise(() => {}),
+      swipe: async () => {},
+      sleep: async () => {},
+      now: () => 0,
+    });
+    const controller = new AbortController();
+    const wait = waits.waitForText('A', { signal: controller.signal });
+    controller.abort(new Error('enough'));
+    await expect(wait).rejects.toThrow('enough');
+    await expect(waits.waitForText('A', { signal: controller.signal })).rejects.toThrow('enough');
+  });
+
+  it('reads no more after it', async () => {
+    const controller = new AbortController();
+    const { waits, reads } = phone(() => {
+      if (reads() === 3) controller.abort(new Error('enough'));
+      return text('A');
+    });
+    await expect(waits.waitForText('B', { signal: controller.signal })).rejects.toThrow('enough');
+    expect(reads()).toBe(3);
+  });
+
+  it('that is a deadline ends with the story', async () => {
+    const late = new DOMException('', 'TimeoutError');
+    const controller = new AbortController();
+    const { waits } = phone(() => {
+      controller.abort(late);
+      return text('A');
+    });
+    const error = await caught(waits.waitForText('B', { signal: controller.signal }));
+    expect(error.message).toContain('Waited 0.0 s for the text "B", but it did not come.');
+  });
+});
+
+/** A list of a hundred rows of 100 pixels in a window of ten, which goes on a little after a swipe. */
+function longList({ rows = 100 }: { rows?: number } = {}) {
+  const swipes: number[][] = [];
+  let offset = 0;
+  let momentum = 0;
+  const waits = createWaits({
+    async read() {
+      offset = Math.max(0, Math.min(rows * 100 - 1000, offset + momentum));
+      momentum = Math.trunc(momentum / 2);
+      const children = Array.from({ length: rows }, (_, row) =>
+        uiNode({ text: `Row ${row}`, index: row, boundsInScreen: rowBounds(row * 100 - offset) }),
+      ).filter(({ boundsInScreen: { top, bottom } }) => bottom > 0 && top < 1000);
+      const list = uiNode({ scrollable: true, boundsInScreen: rowBounds(0, 1000), children });
+      return screenOf(uiNode({ boundsInScreen: rowBounds(0, 1200), children: [list] }));
+    },
+    async swipe(...way) {
+      swipes.push(way);
+      offset += (way[1] ?? 0) - (way[3] ?? 0);
+      momentum = 40 * Math.sign((way[1] ?? 0) - (way[3] ?? 0));
+    },
+    sleep: async () => {},
+    now: () => 0,
+  });
+  return { waits, swipes };
+}
+const rowBounds = (top: number, height = 100) => ({ left: 0, top, right: 600, bottom: top + height });
+
+describe('scrolling to a node', () => {
+  it('does not move what is in view', async () => {
+    const { waits, swipes } = longList();
+    expect((await waits.scrollTo('Row 7')).text).toBe('Row 7');
+    expect(swipes).toEqual([]);
+  });
+
+  it('goes down and up by less than a screen at a time, and gives the node at rest', async () => {
+    const { waits, swipes } = longList();
+    const node = await waits.scrollTo((f) => f.hasText('Row 42'));
+    expect((await waits.waitForText('Row 42')).boundsInScreen).toEqual(node.boundsInScreen);
+    expect(swipes[0]).toEqual([300, 700, 300, 300, 600]);
+    await waits.scrollTo(/^Row 3$/, { direction: 'up', within: (f) => f.isScrollable() });
+    expect(swipes.at(-1)).toEqual([300, 300, 300, 700, 600]);
+  });
+
+  it('tells at the end of the list that it is the end', async () => {
+    const { waits, swipes } = longList({ rows: 20 });
+    const error = await caught(waits.scrollTo('Row 99'));
+    expect(error.message).toContain('for the text "Row 99" to be in view, scrolling down to the end, but');
+    expect(error.nearest).toContain('Row 19');
+    expect(swipes.length).toBeLessThan(6);
+  });
+
+  it('waits for a list that is not there yet, and refuses a direction that is none', async () => {
+    const { waits, swipes } = longList();
+    const within: NodeConditions = (f) => f.hasId('later');
+    await caught(waits.scrollTo('Row 50', { within, timeoutMs: 0 }));
+    expect(swipes).toEqual([]);
+    expect(() => waits.scrollTo('Row 50', { direction: 'north' as never })).toThrow('but not north');
   });
 });
 

@@ -135,6 +135,8 @@ interface AgentActions extends AgentWaits {
  * and after the time is up the screen is looked at once more if the last look had begun before.
  */
 interface AgentWaits {
+  /** Waits for the first node that meets the conditions, as `AndroidNode.filterOne` finds it. */
+  waitForNode(conditions: NodeConditions, options?: WaitOptions): Promise<AndroidNode>;
   /** Waits for a node with this text, as `AndroidNode.findTextOne` finds it. */
   waitForText(text: string | RegExp, options?: WaitOptions): Promise<AndroidNode>;
   /** Waits until no node has this text any more. */
@@ -150,6 +152,12 @@ interface AgentWaits {
   ): Promise<Truthy<T>>;
   /** Waits until the screen has not changed for `quietMs` (default 1,000), and gives it. */
   waitForIdle(options?: WaitOptions & { quietMs?: number }): Promise<AndroidNode>;
+  /**
+   * Scrolls until a node with this text, or one that meets the conditions, can be touched, and gives it when the list has
+   * come to rest: `await (await agent.actions.scrollTo('About phone')).tap()`. It scrolls nothing while the node is in
+   * view. At the end of the list it rejects at once with the `WaitTimeoutError`, which says so.
+   */
+  scrollTo(target: string | RegExp | NodeConditions, options?: ScrollOptions): Promise<AndroidNode>;
 }
 
 type Truthy<T> = Exclude<T, false | 0 | 0n | '' | null | undefined>;
@@ -159,6 +167,18 @@ interface WaitOptions {
   timeoutMs?: number;
   /** Pause between two readings of the screen. Default 250. */
   intervalMs?: number;
+  /**
+   * Ends the wait at once when it aborts: it rejects with the signal's `reason`. With `AbortSignal.timeout(ms)`, a deadline
+   * that several waits can share, it rejects with the `WaitTimeoutError` and what was seen.
+   */
+  signal?: AbortSignal | null;
+}
+
+interface ScrollOptions extends WaitOptions {
+  /** Where the node is from what is shown now. Default `down`: the content moves up. */
+  direction?: 'down' | 'up' | 'left' | 'right';
+  /** What is scrolled: the first node that meets these conditions. Default: the largest scrollable node, else the screen. */
+  within?: NodeConditions;
 }
 
 interface ScreenshotOptions {

@@ -55,8 +55,13 @@ interface AndroidNode {
   findById(viewId: string): AndroidNode | null;
   /** All nodes with this id. */
   findAllById(viewId: string): AndroidNode[];
-  /** All nodes, in this node and below, that meet every condition: `screen.filterAdvanced(f => f.isEditText().isEnabled())`. */
-  filterAdvanced(conditions: (filter: AndroidNodeFilter) => AndroidNodeFilter): AndroidNode[];
+  /**
+   * All nodes, in this node and below, that meet every condition: `screen.filterAdvanced(f => f.isEditText().isEnabled())`.
+   * In the order of the tree; with `below`, `above`, `leftOf` or `rightOf`, the nearest come first.
+   */
+  filterAdvanced(conditions: NodeConditions): AndroidNode[];
+  /** The first node that `filterAdvanced` gives; null when there is none. */
+  filterOne(conditions: NodeConditions): AndroidNode | null;
   /** This node and all below it, from top to bottom. */
   getAllNodes(): AndroidNode[];
   /** The same as `getAllNodes`. */
@@ -115,7 +120,38 @@ interface AndroidNodeFilter {
   /** A condition of your own. */
   where(condition: (node: AndroidNode) => boolean): AndroidNodeFilter;
   /** The node does not meet the conditions. */
-  not(conditions: (filter: AndroidNodeFilter) => AndroidNodeFilter): AndroidNodeFilter;
+  not(conditions: NodeConditions): AndroidNodeFilter;
   /** The node meets at least one of the groups of conditions. */
-  anyOf(...groups: ((filter: AndroidNodeFilter) => AndroidNodeFilter)[]): AndroidNodeFilter;
+  anyOf(...groups: NodeConditions[]): AndroidNodeFilter;
+
+  /**
+   * The node lies wholly below an anchor on the screen; their edges may touch. Anchors are looked for on the whole screen.
+   * `screen.filterOne(f => f.isEditText().below(g => g.hasText('Email')))` is the field under a label.
+   */
+  below(anchor: NodeAnchor): AndroidNodeFilter;
+  /** The node lies wholly above an anchor. */
+  above(anchor: NodeAnchor): AndroidNodeFilter;
+  /** The node lies wholly to the left of an anchor, at whatever height: the nearest come first. */
+  leftOf(anchor: NodeAnchor): AndroidNodeFilter;
+  /** The node lies wholly to the right of an anchor, at whatever height: the nearest come first. */
+  rightOf(anchor: NodeAnchor): AndroidNodeFilter;
+  /** An anchor is among the node's ancestors, however far up. */
+  childOf(anchor: NodeAnchor): AndroidNodeFilter;
+  /** A direct child meets the conditions. */
+  hasChild(conditions: NodeConditions): AndroidNodeFilter;
+  /** A node below this one, however deep, meets the conditions. */
+  hasDescendant(conditions: NodeConditions): AndroidNodeFilter;
+  /** The node has this position among its parent's children, from 0. */
+  hasIndex(index: number): AndroidNodeFilter;
+  /**
+   * Only one of all nodes that meet the other conditions, wherever it is written: 0 is the first, -1 the last. Throws a
+   * `TypeError` within `not`, `anyOf`, `hasChild` and `hasDescendant`, which look at one node at a time.
+   */
+  nth(position: number): AndroidNodeFilter;
 }
+
+/** Conditions, written as a function of the filter that they begin with: `f => f.isButton().isEnabled()`. */
+type NodeConditions = (filter: AndroidNodeFilter) => AndroidNodeFilter;
+
+/** What a node stands in relation to: a node, or every node of the screen that meets conditions. */
+type NodeAnchor = AndroidNode | NodeConditions;
