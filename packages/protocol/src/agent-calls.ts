@@ -189,6 +189,9 @@ export const agentCalls = {
   'input.text': call<void>()(Type.Object({ text: Type.String({ maxLength: 10_000 }) })),
   /** Empties the focused field. */
   'input.clearText': call<void>()(nothing),
+  /** What the clipboard holds as text. */
+  'clipboard.read': call<string>()(nothing),
+  'clipboard.write': call<void>()(Type.Object({ text: Type.String({ maxLength: 10_000 }) })),
   /** An Android key code, such as 66 for ENTER. */
   'input.key': call<void>()(Type.Object({ keyCode: Type.Integer({ minimum: 0, maximum: 1000 }) })),
   'navigate.back': call<void>()(nothing),

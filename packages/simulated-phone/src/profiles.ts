@@ -83,6 +83,8 @@ export interface AndroidRelease {
   readonly resumedKey: 'mResumedActivity' | 'topResumedActivity';
   /** `am instrument --no-hidden-api-checks`, from the release that hides them. */
   readonly hidesApis: boolean;
+  /** Shows the clipboard to apps that are not in front. */
+  readonly showsClipboard: boolean;
   readonly source: string;
 }
 
@@ -91,24 +93,28 @@ export const androidReleases = {
     sdkVersion: 26,
     resumedKey: 'mResumedActivity',
     hidesApis: false,
+    showsClipboard: true,
     source: 'android-8.0.0_r1: ActivityStackSupervisor.java, Am.java',
   },
   11: {
     sdkVersion: 30,
     resumedKey: 'topResumedActivity',
     hidesApis: true,
-    source: 'android-11.0.0_r1: RootWindowContainer.java, Instrument.java',
+    showsClipboard: false,
+    source: 'android-11.0.0_r1: RootWindowContainer.java, Instrument.java, ClipboardService.java',
   },
   13: {
     sdkVersion: 33,
     resumedKey: 'topResumedActivity',
     hidesApis: true,
+    showsClipboard: false,
     source: 'android-13.0.0_r1: TaskDisplayArea.java',
   },
   15: {
     sdkVersion: 35,
     resumedKey: 'topResumedActivity',
     hidesApis: true,
+    showsClipboard: false,
     source: 'android-15.0.0_r1: TaskDisplayArea.java',
   },
 } as const satisfies Readonly<Record<number, AndroidRelease>>;

@@ -95,6 +95,20 @@ async function touching(): Promise<void> {
       await actions.waitForTextGone('Grüße 🦴');
       return true;
     },
+    setClipboard: async () => {
+      await actions.setClipboard('नमस्ते مرحبا');
+      await actions.inputKey('PASTE');
+      return isShown('नमस्ते مرحبا');
+    },
+    getClipboard: async () => {
+      const error = await thrown(() => actions.getClipboard());
+      return error instanceof AgentError && error.code === 'clipboard_refused';
+    },
+    performEditorAction: async () => {
+      await actions.clearText();
+      await actions.performEditorAction();
+      return (await frontApp()) === form;
+    },
     announcements: async () => {
       for (const { scroll } of [{ scroll: 1 }, { scroll: 2 }])
         await actions.swipe(300, 1800, 300, 500, 100 * scroll);

@@ -8,6 +8,7 @@ export type DriverErrorCode =
   | 'no_focused_field'
   | 'no_alert'
   | 'text_not_typable'
+  | 'clipboard_refused'
   | 'secure_screen'
   | 'screen_not_readable'
   | 'input_refused'

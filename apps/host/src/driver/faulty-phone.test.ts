@@ -64,6 +64,20 @@ describe('the fallback driver', () => {
   });
 });
 
+describe('the clipboard', () => {
+  it.each([
+    { android: 8 as const, read: 'आदाب 📋' },
+    { android: 11 as const, read: 'clipboard_refused' },
+  ])('is read on Android $android as far as that shows it', async ({ android, read }) => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1', android });
+    const watch = bed.watch({ addresses: [phone] });
+    const driver = (await waitForState(watch, 'SIM1', 'ready')).driver();
+    await driver.call('clipboard.write', { text: 'आदाب 📋' });
+    const said = await driver.call('clipboard.read', {}).catch(({ code }: { code: string }) => code);
+    expect(said).toBe(read);
+  });
+});
+
 describe('phones of makers', () => {
   it.each(['pixel', 'samsung', 'xiaomi', 'oppo', 'tablet-noname'] as const)(
     '%s takes the helper and launches apps',

@@ -22,6 +22,8 @@ export interface UiBackend {
   pressAlert(press: AgentCallParams<'alert.press'>, signal: AbortSignal): Promise<string>;
   typeText(text: string, signal: AbortSignal): Promise<void>;
   clearText(signal: AbortSignal): Promise<void>;
+  readClipboard(signal: AbortSignal): Promise<string>;
+  writeClipboard(text: string, signal: AbortSignal): Promise<void>;
   pressKey(keyCode: number, signal: AbortSignal): Promise<void>;
   openNotifications(signal: AbortSignal): Promise<void>;
   /** Rejects when the phone does not answer. Cheap enough for every few seconds. */

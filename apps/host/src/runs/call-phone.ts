@@ -21,6 +21,7 @@ const readings: ReadonlySet<PhoneCallName> = new Set([
   'screen.screenshot',
   'app.current',
   'device.info',
+  'clipboard.read',
 ]);
 
 /**

@@ -44,7 +44,17 @@ function keyActions(
   bridge: AgentBridge,
 ): Pick<
   Actions,
-  'writeText' | 'clearText' | 'inputKey' | 'dpad' | 'back' | 'home' | 'recents' | 'notifications'
+  | 'writeText'
+  | 'clearText'
+  | 'inputKey'
+  | 'performEditorAction'
+  | 'dpad'
+  | 'back'
+  | 'home'
+  | 'recents'
+  | 'notifications'
+  | 'setClipboard'
+  | 'getClipboard'
 > {
   const press = (key: number | AndroidKey): Promise<void> =>
     bridge.call('input.key', { keyCode: keyCodeOf(key) });
@@ -52,7 +62,10 @@ function keyActions(
     writeText: (text) => bridge.call('input.text', { text: String(text) }),
     clearText: () => bridge.call('input.clearText', {}),
     inputKey: async (key) => press(key),
+    performEditorAction: () => press('ENTER'),
     dpad: async (direction) => press(keyCodeOf(`DPAD_${direction.toUpperCase()}`)),
+    setClipboard: (text) => bridge.call('clipboard.write', { text: String(text) }),
+    getClipboard: () => bridge.call('clipboard.read', {}),
     back: () => bridge.call('navigate.back', {}),
     home: () => bridge.call('navigate.home', {}),
     recents: () => bridge.call('navigate.recents', {}),

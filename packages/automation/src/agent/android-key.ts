@@ -27,6 +27,9 @@ const keyCodes: Record<AndroidKey, number> = {
   APP_SWITCH: 187,
   SLEEP: 223,
   WAKEUP: 224,
+  CUT: 277,
+  COPY: 278,
+  PASTE: 279,
 };
 
 /** The code of a key. Throws a TypeError for a name that is not in the table. */

@@ -87,7 +87,11 @@ interface AgentActions extends AgentWaits {
    */
   pinch(x: number, y: number, fromDistance: number, toDistance: number, durationMs?: number): Promise<void>;
 
-  /** Types into the focused field, after what is there: any Unicode text of up to 10,000 characters. */
+  /**
+   * Types into the focused field, after what is there: text of any script, of up to 10,000 characters. Rejects with
+   * `no_focused_field`, and with `text_not_typable` where the field takes no text, and for what is not ASCII while the
+   * phone is on the slower way.
+   */
   writeText(text: string): Promise<void>;
   /** Empties the focused field. */
   clearText(): Promise<void>;
@@ -96,6 +100,11 @@ interface AgentActions extends AgentWaits {
   /** Presses a key of the direction pad. */
   dpad(direction: 'up' | 'down' | 'left' | 'right' | 'center'): Promise<void>;
 
+  /**
+   * What the keyboard's action key does in the focused field: search, go, send, next, done. It is the key ENTER, which a
+   * field of several lines takes for a new line.
+   */
+  performEditorAction(): Promise<void>;
   /** Closes the soft keyboard when one is shown. */
   hideKeyboard(): Promise<void>;
   /** Presses the confirming button of the dialog in front, or the named one, and gives its label. Rejects with `no_alert`. */
@@ -104,6 +113,13 @@ interface AgentActions extends AgentWaits {
   dismissAlert(button?: string): Promise<string>;
   /** Turns the screen, and keeps it from turning by itself. */
   rotate(to: 'portrait' | 'landscape' | 'portraitReversed' | 'landscapeReversed'): Promise<void>;
+  /** Puts a text of up to 10,000 characters on the clipboard: `inputKey('PASTE')` pastes it. Rejects with `clipboard_refused` while the phone is on the slower way. */
+  setClipboard(text: string): Promise<void>;
+  /**
+   * The text on the clipboard, empty when there is none. Rejects with `clipboard_refused` where the phone doesn't show it:
+   * since Android 10 it shows it to the app in front alone.
+   */
+  getClipboard(): Promise<string>;
   /** The toasts and notifications of the last seconds, as far as the phone tells them. */
   announcements(): Promise<readonly string[]>;
 
@@ -249,4 +265,7 @@ type AndroidKey =
   | 'MOVE_END'
   | 'APP_SWITCH'
   | 'SLEEP'
-  | 'WAKEUP';
+  | 'WAKEUP'
+  | 'CUT'
+  | 'COPY'
+  | 'PASTE';

@@ -25,6 +25,7 @@ const code = {
   appSwitch: 187,
   sleep: 223,
   wakeup: 224,
+  paste: 279,
 } as const;
 
 const systemKeys: ReadonlyMap<number, (android: Android) => void> = new Map([
@@ -47,6 +48,7 @@ const keys: ReadonlyMap<number, (android: Android) => void> = new Map([
   [code.forwardDel, (android) => android.focusedField?.deleteAfter()],
   [code.moveHome, (android) => android.focusedField?.moveCaret(Number.NEGATIVE_INFINITY)],
   [code.moveEnd, (android) => android.focusedField?.moveCaret(Number.POSITIVE_INFINITY)],
+  [code.paste, (android) => android.focusedField?.insert(android.clipboard)],
   [code.notification, (android) => android.setOverlay('shade')],
   [code.pageUp, (android) => scrollBy(android, -0.8)],
   [code.pageDown, (android) => scrollBy(android, 0.8)],

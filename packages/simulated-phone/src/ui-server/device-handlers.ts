@@ -37,7 +37,9 @@ export const listWindows: Handler = ({ phone }) => {
   }));
 };
 
-export const getClipboard: Handler = ({ phone }) => Buffer.from(phone.android.clipboard).toString('base64');
+/** An app that is not in front is told nothing, and not that it is. */
+export const getClipboard: Handler = ({ phone: { android } }) =>
+  Buffer.from(android.identity.release.showsClipboard ? android.clipboard : '').toString('base64');
 
 export const setClipboard: Handler = ({ phone, body }) => {
   const { content } = parseBody(bodies.clipboard, body);

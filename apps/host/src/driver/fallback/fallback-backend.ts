@@ -41,6 +41,8 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
       for (const command of inputTextCommands(text)) await input(command, signal);
     },
     clearText: (signal) => clearField(shell, signal),
+    readClipboard: async () => refuseClipboard(),
+    writeClipboard: async () => refuseClipboard(),
     pressKey: (keyCode, signal) => input(`input keyevent ${keyCode}`, signal),
     openNotifications: (signal) => input('cmd statusbar expand-notifications', signal),
     async probe(signal) {
@@ -53,4 +55,12 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
     keepAwake: (forMs, signal) => (forMs > 0 ? input('input keyevent 224', signal) : Promise.resolve()),
     close() {},
   };
+}
+
+/** None of Android's own commands reaches it. */
+function refuseClipboard(): never {
+  throw new DriverError(
+    'clipboard_refused',
+    "The clipboard needs the UI helper. See the phone's state for why it is not there.",
+  );
 }

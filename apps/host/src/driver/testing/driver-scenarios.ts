@@ -59,6 +59,9 @@ async function expectFieldText(driver: Driver, id: string, text: string | null):
   await expectSoon(async () => expect((await getNode(driver, byId(id))).text).toBe(text));
 }
 
+/** Latin with marks, CJK, Hebrew and Arabic from right to left, Hindi with joined letters, emoji of several characters. */
+const scripts = ['Zürich <&>', '東京 한국어 中文', 'עִבְרִית', 'مَرْحَبًا', 'नमस्ते दुनिया', '😀 👩‍👩‍👧 🇩🇪 🦴'];
+
 const fail = (code: string): unknown => expect.objectContaining({ name: 'DriverError', code });
 
 export const driverScenarios: readonly DriverScenario[] = [
@@ -149,17 +152,42 @@ export const driverScenarios: readonly DriverScenario[] = [
     only: 'uiautomator2',
     async run(driver) {
       await openField(driver, 'city');
-      await driver.call('input.text', { text: 'Zürich 東京 😀 עִבְרִית <&>' });
-      await expectFieldText(driver, 'city', 'Zürich 東京 😀 עִבְרִית <&>');
-      await driver.call('input.clearText', {});
+      for (const text of scripts) {
+        await driver.call('input.text', { text });
+        await expectFieldText(driver, 'city', text);
+        await driver.call('input.clearText', {});
+      }
     },
   },
   {
-    behaviour: 'says that it can not type what is not ASCII',
+    behaviour: 'says that it can not type what is not ASCII, and types nothing of it',
     only: 'dump',
     async run(driver) {
       await openField(driver, 'city');
-      await expect(driver.call('input.text', { text: 'Zürich' })).rejects.toEqual(fail('text_not_typable'));
+      for (const text of scripts)
+        await expect(driver.call('input.text', { text })).rejects.toEqual(fail('text_not_typable'));
+      expect((await getNode(driver, byId('city'))).text ?? 'City').toBe('City');
+    },
+  },
+  {
+    behaviour: 'puts a text on the clipboard, to be pasted',
+    only: 'uiautomator2',
+    async run(driver) {
+      await openField(driver, 'city');
+      for (const text of scripts) {
+        await driver.call('clipboard.write', { text });
+        await driver.call('input.key', { keyCode: 279 });
+        await expectFieldText(driver, 'city', text);
+        await driver.call('input.clearText', {});
+      }
+    },
+  },
+  {
+    behaviour: 'says that it has no clipboard',
+    only: 'dump',
+    async run(driver) {
+      await expect(driver.call('clipboard.write', { text: 'a' })).rejects.toEqual(fail('clipboard_refused'));
+      await expect(driver.call('clipboard.read', {})).rejects.toEqual(fail('clipboard_refused'));
     },
   },
   {

@@ -3,6 +3,7 @@ import type { PhoneShell } from '../phone-shell.ts';
 import { DriverError } from '../driver-error.ts';
 import { parseTree } from '../tree/parse-tree.ts';
 import type { UiBackend } from '../ui-backend.ts';
+import { readClipboard, writeClipboard } from './clipboard.ts';
 import { dragActions, fingersActions, swipeActions } from './swipe-actions.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
 import { isReady, lastLines, startHelper } from './start-helper.ts';
@@ -35,7 +36,13 @@ export async function createUiautomator2Backend(
     throw error;
   }
   const frames = createFrameSource(shell);
-  return { source: 'uiautomator2', failed: failed.signal, frames, ...actions(session), ...upkeep() };
+  return {
+    source: 'uiautomator2',
+    failed: failed.signal,
+    frames,
+    ...actions(session, sdkVersion),
+    ...upkeep(),
+  };
 
   function upkeep(): Upkeep {
     return {
@@ -57,7 +64,7 @@ export async function createUiautomator2Backend(
 type Actions = Omit<UiBackend, 'source' | 'failed' | 'frames' | keyof Upkeep>;
 type Upkeep = Pick<UiBackend, 'probe' | 'probeScreen' | 'keepAwake' | 'close'>;
 
-function actions(session: HelperSession): Actions {
+function actions(session: HelperSession, sdkVersion: number): Actions {
   const post = async (path: string, body: unknown, signal: AbortSignal): Promise<void> => {
     await session.post(path, body, signal);
   };
@@ -79,6 +86,8 @@ function actions(session: HelperSession): Actions {
     },
     typeText: (text, signal) => typer.type(text, signal),
     clearText: (signal) => typer.clear(signal),
+    readClipboard: (signal) => readClipboard(session, sdkVersion, signal),
+    writeClipboard: (text, signal) => writeClipboard(session, text, signal),
     pressKey: (keycode, signal) => post('appium/device/press_keycode', { keycode }, signal),
     openNotifications: (signal) => post('appium/device/open_notifications', {}, signal),
   };

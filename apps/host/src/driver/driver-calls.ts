@@ -1,0 +1,68 @@
+import type { AgentCallParams, AgentCallResult, DeviceInfo, PhoneCallName } from '@phalanx/protocol';
+import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps.ts';
+import { encodeScreenshot } from './encode-screenshot.ts';
+import type { PhoneShell } from './phone-shell.ts';
+import type { UiBackend } from './ui-backend.ts';
+
+export type Calls = {
+  [Name in PhoneCallName]: (
+    params: AgentCallParams<Name>,
+    signal: AbortSignal,
+  ) => Promise<AgentCallResult<Name>>;
+};
+
+interface CalledParts {
+  readonly shell: PhoneShell;
+  readonly backend: UiBackend;
+  readonly deviceInfo: () => DeviceInfo;
+}
+
+const keyHome = 3;
+const keyBack = 4;
+const keyAppSwitch = 187;
+
+/** What each call does on a phone. */
+export function callsOf({ shell, backend, deviceInfo }: CalledParts): Calls {
+  const launcher = createAppLauncher(shell);
+  return {
+    'screen.content': async (_, signal) => {
+      const tree = await backend.readTree(signal);
+      return { ...tree, capturedAt: Date.now(), source: backend.source };
+    },
+    'screen.screenshot': async (params, signal) =>
+      encodeScreenshot(await backend.takeScreenshot(signal), params),
+    'input.tap': (params, signal) => backend.tap(params, signal),
+    'input.doubleTap': (params, signal) => backend.doubleTap(params, signal),
+    'input.longPress': (params, signal) => backend.longPress(params, signal),
+    'input.swipe': (params, signal) => backend.swipe(params, signal),
+    'input.drag': (way, signal) => backend.drag(way, signal),
+    'input.fingers': (fingers, signal) => backend.moveFingers(fingers, signal),
+    'input.hideKeyboard': (_, signal) => hideKeyboard(shell, backend, signal),
+    'alert.press': (press, signal) => backend.pressAlert(press, signal),
+    'screen.rotate': async ({ quarterTurns }, signal) => {
+      // With the sensor on, the phone would turn back by itself.
+      const settings = `settings put system accelerometer_rotation 0; settings put system user_rotation ${quarterTurns}`;
+      await shell.run(settings, signal);
+    },
+    'input.text': ({ text }, signal) => backend.typeText(text, signal),
+    'input.clearText': (_, signal) => backend.clearText(signal),
+    'clipboard.read': (_, signal) => backend.readClipboard(signal),
+    'clipboard.write': ({ text }, signal) => backend.writeClipboard(text, signal),
+    'input.key': ({ keyCode }, signal) => backend.pressKey(keyCode, signal),
+    'navigate.back': (_, signal) => backend.pressKey(keyBack, signal),
+    'navigate.home': (_, signal) => backend.pressKey(keyHome, signal),
+    'navigate.recents': (_, signal) => backend.pressKey(keyAppSwitch, signal),
+    'navigate.notifications': (_, signal) => backend.openNotifications(signal),
+    'app.launch': ({ packageName }, signal) => launcher.launch(packageName, signal),
+    'app.stop': ({ packageName }, signal) => stopApp(shell, packageName, signal),
+    'app.openLink': (params, signal) => openLink(shell, params, signal),
+    'app.current': (_, signal) => readCurrentApp(shell, signal),
+    'device.info': async () => deviceInfo(),
+  };
+}
+
+/** Only when one is shown: back would leave the app. */
+async function hideKeyboard(shell: PhoneShell, backend: UiBackend, signal: AbortSignal): Promise<void> {
+  const { stdout } = await shell.run('dumpsys input_method | grep mInputShown=', signal);
+  if (/mInputShown=true/.test(stdout)) await backend.pressKey(keyBack, signal);
+}
