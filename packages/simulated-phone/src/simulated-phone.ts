@@ -83,10 +83,10 @@ function createFaults(android: Android, actions: FaultActions): Faults {
   const faults: Faults = {
     ...noFaults(),
     get frozenScreen() {
-      return android.isFrozen;
+      return android.shown.isFrozen;
     },
     set frozenScreen(isFrozen) {
-      android.freeze(isFrozen);
+      android.shown.freeze(isFrozen);
     },
     ...actions,
     turnScreenOff: () => android.setScreenOn(false),

@@ -135,9 +135,9 @@ describe('phones of makers', () => {
     phone.faults.reboot();
     const locked = await waitForState(watch, 'SIM1', 'locked');
     expect(locked.state.reason).toContain('PIN');
-    phone.android.unlock();
-    phone.android.typeAtLock('1234');
-    phone.android.confirmAtLock();
+    phone.android.lockScreen.dismiss();
+    phone.android.lockScreen.type('1234');
+    phone.android.lockScreen.confirm();
     await waitForState(watch, 'SIM1', 'ready');
   });
 

@@ -1,8 +1,6 @@
 import type { App, Dialog } from '../apps/app.ts';
-import { findUiautomatorXml } from '../screen/uiautomator-xml.ts';
-import { findActiveTree, findActiveWindow, type Screen } from '../screen/screen.ts';
+import { findActiveWindow, type Screen } from '../screen/screen.ts';
 import type { TextField } from '../view/text-field.ts';
-import { type VisibleView, walk } from '../view/find-view.ts';
 import { ActivityStack, componentName, type Task } from './activity-stack.ts';
 import { createAppHost } from './app-host.ts';
 import { Battery } from './battery.ts';
@@ -10,6 +8,7 @@ import { Boot } from './boot.ts';
 import { composeScreen } from './compose-screen.ts';
 import { crashDialog } from './crash-dialog.ts';
 import type { Display } from './display.ts';
+import { DisplayMode } from './display-mode.ts';
 import { DisplayPower } from './display-power.ts';
 import { FileSystem } from './file-system.ts';
 import { type Identity, propertiesOf } from './identity.ts';
@@ -19,6 +18,7 @@ import { Notices } from './notices.ts';
 import { Packages } from './packages.ts';
 import { revealField } from './reveal-field.ts';
 import { Settings } from './settings.ts';
+import { ShownScreen } from './shown-screen.ts';
 import type { SystemDialog } from './system-dialog.ts';
 import type { Overlay, SystemHost } from './system-host.ts';
 import { Timers } from './timers.ts';
@@ -50,27 +50,28 @@ export class Android implements SystemHost {
   readonly timers = new Timers();
   readonly #apps: Map<string, App>;
 
-  readonly #physicalDisplay: Display;
+  readonly lockScreen: LockScreen;
+  readonly displayMode: DisplayMode;
   readonly #power: DisplayPower;
-  readonly #lockScreen: LockScreen;
-  readonly hasPin: boolean;
+  readonly shown = new ShownScreen(
+    () => composeScreen(this),
+    () => [this.clock(), this.isScreenOn, this.isLocked, this.rotation].join(' '),
+  );
   #boot: Boot;
-  #display: Display;
-  #screen: Screen | undefined;
-  #screenMinute = '';
-  #isFrozen = false;
   #isKeyboardShown = false;
   #overlay: Overlay;
   #systemDialog: SystemDialog | undefined;
 
   constructor(options: AndroidOptions) {
     this.identity = options.identity;
-    this.#physicalDisplay = options.display;
-    this.#display = options.display;
+    this.displayMode = new DisplayMode(options.display, this.settings);
     this.battery = new Battery(() => this.onUnplugged());
     this.#power = new DisplayPower(this.settings, this.battery);
-    this.#lockScreen = new LockScreen(options.pin);
-    this.hasPin = options.pin !== undefined;
+    this.lockScreen = new LockScreen({
+      pin: options.pin,
+      onOpened: (byPin) => this.#opened(byPin),
+      onChange: () => this.redraw(),
+    });
     this.#boot = new Boot('found running', true);
     this.files = new FileSystem(options.storageBytes, () => this.#boot);
     this.packages = new Packages(options.identity.sdkVersion);
@@ -86,23 +87,17 @@ export class Android implements SystemHost {
 
   /** The screen as it is now. The same object until something changes. */
   get screen(): Screen {
-    if (this.#isFrozen && this.#screen) return this.#screen;
-    const minute = [this.clock(), this.isScreenOn, this.isLocked, this.rotation].join(' ');
-    if (!this.#screen || minute !== this.#screenMinute) this.#screen = composeScreen(this);
-    this.#screenMinute = minute;
-    return this.#screen;
+    return this.shown.current;
   }
 
   /** As it is rotated now. */
   get display(): Display {
-    if (this.rotation % 2 === 0) return this.#display;
-    return { ...this.#display, width: this.#display.height, height: this.#display.width };
+    return this.displayMode.current;
   }
 
-  /** Quarter turns; with the sensor on, a phone on a desk stays upright. */
+  /** Quarter turns. */
   get rotation(): number {
-    const table = this.settings.findTable('system');
-    return table?.get('accelerometer_rotation') === '0' ? Number(table.get('user_rotation') ?? 0) % 4 : 0;
+    return this.displayMode.rotation;
   }
 
   get boot(): Boot {
@@ -113,20 +108,12 @@ export class Android implements SystemHost {
     return this.#boot.phase === 'up';
   }
 
-  get physicalDisplay(): Display {
-    return this.#physicalDisplay;
-  }
-
   get isScreenOn(): boolean {
     return this.#power.isOn;
   }
 
   get isLocked(): boolean {
     return this.#power.isLocked;
-  }
-
-  get lockHint(): string {
-    return this.#lockScreen.hint;
   }
 
   get isKeyboardShown(): boolean {
@@ -165,45 +152,17 @@ export class Android implements SystemHost {
     return this.stack.top.fields.get(id)?.text;
   }
 
-  /** The first visible view of the active window whose text, description or id (short or full) is this. */
-  findView(name: string): VisibleView | undefined {
-    const tree = findActiveTree(this.screen);
-    if (!tree) return undefined;
-    const isNamed = ({ view }: VisibleView) =>
-      view.text === name ||
-      view.description === name ||
-      view.resourceId === name ||
-      view.resourceId?.endsWith(`:id/${name}`) === true;
-    return walk(tree).find((visible) => isNamed(visible));
-  }
-
-  /** The active window as `uiautomator dump` would write it; undefined when the screen is off. */
-  findXml(): string | undefined {
-    return findUiautomatorXml(this.screen, { compressed: false });
-  }
-
   /** HH:MM of the status bar. */
   clock(): string {
     return new Date().toTimeString().slice(0, 5);
   }
 
   redraw(): void {
-    if (!this.#isFrozen) this.#screen = undefined;
-  }
-
-  /** Keeps what is shown now, whatever happens. */
-  freeze(isFrozen: boolean): void {
-    if (isFrozen) void this.screen;
-    this.#isFrozen = isFrozen;
-    this.redraw();
-  }
-
-  get isFrozen(): boolean {
-    return this.#isFrozen;
+    this.shown.redraw();
   }
 
   resize(display: Display): void {
-    this.#display = display;
+    this.displayMode.resize(display);
     this.redraw();
   }
 
@@ -285,7 +244,7 @@ export class Android implements SystemHost {
   }
 
   setScreenOn(isOn: boolean): void {
-    if (!isOn) this.#lockScreen.reset();
+    if (!isOn) this.lockScreen.reset();
     this.#power.setOn(isOn);
     this.redraw();
   }
@@ -297,25 +256,6 @@ export class Android implements SystemHost {
     this.redraw();
   }
 
-  /** Swiped upwards, or asked to open: with a PIN, the phone asks for it. */
-  unlock(): void {
-    if (this.#lockScreen.dismiss()) this.#power.unlock();
-    this.redraw();
-  }
-
-  typeAtLock(text: string): void {
-    this.#lockScreen.type(text);
-    this.redraw();
-  }
-
-  confirmAtLock(): void {
-    if (this.#lockScreen.confirm()) {
-      this.#power.unlock();
-      this.#boot.isUserUnlocked = true;
-    }
-    this.redraw();
-  }
-
   /** Everything that runs ends; what is installed and stored stays. The caller lets the phases pass. */
   restart(): Boot {
     this.timers.clear();
@@ -324,10 +264,10 @@ export class Android implements SystemHost {
     this.#systemDialog = undefined;
     this.#overlay = undefined;
     this.#isKeyboardShown = false;
-    this.#lockScreen.reset();
+    this.lockScreen.reset();
     this.#power.setOn(true);
     this.#power.lock();
-    this.#boot = new Boot('restarted', !this.hasPin);
+    this.#boot = new Boot('restarted', !this.lockScreen.hasPin);
     if (home) this.startActivity(home.packageName);
     return this.#boot;
   }
@@ -335,6 +275,11 @@ export class Android implements SystemHost {
   /** Ends all timers of apps. */
   stop(): void {
     this.timers.clear();
+  }
+
+  #opened(byPin: boolean): void {
+    this.#power.unlock();
+    if (byPin) this.#boot.isUserUnlocked = true;
   }
 
   #launch(app: App, className: string): Task {

@@ -1,11 +1,23 @@
+export interface LockScreenOptions {
+  readonly pin: string | undefined;
+  /** Told when it opens, and whether by the PIN. */
+  readonly onOpened: (byPin: boolean) => void;
+  /** Told when it looks different. */
+  readonly onChange: () => void;
+}
+
 /** What opens the lock screen: nothing but a swipe, or a PIN after it. */
 export class LockScreen {
-  readonly #pin: string | undefined;
+  readonly #options: LockScreenOptions;
   #typed = '';
   #asksPin = false;
 
-  constructor(pin: string | undefined) {
-    this.#pin = pin;
+  constructor(options: LockScreenOptions) {
+    this.#options = options;
+  }
+
+  get hasPin(): boolean {
+    return this.#options.pin !== undefined;
   }
 
   get hint(): string {
@@ -13,22 +25,27 @@ export class LockScreen {
     return this.#typed === '' ? 'Enter PIN' : '•'.repeat(this.#typed.length);
   }
 
-  /** Swiped upwards, or asked to go. True when it opens. */
-  dismiss(): boolean {
-    this.#asksPin = this.#pin !== undefined;
-    return !this.#asksPin;
+  /** Swiped upwards, or asked to go: with a PIN, the phone asks for it. */
+  dismiss(): void {
+    this.#asksPin = this.hasPin;
+    if (!this.#asksPin) this.#options.onOpened(false);
+    this.#options.onChange();
   }
 
   type(text: string): void {
     if (this.#asksPin) this.#typed += text;
+    this.#options.onChange();
   }
 
-  /** True when the PIN was right; a wrong one is forgotten. */
-  confirm(): boolean {
-    const isRight = this.#asksPin && this.#typed === this.#pin;
+  /** A wrong PIN is forgotten. */
+  confirm(): void {
+    const isRight = this.#asksPin && this.#typed === this.#options.pin;
     this.#typed = '';
-    if (isRight) this.#asksPin = false;
-    return isRight;
+    if (isRight) {
+      this.#asksPin = false;
+      this.#options.onOpened(true);
+    }
+    this.#options.onChange();
   }
 
   reset(): void {

@@ -63,9 +63,9 @@ function focusNext(android: Android): void {
 }
 
 function pressAtLock(android: Android, keyCode: number, character: string | undefined): void {
-  if (keyCode === code.menu) android.unlock();
-  else if (keyCode === code.enter || keyCode === code.numpadEnter) android.confirmAtLock();
-  else if (character !== undefined) android.typeAtLock(character);
+  if (keyCode === code.menu) android.lockScreen.dismiss();
+  else if (keyCode === code.enter || keyCode === code.numpadEnter) android.lockScreen.confirm();
+  else if (character !== undefined) android.lockScreen.type(character);
 }
 
 /** Presses a key by its Android code; unknown ones do nothing, as on a phone. */
@@ -85,7 +85,7 @@ export function pressKey(android: Android, keyCode: number, shift = false): void
 export function typeText(android: Android, text: string): void {
   android.inputs.add({ kind: 'text', text });
   if (!android.isScreenOn) return;
-  if (android.isLocked) return android.typeAtLock(text);
+  if (android.isLocked) return android.lockScreen.type(text);
   android.focusedField?.insert(text);
   android.redraw();
 }

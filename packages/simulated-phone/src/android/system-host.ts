@@ -16,8 +16,8 @@ export interface SystemHost {
   readonly stack: ActivityStack;
   readonly isScreenOn: boolean;
   readonly isLocked: boolean;
-  /** What the lock screen asks for. */
-  readonly lockHint: string;
+  /** What it asks for. */
+  readonly lockScreen: { readonly hint: string };
   readonly rotation: number;
   readonly notices: Notices;
   readonly isKeyboardShown: boolean;

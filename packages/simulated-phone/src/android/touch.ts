@@ -90,7 +90,7 @@ function swipe(android: Android, gesture: Gesture): void {
   const { from, to } = gesture;
   if (!android.isScreenOn) return;
   const up = from.y - to.y;
-  if (android.isLocked) return up > android.display.height / 8 ? android.unlock() : undefined;
+  if (android.isLocked) return up > android.display.height / 8 ? android.lockScreen.dismiss() : undefined;
   const isFromTop = from.y < toPixels(android.display, statusBarHeightDp);
   if (isFromTop && -up > android.display.height / 8) return android.setOverlay('shade');
   if (android.overlay === 'shade' && up > android.display.height / 8) return android.setOverlay(undefined);

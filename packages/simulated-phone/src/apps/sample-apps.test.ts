@@ -3,19 +3,24 @@ import { expect, test } from 'vitest';
 import { pressKey, typeText } from '../android/press-key.ts';
 import { applyGesture, doubleTap, tap } from '../android/touch.ts';
 import type { SimulatedPhone } from '../simulated-phone.ts';
+import { findUiautomatorXml } from '../screen/uiautomator-xml.ts';
+import { findView } from '../testing/find-view.ts';
 import { startPhone } from '../testing/phones.ts';
 import { center, type Point } from '../view/rect.ts';
 
 const key = { home: 3, back: 4, enter: 66, appSwitch: 187 } as const;
 
 function middleOf(phone: SimulatedPhone, name: string): Point {
-  const found = phone.android.findView(name);
-  if (!found) throw new Error(`"${name}" is not on the screen: ${phone.android.findXml() ?? ''}`);
+  const found = findView(phone.android, name);
+  if (!found)
+    throw new Error(
+      `"${name}" is not on the screen: ${findUiautomatorXml(phone.android.screen, { compressed: false }) ?? ''}`,
+    );
   return center(found.bounds);
 }
 
 const tapOn = (phone: SimulatedPhone, name: string) => tap(phone.android, middleOf(phone, name));
-const isShown = (phone: SimulatedPhone, name: string) => phone.android.findView(name) !== undefined;
+const isShown = (phone: SimulatedPhone, name: string) => findView(phone.android, name) !== undefined;
 
 function swipeUp(phone: SimulatedPhone): void {
   applyGesture(phone.android, { from: { x: 540, y: 1900 }, to: { x: 540, y: 700 }, durationMs: 300 });
@@ -47,7 +52,7 @@ test('a switch toggles in the tree and its middle changes colour in the picture'
   const phone = await startPhone();
   phone.android.startActivity('com.android.settings');
   const findSwitch = () => {
-    const found = phone.android.findView('switch_widget');
+    const found = findView(phone.android, 'switch_widget');
     if (!found) throw new Error('No switch is on the screen.');
     return found;
   };
@@ -80,7 +85,7 @@ test('a long list keeps its rows inside its bounds while it scrolls', async () =
   for (let swipes = 0; swipes < 10; swipes++) swipeUp(phone);
   expect(isShown(phone, 'Українська')).toBe(true);
   expect(isShown(phone, 'Afrikaans')).toBe(false);
-  const list = phone.android.findView('recycler_view');
+  const list = findView(phone.android, 'recycler_view');
   const rows = list?.children ?? [];
   expect(rows.length).toBeGreaterThan(5);
   for (const { bounds } of rows) {
@@ -101,7 +106,7 @@ test('the form takes texts, choices and shows a summary', async () => {
   fill('name', 'Zoë Ångström 😀');
   fill('email', 'zoe@example.org');
   fill('password', 'hunter2');
-  expect(android.findView('password')?.view.text).toBe('•••••••');
+  expect(findView(android, 'password')?.view.text).toBe('•••••••');
   pressKey(android, key.back);
   expect(android.isKeyboardShown).toBe(false);
   tapOn(phone, 'Country');
@@ -122,7 +127,7 @@ test('focusing a field below the keyboard scrolls it into view, and enter breaks
   tapOn(phone, 'message');
   const keyboardTop =
     android.screen.windows.find((window) => window.title === 'InputMethod')?.root.frame.top ?? 0;
-  expect(android.findView('message')?.bounds.bottom).toBeLessThanOrEqual(keyboardTop);
+  expect(findView(android, 'message')?.bounds.bottom).toBeLessThanOrEqual(keyboardTop);
   typeText(android, 'a');
   pressKey(android, key.enter);
   typeText(android, 'b');
@@ -147,7 +152,7 @@ test('every third tap brings a dialog, which a button or a tap beside it closes'
   const phone = await startPhone();
   phone.android.startActivity('dev.phalanx.sample.surprise');
   for (let taps = 0; taps < 3; taps++) tapOn(phone, 'tap_me');
-  expect(phone.android.findView('alertTitle')?.view.text).toBe('Enjoying this app?');
+  expect(findView(phone.android, 'alertTitle')?.view.text).toBe('Enjoying this app?');
   expect(isShown(phone, 'tap_me')).toBe(false);
   tapOn(phone, 'android:id/button2');
   expect(isShown(phone, 'Answer: later')).toBe(true);
@@ -197,7 +202,7 @@ test('an app that is stopped forgets its state and its timers', async () => {
 test('the screen turns off and locks, and a swipe upwards opens it', async () => {
   const phone = await startPhone();
   phone.faults.turnScreenOff();
-  expect(phone.android.findXml()).toBeUndefined();
+  expect(findUiautomatorXml(phone.android.screen, { compressed: false })).toBeUndefined();
   expect(await pixel(phone, { x: 540, y: 1200 })).toBe('#000000');
   phone.android.setScreenOn(true);
   expect(isShown(phone, 'Swipe up to open')).toBe(true);
@@ -209,7 +214,7 @@ test('the notification shade opens by a swipe from the top and closes with back'
   const phone = await startPhone();
   applyGesture(phone.android, { from: { x: 500, y: 5 }, to: { x: 500, y: 1500 }, durationMs: 200 });
   tapOn(phone, 'Flashlight');
-  expect(phone.android.findView('Flashlight')?.view.checked).toBe(true);
+  expect(findView(phone.android, 'Flashlight')?.view.checked).toBe(true);
   pressKey(phone.android, key.back);
   expect(isShown(phone, 'Flashlight')).toBe(false);
 });

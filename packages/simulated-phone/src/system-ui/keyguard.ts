@@ -33,7 +33,7 @@ export function keyguardWindow(android: SystemHost, ui: Ui): Window {
           align: 'center',
         }),
         textLine(ui, hint, {
-          text: android.lockHint,
+          text: android.lockScreen.hint,
           id: 'keyguard_indication_text',
           size: 15,
           color: palette.onPrimary,

@@ -7,6 +7,7 @@ import { center } from '../view/rect.ts';
 import { type PhoneWithShell, startPhoneWithShell } from '../testing/phones.ts';
 import { RawClient } from '../testing/raw-client.ts';
 import type { SimulatedPhoneOptions } from '../phone-options.ts';
+import { findView } from '../testing/find-view.ts';
 import { UiClient } from '../testing/ui-client.ts';
 
 const serverPackage = 'io.appium.uiautomator2.server';
@@ -124,21 +125,21 @@ test('gestures reach the phone', async () => {
   const { android } = phone;
   android.startActivity('dev.phalanx.sample.surprise');
   const middle = (id: string) =>
-    center(android.findView(id)?.bounds ?? { left: 0, top: 0, right: 0, bottom: 0 });
+    center(findView(android, id)?.bounds ?? { left: 0, top: 0, right: 0, bottom: 0 });
   await ui.post('appium/gestures/click', { offset: middle('tap_me') });
   await ui.post('appium/gestures/double_click', { offset: middle('gestures') });
   await ui.post('appium/gestures/long_click', { offset: middle('gestures'), duration: 800 });
   for (const text of ['Taps: 1', 'Double taps: 1', 'Long presses: 1'])
-    expect(android.findView(text)).toBeDefined();
+    expect(findView(android, text)).toBeDefined();
   android.startActivity('com.android.settings');
   const area = { left: 0, top: 400, width: 1080, height: 1600 };
   await ui.post('appium/gestures/swipe', { area, direction: 'up', percent: 0.75 });
-  expect(android.findView('About phone')).toBeDefined();
+  expect(findView(android, 'About phone')).toBeDefined();
   expect((await ui.post('appium/gestures/scroll', { area, direction: 'up', percent: 0.9 })).value).toBe(
     false,
   );
   await ui.post('appium/gestures/drag', { start: { x: 500, y: 1900 }, end: { x: 500, y: 500 } });
-  expect(android.findView('About phone')).toBeDefined();
+  expect(findView(android, 'About phone')).toBeDefined();
   expect(await ui.post('appium/gestures/click', {})).toMatchObject({
     status: 400,
     value: errorOf('invalid argument'),
@@ -149,7 +150,7 @@ test('W3C actions tap, hold and type', async () => {
   const { ui, phone } = await startSession();
   const { android } = phone;
   android.startActivity('dev.phalanx.sample.surprise');
-  const { x, y } = center(android.findView('gestures')?.bounds ?? { left: 0, top: 0, right: 0, bottom: 0 });
+  const { x, y } = center(findView(android, 'gestures')?.bounds ?? { left: 0, top: 0, right: 0, bottom: 0 });
   const hold = [
     { type: 'pointerMove', duration: 0, x, y, origin: 'viewport' },
     { type: 'pointerDown', button: 0 },
@@ -158,7 +159,7 @@ test('W3C actions tap, hold and type', async () => {
   ];
   const finger = { type: 'pointer', id: 'finger', parameters: { pointerType: 'touch' }, actions: hold };
   expect((await ui.post('actions', { actions: [finger] })).status).toBe(200);
-  expect(android.findView('Long presses: 1')).toBeDefined();
+  expect(findView(android, 'Long presses: 1')).toBeDefined();
   android.startActivity('dev.phalanx.sample.form');
   await ui.post(`element/${await ui.find('id', 'name')}/click`);
   const keys = ['H', 'i'].flatMap((value) => [
@@ -245,7 +246,7 @@ test('keys, back, settings and device info work', async () => {
   phone.android.startActivity('com.android.settings');
   phone.android.startActivity('com.android.settings', '.AboutActivity');
   await ui.post('back');
-  expect(phone.android.findView('Network & internet')).toBeDefined();
+  expect(findView(phone.android, 'Network & internet')).toBeDefined();
   await ui.post('appium/device/press_keycode', { keycode: 3 });
   expect(phone.android.currentPackage).toBe('dev.phalanx.sample.launcher');
 });

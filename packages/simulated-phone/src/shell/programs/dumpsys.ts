@@ -54,7 +54,7 @@ function windows(phone: Phone): string {
     KeyguardServiceDelegate
       showing=${android.isLocked}
       inputRestricted=${android.isLocked}
-      secure=${android.hasPin}
+      secure=${android.lockScreen.hasPin}
     mShowingLockscreen=${android.isLocked} mDreamingLockscreen=${android.isLocked}
 WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
   Display: mDisplayId=0

@@ -4,15 +4,16 @@ const limits = { minSize: 200, maxSize: 4096, minDensity: 72, maxDensity: 1000 }
 
 const size: Program = async ({ phone, args, stdout, stderr }) => {
   const { android } = phone;
-  const { physicalDisplay, display } = android;
+  const { display } = android;
+  const { physical } = android.displayMode;
   const [value] = args;
   if (value === undefined) {
-    await stdout.write(`Physical size: ${physicalDisplay.width}x${physicalDisplay.height}\n`);
-    const isOverridden = display.width !== physicalDisplay.width || display.height !== physicalDisplay.height;
+    await stdout.write(`Physical size: ${physical.width}x${physical.height}\n`);
+    const isOverridden = display.width !== physical.width || display.height !== physical.height;
     if (isOverridden) await stdout.write(`Override size: ${display.width}x${display.height}\n`);
     return 0;
   }
-  const { width, height } = value === 'reset' ? physicalDisplay : parseSize(value);
+  const { width, height } = value === 'reset' ? physical : parseSize(value);
   if (!isInside(width, limits.minSize, limits.maxSize) || !isInside(height, limits.minSize, limits.maxSize)) {
     await stderr.write(`Error: bad size ${value}\n`);
     return 255;
@@ -30,15 +31,15 @@ const isInside = (value: number, min: number, max: number) => value >= min && va
 
 const density: Program = async ({ phone, args, stdout, stderr }) => {
   const { android } = phone;
-  const { physicalDisplay, display } = android;
+  const { display } = android;
+  const { physical } = android.displayMode;
   const [value] = args;
   if (value === undefined) {
-    await stdout.write(`Physical density: ${physicalDisplay.density}\n`);
-    if (display.density !== physicalDisplay.density)
-      await stdout.write(`Override density: ${display.density}\n`);
+    await stdout.write(`Physical density: ${physical.density}\n`);
+    if (display.density !== physical.density) await stdout.write(`Override density: ${display.density}\n`);
     return 0;
   }
-  const dpi = value === 'reset' ? physicalDisplay.density : Number(value);
+  const dpi = value === 'reset' ? physical.density : Number(value);
   if (!isInside(dpi, limits.minDensity, limits.maxDensity)) {
     await stderr.write('Error: density must be between 72 and 1000\n');
     return 255;
@@ -53,7 +54,7 @@ export const wm: Program = async (process) => {
   if (command === 'size') return size({ ...process, args });
   if (command === 'density') return density({ ...process, args });
   if (command === 'dismiss-keyguard') {
-    process.phone.android.unlock();
+    process.phone.android.lockScreen.dismiss();
     return 0;
   }
   await process.stderr.write(`Unknown command: ${command ?? ''}\n`);
