@@ -1,4 +1,10 @@
-import { HostFrameHeader, hostConnectPath, HostMessage, WireLogEntries } from '@phalanx/protocol';
+import {
+  HostFrameHeader,
+  hostConnectPath,
+  HostMessage,
+  hostProtocolVersion,
+  WireLogEntries,
+} from '@phalanx/protocol';
 import fc, { type Arbitrary } from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -65,7 +71,7 @@ async function sayAll(frames: readonly Frame[]): Promise<Set<number>> {
     socket.send(
       json({
         type: 'hello',
-        protocol_version: 3,
+        protocol_version: hostProtocolVersion,
         host_id: crypto.randomUUID(),
         host_name: 'h',
         devices: [],

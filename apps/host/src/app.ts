@@ -16,6 +16,7 @@ import { LogSpool } from './logs/log-spool.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
 import { answerHealth } from './phones/health-teller.ts';
 import { answerInput } from './phones/input-doer.ts';
+import { answerLive } from './phones/live-camera.ts';
 import { answerScreen } from './phones/screen-reader.ts';
 import { answerScreenshot } from './phones/screenshot-taker.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
@@ -155,6 +156,7 @@ async function connect({
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
     else if (command.type === 'screen') void answerScreen(command, { phones, connection, clock, log });
     else if (command.type === 'health') void answerHealth(command, { phones, connection, clock, log });
+    else if (command.type === 'live') void answerLive(command, { phones, connection, clock, log });
     else if (command.type === 'input') void answerInput(command, { phones, connection, log });
     else void answerScreenshot(command, { phones, connection, log });
   };

@@ -35,6 +35,7 @@ import { mostOpenFiles } from './http/open-files.ts';
 import { watchMethods } from './http/methods.ts';
 import { serveDescription } from './http/openapi.ts';
 import { OwnAddress } from './http/own-address.ts';
+import { WebSockets } from './http/web-sockets.ts';
 import { Limits } from './limits/limits.ts';
 import { createStoredBytes } from './limits/stored-bytes-store.ts';
 import { openLaunchFeatures } from './launch-features.ts';
@@ -137,11 +138,12 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const hosts = new HostGateway({ ...gates, clock, log, faults, heartbeatMs, deeds: audit });
   authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
   app.addHook('preClose', async () => hosts.close());
-  hosts.attach(app.server);
+  const webSockets = new WebSockets(app);
+  hosts.attach(app.server, webSockets);
   const confinement = overrides.confinement ?? (await openConfinement());
   const common = {
     ...{ app, hosts, authenticator, database, commits, audit, dataDir, clock, log, faults },
-    ...{ confinement, connections, addressOf, limits },
+    ...{ confinement, connections, addressOf, limits, webSockets },
   };
   const links = new SignInLinks(access, clock);
   return { ...common, access, auditStore, firstToken, sessions, ownAddress, links };

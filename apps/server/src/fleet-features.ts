@@ -3,14 +3,18 @@ import path from 'node:path';
 import { DeviceAccess, DeviceShares } from './devices/device-access.ts';
 import { probeOfPart } from './faults/probe-folder.ts';
 import { Fleet } from './devices/fleet.ts';
+import { addControlRoutes } from './devices/control-routes.ts';
+import { Leases } from './devices/leases.ts';
 import { addMemberRoutes } from './devices/member-routes.ts';
 import { addDeviceRoutes } from './devices/routes.ts';
 import { createShareStore } from './devices/share-store.ts';
 import { createDeviceStore } from './devices/store.ts';
 import { EventBus, EventFeed, type FeedEvent } from './events/event-feed.ts';
-import { addEventRoutes, type OpenStreams } from './events/routes.ts';
+import { addEventRoutes } from './events/routes.ts';
 import type { Foundation } from './foundation.ts';
 import { createMetrics, measureRequests, type Metrics } from './health/metrics.ts';
+import { OpenStreams } from './http/open-streams.ts';
+import { addLiveRoutes } from './live/routes.ts';
 import { HostAdmission } from './hosts/host-admission.ts';
 import { KnownHosts } from './hosts/known-hosts.ts';
 import { createHostStore } from './hosts/store.ts';
@@ -66,7 +70,7 @@ async function openDevices(
   const shares = new DeviceShares(createShareStore(database));
   await fleet.load();
   await shares.load();
-  const access = new DeviceAccess(fleet, shares);
+  const access = new DeviceAccess(fleet, shares, new Leases({ clock, shares }));
   const store = createHostStore(database);
   const isConnected = hosts.isConnected.bind(hosts);
   const admission = new HostAdmission({ store, limits, clock, isConnected });
@@ -162,8 +166,8 @@ function listenToHosts({ hosts }: Foundation, { fleet, lifecycle, ingest }: Hear
   });
 }
 
-function openEvents({ app, authenticator }: Foundation, bus: EventBus<FeedEvent>): OpenStreams {
-  const streams = addEventRoutes(app, bus);
+function openStreams({ app, authenticator }: Foundation): OpenStreams {
+  const streams = new OpenStreams();
   authenticator.onForget((tokenId) => streams.endOfToken(tokenId));
   app.addHook('preClose', async () => streams.endAll());
   return streams;
@@ -195,11 +199,15 @@ export async function openFleetFeatures(
   const features = { devices, runs, runAccess, activeRuns, feed, metrics };
   const logs = openLogs(foundation, settings, features);
   listenToHosts(foundation, { fleet, lifecycle, ingest: logs.ingest });
-  const streams = openEvents(foundation, bus);
+  const streams = openStreams(foundation);
+  addEventRoutes(app, bus, streams);
   measureRequests(app, metrics);
   addDeviceRoutes(app, { access: devices, activeRuns });
+  addControlRoutes(app, devices);
+  addLiveRoutes(app, { access: devices, webSockets: foundation.webSockets, streams });
   const endSweep = periodically(faults, settings.sweepMs, async () => {
     fleet.sweep();
+    devices.leases.sweep(fleet);
     hosts.dropExpired();
     streams.endExpired(clock.now());
     logs.store.expire();

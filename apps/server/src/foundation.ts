@@ -10,6 +10,7 @@ import type { GroupCommit } from './db/group-commit.ts';
 import type { FaultMonitor } from './faults/fault-monitor.ts';
 import type { HostGateway } from './hosts/gateway.ts';
 import type { HttpKernel } from './http/kernel.ts';
+import type { WebSockets } from './http/web-sockets.ts';
 import type { Limits } from './limits/limits.ts';
 
 /**
@@ -19,6 +20,7 @@ import type { Limits } from './limits/limits.ts';
 export interface Foundation {
   readonly app: FastifyInstance;
   readonly hosts: HostGateway;
+  readonly webSockets: WebSockets;
   readonly connections: HttpKernel['connections'];
   readonly addressOf: HttpKernel['addressOf'];
   readonly limits: Limits;

@@ -21,6 +21,8 @@ export const auditActions = {
   unshare_host: 'host',
   forget_device: 'device',
   touch_device: 'device',
+  lease_device: 'device',
+  end_lease: 'device',
   connect_host: 'host',
   disconnect_host: 'host',
   mark_record: 'record',

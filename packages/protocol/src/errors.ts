@@ -125,6 +125,11 @@ export const errorTable = {
     status: 409,
     message: 'Device {device_id} is connected or has runs: unplug it or stop its host, then delete it.',
   },
+  device_leased: {
+    status: 409,
+    message:
+      'Device {device_id} is controlled by hand by {user} until {until}: wait, or ask them to give it back.',
+  },
   too_many_projects: {
     status: 409,
     message:
@@ -182,6 +187,10 @@ export const errorTable = {
     status: 417,
     message: 'The header Expect may only be 100-continue; it is {expectation}.',
   },
+  upgrade_required: {
+    status: 426,
+    message: 'This is a WebSocket: open it with one (ws:// or wss:// instead of http:// or https://).',
+  },
   headers_too_large: {
     status: 431,
     message: 'The headers of the request are larger than {limit} bytes.',
@@ -192,7 +201,7 @@ export const errorTable = {
   },
   too_many_streams: {
     status: 429,
-    message: 'This token already has {limit} event streams open. Close one, then ask again.',
+    message: 'This token already has {limit} streams open. Close one, then ask again.',
   },
   too_many_requests: {
     status: 429,

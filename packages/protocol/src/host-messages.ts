@@ -17,7 +17,7 @@ import { CaptureKind, RecordReport } from './records.ts';
 import { maxRunResultBytes, RunError, RunOutcome, RunStatus } from './runs.ts';
 
 /** Raised when the messages change so that an older server can't follow. */
-export const hostProtocolVersion = 4;
+export const hostProtocolVersion = 5;
 /** A server follows hosts of its own version and of the one before, so that it can be brought up to date first. */
 export const oldestHostProtocolVersion = hostProtocolVersion - 1;
 export const hostConnectPath = '/api/v2/hosts/connect';
@@ -150,6 +150,8 @@ export const HostFrameHeader = Type.Union([
   Type.Object({ type: Type.Literal('screen'), request_id: Uuid }),
   /** Payload: JSON of a `PhoneHealth`. */
   Type.Object({ type: Type.Literal('health'), request_id: Uuid }),
+  /** Payload: JSON of a `LiveFrame`, a line feed, and the JPEG; nothing after it when the picture is the known one. */
+  Type.Object({ type: Type.Literal('live'), request_id: Uuid }),
   /** No payload: it was done. */
   Type.Object({ type: Type.Literal('input'), request_id: Uuid }),
 ]);
@@ -207,6 +209,13 @@ export const ServerMessage = Type.Union([
   }),
   /** How the phone is and what it went through. From version 4 on. */
   Type.Object({ type: Type.Literal('health'), request_id: Uuid, serial: Type.String() }),
+  /** The next picture of a live view that is not the one with the hash `known`; after a second the known one again. From version 5 on. */
+  Type.Object({
+    type: Type.Literal('live'),
+    request_id: Uuid,
+    serial: Type.String(),
+    known: Type.Union([Type.String(), Type.Null()]),
+  }),
   /** Touch, type or start something. From version 4 on. */
   Type.Object({ type: Type.Literal('input'), request_id: Uuid, serial: Type.String(), input: PhoneInput }),
 ]);

@@ -4,6 +4,7 @@ export * from './device-states.ts';
 export * from './errors.ts';
 export * from './host-messages.ts';
 export * from './ids.ts';
+export * from './live.ts';
 export * from './logs.ts';
 export * from './phone-health.ts';
 export * from './phone-input.ts';

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';
+import { addInputCommand, addLeaseCommand } from './control.ts';
 import { addDevicesCommand } from './devices.ts';
 import { addExecCommand } from './exec.ts';
 import { addLoginCommands } from './login.ts';
@@ -22,6 +23,8 @@ import { addUserCommands } from './users.ts';
 export function addCallerCommands(program: Command): void {
   addDevicesCommand(program);
   addScreenCommand(program);
+  addInputCommand(program);
+  addLeaseCommand(program);
   addHostsCommand(program);
   addProjectCommands(program);
   addTypesCommand(program);

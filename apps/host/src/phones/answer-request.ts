@@ -19,7 +19,11 @@ export interface AnswerOptions {
 
 /** Answers a question of the server about a phone: with what `ask` gives, or with the reason why there is nothing. */
 export async function answerRequest(
-  { type, request_id, serial }: PhoneRequest & { type: 'screenshot' | 'screen' | 'health' | 'input' },
+  {
+    type,
+    request_id,
+    serial,
+  }: PhoneRequest & { type: 'screenshot' | 'screen' | 'health' | 'live' | 'input' },
   { phones, connection, log }: AnswerOptions,
   ask: (phone: Phone, signal: AbortSignal) => Promise<Buffer>,
 ): Promise<void> {

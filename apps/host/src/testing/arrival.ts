@@ -10,6 +10,6 @@ export type Arrival =
   | { kind: 'record'; record: RecordReport }
   | { kind: 'capture'; path: string; status: number }
   | { kind: 'screenshot'; requestId: string; bytes: Buffer }
-  | { kind: 'health' | 'input'; requestId: string; bytes: Buffer }
+  | { kind: 'health' | 'live' | 'input'; requestId: string; bytes: Buffer }
   | { kind: 'screen'; requestId: string; bytes: Buffer }
   | { kind: 'request_failed'; requestId: string; message: string };

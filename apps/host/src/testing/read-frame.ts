@@ -10,7 +10,7 @@ const entryLists = Compile(WireLogEntries);
 export type Received =
   | { kind: 'message'; message: HostMessage }
   | { kind: 'logs'; runId: string; firstSeq: number; entries: WireLogEntry[] }
-  | { kind: 'screenshot' | 'screen' | 'health' | 'input'; requestId: string; bytes: Buffer }
+  | { kind: 'screenshot' | 'screen' | 'health' | 'live' | 'input'; requestId: string; bytes: Buffer }
   | { kind: 'violation'; text: string };
 
 export function readFrame(data: RawData, isBinary: boolean): Received {

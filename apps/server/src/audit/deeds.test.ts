@@ -150,6 +150,14 @@ const examples: Record<string, Example> = {
     },
     action: 'touch_device',
   },
+  leaseDevice: {
+    act: () => ann.api('POST', `/api/v2/devices/${deviceId}/lease`, { body: {} }),
+    action: 'lease_device',
+  },
+  endDeviceLease: {
+    act: () => ann.api('DELETE', `/api/v2/devices/${deviceId}/lease`),
+    action: 'end_lease',
+  },
   writeFile: {
     act: () => project.write('notes.txt', secretWord),
     action: 'write_file',

@@ -2,6 +2,7 @@ import type { DeviceRole, ShareRole } from '@phalanx/protocol';
 
 import { ApiError } from '../http/api-error.ts';
 import type { Fleet, FleetDevice } from './fleet.ts';
+import type { Leases } from './leases.ts';
 import type { ShareStore, ShareTarget } from './share-store.ts';
 
 /** A phone, and what the caller may do with it. */
@@ -14,10 +15,12 @@ export interface SeenDevice {
 export class DeviceAccess {
   readonly fleet: Fleet;
   readonly shares: DeviceShares;
+  readonly leases: Leases;
 
-  constructor(fleet: Fleet, shares: DeviceShares) {
+  constructor(fleet: Fleet, shares: DeviceShares, leases: Leases) {
     this.fleet = fleet;
     this.shares = shares;
+    this.leases = leases;
   }
 
   find(id: string, userId: string): SeenDevice | undefined {

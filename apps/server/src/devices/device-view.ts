@@ -2,7 +2,7 @@ import type { Device } from '@phalanx/protocol';
 
 import type { ActiveRun, ActiveRuns } from '../runs/active-runs.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
-import type { Fleet, FleetDevice } from './fleet.ts';
+import type { FleetDevice } from './fleet.ts';
 
 /** Launch IDs are their launcher's: with one, logs can be read. */
 const runningView = (run: ActiveRun, viewerId: string, name: string): Device['running'][number] => ({
@@ -13,27 +13,36 @@ const runningView = (run: ActiveRun, viewerId: string, name: string): Device['ru
 });
 
 function stateView(
-  fleet: Fleet,
+  { fleet }: DeviceAccess,
   device: FleetDevice,
-  running: number,
+  { running, lease }: Pick<Device, 'running' | 'lease'>,
 ): Pick<Device, 'state' | 'reason' | 'since'> {
   const { state, reason, since } = fleet.availability(device);
-  if (state !== 'ready' || running === 0) return { state, reason, since };
-  return { state: 'busy', reason: `Running ${running} automation${running === 1 ? '' : 's'}`, since };
+  if (state !== 'ready' || (running.length === 0 && lease === null)) return { state, reason, since };
+  const runs = `Running ${running.length} automation${running.length === 1 ? '' : 's'}`;
+  const works = [
+    running.length > 0 ? runs : [],
+    lease === null ? [] : `Controlled by hand by ${lease.user.name}`,
+  ];
+  return { state: 'busy', reason: works.flat().join('. '), since };
 }
 
 /** A device as the API shows it to a user who has a part in it. */
 export function deviceView(
-  { fleet, shares }: DeviceAccess,
+  access: DeviceAccess,
   activeRuns: ActiveRuns,
   { device, role, viewerId }: SeenDevice & { viewerId: string },
 ): Device {
-  const running = activeRuns.onDevice(device.id);
+  const { shares } = access;
+  const running = activeRuns
+    .onDevice(device.id)
+    .map((run) => runningView(run, viewerId, shares.nameOf(run.userId)));
+  const lease = access.leases.find(device);
   const { stored, link } = device;
   return {
     device_id: device.id,
     serial: device.serial,
-    ...stateView(fleet, device, running.length),
+    ...stateView(access, device, { running, lease }),
     confirmed_at: device.confirmedAt,
     brand: stored.brand,
     model: stored.model,
@@ -42,7 +51,8 @@ export function deviceView(
     screen_width: stored.screen_width,
     screen_height: stored.screen_height,
     host: { id: stored.host_id, name: stored.host_name, connected: link !== null },
-    running: running.map((run) => runningView(run, viewerId, shares.nameOf(run.userId))),
+    running,
+    lease,
     role,
     owner: { id: device.ownerId, name: shares.nameOf(device.ownerId) },
   };

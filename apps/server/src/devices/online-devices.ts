@@ -23,6 +23,13 @@ function whyNot(fleet: Fleet, device: FleetDevice): Obstacle | undefined {
   return device.link?.isOpen === true ? undefined : { code: 'offline', reason: 'offline' };
 }
 
+function whoElse({ leases }: DeviceAccess, device: FleetDevice, userId: string): Obstacle | undefined {
+  const lease = leases.find(device);
+  if (lease === null || lease.user.id === userId) return undefined;
+  const until = new Date(lease.expires_at).toISOString();
+  return { code: 'device_leased', reason: `controlled by hand by ${lease.user.name} until ${until}` };
+}
+
 /** People know a phone by its serial number. */
 export const nameOf = ({ id, serial }: Pick<FleetDevice, 'id' | 'serial'>): string => `${id} ${serial}`;
 
@@ -42,13 +49,18 @@ export function getStoppableDevices(
   );
 }
 
-/** The devices of these IDs, all of them online and the user's to launch on; else `devices_unavailable`, which names each that is not. */
+/** The devices of these IDs, all of them online, the user's to launch on, and in nobody else's hand; else `devices_unavailable`, which names each that is not. */
 export function getOnlineDevices(
   access: DeviceAccess,
   userId: string,
   deviceIds: readonly string[],
 ): OnlineDevice[] {
-  return getDevices(access, userId, deviceIds, (device) => whyNot(access.fleet, device));
+  return getDevices(
+    access,
+    userId,
+    deviceIds,
+    (device) => whyNot(access.fleet, device) ?? whoElse(access, device, userId),
+  );
 }
 
 function getDevices(

@@ -5,7 +5,7 @@ import { ApiError } from '../http/api-error.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
-import { doInput, readHealth } from './ask-host.ts';
+import { readHealth } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView } from './device-view.ts';
 import { readScreen } from './read-screen.ts';
@@ -17,7 +17,7 @@ interface DeviceRoutesOptions {
   activeRuns: ActiveRuns;
 }
 
-/** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot, history` · `POST /devices/:id/input` */
+/** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot, history` */
 export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: DeviceRoutesOptions): void {
   const view = (seen: SeenDevice, viewerId: string) => deviceView(access, activeRuns, { ...seen, viewerId });
 
@@ -58,20 +58,6 @@ export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: De
     success: true,
     health: await readHealth(access.get(params.id, principal.userId).device),
   }));
-
-  addRoute(app, deviceRoutes.input, async ({ principal, params, body, deed }) => {
-    const { device, role } = access.get(params.id, principal.userId);
-    if (role === 'view')
-      throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
-    if (principal.projectIds !== null)
-      throw ApiError.of('forbidden', {
-        reason: 'A token that is limited to projects touches no phone by hand',
-      });
-    deed.on({ type: 'device', id: device.id, name: device.serial }, [device.ownerId]);
-    deed.isFrequent = true;
-    await doInput(device, body);
-    return { success: true, message: `Device ${device.id} has done it.` };
-  });
 
   addRawRoute(app, deviceRoutes.screenshot, async ({ principal, params }, reply) => {
     const { device } = access.get(params.id, principal.userId);

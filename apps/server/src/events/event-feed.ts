@@ -66,6 +66,7 @@ export class EventFeed {
   constructor(sources: Sources) {
     this.#sources = sources;
     sources.devices.fleet.onChange((device) => this.#device(device.id));
+    sources.devices.leases.onChange((device) => this.#device(device.id));
   }
 
   /** False when an event would reach nobody, so that making it can be saved. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
+import type { OpenStream } from '../http/open-streams.ts';
 import type { FeedEvent } from './event-feed.ts';
 
 /** A reader that is further behind is cut off; with the last event ID it can read on from the logs. */
@@ -7,7 +8,7 @@ const maxBehindBytes = 16 * 1024 * 1024;
 const keepAliveMs = 15_000;
 
 /** Writes server-sent events (HTML standard, section 9.2) to one response until either side ends it. */
-export class EventStream {
+export class EventStream implements OpenStream {
   /** When the reader's token ends, epoch ms. */
   readonly expiresAt: number;
   readonly #response: ServerResponse;

@@ -35,10 +35,8 @@ interface ConnectionOptions {
   heartbeatMs: number;
 }
 
-/** Hosts of an older one know no `screen`. */
-const screenVersion = 2;
-/** From this version on hosts tell of the health of phones and take input by hand. */
-const healthVersion = 4;
+/** Hosts of the version before know no live view. */
+const liveVersion = 5;
 /** Missed heartbeats after which a host counts as gone. */
 const toleratedSilence = 3;
 const helloTimeoutMs = 10_000;
@@ -106,32 +104,31 @@ export class HostConnection implements HostLink {
   }
 
   requestScreenshot(serial: string): Promise<Buffer> {
-    if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
-    return this.#requests.ask((requestId) => {
-      this.send({ type: 'screenshot', request_id: requestId, serial });
-    });
+    return this.#ask((request_id) => ({ type: 'screenshot', request_id, serial }));
   }
 
   requestScreen(serial: string, width: number | null): Promise<Buffer> {
-    if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
-    if (this.#version < screenVersion)
-      return Promise.reject(new Error('its host is of an older release: bring it up to date'));
-    return this.#requests.ask((requestId) => {
-      this.send({ type: 'screen', request_id: requestId, serial, width });
-    });
+    return this.#ask((request_id) => ({ type: 'screen', request_id, serial, width }));
   }
 
   requestHealth(serial: string): Promise<Buffer> {
-    return this.#askNew((request_id) => ({ type: 'health', request_id, serial }));
+    return this.#ask((request_id) => ({ type: 'health', request_id, serial }));
   }
 
   async requestInput(serial: string, input: PhoneInput): Promise<void> {
-    await this.#askNew((request_id) => ({ type: 'input', request_id, serial, input }));
+    await this.#ask((request_id) => ({ type: 'input', request_id, serial, input }));
   }
 
-  #askNew(message: (requestId: string) => ServerMessage): Promise<Buffer> {
+  requestLive(serial: string, known: string | null): Promise<Buffer> {
+    return this.#ask((request_id) => ({ type: 'live', request_id, serial, known }), liveVersion);
+  }
+
+  #ask(
+    message: (requestId: string) => ServerMessage,
+    sinceVersion = oldestHostProtocolVersion,
+  ): Promise<Buffer> {
     if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
-    if (this.#version < healthVersion)
+    if (this.#version < sinceVersion)
       return Promise.reject(new Error('its host is of an older release: bring it up to date'));
     return this.#requests.ask((requestId) => this.send(message(requestId)));
   }

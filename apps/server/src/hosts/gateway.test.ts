@@ -51,8 +51,11 @@ describe('the door of the gateway', () => {
     });
   });
 
-  it('is the only WebSocket there is', async () => {
-    expect(await upgrade('/api/v2/me', `Authorization: Bearer ${adminToken}\r\n`)).toMatch(/^HTTP\/1\.1 404/);
+  it('is not opened by another name, and what is no WebSocket is answered as if none had been asked for', async () => {
+    const headers = `Authorization: Bearer ${adminToken}\r\n`;
+    expect(await upgrade('/api/v2/nothing', headers)).toMatch(/^HTTP\/1\.1 404/);
+    expect(await upgrade('/api/v2/me', headers)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(await upgrade('/api/v2/me', '')).toMatch(/^HTTP\/1\.1 401/);
   });
 
   it('refuses a handshake that is not one of WebSocket', async () => {

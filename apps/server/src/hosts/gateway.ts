@@ -12,6 +12,7 @@ import { requireScope, type Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Limits } from '../limits/limits.ts';
 import { refuseSocket } from '../http/refuse-socket.ts';
+import type { WebSockets } from '../http/web-sockets.ts';
 import { HostConnection } from './connection.ts';
 import type { HostCandidate } from './host-admission.ts';
 import type { HostLink } from './host-link.ts';
@@ -31,6 +32,8 @@ interface GatewayOptions {
   heartbeatMs: number;
   deeds: DeedLog;
 }
+
+const pathOf = ({ url }: IncomingMessage): string => url?.split('?', 1)[0] ?? '';
 
 /** Takes the WebSockets of hosts. */
 export class HostGateway {
@@ -70,10 +73,12 @@ export class HostGateway {
     return this.#connections.size;
   }
 
-  attach(server: Server): void {
+  /** `others`: takes the WebSockets that are not of hosts. */
+  attach(server: Server, others: WebSockets): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
-      void this.#upgrade(request, socket, head);
+      if (pathOf(request) === hostConnectPath) void this.#upgrade(request, socket, head);
+      else others.route(request, socket, head);
     });
   }
 
@@ -116,10 +121,7 @@ export class HostGateway {
   }
 
   async #admit(request: IncomingMessage, doer: Doer): Promise<Principal> {
-    const path = request.url?.split('?', 1)[0] ?? '';
-    if (path !== hostConnectPath || this.#isClosed) {
-      throw ApiError.of('route_not_found', { method: 'GET', path });
-    }
+    if (this.#isClosed) throw ApiError.of('not_ready', { reason: 'stopping' });
     const { authenticate, addressOf, requirePlace } = this.#options;
     requirePlace(request);
     const principal = await authenticate(request.headers.authorization, () => addressOf(request));

@@ -26,6 +26,8 @@ export interface HostLink {
   requestScreen(serial: string, width: number | null): Promise<Buffer>;
   /** How a phone is: JSON of a `PhoneHealth`. Rejects with a sentence for people. */
   requestHealth(serial: string): Promise<Buffer>;
+  /** The next picture of a live view: JSON of a `LiveFrame`, a line feed, a JPEG. Rejects with a sentence for people. */
+  requestLive(serial: string, known: string | null): Promise<Buffer>;
   /** Rejects with a sentence for people. */
   requestInput(serial: string, input: PhoneInput): Promise<void>;
   /** Ends the connection; the host comes back and says again what was not acknowledged. */

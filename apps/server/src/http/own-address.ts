@@ -39,7 +39,8 @@ export class OwnAddress {
     // Nobody can make a browser send an IP address as the name of another machine.
     const name = hostNameOf(host);
     if (isIP(name) === 0 && !this.#names.has(name)) throw ApiError.of('misdirected_request', { host });
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    // Of a WebSocket, browsers read the answer to whichever page has asked.
+    const isRead = ['GET', 'HEAD'].includes(request.method) && request.headers.upgrade === undefined;
     if (site === 'cross-site' || site === 'same-site' || (!isRead && origin !== this.#originOf(request)))
       throw ApiError.of('foreign_page', { origin: origin?.slice(0, 200) ?? 'no origin' });
   }

@@ -6,6 +6,7 @@ import { exampleOf } from './example-of.ts';
 import type { NamedSchemas } from './named-schemas.ts';
 
 const successTexts: Record<number, string> = {
+  101: 'The connection is a WebSocket from here on.',
   200: 'Done.',
   201: 'Created.',
   206: 'The part that was asked for.',

@@ -2,6 +2,7 @@ import { accessRoutes } from './access.ts';
 import { auditRoutes } from './audit.ts';
 import { commitRoutes } from './commits.ts';
 import type { RouteContract } from './contract.ts';
+import { deviceControlRoutes } from './device-control.ts';
 import { deviceRoutes } from './devices.ts';
 import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
@@ -21,6 +22,7 @@ export const allRoutes: readonly RouteContract[] = [
   logRoutes,
   runRoutes,
   deviceRoutes,
+  deviceControlRoutes,
   deviceMemberRoutes,
   hostRoutes,
   projectRoutes,

@@ -3,7 +3,6 @@ import { Type, type Static } from 'typebox';
 import { DeviceState } from '../device-states.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { PhoneHealth } from '../phone-health.ts';
-import { PhoneInput } from '../phone-input.ts';
 import { success, type RouteContract } from './contract.ts';
 import { pageOf, idPageQuery } from './page.ts';
 import { DeviceRole, UserName } from './shares.ts';
@@ -19,6 +18,13 @@ export const RunningAutomation = Type.Object(
   },
   { title: 'RunningAutomation' },
 );
+
+/** Who has a phone in hand, until when. */
+export const DeviceLease = Type.Object(
+  { user: UserName, since: EpochMs, expires_at: EpochMs },
+  { title: 'DeviceLease' },
+);
+export type DeviceLease = Static<typeof DeviceLease>;
 
 export const Device = Type.Object(
   {
@@ -43,6 +49,7 @@ export const Device = Type.Object(
       Type.Null(),
     ]),
     running: Type.Array(RunningAutomation),
+    lease: Type.Union([DeviceLease, Type.Null()], { description: 'Who controls it by hand' }),
     role: DeviceRole,
     owner: UserName,
   },
@@ -146,22 +153,6 @@ export const deviceRoutes = {
     scope: 'read',
     params,
     responses: { 200: Type.Object({ success, health: PhoneHealth }) },
-    errors: ['device_not_found', 'host_asked_in_vain'],
-  },
-  input: {
-    method: 'POST',
-    path: '/api/v2/devices/:id/input',
-    operationId: 'deviceInput',
-    tag: 'Devices',
-    summary: 'Tap, swipe, type, press a key or start an app, by hand',
-    description:
-      'Answered when the phone has done it. It comes between the calls of an automation that runs there.',
-    scope: 'launch',
-    audit: 'touch_device',
-    params,
-    body: PhoneInput,
-    bodyExample: { type: 'tap', x: 540, y: 1200 },
-    responses: { 200: Type.Object({ success, message: Type.String() }) },
     errors: ['device_not_found', 'host_asked_in_vain'],
   },
   screenshot: {

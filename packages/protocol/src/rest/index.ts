@@ -3,6 +3,7 @@ export * from './all-routes.ts';
 export * from './audit.ts';
 export * from './commits.ts';
 export * from './contract.ts';
+export * from './device-control.ts';
 export * from './devices.ts';
 export * from './events.ts';
 export * from './files.ts';

@@ -71,12 +71,23 @@ export class SharedPhone {
     await this.share(`devices/${this.deviceId}`, 'launch', 'launch');
     await this.share(`devices/${this.deviceId}`, 'view', 'view');
     await this.share(`hosts/${this.host.hostId}`, 'launch by the host', 'launch');
+    await this.endLease('owner');
     await this.stopAll('owner');
   }
 
   api(caller: Caller): ApiCaller {
-    const token = caller === 'limited token' ? this.#limitedToken : this.tokenOf(caller);
-    return createApiCaller(this.server.url, token);
+    return createApiCaller(this.server.url, this.secretOf(caller));
+  }
+
+  secretOf(caller: Caller): string {
+    return caller === 'limited token' ? this.#limitedToken : this.tokenOf(caller);
+  }
+
+  /** The cookie of a browser that the owner has signed in. */
+  async signIn(): Promise<string> {
+    const headers = { origin: this.server.url };
+    const reply = await this.server.api('POST', '/api/v2/session', { body: { token: adminToken }, headers });
+    return reply.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
   }
 
   idOf(user: User): string {
@@ -203,6 +214,14 @@ export class SharedPhone {
     const reply = await this.api(caller)('POST', `/api/v2/devices/${this.deviceId}/input`, { body });
     if (reply.status === 200) await asked;
     return reply;
+  }
+
+  lease(caller: Caller, body: object = {}): Promise<ApiReply> {
+    return this.api(caller)('POST', `/api/v2/devices/${this.deviceId}/lease`, { body });
+  }
+
+  endLease(caller: Caller): Promise<ApiReply> {
+    return this.api(caller)('DELETE', `/api/v2/devices/${this.deviceId}/lease`);
   }
 
   #memberPath(user: User): string {

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+
+import { TestService } from '../testing/test-service.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start(1);
+});
+afterAll(() => service.stop());
+
+test('a phone is touched by hand, and its screen shows it', async () => {
+  const started = await service.run(['input', 'app', 'SIM0001', 'com.android.settings']);
+  expect(started).toMatchObject({ code: 0, stdout: expect.stringMatching(/SIM0001 .*has done it/) });
+  const { stdout } = await service.run(['screen', 'SIM0001', '--json', '--width', '16']);
+  expect(JSON.parse(stdout).screen.tree.packageName).toBe('com.android.settings');
+  for (const words of [
+    ['key', 'SIM0001', '3'],
+    ['tap', 'SIM0001', '540', '20'],
+    ['swipe', 'SIM0001', '540', '2000', '540', '1000'],
+  ])
+    expect(await service.run(['input', ...words])).toMatchObject({ code: 0 });
+  expect(await service.run(['input', 'tap', 'SIM0001', 'left', '3'])).toMatchObject({ code: 2 });
+});
+
+test('a phone is taken in hand and given back', async () => {
+  const taken = await service.run(['lease', 'SIM0001', '--minutes', '10']);
+  expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('SIM0001 is in your hand until') });
+  const { stdout } = await service.run(['devices']);
+  expect(stdout).toMatch(/SIM0001 +busy .*Controlled by hand by/);
+  const ended = await service.run(['lease', 'SIM0001', '--end']);
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/SIM0001 .*is free/) });
+});

@@ -1,0 +1,143 @@
+import { deviceControlRoutes, type PhoneInput } from '@phalanx/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { deviceIdOf, listDevices } from '../launch/find-device.ts';
+import { printable } from '../output/printable.ts';
+import { withNames } from '../output/typed-names.ts';
+
+const deviceText = 'serial number or device ID';
+
+function parseWhole(text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a whole number.');
+}
+
+/** `phalanx input`: one touch of a phone by hand. */
+export function addInputCommand(program: Command): void {
+  const input = program
+    .command('input')
+    .description('touch a phone by hand: tap, swipe, type, press a key, start an app')
+    .addHelpText(
+      'after',
+      `
+Coordinates are pixels of the screen as it is rotated now: "phalanx screen" prints them.
+
+Examples:
+  phalanx input tap SIM0001 540 1200
+  phalanx input text SIM0001 "Ada Lovelace"
+  phalanx input key SIM0001 4      # back; 3 is home`,
+    );
+  for (const one of numbersInputs) addNumbersInput(input, one);
+  addTextInput(input, 'text', 'type into the field that has the focus', (text) => ({ type: 'text', text }));
+  addTextInput(input, 'app', 'start an app, by its package name', (package_name) => ({
+    type: 'launch_app',
+    package_name,
+  }));
+}
+
+interface NumbersInput {
+  readonly name: string;
+  readonly description: string;
+  readonly numbers: readonly string[];
+  readonly inputOf: (numbers: readonly number[]) => PhoneInput;
+}
+
+const numbersInputs: readonly NumbersInput[] = [
+  {
+    name: 'tap',
+    description: 'tap at a point',
+    numbers: ['x', 'y'],
+    inputOf: ([x = 0, y = 0]) => ({ type: 'tap', x, y }),
+  },
+  {
+    name: 'swipe',
+    description: 'swipe from one point to another',
+    numbers: ['from-x', 'from-y', 'to-x', 'to-y'],
+    inputOf: ([from_x = 0, from_y = 0, to_x = 0, to_y = 0]) => ({
+      type: 'swipe',
+      from_x,
+      from_y,
+      to_x,
+      to_y,
+    }),
+  },
+  {
+    name: 'key',
+    description: 'press a key of Android, by its code',
+    numbers: ['code'],
+    inputOf: ([key_code = 0]) => ({ type: 'key', key_code }),
+  },
+];
+
+function addNumbersInput(parent: Command, { name, description, numbers, inputOf }: NumbersInput): void {
+  const command = parent.command(name).description(description).argument('<device>', deviceText);
+  for (const one of numbers) command.argument(`<${one}>`, 'a whole number', parseWhole);
+  command.action(async (device: string, ...rest: unknown[]) => {
+    const given = rest.filter((one) => typeof one === 'number');
+    await touch(device, inputOf(given), command.opts<ConnectionFlags>());
+  });
+  addConnectionOptions(command);
+}
+
+function addTextInput(
+  parent: Command,
+  name: string,
+  description: string,
+  inputOf: (text: string) => PhoneInput,
+): void {
+  const command = parent
+    .command(name)
+    .description(description)
+    .argument('<device>', deviceText)
+    .argument('<text>')
+    .action((device: string, text: string, flags: ConnectionFlags) => touch(device, inputOf(text), flags));
+  addConnectionOptions(command);
+}
+
+async function touch(device: string, body: PhoneInput, flags: ConnectionFlags): Promise<void> {
+  const { api } = await connect(flags);
+  const params = { id: deviceIdOf(await listDevices(api), device) };
+  const { message } = await api.call(deviceControlRoutes.input, { params, body });
+  console.log(printable(withNames(message)));
+}
+
+interface LeaseFlags extends ConnectionFlags {
+  minutes?: number;
+  end?: true;
+}
+
+/** `phalanx lease`: keeps a phone for one's own hand. */
+export function addLeaseCommand(program: Command): void {
+  const command = program
+    .command('lease')
+    .description('keep a phone for your own hand: nobody else touches it or launches on it')
+    .argument('<device>', deviceText)
+    .option('--minutes <number>', 'how long, from now and from each touch; 1 to 60, default 1', parseWhole)
+    .option('--end', 'give it back')
+    .addHelpText(
+      'after',
+      `
+What runs on the phone goes on. "phalanx devices" says who has a phone in hand.
+
+Examples:
+  phalanx lease SIM0001 --minutes 10
+  phalanx lease SIM0001 --end`,
+    )
+    .action(lease);
+  addConnectionOptions(command);
+}
+
+async function lease(device: string, { minutes = 1, end, ...flags }: LeaseFlags): Promise<void> {
+  const { api } = await connect(flags);
+  const params = { id: deviceIdOf(await listDevices(api), device) };
+  if (end) {
+    const { message } = await api.call(deviceControlRoutes.endLease, { params });
+    return console.log(printable(withNames(message)));
+  }
+  const body = { duration_ms: minutes * 60_000 };
+  const reply = await api.call(deviceControlRoutes.lease, { params, body });
+  console.log(
+    `${printable(device)} is in your hand until ${new Date(reply.lease.expires_at).toISOString()}.`,
+  );
+}

@@ -1,0 +1,60 @@
+import { deviceControlRoutes } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+
+import { ApiError } from '../http/api-error.ts';
+import type { Deed } from '../http/deed.ts';
+import type { Principal } from '../http/principal.ts';
+import { addRoute } from '../http/route.ts';
+import { doInput } from './ask-host.ts';
+import type { DeviceAccess, SeenDevice } from './device-access.ts';
+import type { FleetDevice } from './fleet.ts';
+
+const usualLeaseMs = 60_000;
+
+/** `POST /devices/:id/input` · `POST, DELETE /devices/:id/lease` */
+export function addControlRoutes(app: FastifyInstance, access: DeviceAccess): void {
+  const { leases } = access;
+
+  addRoute(app, deviceControlRoutes.input, async ({ principal, params, body, deed }) => {
+    const { device } = getTouchable(access, params.id, principal);
+    leases.use(device, principal.userId);
+    note(deed, device);
+    deed.isFrequent = true;
+    await doInput(device, body);
+    return { success: true, message: `Device ${device.id} has done it.` };
+  });
+
+  addRoute(app, deviceControlRoutes.lease, async ({ principal, params, body, deed }) => {
+    const { device } = getTouchable(access, params.id, principal);
+    // Who keeps a phone asks every few seconds.
+    deed.isFrequent = leases.find(device) !== null;
+    const lease = leases.take(device, principal.userId, body.duration_ms ?? usualLeaseMs);
+    note(deed, device);
+    return { success: true, lease };
+  });
+
+  addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, deed }) => {
+    const { device, role } = getTouchable(access, params.id, principal);
+    if (role !== 'owner') leases.requireFree(device, principal.userId);
+    const wasLeased = leases.end(device);
+    if (wasLeased) note(deed, device);
+    return {
+      success: true,
+      message: wasLeased ? `Device ${device.id} is free.` : `Nobody had device ${device.id} in hand.`,
+    };
+  });
+}
+
+const note = (deed: Deed, { id, serial, ownerId }: FleetDevice): void =>
+  deed.on({ type: 'device', id, name: serial }, [ownerId]);
+
+function getTouchable(access: DeviceAccess, id: string, { userId, projectIds }: Principal): SeenDevice {
+  const seen = access.get(id, userId);
+  if (seen.role === 'view')
+    throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
+  if (projectIds !== null)
+    throw ApiError.of('forbidden', {
+      reason: 'A token that is limited to projects touches no phone by hand',
+    });
+  return seen;
+}

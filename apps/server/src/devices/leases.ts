@@ -1,0 +1,98 @@
+import type { DeviceLease, DeviceRole } from '@phalanx/protocol';
+
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { FleetDevice } from './fleet.ts';
+
+interface Lease {
+  readonly userId: string;
+  readonly since: number;
+  readonly durationMs: number;
+  expiresAt: number;
+}
+
+/** Who may do what with whose phones, and what they are called. */
+interface Roles {
+  roleOf(userId: string, device: FleetDevice): DeviceRole | undefined;
+  nameOf(userId: string): string;
+}
+
+interface LeasesOptions {
+  clock: Clock;
+  shares: Roles;
+}
+
+/**
+ * Who has which phone in hand. In memory: a lease is short, and its holder asks again. It is worth nothing once it has
+ * expired, or its holder may no longer touch the phone.
+ */
+export class Leases {
+  readonly #options: LeasesOptions;
+  readonly #ofDevice = new Map<string, Lease>();
+  #tell: (device: FleetDevice) => void = () => undefined;
+
+  constructor(options: LeasesOptions) {
+    this.#options = options;
+  }
+
+  /** Sets who is told when a phone is taken in hand or given back. */
+  onChange(tell: (device: FleetDevice) => void): void {
+    this.#tell = tell;
+  }
+
+  find(device: FleetDevice): DeviceLease | null {
+    const { clock, shares } = this.#options;
+    const lease = this.#ofDevice.get(device.id);
+    if (lease === undefined || lease.expiresAt <= clock.now()) return null;
+    const role = shares.roleOf(lease.userId, device);
+    if (role !== 'owner' && role !== 'launch') return null;
+    const { userId, since, expiresAt } = lease;
+    return { user: { id: userId, name: shares.nameOf(userId) }, since, expires_at: expiresAt };
+  }
+
+  /** Throws `device_leased` when it is in the hand of somebody else. */
+  requireFree(device: FleetDevice, userId: string): void {
+    const lease = this.find(device);
+    if (lease === null || lease.user.id === userId) return;
+    const until = new Date(lease.expires_at).toISOString();
+    throw ApiError.of('device_leased', { device_id: device.id, user: lease.user.name, until });
+  }
+
+  /** Throws `device_leased`. */
+  take(device: FleetDevice, userId: string, durationMs: number): DeviceLease {
+    this.requireFree(device, userId);
+    const before = this.find(device);
+    const now = this.#options.clock.now();
+    const since = before?.since ?? now;
+    this.#ofDevice.set(device.id, { userId, since, durationMs, expiresAt: now + durationMs });
+    if (before === null) this.#tell(device);
+    const name = this.#options.shares.nameOf(userId);
+    return { user: { id: userId, name }, since, expires_at: now + durationMs };
+  }
+
+  /** Its holder has used it, so that it begins anew; others are refused. Throws `device_leased`. */
+  use(device: FleetDevice, userId: string): void {
+    this.requireFree(device, userId);
+    const lease = this.#ofDevice.get(device.id);
+    if (this.find(device) !== null && lease !== undefined)
+      lease.expiresAt = this.#options.clock.now() + lease.durationMs;
+  }
+
+  /** False: there was none. */
+  end(device: FleetDevice): boolean {
+    const wasLeased = this.find(device) !== null;
+    this.#ofDevice.delete(device.id);
+    if (wasLeased) this.#tell(device);
+    return wasLeased;
+  }
+
+  /** Tells of the leases that have ended without a word. */
+  sweep(devices: { find(id: string): FleetDevice | undefined }): void {
+    for (const id of this.#ofDevice.keys()) {
+      const device = devices.find(id);
+      if (device !== undefined && this.find(device) !== null) continue;
+      this.#ofDevice.delete(id);
+      if (device !== undefined) this.#tell(device);
+    }
+  }
+}

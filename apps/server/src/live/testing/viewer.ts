@@ -1,0 +1,76 @@
+import { WebSocket } from 'ws';
+
+interface Answer {
+  readonly type?: string;
+  /** Its bytes as characters. */
+  jpeg?: string;
+}
+
+/** One who watches a phone over a WebSocket. */
+export class Viewer {
+  readonly messages: Answer[] = [];
+  /** The close code. */
+  readonly ended: Promise<number>;
+  readonly #socket: WebSocket;
+  #arrived: (answer: Answer) => void = () => undefined;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    this.ended = new Promise((resolve) => {
+      socket.on('close', resolve);
+    });
+    socket.on('error', () => undefined);
+    socket.on('message', (data, isBinary) => {
+      if (Buffer.isBuffer(data)) this.#take(data, isBinary);
+    });
+  }
+
+  /** Rejects with the HTTP status when it is refused. */
+  static async open(url: string, headers: Record<string, string>): Promise<Viewer> {
+    const sent = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== ''));
+    const socket = new WebSocket(url.replace('http', 'ws'), { headers: sent });
+    const viewer = new Viewer(socket);
+    await new Promise((resolve, reject) => {
+      socket.on('open', resolve);
+      socket.on('error', reject);
+    });
+    return viewer;
+  }
+
+  ask(): void {
+    this.send('{"type":"next"}');
+  }
+
+  send(text: string): void {
+    this.#socket.send(text);
+  }
+
+  /** Resolves with the answer, and with the picture in it if it has one. */
+  next(): Promise<Answer> {
+    const answer = new Promise<Answer>((resolve) => {
+      this.#arrived = resolve;
+    });
+    this.ask();
+    return answer;
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #take(data: Buffer, isBinary: boolean): void {
+    const last = this.messages.at(-1);
+    if (isBinary && last !== undefined) last.jpeg = data.toString('latin1');
+    else this.messages.push(JSON.parse(data.toString()));
+    const answer = this.messages.at(-1);
+    if (answer !== undefined && (isBinary || answer.type !== 'frame')) this.#arrived(answer);
+  }
+}
