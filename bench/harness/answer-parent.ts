@@ -1,3 +1,4 @@
+import { constants, setPriority } from 'node:os';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 
@@ -21,6 +22,8 @@ const builtIn: Readonly<Record<string, Command>> = {
     return (user + system) / 1000;
   },
   memory: () => memoryInUse(),
+  /** For what would compute on another machine. */
+  giveWay: () => setPriority(constants.priority.PRIORITY_LOW),
 };
 
 /** Does what the process that forked this one asks for, and ends with it. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -9,40 +10,61 @@ import { createProject } from '../projects/push-project.ts';
 const bombProjects = 5;
 const slowBodies = 32;
 const uploads = 4;
-const uploadBytes = 75 * 1024 * 1024;
+const regexLaunches = 4;
+/** Nearly the largest that is taken. */
+const uploadMb = 48;
 const launches = 40;
 const dripMs = 500;
 
-/** Every pair of 10,000 texts is compared. */
-const typeBomb = `type D = '0'|'1'|'2'|'3'|'4'|'5'|'6'|'7'|'8'|'9';
-type Text = \`\${D}\${D}\${D}\${D}\`;
-declare const from: { [Key in Text]: { [Inner in Text]: Key } };
-export const to: { [Key in Text]: { [Inner in Text]: Inner } } = from;
-`;
+/** Each step triples the work of the checker, which never ends. */
+const typeBomb = [
+  'let a0 = 1;',
+  ...Array.from({ length: 300 }, (_, n) => `let a${n + 1} = () => [a${n}, a${n}, a${n}] as const;`),
+  'export let q: string = a300;\n',
+].join('\n');
 const regexBomb = JSON.stringify({
   type: 'object',
   properties: { name: { type: 'string', pattern: '^(a+)+$' } },
 });
+/** Nothing that packs. */
+const large = randomBytes(2 ** 18 * 3)
+  .toString('base64')
+  .repeat(uploadMb);
 
-const state = { isAttacking: false };
+const state = { isAttacking: false, orders: [] as (() => Order)[], stop: new AbortController() };
 const sockets = new Set<Socket>();
 let working: Promise<unknown> = Promise.resolve();
-const statuses = new Map<number, number>();
+/** How often which answer came, by attack. */
+const answers = new Map<string, Map<string, number>>();
 
-async function send(api: Api, method: string, path: string, body: string): Promise<void> {
-  const reply = await fetch(new URL(path, api.url), {
-    method,
-    headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
-    body,
-  }).catch(() => undefined);
-  await reply?.arrayBuffer().catch(() => undefined);
+function count(attack: string, answer: string): void {
+  const ofAttack = answers.get(attack) ?? new Map<string, number>();
+  answers.set(attack, ofAttack.set(answer, (ofAttack.get(answer) ?? 0) + 1));
+}
+
+interface Order {
+  attack: string;
+  method: 'POST' | 'PUT';
+  path: string;
+  body: string;
+}
+
+async function send({ url, token }: Api, { attack, method, path, body }: Order): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const { signal } = state.stop;
+  const reply = await fetch(new URL(path, url), { method, headers, body, signal }).catch(() => undefined);
+  if (signal.aborted) return count(attack, 'given up by the attacker');
+  const text = (await reply?.text().catch(() => '')) ?? '';
   const status = reply?.status ?? 0;
-  statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  count(attack, `${status} ${/"code":"(\w+)"/.exec(text)?.[1] ?? ''}`.trim());
   // Whoever attacks does not wait as long as he is told, but a refusal is no work for this machine's other core either.
   if (status >= 400) await sleep(100);
 }
 
-const writing = (path: string, content: string): string => JSON.stringify({ path, content });
+const write = (attack: string, projectId: string | undefined, path: string, content: string): Order => ({
+  ...{ attack, method: 'PUT', path: `/api/v2/automation/file/${projectId}` },
+  body: JSON.stringify({ path, content }),
+});
 
 async function again(attack: () => Promise<unknown>): Promise<void> {
   while (state.isAttacking) await attack();
@@ -54,6 +76,7 @@ function drip({ url, token }: Api): void {
   const socket = connect(Number(port), hostname);
   sockets.add(socket);
   socket.on('error', () => undefined);
+  socket.once('data', (answer) => count('slow body', answer.toString('latin1').slice(9, 12)));
   const head = [
     'POST /api/v2/devices/automationLogs HTTP/1.1',
     `Host: ${host}`,
@@ -70,63 +93,67 @@ function drip({ url, token }: Api): void {
   });
 }
 
+/** What is sent again and again. */
+async function ordersOf(api: Api, deviceId: string): Promise<(() => Order)[]> {
+  const bombs = await Promise.all(Array.from({ length: bombProjects }, () => createProject(api)));
+  const { id: regexProject } = await createProject(api);
+  await send(api, write('preparing', regexProject, 'main.ts', 'console.log(1);\n'));
+  await send(api, write('preparing', regexProject, 'parameters.schema.json', regexBomb));
+  const start = {
+    ...{ device_ids: [deviceId], automationId: regexProject, command: 'start' },
+    automationParameters: { name: `${'a'.repeat(40)}!` },
+  };
+  const post = { method: 'POST' } as const;
+  const path = '/api/v2/devices/launchAutomation';
+  return [
+    ...bombs.map(
+      ({ id }, at) =>
+        () =>
+          write('type bomb', id, 'main.ts', `${typeBomb}// ${at} ${Date.now()}\n`),
+    ),
+    ...Array.from({ length: regexLaunches }, () => () => ({
+      ...{ attack: 'regex bomb', ...post, path },
+      body: JSON.stringify(start),
+    })),
+    ...Array.from(
+      { length: uploads },
+      (_, at) => () => write('large upload', bombs[at]?.id, `large-${at}.txt`, `${Date.now()} ${large}`),
+    ),
+    ...Array.from({ length: launches }, () => () => ({
+      ...{ attack: 'launch', ...post, path: launchPath },
+      body: JSON.stringify(directLaunch(deviceId)),
+    })),
+  ];
+}
+
+const Target = Type.Object({ url: Type.String(), token: Type.String(), deviceId: Type.String() });
+let target: Api = { url: '', token: '' };
+
 answerParent({
+  prepare: command(Target, async ({ deviceId, ...api }) => {
+    target = api;
+    state.orders = await ordersOf(api, deviceId);
+  }),
   /** All attacks at once, each again and again, until `end`. */
-  begin: command(
-    Type.Object({ url: Type.String(), token: Type.String(), deviceId: Type.String() }),
-    async ({ deviceId, ...api }) => {
-      state.isAttacking = true;
-      const bombs = await Promise.all(Array.from({ length: bombProjects }, () => createProject(api)));
-      const { id: regexProject } = await createProject(api);
-      await send(
-        api,
-        'PUT',
-        `/api/v2/automation/file/${regexProject}`,
-        writing('main.ts', 'console.log(1);\n'),
-      );
-      await send(
-        api,
-        'PUT',
-        `/api/v2/automation/file/${regexProject}`,
-        writing('parameters.schema.json', regexBomb),
-      );
-      const large = 'x'.repeat(uploadBytes);
-      const regexLaunch = (): string =>
-        JSON.stringify({
-          ...{ device_ids: [deviceId], automationId: regexProject, command: 'start' },
-          automationParameters: { name: `${'a'.repeat(40)}!` },
-        });
-      for (let socket = 0; socket < slowBodies; socket += 1) drip(api);
-      const repeated = [
-        ...bombs.map(
-          ({ id }, at) =>
-            () =>
-              send(
-                api,
-                'PUT',
-                `/api/v2/automation/file/${id}`,
-                writing('main.ts', `${typeBomb}// ${at} ${Date.now()}\n`),
-              ),
-        ),
-        () => send(api, 'POST', '/api/v2/devices/launchAutomation', regexLaunch()),
-        ...Array.from(
-          { length: uploads },
-          (_, at) => () =>
-            send(api, 'PUT', `/api/v2/automation/file/${bombs[at]?.id}`, writing(`large-${at}.txt`, large)),
-        ),
-        ...Array.from(
-          { length: launches },
-          () => () => send(api, 'POST', launchPath, JSON.stringify(directLaunch(deviceId))),
-        ),
-      ];
-      working = Promise.all(repeated.map(again));
-    },
-  ),
-  /** Resolves when nothing of it is under way, with how often each status was the answer. */
+  begin: () => {
+    state.isAttacking = true;
+    state.stop = new AbortController();
+    for (let socket = 0; socket < slowBodies; socket += 1) drip(target);
+    working = Promise.all(state.orders.map((order) => again(() => send(target, order()))));
+  },
   end: async () => {
     state.isAttacking = false;
-    for (const socket of sockets) socket.destroy();
+    state.stop.abort();
+    for (const socket of sockets) {
+      count('slow body', 'held open until the end');
+      socket.destroy();
+    }
     await working;
-    return [...statuses].map(([status, times]) => `${status}: ${times}`).join(', ');
   },
+  /** How often each answer came. */
+  answers: () =>
+    [...answers].map(([attack, times]) => {
+      const told = [...times].map(([answer, number]) => `${answer} (${number} times)`);
+      return `${attack}: ${told.join(', ')}`;
+    }),
 });

@@ -197,7 +197,8 @@ async function openFeatures(
 }
 
 async function openCompiler({ app, log, limits, confinement }: Foundation): Promise<Compiler> {
-  const compiler = createCompiler({ log, confinement, agentTypes: await readAgentTypes() });
+  const isGreedy = (userId: string): boolean => limits.turns.compile.isGreedy(userId);
+  const compiler = createCompiler({ log, confinement, isGreedy, agentTypes: await readAgentTypes() });
   let preparing: NodeJS.Timeout | undefined;
   app.addHook('onListen', async () => {
     preparing = setTimeout(() => compiler.prepare(), prepareCompilerMs).unref();

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Confinement } from '@phalanx/confinement';
 
+import { giveWay } from '../limits/priority.ts';
 import { compilePolicy } from './compile-policy.ts';
 import { isFromProcess, type FromProcess, type ToProcess } from './process/messages.ts';
 import type { ProjectMirror } from './project-mirror.ts';
@@ -30,6 +31,8 @@ export interface CompileProcessOptions {
 
 const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
 const memoryCheckMs = 200;
+/** Longer than whole projects take to be checked. */
+const longWorkMs = 5000;
 /** How much of what a dying process prints is kept for the log. */
 const maxPrinted = 2_000;
 const megabyte = 1024 * 1024;
@@ -47,6 +50,7 @@ export class CompileProcess {
   #hasEnded = false;
   #isEnding = false;
   #isBusy = false;
+  #isLast = false;
   #printed = '';
   #listener: ((message: FromProcess) => void) | undefined;
   #rejectWork: ((error: Error) => void) | undefined;
@@ -78,12 +82,28 @@ export class CompileProcess {
     return this.#isBusy || this.#isEnding;
   }
 
+  /** Whether everything else goes before it, for good. */
+  get isLast(): boolean {
+    return this.#isLast;
+  }
+
+  goLast(): void {
+    this.#isLast = true;
+    this.#giveWay('greedy');
+  }
+
+  #giveWay(as: 'long' | 'greedy'): void {
+    if (this.#isLast && as === 'long') return;
+    if (this.#child.pid !== undefined && !this.#hasEnded) giveWay(this.#child.pid, as);
+  }
+
   /** Runs `task` within the limits. Rejects with `CompileProcessEnded` when the process ends meanwhile. */
   async work<Result>(task: () => Promise<Result>, timeoutMs: number): Promise<Result> {
     if (this.#hasEnded) throw this.#endError();
     this.#isBusy = true;
     this.#endReason = 'crashed';
     const timer = setTimeout(() => this.kill('timed_out'), timeoutMs);
+    const longTimer = setTimeout(() => this.#giveWay('long'), longWorkMs);
     const memoryTimer = setInterval(() => void this.#checkMemory(), memoryCheckMs);
     const failing = new Promise<never>((_, reject) => {
       this.#rejectWork = reject;
@@ -92,6 +112,7 @@ export class CompileProcess {
       return await Promise.race([task(), failing]);
     } finally {
       clearTimeout(timer);
+      clearTimeout(longTimer);
       clearInterval(memoryTimer);
       this.#isBusy = false;
       this.#rejectWork = undefined;

@@ -17,6 +17,8 @@ interface CompilerOptions {
   log: { warn(details: object, message: string): void };
   /** Declarations that every project sees: the texts, one after the other. */
   agentTypes: string;
+  /** Whether the user has had so much lately that others go first. Default: nobody. */
+  isGreedy?: (userId: string) => boolean;
   /** How many compile processes may run. Each takes about 250 MB. Default 3. */
   processes?: number;
   /** For the compilation of one file; whole projects have three times as long. Default 20,000. */
@@ -65,6 +67,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
     log,
     agentTypes,
     confinement,
+    isGreedy = () => false,
     processes = 3,
     timeoutMs = 20_000,
     maxMemoryMb = 2_048,
@@ -72,6 +75,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
   } = options;
   const pool = new ProcessPool({
     processes,
+    isGreedy,
     agentTypes,
     confinement,
     maxMemoryBytes: maxMemoryMb * 1024 * 1024,

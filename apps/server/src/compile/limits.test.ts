@@ -1,28 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import type { Compiler } from './compiler.ts';
 import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
+import { listProcesses } from './testing/list-processes.ts';
 
 let compiler: Compiler | undefined;
 afterEach(async () => compiler?.close());
-
-/** Ids of the compile processes that `parent` started, this test process if not said. */
-function listProcesses(parent = process.pid): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((id) => {
-      try {
-        const isOurs = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1]) === parent;
-        return isOurs && readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('compile/process/main.ts');
-      } catch {
-        return false;
-      }
-    });
-}
 
 const write = (target: Compiler, projectId: string, content: string): Promise<string[]> =>
   linesOf(target.compileFile(filesOf(projectId, {}), { path: 'main.ts', content }));

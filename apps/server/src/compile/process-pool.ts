@@ -4,6 +4,8 @@ import { CompileProcess, CompileProcessEnded, type CompileProcessOptions } from 
 
 interface PoolOptions extends CompileProcessOptions {
   processes: number;
+  /** Whether the user has had so much lately that others go first. */
+  isGreedy: (userId: string) => boolean;
   onEnd: (error: CompileProcessEnded, projectId: string) => void;
 }
 
@@ -98,28 +100,42 @@ export class ProcessPool {
     }
   }
 
+  /** What one user's projects do to a process shall not cost another user. */
   #choose({ projectId, userId, queuedAt }: Job): CompileProcess | undefined {
-    const home = this.#processes.find(({ mirrors }) => mirrors.has(projectId));
+    const isGreedy = this.#options.isGreedy(userId);
+    const fitting = this.#processes.filter((one) =>
+      isGreedy ? one.isLast && this.#isOnlyOf(userId, one) : !one.isLast,
+    );
+    const home = fitting.find(({ mirrors }) => mirrors.has(projectId));
     if (home !== undefined && !home.isBusy) return home;
     const waitedMs = performance.now() - queuedAt;
     if (home !== undefined && waitedMs < patienceMs) {
       this.#patience ??= setTimeout(() => this.#schedule(), patienceMs - waitedMs);
       return undefined;
     }
-    const idle = this.#processes
-      .filter(({ isBusy }) => !isBusy)
-      .toSorted((one, other) => one.mirrors.size - other.mirrors.size);
-    // What one user's projects do to a process shall not cost another user.
-    return idle.find((one) => this.#isOnlyOf(userId, one)) ?? this.#spawn() ?? idle[0];
+    const idle = smallestFirst(fitting.filter(({ isBusy }) => !isBusy));
+    const own = idle.find((one) => this.#isOnlyOf(userId, one));
+    const found = own ?? this.#spawn(isGreedy) ?? idle[0];
+    // Who is greedy keeps to one process when there is no room for two.
+    if (found === undefined && !(isGreedy && fitting.length > 0)) this.#makeRoom();
+    return found;
   }
 
   #isOnlyOf(userId: string, { mirrors }: CompileProcess): boolean {
-    return [...mirrors.keys()].every((projectId) => (this.#users.get(projectId) ?? userId) === userId);
+    return [...mirrors.keys()].every((projectId) => this.#users.get(projectId) === userId);
   }
 
-  #spawn(): CompileProcess | undefined {
+  /** Who waits is seen to again when the process is gone. */
+  #makeRoom(): void {
+    const idle = smallestFirst(this.#processes.filter(({ isBusy }) => !isBusy));
+    const last = idle.find(({ isLast }) => isLast) ?? idle[0];
+    last?.kill('crashed');
+  }
+
+  #spawn(goesLast = false): CompileProcess | undefined {
     if (this.#processes.length >= this.#options.processes) return undefined;
     const process = new CompileProcess(this.#options);
+    if (goesLast) process.goLast();
     this.#processes.push(process);
     void process.ended.then(() => this.#remove(process));
     return process;
@@ -165,6 +181,9 @@ export class ProcessPool {
     if (!process.isBusy && sizeBytes > this.#options.maxMemoryBytes * replaceAtShare) process.kill('crashed');
   }
 }
+
+const smallestFirst = (processes: readonly CompileProcess[]): CompileProcess[] =>
+  processes.toSorted((one, other) => one.mirrors.size - other.mirrors.size);
 
 /** Waiting work by key. The keys take turns, so that a long queue of one does not hold up the others. */
 class FairQueue<Item> {

@@ -6,6 +6,7 @@ import type { GitRepository } from '../git/git-repository.ts';
 import { requireStarted } from '../git/git-trouble.ts';
 import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
+import { giveWayByLength } from '../limits/priority.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
 import { readSavedState } from '../projects/saved-state.ts';
 
@@ -86,6 +87,7 @@ async function* streamText(
     cwd: git.stagingFolder,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  giveWayByLength(process);
   const child = await requireStarted(git, process);
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', resolve);

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { requireStarted } from '../git/git-trouble.ts';
 import { maxPushBytes, type GitProgram } from '../git/git-program.ts';
+import { giveWayByLength } from '../limits/priority.ts';
 
 export type GitService = 'upload-pack' | 'receive-pack';
 
@@ -51,6 +52,7 @@ export class GitExchange {
       // It starts others, which have to end with it.
       detached: true,
     });
+    giveWayByLength(child);
     return new GitExchange(await requireStarted(git, child), maxRequestBytes[service]);
   }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
+import { giveWayByLength } from '../limits/priority.ts';
 import type { GitProgram } from './git-program.ts';
 import { findSystemError, neverBegan, notStarted } from './git-trouble.ts';
 
@@ -47,6 +48,7 @@ export async function runGit(git: GitProgram, args: readonly string[], run: GitR
     killSignal: 'SIGKILL',
     ...(run.signal === undefined ? {} : { signal: run.signal }),
   });
+  giveWayByLength(child);
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => reject(child.pid === undefined ? notStarted(git, error) : error));
     child.once('close', resolve);

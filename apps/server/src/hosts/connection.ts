@@ -154,6 +154,7 @@ export class HostConnection implements HostLink {
       for (let next = this.#queue.shift(); next !== undefined && this.#isOpen; next = this.#queue.shift()) {
         if (next.bytes.length > smallBytes) await nextTurn();
         await this.#keepPace();
+        if (next.isBinary) await this.#options.limits.logCourtesy.wait(this.userId, next.bytes.length);
         if (next.isBinary) await this.#handleFrame(next.bytes);
         else await this.#handleMessage(this.#withRunsBehind(parseHostMessage(next.bytes)));
         if (this.#options.socket.isPaused && this.#queue.length < maxQueued / 2)

@@ -69,6 +69,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
   app.decorate('noteFault', options.noteFault);
   const connections = new Connections(limits, trustProxy);
   connections.watch(app.server);
+  limits.requestsUnderWay.watch(app.server);
   const addressOf = (request: IncomingMessage): string => callerAddress(request, trustProxy);
   app.setValidatorCompiler(compileValidator);
   noteDeeds(app, options.deeds, (request) => peerAddress(request, trustProxy));

@@ -5,6 +5,8 @@ import { ApiError } from '../http/api-error.ts';
 import { Allowance } from './allowance.ts';
 import { limitSettings, type LimitConfig } from './limit-settings.ts';
 import { limitTable, shownLimits } from './limit-table.ts';
+import { LogCourtesy } from './log-courtesy.ts';
+import { RequestsUnderWay } from './requests-under-way.ts';
 import { Turns } from './turns.ts';
 
 /** Reads what a user has of something; it must not grow with what is stored. */
@@ -31,6 +33,8 @@ export class Limits {
   readonly badTokens: Allowance;
   /** Bytes, by user. */
   readonly logs: Allowance;
+  readonly logCourtesy: LogCourtesy;
+  readonly requestsUnderWay = new RequestsUnderWay();
   /** Frames, by connection of a host. */
   readonly frames: Allowance;
   readonly #config: LimitConfig;
@@ -46,6 +50,7 @@ export class Limits {
       new Allowance({ perSecond: this.most(name), burstSeconds: minuteS });
     this.requests = aMinute('requests');
     this.logs = aMinute('log_bytes');
+    this.logCourtesy = new LogCourtesy(this.most('log_bytes'), this.requestsUnderWay);
     this.frames = aMinute('host_messages');
     const perSecond = this.most('bad_tokens') / minuteS;
     this.badTokens = new Allowance({ perSecond, burstSeconds: minuteS });

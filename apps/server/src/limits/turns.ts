@@ -26,6 +26,7 @@ interface Had {
 
 /** What was had counts half after so long. */
 const halfLifeMs = 60_000;
+const greedyMs = 10_000;
 const maxRemembered = 10_000;
 
 /** Work that users share: of those who wait, the one who has had least of it lately gets the next turn. */
@@ -48,6 +49,11 @@ export class Turns {
 
   get working(): number {
     return this.#options.places - this.#free;
+  }
+
+  /** Whether the user has had more than others can be expected to wait for. */
+  isGreedy(userId: string): boolean {
+    return this.#hadOf(userId) > greedyMs;
   }
 
   /** Throws what the options say when too many of this user wait already, or when it takes too long. */

@@ -25,6 +25,8 @@ export interface TestHostOptions {
   hostId?: string;
   launchHabit?: LaunchHabit;
   stopHabit?: 'confirm' | 'silent';
+  /** `fail`: what is asked for is answered with a failure, at once. */
+  requestHabit?: 'fail' | 'silent';
 }
 
 interface Waiter {
@@ -58,6 +60,7 @@ export class TestHost {
   readonly hostId: string;
   launchHabit: LaunchHabit;
   stopHabit: 'confirm' | 'silent';
+  requestHabit: 'fail' | 'silent';
   devices: DeviceReport[];
   /** Every message of every connection, in order. */
   readonly received: ServerMessage[] = [];
@@ -77,6 +80,7 @@ export class TestHost {
     this.hostId = options.hostId ?? randomUUID();
     this.launchHabit = options.launchHabit ?? 'ack';
     this.stopHabit = options.stopHabit ?? 'confirm';
+    this.requestHabit = options.requestHabit ?? 'silent';
     this.devices = (options.serials ?? ['serial-1']).map((serial) => deviceReport(serial));
   }
 
@@ -253,6 +257,10 @@ export class TestHost {
     if (message.type === 'stop' && this.stopHabit === 'confirm') this.#answerStop(message.run_ids);
     if (message.type === 'runs_stored') for (const id of message.run_ids) this.runs.delete(id);
     if (message.type === 'logs_stored') this.#forgetLogs(message.run_id, message.seq);
+    if ('request_id' in message && this.requestHabit === 'fail') {
+      const { request_id } = message;
+      this.send({ type: 'request_failed', request_id, message: 'this phone can do nothing' });
+    }
   }
 
   #answerLaunch(runId: string): void {

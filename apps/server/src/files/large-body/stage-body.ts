@@ -11,6 +11,7 @@ import type { Confinement, Policy } from '@phalanx/confinement';
 import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../../http/api-error.ts';
+import { giveWayByLength } from '../../limits/priority.ts';
 import { programFiles } from '../../program-files.ts';
 import { BodyAnswer, type StagedText } from './answer.ts';
 
@@ -109,13 +110,15 @@ async function readBody(
 ): Promise<{ fields: unknown; contents: readonly StagedText[] }> {
   const args = [`--max-old-space-size=${maxHeapMb}`, withoutOpenSslFile, program, bodyFile, folder];
   const start = confinement.wrap({ program: process.execPath, args }, policyFor(folder));
-  const output = await run(start.program, start.args, {
+  const reading = run(start.program, start.args, {
     env: {},
     cwd: '/',
     timeout: timeoutMs,
     maxBuffer: maxAnswerBytes,
     killSignal: 'SIGKILL',
-  }).catch((error: unknown) => {
+  });
+  giveWayByLength(reading.child);
+  const output = await reading.catch((error: unknown) => {
     throw ApiError.of(
       'malformed_json',
       { reason: 'it has too many values; send one object with the fields of this endpoint' },

@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import * as ajvFormats from 'ajv-formats';
 
+import { giveWayAsThread } from '../../limits/priority.ts';
 import type { ParameterAnswer, ParameterQuestion } from './parameter-messages.ts';
 
 const maxReasons = 10;
@@ -38,4 +39,5 @@ function answer({ schema, parameters }: ParameterQuestion): ParameterAnswer {
   }
 }
 
+giveWayAsThread();
 parentPort?.on('message', (question: ParameterQuestion) => parentPort?.postMessage(answer(question)));

@@ -1,0 +1,50 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { getPriority } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { afterEach, expect, test } from 'vitest';
+
+import { giveWay, giveWayByLength } from './priority.ts';
+
+const started: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+/** A process and its child. */
+async function startTwo(): Promise<{ parent: ChildProcess; ids: number[] }> {
+  const parent = spawn('/bin/sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  started.push(parent);
+  const [printed] = (await once(parent.stdout, 'data')) as [Buffer];
+  const childId = Number(printed.toString());
+  parent.once('exit', () => process.kill(childId, 'SIGKILL'));
+  return { parent, ids: [parent.pid ?? 0, childId] };
+}
+
+test('what gives way does so with all that it has started', async () => {
+  const { parent, ids } = await startTwo();
+  expect(ids.map((id) => getPriority(id))).toEqual([0, 0]);
+  giveWay(parent.pid ?? 0, 'greedy');
+  expect(ids.map((id) => getPriority(id))).toEqual([19, 19]);
+});
+
+test('work that takes long gives way', async () => {
+  const { parent, ids } = await startTwo();
+  giveWayByLength(parent);
+  await expect.poll(() => ids.map((id) => getPriority(id))).toEqual([10, 10]);
+});
+
+test('a thread gives way alone, and what has ended gives way to nothing', async () => {
+  const url = new URL('priority.ts', import.meta.url).href;
+  const code = `import(${JSON.stringify(url)}).then(({ giveWayAsThread }) => {
+    giveWayAsThread();
+    require('node:worker_threads').parentPort.postMessage(require('node:os').getPriority(0));
+  })`;
+  const worker = new Worker(code, { eval: true });
+  expect(await once(worker, 'message')).toEqual([5]);
+  await worker.terminate();
+  expect(getPriority()).toBe(0);
+  expect(() => giveWay(2 ** 22, 'long')).not.toThrow();
+});
