@@ -80,24 +80,24 @@ async function startAttacker(stage: Stage, api: Api): Promise<Attacker> {
   for (const program of [flood, user]) await program.call('giveWay', {}, Type.Unknown());
   const deviceId = await connectFlood(flood, own);
   await user.call('prepare', { ...own, deviceId }, Type.Unknown());
-  let [logs, flooding] = [0, false];
+  const state = { logs: 0, isFlooding: false };
   let flooded: Promise<unknown> = Promise.resolve();
   return {
     async begin() {
-      flooding = true;
+      state.isFlooding = true;
       flooded = (async () => {
-        while (flooding) logs += await sendLogs(flood);
+        while (state.isFlooding) state.logs += await sendLogs(flood);
       })();
       await user.call('begin', {}, Type.Unknown());
     },
     async end() {
-      flooding = false;
+      state.isFlooding = false;
       await user.call('end', {}, Type.Unknown());
       await flooded;
     },
     answers: async () => [
       ...(await user.call('answers', {}, Type.Array(Type.String()))),
-      `log entries: ${logs} stored`,
+      `log entries: ${state.logs} stored`,
     ],
   };
 }
