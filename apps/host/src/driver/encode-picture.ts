@@ -1,5 +1,5 @@
-import type { AgentCallParams } from '@phalanx/protocol';
-import sharp from 'sharp';
+import type { AgentCallParams, Bounds } from '@phalanx/protocol';
+import sharp, { type OverlayOptions } from 'sharp';
 import { DriverError } from './driver-error.ts';
 
 /** A picture of the screen; sizes are pixels. */
@@ -14,15 +14,19 @@ export interface EncodedPicture {
 // Above any phone's screen; a PNG of a few bytes can claim to be gigapixels.
 const maxPixels = 64 * 1024 * 1024;
 
-/** The phone's PNG in the format, quality and size that were asked for. Pictures are never enlarged. */
+/** The phone's picture in the format, quality and size that were asked for, with black over what is hidden. Pictures are never enlarged. */
 export async function encodePicture(
-  png: Buffer,
+  file: Buffer,
   { format = 'jpeg', quality = 80, maxWidth }: AgentCallParams<'screen.screenshot'>,
+  hidden: readonly Bounds[] = [],
 ): Promise<EncodedPicture> {
   try {
-    const source = sharp(png, { limitInputPixels: maxPixels });
+    const source = sharp(file, { limitInputPixels: maxPixels });
     const { width: originalWidth, height: originalHeight } = await source.metadata();
-    if (maxWidth !== undefined && maxWidth < originalWidth) source.resize({ width: maxWidth });
+    const width = Math.min(maxWidth ?? originalWidth, originalWidth);
+    const size = { width, height: Math.round((originalHeight * width) / originalWidth) };
+    if (width < originalWidth) source.resize(size);
+    source.composite(blackOver(hidden, size, width / originalWidth));
     const encoded = format === 'jpeg' ? source.jpeg({ quality }) : source.png({ compressionLevel: 6 });
     const { data, info } = await encoded.toBuffer({ resolveWithObject: true });
     return { data, width: info.width, height: info.height, originalWidth, originalHeight };
@@ -34,6 +38,25 @@ export async function encodePicture(
       error,
     );
   }
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Whole pixels, and rather one too many. */
+function blackOver(hidden: readonly Bounds[], { width, height }: Size, scale: number): OverlayOptions[] {
+  return hidden.flatMap((bounds) => {
+    const left = Math.max(0, Math.floor(bounds.left * scale));
+    const top = Math.max(0, Math.floor(bounds.top * scale));
+    const size = {
+      width: Math.min(width, Math.ceil(bounds.right * scale)) - left,
+      height: Math.min(height, Math.ceil(bounds.bottom * scale)) - top,
+    };
+    if (size.width <= 0 || size.height <= 0) return [];
+    return [{ input: { create: { ...size, channels: 3, background: 'black' } }, left, top }];
+  });
 }
 
 /** Levels that JPEG makes of pure black. */

@@ -1,20 +1,25 @@
-import type { AgentCallParams } from '@phalanx/protocol';
+import type { AgentCallParams, Bounds } from '@phalanx/protocol';
 import sharp from 'sharp';
 import { type EncodedPicture, encodePicture, isBlack } from './encode-picture.ts';
 import { blackPicture } from './encode-screenshot.ts';
+
+/** What a covered frame is encoded with again. */
+const frameQuality = 60;
 
 /** A picture as the phone gave it: what nobody looks at need not be decoded. */
 export interface TakenPicture {
   readonly sizeBytes: number;
   /** As the phone's own lossless file, many times larger than it will be. */
   readonly isRaw: boolean;
+  /** Blackens these parts, in pixels of the screen; before the first `finish`. */
+  cover(hidden: readonly Bounds[]): void;
   /** In the form that was asked for; the first call makes it, and lets go of the phone's file. Rejects for a black one. */
   finish(): Promise<EncodedPicture>;
 }
 
 /** A PNG file of the phone. */
 export function rawPicture(png: Buffer, params: AgentCallParams<'screen.screenshot'>): TakenPicture {
-  return taken(png, true, (bytes) => encodePicture(bytes, params));
+  return taken(png, true, (bytes, hidden) => encodePicture(bytes, params, hidden));
 }
 
 /** A JPEG file that the phone has made in the right size. */
@@ -22,29 +27,37 @@ export function smallPicture(
   jpeg: Buffer,
   display: { readonly width: number; readonly height: number },
 ): TakenPicture {
-  return taken(jpeg, false, async (data) => {
-    const { width, height } = await sharp(data).metadata();
+  return taken(jpeg, false, async (bytes, hidden) => {
+    const { width, height } = await sharp(bytes).metadata();
     const isTurned = width > height !== display.width > display.height;
-    return {
-      data,
-      width,
-      height,
-      originalWidth: isTurned ? display.height : display.width,
-      originalHeight: isTurned ? display.width : display.height,
-    };
+    const original = isTurned
+      ? { originalWidth: display.height, originalHeight: display.width }
+      : { originalWidth: display.width, originalHeight: display.height };
+    const inPicture = hidden.map((bounds) => scaled(bounds, width / original.originalWidth));
+    const data =
+      hidden.length === 0 ? bytes : (await encodePicture(bytes, { quality: frameQuality }, inPicture)).data;
+    return { data, width, height, ...original };
   });
 }
+
+const scaled = ({ left, top, right, bottom }: Bounds, scale: number): Bounds => ({
+  left: left * scale,
+  top: top * scale,
+  right: right * scale,
+  bottom: bottom * scale,
+});
 
 function taken(
   file: Buffer,
   isRaw: boolean,
-  encode: (bytes: Buffer) => Promise<EncodedPicture>,
+  encode: (bytes: Buffer, hidden: readonly Bounds[]) => Promise<EncodedPicture>,
 ): TakenPicture {
   let bytes: Buffer | undefined = file;
   let size = file.byteLength;
+  let hidden: readonly Bounds[] = [];
   let finished: Promise<EncodedPicture> | undefined;
   const work = async (): Promise<EncodedPicture> => {
-    const picture = await encode(bytes ?? Buffer.alloc(0)).finally(() => (bytes = undefined));
+    const picture = await encode(bytes ?? Buffer.alloc(0), hidden).finally(() => (bytes = undefined));
     size = picture.data.byteLength;
     if (await isBlack(picture)) throw blackPicture();
     return picture;
@@ -55,6 +68,9 @@ function taken(
     },
     get isRaw() {
       return isRaw && bytes !== undefined;
+    },
+    cover: (bounds) => {
+      hidden = bounds;
     },
     finish: () => (finished ??= work()),
   };

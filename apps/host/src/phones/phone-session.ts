@@ -42,6 +42,7 @@ export async function runSession(
     await waitForBoot(phone, shell);
     const description = await askPhone(shell, (signal) => readDescription(shell, signal));
     phone.setDescription(description);
+    await askPhone(shell, (signal) => hidePasswords(shell, signal));
     while (!connection.gone.aborted) {
       // The helper also dies when Android itself starts anew below a standing connection.
       await waitForBoot(phone, shell);
@@ -56,6 +57,11 @@ export async function runSession(
     phone.setTrouble('unresponsive', `${text} Reconnecting.`);
     connection.close(text);
   }
+}
+
+/** Else a picture shows the character that was typed last. */
+async function hidePasswords(shell: PhoneShell, signal: AbortSignal): Promise<void> {
+  await shell.run('settings put system show_password 0', signal);
 }
 
 function recentDeaths({ helperDeaths }: PhoneRecord): number {

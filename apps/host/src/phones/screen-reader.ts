@@ -1,9 +1,10 @@
-import type { DeviceScreen } from '@phalanx/protocol';
+import type { Bounds, DeviceScreen } from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { Driver } from '../driver/driver.ts';
 import { DriverError } from '../driver/driver-error.ts';
 import type { EncodedPicture } from '../driver/encode-picture.ts';
+import { hiddenBounds } from '../driver/tree/hidden-bounds.ts';
 import { type AnswerOptions, answerRequest, type PhoneRequest } from './answer-request.ts';
 
 const usualWidth = 1080;
@@ -28,7 +29,7 @@ interface Reading {
 /** The picture follows the tree at once: an automation that runs on the phone can come between calls, but not here. */
 async function readScreen(driver: Driver, { clock, width, signal }: Reading): Promise<DeviceScreen> {
   const { root, packageName, rotation, source, capturedAt } = await driver.call('screen.content', {}, signal);
-  const picture = await findPicture(driver, width, signal);
+  const picture = await findPicture(driver, { width, hidden: hiddenBounds(root), signal });
   return {
     captured_at: clock.toService(capturedAt),
     rotation,
@@ -41,11 +42,11 @@ async function readScreen(driver: Driver, { clock, width, signal }: Reading): Pr
 /** Null when the phone shows none: a secure window, or the screen is off. */
 async function findPicture(
   driver: Driver,
-  maxWidth: number,
-  signal: AbortSignal,
+  { width, hidden, signal }: { width: number; hidden: readonly Bounds[]; signal: AbortSignal },
 ): Promise<EncodedPicture | null> {
   try {
-    const taken = await driver.takePictureAside({ format: 'jpeg', maxWidth }, signal);
+    const taken = await driver.takePictureAside({ format: 'jpeg', maxWidth: width }, signal);
+    taken.cover(hidden);
     return await taken.finish();
   } catch (error) {
     if (error instanceof DriverError && error.code === 'secure_screen') return null;

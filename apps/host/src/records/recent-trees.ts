@@ -1,5 +1,6 @@
-import type { ScreenTree } from '@phalanx/protocol';
+import type { Bounds, ScreenTree } from '@phalanx/protocol';
 
+import { hiddenBounds } from '../driver/tree/hidden-bounds.ts';
 import { type PackedTree, packTree } from './pack-tree.ts';
 
 /** Waits that read the screen between a reading and its storing are common; more than a few are not. */
@@ -11,6 +12,8 @@ export interface KeptTree {
   readonly capturedAt: number;
   /** Packs the tree at the first call; later ones give the same. */
   pack(): Promise<PackedTree>;
+  /** What its picture must not show. */
+  hidden(): Bounds[];
 }
 
 /** The last trees of a run by their IDs, so that a tree that the automation stores need not travel a second time. */
@@ -35,5 +38,6 @@ function keepTree(tree: ScreenTree): KeptTree {
   return {
     capturedAt: tree.capturedAt,
     pack: () => (packed ??= packTree(tree)),
+    hidden: () => hiddenBounds(tree.root),
   };
 }

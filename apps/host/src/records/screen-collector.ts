@@ -3,12 +3,14 @@ import { randomUUID } from 'node:crypto';
 import {
   type AgentCallParams,
   type AgentCallResult,
+  type Bounds,
   maxStageLength,
   type ScreenTree,
 } from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { TakenPicture } from '../driver/taken-picture.ts';
+import { hiddenBounds } from '../driver/tree/hidden-bounds.ts';
 import { pause } from '../time/time-limit.ts';
 import { createTokenBucket } from '../time/token-bucket.ts';
 import { checkTree } from './check-tree.ts';
@@ -40,8 +42,19 @@ interface TreeSource {
   /** Epoch milliseconds on the host's clock. */
   capturedAt: number;
   pack: () => Promise<PackedTree>;
+  hidden: () => Bounds[];
   /** How long the sender waits for its answer. */
   waitMs: number;
+}
+
+/** The picture without what its tree says must not be seen; of a tree that never came nothing is known. */
+async function covered(
+  picture: Promise<TakenPicture | undefined>,
+  hidden: Promise<readonly Bounds[]>,
+): Promise<TakenPicture | undefined> {
+  const [taken, bounds] = await Promise.all([picture, hidden]);
+  taken?.cover(bounds);
+  return taken;
 }
 
 /** The last screens of one run, with their trees and pictures. */
@@ -85,7 +98,7 @@ export class ScreenCollector {
     });
     const begun = screenshot === 'none' ? Promise.resolve() : this.#lane.whenRoom(pictureRoomMs, signal);
     const taken = begun.then(() => (screenshot === 'none' ? undefined : this.#take(screenshot)));
-    screen.settled = this.#fill(screen, tree.pack(), taken);
+    screen.settled = this.#fill(screen, tree.pack(), covered(taken, Promise.resolve(tree.hidden())));
     await Promise.all([begun, pause(tree.waitMs, signal)]);
     return 'stored';
   }
@@ -102,10 +115,12 @@ export class ScreenCollector {
       timestamp: clock.now(),
       wantsPicture: true,
     });
+    const tree = camera.readTree(limit);
+    const hidden = tree.then(({ root }) => hiddenBounds(root)).catch(() => []);
     screen.settled = this.#fill(
       screen,
-      camera.readTree(limit).then((tree) => packTree(tree)),
-      camera.takePicture('low_quality', limit),
+      tree.then((read) => packTree(read)),
+      covered(camera.takePicture('low_quality', limit), hidden),
     );
     await screen.settled;
   }
@@ -137,10 +152,12 @@ export class ScreenCollector {
     if (known !== undefined) return { ...known, waitMs: 0 };
     if (treeId !== undefined) return undefined;
     const checked = checkTree(root);
-    if (checked === undefined) return { capturedAt: now, pack: async () => undefined, waitMs: 0 };
+    if (checked === undefined)
+      return { capturedAt: now, pack: async () => undefined, hidden: () => [], waitMs: 0 };
     const { packageName } = checked.root;
     const tree = { root: checked.root, packageName, rotation: 0, capturedAt: now, source: 'automation' };
-    return { capturedAt: now, pack: () => packTree(tree), waitMs: this.#takeNodes(checked.nodeCount) };
+    const waitMs = this.#takeNodes(checked.nodeCount);
+    return { capturedAt: now, pack: () => packTree(tree), hidden: () => hiddenBounds(tree.root), waitMs };
   }
 
   #take(quality: PictureQuality): Promise<TakenPicture | undefined> {

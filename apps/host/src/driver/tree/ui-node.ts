@@ -10,7 +10,7 @@ export function toUiNode(elementName: string, attributes: Attributes): UiNode {
     className: text('class') ?? (elementName === 'node' ? null : elementName),
     packageName: attributes['package'] ?? '',
     viewId: text('resource-id'),
-    text: text('text'),
+    text: isReadable(attributes) ? text('text') : dots(attributes['text']),
     description: text('content-desc'),
     hintText: text('hint'),
     tooltipText: text('tooltip-text'),
@@ -35,6 +35,12 @@ export function toUiNode(elementName: string, attributes: Attributes): UiNode {
     children: [],
   };
 }
+
+/** Android tells dots of a password; apps that draw their fields themselves may tell all of it. Dumps don't tell hints apart. */
+const isReadable = (attributes: Attributes): boolean =>
+  attributes['password'] !== 'true' || attributes['showing-hint'] !== 'false';
+
+const dots = (text = ''): string | null => '•'.repeat(Array.from(text).length) || null;
 
 const boundsForm = /^\[(-?\d{1,7}),(-?\d{1,7})\]\[(-?\d{1,7}),(-?\d{1,7})\]$/;
 
