@@ -84,6 +84,18 @@ story('from the first sign-in to a record that is solved for everybody', async (
   // The records that they leave are reviewed by two.
   await page.getByRole('link', { name: 'Review' }).click();
   await page.getByText('2 of 2').or(page.getByText('1 of 2')).waitFor();
+  // What the desk is narrowed to, and the screen that is looked at, stand in the address.
+  await page.getByLabel('Phone').selectOption({ index: 1 });
+  await page.getByText('1 of 1').waitFor();
+  await page.getByLabel('Time').selectOption('1h');
+  await page.keyboard.press('h');
+  await page.waitForURL(/screen=\d/);
+  await page.reload();
+  await page.getByText('1 of 1').waitFor();
+  expect(await page.getByLabel('Time').inputValue()).toBe('1h');
+  await page.getByLabel('Time').selectOption('');
+  await page.getByLabel('Phone').selectOption('');
+  await page.getByText('of 2').waitFor();
   const { page: colleague, problems } = await openWindow(browser);
   await signIn(colleague, service.url, service.token);
   await colleague.getByRole('link', { name: 'Review' }).click();

@@ -14,6 +14,14 @@ const counterSeedBits = 16;
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 
+const lastTimeMs = 2 ** 48 - 1;
+
+/** Sorts before every UUIDv7 of this time and of later ones, and after those of earlier ones. */
+export function beginningOfUuidV7(timeMs: number): string {
+  const time = hex(Math.min(Math.max(0, Math.floor(timeMs)), lastTimeMs), 12);
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}
+
 /** Makes UUIDv7s, each greater than the one before as text, whatever the clock does. */
 export class IncreasingIds {
   #timeMs = 0;

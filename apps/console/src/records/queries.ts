@@ -3,6 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
 import type { Reply } from '../api/contracts.ts';
+import { timeSince } from '../parts/since.tsx';
 import { isObject } from '../launches/parameter-fields.ts';
 import { readScreenTree } from '../screens/screen-tree.ts';
 import { localAddress } from './local-address.ts';
@@ -21,22 +22,26 @@ const cursorOf = (place: Place) => {
   return 'older' in place ? { before_cursor: place.older } : { after_cursor: place.newer };
 };
 
-const filterOf = ({ automation, type, status = 'pending', tag, partial }: RecordsSearch) => ({
+const filterOf = ({ automation, type, status = 'pending', tag, partial, device, run }: RecordsSearch) => ({
   ...(automation === undefined ? {} : { automation_id: automation }),
   ...(type === undefined ? {} : { type }),
   ...(status === 'any' ? {} : { status }),
   ...(tag === undefined ? {} : { tag }),
   ...(partial === undefined ? {} : { partial }),
+  ...(device === undefined ? {} : { device_id: device }),
+  ...(run === undefined ? {} : { run_id: run }),
 });
+
+const spanOf = ({ since }: RecordsSearch) => (since === undefined ? {} : { added_after: timeSince(since) });
 
 /** One record with its position among those that match. */
 export const recordQuery = (search: RecordsSearch, place: Place) =>
   queryOptions({
-    queryKey: ['records', filterOf(search), place],
+    queryKey: ['records', filterOf(search), search.since, place],
     queryFn: ({ signal }) =>
       call(
         'GET /api/v2/automation-project/out-of-steps',
-        { query: { ...filterOf(search), ...cursorOf(place) } },
+        { query: { ...filterOf(search), ...spanOf(search), ...cursorOf(place) } },
         { signal },
       ),
     staleTime: 30_000,

@@ -1,5 +1,7 @@
 import type { OutOfStepsRecord } from '@phalanx/protocol';
 
+import { sinceOf, type Since } from '../parts/since.tsx';
+
 export const recordTypes = [
   'outOfSteps',
   'timeout',
@@ -20,26 +22,34 @@ export interface RecordsSearch {
   status?: OutOfStepsRecord['status'] | 'any';
   tag?: string;
   partial?: 'true' | 'false';
+  device?: string;
+  run?: string;
+  since?: Since;
+  /** Which of the record's screens is looked at, from 1; without it the last one. */
+  screen?: number;
 }
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 
+const wholeOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined;
+
+/** Each name of an address, and what of its value is understood. */
+const known: { [Name in keyof RecordsSearch]-?: (value: unknown) => RecordsSearch[Name] | undefined } = {
+  record: textOf,
+  automation: textOf,
+  type: (value) => recordTypes.find((one) => one === value),
+  status: (value) => ([...recordStatuses, 'any'] as const).find((one) => one === value),
+  tag: textOf,
+  partial: (value) => (['true', 'false'] as const).find((one) => one === String(value)),
+  device: textOf,
+  run: textOf,
+  since: sinceOf,
+  screen: wholeOf,
+};
+
 export function recordsSearch(given: Record<string, unknown>): RecordsSearch {
-  const [record, automation, tag] = [
-    textOf(given['record']),
-    textOf(given['automation']),
-    textOf(given['tag']),
-  ];
-  const type = recordTypes.find((one) => one === given['type']);
-  const status = ([...recordStatuses, 'any'] as const).find((one) => one === given['status']);
-  const partial = (['true', 'false'] as const).find((one) => one === String(given['partial']));
-  return {
-    ...(record === undefined ? {} : { record }),
-    ...(automation === undefined ? {} : { automation }),
-    ...(type === undefined ? {} : { type }),
-    ...(status === undefined ? {} : { status }),
-    ...(tag === undefined ? {} : { tag }),
-    ...(partial === undefined ? {} : { partial }),
-  };
+  const read = Object.entries(known).map(([name, of]): [string, unknown] => [name, of(given[name])]);
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined));
 }

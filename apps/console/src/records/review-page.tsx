@@ -1,27 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 
 import { ApiFailure } from '../api/api-failure.ts';
 import { useMissingScope } from '../api/me.ts';
 import { deviceName } from '../devices/device-name.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
-import { Select } from '../parts/field.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { notify } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { projectsQuery } from '../projects/queries.ts';
+import { placeOfStack } from '../runs/stack.tsx';
 import { Inspector } from '../screens/inspector.tsx';
 import { selectorsOf } from '../screens/selectors.ts';
 import { Filmstrip } from './filmstrip.tsx';
 import { localAddress } from './local-address.ts';
-import { tagsQuery, treeQuery, type RecordPage, type ReviewRecord } from './queries.ts';
+import { treeQuery, type RecordPage, type ReviewRecord } from './queries.ts';
 import { RecordStatusMark, typeWords } from './record-marks.tsx';
-import { recordStatuses, recordTypes, type RecordsSearch } from './records-search.ts';
+import type { RecordsSearch } from './records-search.ts';
 import styles from './review.module.css';
+import { RecordFilters } from './record-filters.tsx';
 import { useDesk } from './use-desk.ts';
 
 const route = getRouteApi('/records');
@@ -35,7 +35,7 @@ export function ReviewPage() {
     <Page
       title="Review"
       aside={data !== undefined && <Position page={data} />}
-      bar={<Filters search={search} onChange={desk.filter} />}
+      bar={<RecordFilters search={search} onChange={desk.filter} />}
     >
       {data === undefined && error === null && <Loading rows={12} />}
       {isGone && (
@@ -48,7 +48,13 @@ export function ReviewPage() {
       )}
       {data !== undefined && !isGone && desk.record === undefined && <NothingToDo search={search} />}
       {data !== undefined && !isGone && desk.record !== undefined && (
-        <Desk key={desk.record.out_of_steps_id} record={desk.record} page={data} desk={desk} />
+        <Desk
+          key={desk.record.out_of_steps_id}
+          record={desk.record}
+          page={data}
+          desk={desk}
+          shown={search.screen}
+        />
       )}
     </Page>
   );
@@ -90,78 +96,28 @@ const NothingToDo = ({ search }: { search: RecordsSearch }) =>
     />
   );
 
-interface FiltersProps {
-  search: RecordsSearch;
-  onChange: (changes: Record<string, string>) => void;
-}
-
-function Filters({ search, onChange }: FiltersProps) {
-  const { data: projects = [] } = useQuery(projectsQuery);
-  const { data: tags = [] } = useQuery(tagsQuery(search.automation));
-  return (
-    <>
-      <Select
-        label="State"
-        value={search.status ?? 'pending'}
-        options={[
-          ...recordStatuses.map((status) => ({ value: status as string, label: status as string })),
-          { value: 'any', label: 'Any state' },
-        ]}
-        onChange={(status) => onChange({ status: status === 'pending' ? '' : status })}
-      />
-      <Select
-        label="Automation"
-        value={search.automation ?? ''}
-        options={[
-          { value: '', label: 'Any automation' },
-          ...projects.map(({ id, name }) => ({ value: id, label: name })),
-        ]}
-        onChange={(automation) => onChange({ automation, tag: '' })}
-      />
-      <Select
-        label="Type"
-        value={search.type ?? ''}
-        options={[
-          { value: '', label: 'Any type' },
-          ...recordTypes.map((type) => ({ value: type as string, label: typeWords[type] })),
-        ]}
-        onChange={(type) => onChange({ type })}
-      />
-      {tags.length > 0 && (
-        <Select
-          label="Tag"
-          value={search.tag ?? ''}
-          options={[{ value: '', label: 'Any tag' }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
-          onChange={(tag) => onChange({ tag })}
-        />
-      )}
-      <Select
-        label="Completeness"
-        value={search.partial ?? ''}
-        options={[
-          { value: '', label: 'Complete or not' },
-          { value: 'false', label: 'Complete' },
-          { value: 'true', label: 'Partial' },
-        ]}
-        onChange={(partial) => onChange({ partial })}
-      />
-    </>
-  );
-}
-
 interface DeskProps {
   record: ReviewRecord;
   page: RecordPage;
   desk: ReturnType<typeof useDesk>;
 }
 
-function Desk({ record, page, desk }: DeskProps) {
+function Desk({ record, page, desk, shown }: DeskProps & { shown: number | undefined }) {
   const navigate = useNavigate();
-  const [chosen, setChosen] = useState(record.screens.length - 1);
+  const last = record.screens.length - 1;
+  const chosen = Math.min(last, (shown ?? record.screens.length) - 1);
+  const setChosen = (index: number): void => desk.showScreen(Math.max(0, Math.min(last, index)) + 1);
   const screen = record.screens[chosen];
   const { data: tree, error } = useQuery(treeQuery(screen));
   const missing = useMissingScope('review');
-  const openRun = (): void => void navigate({ to: '/runs/$runId', params: { runId: record.run_id } });
+  const { data: projects = [] } = useQuery(projectsQuery);
+  const openCode = (): void => {
+    const place = placeOfStack(record.error?.stack) ?? {};
+    const projectId = record.automation_id;
+    if (projects.some(({ id }) => id === projectId))
+      void navigate({ to: '/projects/$projectId', params: { projectId }, search: place });
+    else void navigate({ to: '/runs/$runId', params: { runId: record.run_id } });
+  };
   const copySelector = (): void => {
     const label = tree?.rows.find(({ node }) => node.text !== undefined && node.text !== '');
     const code =
@@ -176,19 +132,19 @@ function Desk({ record, page, desk }: DeskProps) {
   useKeys({
     j: onceEach(() => void desk.walk('older')),
     k: onceEach(() => void desk.walk('newer')),
-    h: () => setChosen(Math.max(0, chosen - 1)),
-    l: () => setChosen(Math.min(record.screens.length - 1, chosen + 1)),
+    h: () => setChosen(chosen - 1),
+    l: () => setChosen(chosen + 1),
     e: onceEach(() => missing === undefined && void desk.mark('solved')),
     s: onceEach(() => missing === undefined && void desk.mark('skipped')),
     b: onceEach(() => missing === undefined && void desk.save()),
     c: onceEach(copySelector),
-    o: onceEach(openRun),
+    o: onceEach(openCode),
   });
   const { originalWidth = 0, originalHeight = 0 } = screen?.screenshot ?? {};
   const bounds = tree?.root.boundsInScreen;
   return (
     <div className={styles['desk']}>
-      <Facts record={record} screen={screen} />
+      <Facts record={record} screen={screen} onCode={openCode} />
       {record.screens.length > 1 && (
         <Filmstrip screens={record.screens} chosen={chosen} onChoose={setChosen} />
       )}
@@ -226,9 +182,11 @@ function Desk({ record, page, desk }: DeskProps) {
 function Facts({
   record,
   screen,
+  onCode,
 }: {
   record: ReviewRecord;
   screen: ReviewRecord['screens'][number] | undefined;
+  onCode: () => void;
 }) {
   return (
     <div className={styles['facts']}>
@@ -253,6 +211,9 @@ function Facts({
       <Link to="/runs/$runId" params={{ runId: record.run_id }}>
         Open run
       </Link>
+      <button type="button" className={styles['link']} onClick={onCode}>
+        Open code
+      </button>
       {record.error !== null && <span className={styles['error']}>{record.error.message}</span>}
     </div>
   );

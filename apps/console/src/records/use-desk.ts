@@ -24,7 +24,8 @@ export function useDesk(search: RecordsSearch) {
 
   const open = (id: string | undefined): void =>
     void navigate({
-      search: ({ record: _record, ...rest }) => (id === undefined ? rest : { ...rest, record: id }),
+      search: ({ record: _record, screen: _screen, ...rest }) =>
+        id === undefined ? rest : { ...rest, record: id },
       replace: true,
     });
   const go = async (to: Place): Promise<boolean> => {
@@ -76,10 +77,12 @@ export function useDesk(search: RecordsSearch) {
   };
   const filter = (changes: Record<string, string>): void =>
     void navigate({
-      search: ({ record: _record, ...known }) => recordsSearch({ ...known, ...changes }),
+      search: ({ record: _record, screen: _screen, ...known }) => recordsSearch({ ...known, ...changes }),
       replace: true,
     });
-  return { query, record, walk, mark, save, filter };
+  const showScreen = (screen: number): void =>
+    void navigate({ search: (rest) => ({ ...rest, screen }), replace: true });
+  return { query, record, walk, mark, save, filter, showScreen };
 }
 
 function useShownAt(id: string | undefined): number {

@@ -2,10 +2,10 @@ import type { Run } from '@phalanx/protocol';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
-import { sinceHours, type RunsSearch } from './runs-search.ts';
+import { timeSince } from '../parts/since.tsx';
+import type { RunsSearch } from './runs-search.ts';
 
 const pageSize = 100;
-const hourMs = 3_600_000;
 
 interface RunsPage {
   runs: Run[];
@@ -22,7 +22,7 @@ export const runsQuery = ({ status, device, automation, since }: RunsSearch) =>
         ...(status === undefined ? {} : { status }),
         ...(device === undefined ? {} : { device_id: device }),
         ...(automation === undefined ? {} : { automation_id: automation }),
-        ...(since === undefined ? {} : { created_after: Date.now() - sinceHours[since] * hourMs }),
+        ...(since === undefined ? {} : { created_after: timeSince(since) }),
         ...(pageParam === '' ? {} : { cursor: pageParam }),
       };
       return call('GET /api/v2/runs', { query }, { signal });

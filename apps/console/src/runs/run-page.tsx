@@ -20,6 +20,7 @@ import { localAddress } from '../records/local-address.ts';
 import { runQuery } from './queries.ts';
 import styles from './run-page.module.css';
 import { isActive, RunStatusMark } from './run-status.tsx';
+import { Stack } from './stack.tsx';
 
 const route = getRouteApi('/runs/$runId');
 
@@ -104,15 +105,24 @@ function Actions({ run }: { run: RunDetail }) {
 function Facts({ run }: { run: RunDetail }) {
   return (
     <div className={styles['facts']}>
-      {run.error !== null && <RunErrorBox error={run.error} />}
+      {run.error !== null && (
+        <RunErrorBox error={run.error} projectId={run.launch_id === null ? run.automation_id : undefined} />
+      )}
       <Details run={run} />
       {run.records.length > 0 && (
         <section>
           <h2>Records</h2>
+          {run.records.length > 1 && (
+            <p>
+              <Link to="/records" search={{ run: run.run_id, status: 'any' }}>
+                Review all {run.records.length}
+              </Link>
+            </p>
+          )}
           <ul>
             {run.records.map(({ record_id, type }) => (
               <li key={record_id}>
-                <Link to="/records" search={{ record: record_id }}>
+                <Link to="/records" search={{ record: record_id, run: run.run_id, status: 'any' }}>
                   {type} · open in review
                 </Link>
               </li>
@@ -132,17 +142,19 @@ function Facts({ run }: { run: RunDetail }) {
   );
 }
 
-const RunErrorBox = ({ error }: { error: NonNullable<RunDetail['error']> }) => (
+interface RunErrorBoxProps {
+  error: NonNullable<RunDetail['error']>;
+  projectId: string | undefined;
+}
+
+const RunErrorBox = ({ error, projectId }: RunErrorBoxProps) => (
   <section className={styles['error']}>
     <h2>
       <code>{error.code}</code>
     </h2>
     <p>{error.message}</p>
-    {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls */}
     {typeof error.stack === 'string' && (
-      <pre className={styles['stack']} tabIndex={0} role="region" aria-label="Stack">
-        {error.stack}
-      </pre>
+      <Stack stack={error.stack} projectId={projectId} className={styles['stack']} />
     )}
   </section>
 );

@@ -1,13 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { deviceName } from '../devices/device-name.ts';
-import { devicesQuery } from '../devices/queries.ts';
+import { DeviceSelect } from '../devices/device-select.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { Select } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
+import { SinceSelect } from '../parts/since.tsx';
 import { Empty } from '../parts/states.tsx';
-import { projectsQuery } from '../projects/queries.ts';
+import { ProjectSelect } from '../projects/project-select.tsx';
 import { RunList } from './run-list.tsx';
 import { runLooks } from './run-status.tsx';
 import { runsSearch, type RunsSearch } from './runs-search.ts';
@@ -50,8 +49,6 @@ const NothingFound = () => (
 
 function Filters({ search }: { search: RunsSearch }) {
   const navigate = route.useNavigate();
-  const { data: devices = [] } = useQuery(devicesQuery);
-  const { data: projects = [] } = useQuery(projectsQuery);
   /** An empty value takes the filter away. */
   const change = (changes: Record<string, string>): void =>
     void navigate({ search: (known) => runsSearch({ ...known, ...changes }), replace: true });
@@ -66,38 +63,9 @@ function Filters({ search }: { search: RunsSearch }) {
         ]}
         onChange={(status) => change({ status })}
       />
-      <Select
-        label="Project"
-        value={search.automation ?? ''}
-        options={[
-          { value: '', label: 'Any automation' },
-          ...projects.map(({ id, name }) => ({ value: id, label: name })),
-        ]}
-        onChange={(automation) => change({ automation })}
-      />
-      <Select
-        label="Phone"
-        value={search.device ?? ''}
-        options={[
-          { value: '', label: 'Any phone' },
-          ...devices.map((device) => ({
-            value: device.device_id,
-            label: `${deviceName(device)} · ${device.serial}`,
-          })),
-        ]}
-        onChange={(device) => change({ device })}
-      />
-      <Select
-        label="Time"
-        value={search.since ?? ''}
-        options={[
-          { value: '', label: 'Any time' },
-          { value: '1h', label: 'Last hour' },
-          { value: '24h', label: 'Last 24 hours' },
-          { value: '7d', label: 'Last 7 days' },
-        ]}
-        onChange={(since) => change({ since })}
-      />
+      <ProjectSelect value={search.automation} onChange={(automation) => change({ automation })} />
+      <DeviceSelect value={search.device} onChange={(device) => change({ device })} />
+      <SinceSelect value={search.since} onChange={(since) => change({ since })} />
     </>
   );
 }

@@ -34,7 +34,7 @@ const groups: readonly { name: string; keys: readonly [keys: string, meaning: st
       ['s', 'Skip'],
       ['b', 'Save, or stop saving'],
       ['c', 'Copy the first selector'],
-      ['o', 'Open the run'],
+      ['o', 'Open the code that stopped there'],
     ],
   },
   {

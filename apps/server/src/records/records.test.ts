@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { timeOfUuidV7 } from '../uuid-v7.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-caller.ts';
 import { EventReader } from '../testing/event-reader.ts';
 import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
@@ -192,6 +193,8 @@ describe('the list', () => {
     'type=other',
     'status=done',
     'partial=yes',
+    'run_id=x',
+    'added_after=yesterday',
     'tag=',
     `tag=${'x'.repeat(65)}`,
     `cursor=${uuidv7()}&before_cursor=${uuidv7()}`,
@@ -261,6 +264,35 @@ describe('the list', () => {
       ]);
       if (expected.length === 0) expect(body).toEqual(noMatch);
     }
+  });
+
+  it('finds what is of one phone, one run and one span of time, with position and total', async () => {
+    const run = await freshRun();
+    const other = await server.connectHost({ serials: ['elsewhere'] });
+    const there = await server.startRun(other.host, other.deviceId);
+    const ids = [await add({}, run.runId), await add({}, run.runId)];
+    const report = recordReport(there.runId);
+    await tell(other.host, report);
+    await other.host.cut();
+    const first = timeOfUuidV7(ids[0] ?? '');
+    const found = async (query: Record<string, string | number>) => {
+      const all = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
+      const { body } = await list(Object.fromEntries(all));
+      return [body['currentCursor'], body['currentPage'], body['total']];
+    };
+    expect(await found({ device_id: other.deviceId })).toEqual([report.record_id, 1, 1]);
+    expect(await found({ run_id: run.runId.toUpperCase() })).toEqual([ids[1], 1, 2]);
+    expect(await found({ run_id: run.runId, device_id: other.deviceId })).toEqual([null, 0, 0]);
+    expect(await found({ run_id: run.runId, cursor: ids[0] ?? '' })).toEqual([ids[0], 2, 2]);
+    expect(await found({ run_id: run.runId, added_after: first - 1 })).toEqual([ids[1], 1, 2]);
+    expect(await found({ automation_id: run.launchId, added_before: first })).toEqual([null, 0, 0]);
+    const iso = new Date(first - 1).toISOString();
+    expect(await found({ automation_id: run.launchId, added_after: iso })).toEqual([ids[1], 1, 2]);
+    expect(await found({ automation_id: run.launchId, added_after: Date.now() + 1000 })).toEqual([
+      null,
+      0,
+      0,
+    ]);
   });
 
   it('takes a cursor of any origin before and after which to look, but shows only what is visible', async () => {

@@ -6,8 +6,11 @@ import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Deed } from '../http/deed.ts';
 import { addRoute } from '../http/route.ts';
+import { parseTime } from '../http/time-input.ts';
+import { beginningOfUuidV7 } from '../uuid-v7.ts';
 import type { AutomationAccess } from './access-store.ts';
 import type { BrowseStore, Wanted } from './browse/browse-store.ts';
+import type { Narrowing } from './browse/count-matches.ts';
 import { cellsMatching, kindOf } from './cells.ts';
 import type { RecordChanges } from './record-changes.ts';
 import type { ReadRecord } from './record-view.ts';
@@ -121,6 +124,21 @@ function filterOf(query: ListQuery, visible: Awaited<ReturnType<typeof listScope
   return {
     cells: cellsMatching({ type, status, isPartial: partial === undefined ? undefined : partial === 'true' }),
     tag,
+    narrowing: narrowingOf(query),
     scopes: automationId === undefined ? visible : scopesOf(visible, automationId),
+  };
+}
+
+/** Both ends are exclusive, as in the list of runs. */
+function narrowingOf({ device_id, run_id, added_after: after, added_before: before }: ListQuery): Narrowing {
+  return {
+    deviceId: device_id?.toLowerCase(),
+    runId: run_id?.toLowerCase(),
+    fromId:
+      after === undefined
+        ? undefined
+        : beginningOfUuidV7(parseTime(after, 'Query parameter added_after') + 1),
+    untilId:
+      before === undefined ? undefined : beginningOfUuidV7(parseTime(before, 'Query parameter added_before')),
   };
 }

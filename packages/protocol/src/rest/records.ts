@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { Id, Uuid } from '../ids.ts';
+import { Id, TimeInput, Uuid } from '../ids.ts';
 import { CaptureKind, maxCaptureBytes, RecordStatus, RecordType, Tag } from '../records.ts';
 import { RunError } from '../runs.ts';
 import { success, type RouteContract } from './contract.ts';
@@ -84,6 +84,10 @@ export const recordRoutes = {
       status: Type.Optional(RecordStatus),
       partial: Type.Optional(Type.Enum(['true', 'false'])),
       tag: Type.Optional(Tag),
+      device_id: Type.Optional(Id),
+      run_id: Type.Optional(Uuid),
+      added_after: Type.Optional(TimeInput),
+      added_before: Type.Optional(TimeInput),
     }),
     responses: {
       200: Type.Object({

@@ -12,6 +12,7 @@ import { usageTables } from './009-usage.ts';
 import { auditTables } from './010-audit.ts';
 import { sessionTables } from './011-sessions.ts';
 import { runIndexes } from './013-run-indexes.ts';
+import { recordIndexes } from './015-record-indexes.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -27,4 +28,5 @@ export const migrations: Record<string, Migration> = {
   '010-audit': auditTables,
   '011-sessions': sessionTables,
   '013-run-indexes': runIndexes,
+  '015-record-indexes': recordIndexes,
 };

@@ -3,7 +3,8 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { RecordList, ReviewScope } from './record-list.ts';
 import type { StoredRecord } from '../stored-record.ts';
-import { countNewer, listConditions, valuesOf } from './tally-store.ts';
+import { countMatches, isWithin, narrowConditions, type Counts, type Narrowing } from './count-matches.ts';
+import { listConditions, valuesOf } from './tally-store.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.
 type Tables = {
@@ -21,22 +22,22 @@ export interface BrowseQuery {
   scopes: readonly ReviewScope[];
   cells: readonly number[];
   tag: string | undefined;
+  narrowing: Narrowing;
   wanted: Wanted;
 }
 
-export interface BrowsePage {
+export interface BrowsePage extends Counts {
   record: StoredRecord;
-  total: number;
-  /** Matches that are newer. */
-  newer: number;
   /** False for a record that was asked for by its ID and that the filters leave out. */
   isMatch: boolean;
 }
 
 export type BrowseStore = ReturnType<typeof createBrowseStore>;
 
+type Looked = Pick<BrowseQuery, 'cells' | 'narrowing'>;
+
 /** Newest first: each cell of each list has its own index order, so the next record is the best of their next ones. */
-function nextOf(list: RecordList, cells: readonly number[], wanted: Exclude<Wanted, { kind: 'this' }>) {
+function nextOf(list: RecordList, { cells, narrowing }: Looked, wanted: Exclude<Wanted, { kind: 'this' }>) {
   const bound =
     wanted.kind === 'newest'
       ? sql``
@@ -47,8 +48,8 @@ function nextOf(list: RecordList, cells: readonly number[], wanted: Exclude<Want
   const order: RawBuilder<unknown> = isNewer ? sql`asc` : sql`desc`;
   return sql<{ id: string | null }>`
     select ${isNewer ? sql`min` : sql`max`}(candidate) as id from (
-      select (select id from record where ${listConditions(list)} and record.cell = wanted.column1 ${bound}
-        order by record.id ${order} limit 1) as candidate
+      select (select id from record where ${listConditions(list)} and record.cell = wanted.column1
+        ${narrowConditions(narrowing)} ${bound} order by record.id ${order} limit 1) as candidate
       from (${valuesOf(cells.map((cell) => [cell]))}) as wanted) as candidates`;
 }
 
@@ -56,12 +57,13 @@ function nextOf(list: RecordList, cells: readonly number[], wanted: Exclude<Want
 export function createBrowseStore(database: Db) {
   const findNext = async (
     from: Db,
-    { lists, cells }: { lists: readonly RecordList[]; cells: readonly number[] },
+    lists: readonly RecordList[],
+    looked: Looked,
     wanted: Exclude<Wanted, { kind: 'this' }>,
   ): Promise<string | undefined> => {
     const ids: string[] = [];
     for (const list of lists) {
-      const { rows } = await nextOf(list, cells, wanted).execute(from);
+      const { rows } = await nextOf(list, looked, wanted).execute(from);
       const id = rows[0]?.id;
       if (typeof id === 'string') ids.push(id);
     }
@@ -77,10 +79,10 @@ export function createBrowseStore(database: Db) {
 
   return {
     /** Undefined: there is no such record. All that is read is of one moment. */
-    browse: ({ visible, scopes, cells, tag, wanted }: BrowseQuery): Promise<BrowsePage | undefined> =>
+    browse: ({ visible, scopes, tag, wanted, ...looked }: BrowseQuery): Promise<BrowsePage | undefined> =>
       database.transaction().execute(async (transaction) => {
         const lists = scopes.map((scope) => ({ ...scope, tag: tag ?? null }));
-        const id = wanted.kind === 'this' ? wanted.id : await findNext(transaction, { lists, cells }, wanted);
+        const id = wanted.kind === 'this' ? wanted.id : await findNext(transaction, lists, looked, wanted);
         if (id === undefined) return undefined;
         const record = await transaction
           .withTables<Tables>()
@@ -89,9 +91,12 @@ export function createBrowseStore(database: Db) {
           .where('id', '=', id)
           .executeTakeFirst();
         if (record === undefined || (wanted.kind === 'this' && !isIn(record, visible))) return undefined;
-        const counts = await countNewer(transaction, lists, { id, cells });
+        const counts = await countMatches(transaction, { lists, ...looked }, id);
         const isMatch =
-          isIn(record, scopes) && cells.includes(record.cell) && (tag ?? record.tag) === record.tag;
+          isIn(record, scopes) &&
+          looked.cells.includes(record.cell) &&
+          (tag ?? record.tag) === record.tag &&
+          isWithin(record, looked.narrowing);
         return { record, ...counts, isMatch };
       }),
 

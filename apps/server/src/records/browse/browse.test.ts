@@ -9,6 +9,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { openDatabase, type Db } from '../../db/database.ts';
 import { createBrowseStore, type BrowseQuery, type Wanted } from './browse-store.ts';
+import { beginningOfUuidV7 } from '../../uuid-v7.ts';
+import type { Narrowing } from './count-matches.ts';
 import { allCells, cellOf, cellsMatching, kindOf } from '../cells.ts';
 import type { ReviewScope } from './record-list.ts';
 import { protectionEnd } from '../retention/protection-end.ts';
@@ -49,6 +51,8 @@ const pick = <Item>(random: (below: number) => number, items: readonly Item[]): 
 const owners = ['owner-a', 'owner-b'];
 const automations = ['auto-1', 'auto-2', 'auto-3'];
 const tags = ['default', 'login', 'täg/with:signs'];
+const devices = ['phone-1', 'phone-2'];
+const runs = ['run-1', 'run-2', 'run-3'];
 const limits = { debugPerTag: 6, others: 60 };
 const start = Date.UTC(2026, 5, 1);
 
@@ -63,9 +67,9 @@ function randomRecord(random: (below: number) => number): StoredRecord {
     owner_id: pick(random, owners),
     automation_id: pick(random, automations),
     project_id: null,
-    run_id: 'run',
+    run_id: pick(random, runs),
     user_id: 'user',
-    device_id: 'device',
+    device_id: pick(random, devices),
     device_info: '{}',
     automation_name: 'name',
     cell: cellOf({ type, status: 'pending', isPartial: random(2) === 0 }),
@@ -100,7 +104,7 @@ class Model {
     this.records = this.records.filter((one) => !doomed.has(one));
   }
 
-  browse({ visible, scopes, cells, tag, wanted }: BrowseQuery) {
+  browse({ visible, scopes, cells, tag, narrowing, wanted }: BrowseQuery) {
     const isIn = (record: StoredRecord, list: readonly ReviewScope[]): boolean =>
       list.some(
         (scope) =>
@@ -108,7 +112,14 @@ class Model {
           (scope.automationId === null || scope.automationId === record.automation_id),
       );
     const matches = this.records.filter(
-      (one) => isIn(one, scopes) && cells.includes(one.cell) && (tag === undefined || tag === one.tag),
+      (one) =>
+        isIn(one, scopes) &&
+        cells.includes(one.cell) &&
+        (tag === undefined || tag === one.tag) &&
+        (narrowing.deviceId === undefined || narrowing.deviceId === one.device_id) &&
+        (narrowing.runId === undefined || narrowing.runId === one.run_id) &&
+        (narrowing.fromId === undefined || one.id >= narrowing.fromId) &&
+        (narrowing.untilId === undefined || one.id < narrowing.untilId),
     );
     const found = {
       newest: () => matches[0],
@@ -148,7 +159,19 @@ function randomQuery(random: (below: number) => number, ids: readonly string[]):
     status: pick(random, [null, null, ...recordStatuses]) ?? undefined,
     isPartial: pick(random, [null, null, true, false]) ?? undefined,
   });
-  return { visible, scopes, cells, tag: pick(random, [null, null, ...tags]) ?? undefined, wanted };
+  const narrowing = randomNarrowing(random);
+  return { visible, scopes, cells, tag: pick(random, [null, null, ...tags]) ?? undefined, narrowing, wanted };
+}
+
+function randomNarrowing(random: (below: number) => number): Narrowing {
+  const bound = (): string | undefined =>
+    random(3) === 0 ? beginningOfUuidV7(start + pick(random, [0, 1, random(90 * 86_400_000)])) : undefined;
+  return {
+    deviceId: pick(random, [null, null, ...devices]) ?? undefined,
+    runId: pick(random, [null, null, null, ...runs]) ?? undefined,
+    fromId: bound(),
+    untilId: bound(),
+  };
 }
 
 /** Every count, taken anew from the records. */
