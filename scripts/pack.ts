@@ -12,6 +12,7 @@ const dist = join(root, 'dist');
 const DATA = [
   'package.json',
   'packages/automation/src/types/*.d.ts',
+  'packages/automation/starter/*',
   'packages/confinement/native/confine-linux-*',
   'apps/cli/samples/**/*',
 ];

@@ -37,7 +37,7 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByText('2 phones are ready').waitFor();
   await page.getByRole('button', { name: 'Make the sample' }).click();
   const editor = page.locator('.cm-content');
-  await editor.getByText('Hello from').waitFor();
+  await editor.getByText('home screen').waitFor();
   expect(await findViolations(page)).toEqual([]);
 
   // A mistake is shown where it is, before and after it is refused.
@@ -54,12 +54,30 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await editor.getByText('const wrong').waitFor();
   await page.getByText('Unsaved, kept in this browser').waitFor();
 
+  // The service's checker helps on: what could stand there, how it is called, what it is.
+  await editor.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('await agent.actions.waitForT');
+  await page.locator('.cm-tooltip-autocomplete').getByText('waitForText', { exact: true }).waitFor();
+  await page.keyboard.type('ext(');
+  await page.locator('.cm-symbol b', { hasText: 'text: string | RegExp' }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await editor.getByText('screenContent').hover();
+  await page.locator('.cm-tooltip-hover').getByText('Reads the screen').waitFor();
+
   // Fixed, saved, committed.
   await editor.click();
   await page.keyboard.press('Control+a');
   await paste(page, await readFile(sample, 'utf8'));
   await page.keyboard.press('Control+s');
   await page.getByText(/^Saved at/).waitFor();
+  await page.getByRole('button', { name: 'AGENTS.md' }).click();
+  await page.getByRole('button', { name: 'Rename AGENTS.md' }).click();
+  await page.getByLabel('Path').fill('docs/notes.md');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('button', { name: 'docs/notes.md' }).waitFor();
+  await page.getByRole('button', { name: 'main.ts' }).click();
   await page.getByRole('button', { name: 'Commit…' }).click();
   await page.getByLabel('What has changed').fill('A sample that meets an unknown screen');
   await page.getByRole('dialog').getByText('main.ts · added').waitFor();

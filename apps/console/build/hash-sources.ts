@@ -8,6 +8,7 @@ const sources = [
   'apps/console/{src,build}/**/*',
   'apps/console/{index.html,vite.config.ts,package.json}',
   'packages/{protocol,automation}/src/**/*.ts',
+  'packages/automation/starter/*',
   'package-lock.json',
 ];
 

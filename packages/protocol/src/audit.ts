@@ -7,6 +7,7 @@ export const auditActions = {
   write_file: 'project',
   replace_files: 'project',
   delete_file: 'project',
+  rename_file: 'project',
   commit: 'project',
   revert: 'project',
   push: 'project',

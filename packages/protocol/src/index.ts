@@ -1,5 +1,6 @@
 export * from './agent-calls.ts';
 export * from './audit.ts';
+export * from './code.ts';
 export * from './device-states.ts';
 export * from './errors.ts';
 export * from './host-messages.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { findKind } from './local-path.ts';
 import { writeBelow } from './write-own-file.ts';
 
-const starter = fileURLToPath(new URL('../../samples/starter/', import.meta.url));
+const starter = fileURLToPath(new URL('../../../../packages/automation/starter/', import.meta.url));
 
 /** npm packs no file of the name `.gitignore`. */
 const placeOf = (name: string): string => (name === 'gitignore' ? '.gitignore' : name);

@@ -17,7 +17,7 @@ interface SinceSelectProps {
   onChange: (since: Since | '') => void;
 }
 
-export const SinceSelect = ({ value = undefined, onChange }: SinceSelectProps) => (
+export const SinceSelect = ({ value, onChange }: SinceSelectProps) => (
   <Select<Since | ''>
     label="Time"
     value={value ?? ''}

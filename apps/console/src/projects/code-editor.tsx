@@ -1,16 +1,10 @@
-import {
-  autocompletion,
-  closeBrackets,
-  closeBracketsKeymap,
-  completionKeymap,
-} from '@codemirror/autocomplete';
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { javascript, localCompletionSource } from '@codemirror/lang-javascript';
+import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import {
   bracketMatching,
   foldGutter,
-  HighlightStyle,
   indentOnInput,
   indentUnit,
   syntaxHighlighting,
@@ -26,11 +20,11 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'react';
 
-import { completeAgent } from './complete-agent.ts';
+import { codeAssist, type CodeAssistant } from './code-assist.ts';
 import type { Finding } from './compiler-lines.ts';
+import { colors, look } from './editor-look.ts';
 import styles from './editor.module.css';
 
 export interface Jump {
@@ -43,6 +37,7 @@ interface CodeEditorProps {
   initial: { readonly text: string };
   isReadOnly: boolean;
   findings: readonly Finding[];
+  assistant: CodeAssistant;
   /** A line to show, from 1; another object shows it again. */
   jump: Jump;
   onChange: (text: string) => void;
@@ -50,81 +45,12 @@ interface CodeEditorProps {
   onRun: () => void;
 }
 
-const look = EditorView.theme({
-  '&': { height: '100%', fontSize: '13px', backgroundColor: 'var(--surface)', color: 'var(--text)' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '20px' },
-  '&.cm-focused': { outline: 'none' },
-  '.cm-content': { caretColor: 'var(--text)', padding: '8px 0' },
-  '.cm-cursor': { borderLeftColor: 'var(--text)' },
-  '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--text-3)', border: 'none' },
-  '.cm-activeLine': { backgroundColor: 'var(--hover)' },
-  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
-    backgroundColor: 'color-mix(in srgb, var(--accent) 24%, transparent)',
-  },
-  '.cm-panels': { backgroundColor: 'var(--canvas)', color: 'var(--text)', borderColor: 'var(--border)' },
-  '.cm-panels-bottom': { borderTop: '1px solid var(--border)' },
-  '.cm-textfield': {
-    backgroundColor: 'var(--surface)',
-    border: '1px solid var(--control)',
-    color: 'inherit',
-  },
-  '.cm-button': {
-    backgroundImage: 'none',
-    backgroundColor: 'var(--surface)',
-    border: '1px solid var(--control)',
-  },
-  '.cm-tooltip': {
-    backgroundColor: 'var(--surface)',
-    color: 'var(--text)',
-    border: '1px solid var(--border)',
-    borderRadius: '6px',
-    boxShadow: 'var(--shadow)',
-  },
-  '.cm-tooltip-autocomplete > ul > li[aria-selected]': {
-    backgroundColor: 'var(--selection)',
-    color: 'var(--text)',
-  },
-  '.cm-completionDetail': { color: 'var(--text-2)', fontStyle: 'normal' },
-  '.cm-diagnostic-error': { borderLeftColor: 'var(--broken)' },
-  '.cm-lintRange-error': {
-    backgroundImage: 'none',
-    textDecoration: 'underline wavy var(--broken) 1px',
-    textUnderlineOffset: '3px',
-  },
-  '.cm-lintRange-warning': {
-    backgroundImage: 'none',
-    textDecoration: 'underline wavy var(--act) 1px',
-    textUnderlineOffset: '3px',
-  },
-});
-
-const colors = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'light-dark(#8a2a86, #d79be0)' },
-  { tag: [tags.string, tags.special(tags.string), tags.regexp], color: 'light-dark(#13703f, #7fd3a3)' },
-  { tag: [tags.number, tags.bool, tags.null], color: 'light-dark(#855300, #f0b24a)' },
-  { tag: [tags.comment], color: 'var(--text-3)' },
-  {
-    tag: [tags.typeName, tags.className, tags.definition(tags.typeName)],
-    color: 'light-dark(#0b6477, #79c7d6)',
-  },
-  {
-    tag: [tags.function(tags.variableName), tags.function(tags.propertyName)],
-    color: 'light-dark(#1f55c4, #8db2ff)',
-  },
-]);
-
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 
 const languageOf = (path: string): Extension => {
   if (path.endsWith('.json')) return json();
   if (!/\.[mc]?[jt]sx?$/.test(path)) return [];
-  const language = javascript({ typescript: /\.[mc]?tsx?$/.test(path), jsx: path.endsWith('x') });
-  return [
-    language,
-    language.language.data.of({ autocomplete: localCompletionSource }),
-    language.language.data.of({ autocomplete: completeAgent }),
-  ];
+  return javascript({ typescript: /\.[mc]?tsx?$/.test(path), jsx: path.endsWith('x') });
 };
 
 /** From the finding's place to the end of the word there. */
@@ -165,7 +91,10 @@ export function CodeEditor(props: CodeEditorProps) {
           indentUnit.of('  '),
           bracketMatching(),
           closeBrackets(),
-          autocompletion({ icons: false }),
+          codeAssist({
+            findSymbol: (...where) => current.current.assistant.findSymbol(...where),
+            listCompletions: (...where) => current.current.assistant.listCompletions(...where),
+          }),
           highlightActiveLine(),
           highlightActiveLineGutter(),
           highlightSelectionMatches(),

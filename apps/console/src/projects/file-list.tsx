@@ -32,14 +32,24 @@ export function FileList({ projectId, userId, current, reason, onOpen }: FileLis
   });
   const [isNew, setNew] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
+  const [isRenaming, setRenaming] = useState(false);
   const isStored = data?.files.some(({ path, change }) => path === current && change !== 'deleted') === true;
   return (
     <section className={styles['files']} data-part="files" aria-label="Files">
       <div className={styles['paneHead']}>
         <h2>Files</h2>
         {isStored && (
+          <IconButton
+            label={`Rename ${current}`}
+            reason={reason ?? (drafts.includes(current ?? '') ? 'Save it first.' : undefined)}
+            onClick={() => setRenaming(true)}
+          >
+            <Icon name="rename" size={14} />
+          </IconButton>
+        )}
+        {isStored && (
           <IconButton label={`Delete ${current}`} reason={reason} onClick={() => setDeleting(true)}>
-            <Icon name="close" size={14} />
+            <Icon name="trash" size={14} />
           </IconButton>
         )}
         <IconButton label="New file" reason={reason} onClick={() => setNew(true)}>
@@ -75,6 +85,17 @@ export function FileList({ projectId, userId, current, reason, onOpen }: FileLis
           onClose={() => setNew(false)}
           onMade={(path) => {
             setNew(false);
+            onOpen(path);
+          }}
+        />
+      )}
+      {isRenaming && current !== undefined && (
+        <RenameFile
+          projectId={projectId}
+          path={current}
+          onClose={() => setRenaming(false)}
+          onRenamed={(path) => {
+            setRenaming(false);
             onOpen(path);
           }}
         />
@@ -124,6 +145,54 @@ function NewFile({
         value={path}
         onChange={setPath}
         onEnter={() => void create()}
+      />
+    </ActionDialog>
+  );
+}
+
+interface RenameFileProps {
+  projectId: string;
+  path: string;
+  onClose: () => void;
+  onRenamed: (path: string) => void;
+}
+
+function RenameFile({ projectId, path: before, onClose, onRenamed }: RenameFileProps) {
+  const queries = useQueryClient();
+  const [path, setPath] = useState(before);
+  const [problem, setProblem] = useState<string>();
+  const rename = async (): Promise<void> => {
+    try {
+      const body = { path: before, new_path: path.trim() };
+      const { changed } = await call('POST /api/v2/automation/rename/:id', {
+        params: { id: projectId },
+        body,
+      });
+      notify(
+        `${before} is now ${path.trim()}`,
+        changed.length === 0 ? undefined : `Changed: ${changed.join(', ')}`,
+      );
+      await queries.invalidateQueries({ queryKey: ['files', projectId] });
+      onRenamed(path.trim());
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+  };
+  return (
+    <ActionDialog
+      title={`Rename ${before}`}
+      onClose={onClose}
+      action="Rename"
+      reason={path.trim() === '' || path.trim() === before ? 'Give it another path.' : undefined}
+      onAct={rename}
+    >
+      <TextField
+        label="Path"
+        hint="Files that import it name it anew."
+        problem={problem}
+        value={path}
+        onChange={setPath}
+        onEnter={() => void rename()}
       />
     </ActionDialog>
   );

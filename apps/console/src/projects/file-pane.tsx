@@ -50,6 +50,7 @@ export function FilePane({ open, reason, jump, onRun, onOpen }: FilePaneProps) {
           initial={file.initial}
           isReadOnly={reason !== undefined}
           findings={here}
+          assistant={open.assistant}
           jump={jump}
           onChange={open.change}
           onSave={() => void open.save()}

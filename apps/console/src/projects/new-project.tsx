@@ -1,3 +1,6 @@
+import guide from '@phalanx/automation/starter/AGENTS.md?raw';
+import code from '@phalanx/automation/starter/main.ts?raw';
+import schema from '@phalanx/automation/starter/parameters.schema.json?raw';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,13 +9,21 @@ import { call } from '../api/call.ts';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { messageOf } from '../parts/states.tsx';
-import { starterCode } from './starter.ts';
 
-/** A project with a first file that runs. Returns its ID. */
+/** What `phalanx project create` begins with, but for what only a folder needs. */
+const starter = [
+  { path: 'AGENTS.md', content: guide },
+  { path: 'main.ts', content: code },
+  { path: 'parameters.schema.json', content: schema },
+];
+
+/** A project with code that runs. Returns its ID. */
 export async function createStarter(name: string): Promise<string> {
   const { project } = await call('POST /api/v2/automation-project', { body: { name } });
-  const body = { path: 'main.ts', content: starterCode };
-  await call('PUT /api/v2/automation/file/:id', { params: { id: project.id }, body });
+  const params = { id: project.id };
+  const { etag } = await call('GET /api/v2/automation/files/:id', { params });
+  const body = { files: starter, deleted: [], expected_etag: etag };
+  await call('PUT /api/v2/automation/files/:id', { params, body });
   return project.id;
 }
 

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { ApiFailure } from '../api/api-failure.ts';
 import { call, callWhole } from '../api/call.ts';
+import type { CodeAssistant } from './code-assist.ts';
 import { readFindings, type Finding } from './compiler-lines.ts';
 import { draftsOf } from './drafts.ts';
 import { readStoredFile } from './queries.ts';
@@ -132,6 +133,24 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     timers.current.check = window.setTimeout(() => void check(), checkMs);
   };
 
+  const place = (content: string, position: number) =>
+    ({ params: { id: projectId }, body: { path, content, position } }) as const;
+  const assistant: CodeAssistant = {
+    findSymbol: async (text, position) =>
+      mayAsk(text)
+        ? call('POST /api/v2/automation/symbol/:id', place(text, position))
+            .then(({ symbol }) => symbol)
+            .catch(() => null)
+        : null,
+    listCompletions: async (text, position) =>
+      mayAsk(text)
+        ? call('POST /api/v2/automation/completions/:id', place(text, position))
+            .then(({ completions }) => completions)
+            .catch(() => [])
+        : [],
+  };
+  const mayAsk = (text: string): boolean => mayEdit && text.length <= mostCheckedLength;
+
   /** Whether the service has the text now. */
   const save = async (isOverwriting = false): Promise<boolean> => {
     const { text, etag } = base.current;
@@ -181,5 +200,5 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     await load();
   };
 
-  return { file: file?.path === path ? file : undefined, loadError, change, save, discard, load };
+  return { file: file?.path === path ? file : undefined, loadError, assistant, change, save, discard, load };
 }

@@ -43,6 +43,7 @@ const groups: readonly { name: string; keys: readonly [keys: string, meaning: st
       ['Ctrl S', 'Save'],
       ['Ctrl Enter', 'Save and run'],
       ['Ctrl Space', 'Complete'],
+      ['Ctrl Shift Space', 'How what is called is called'],
     ],
   },
 ];

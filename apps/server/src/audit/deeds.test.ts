@@ -168,6 +168,15 @@ const examples: Record<string, Example> = {
     action: 'replace_files',
     details: { written: { count: 1, first: ['more.txt'] } },
   },
+  renameFile: {
+    act: async () => {
+      await project.put('before.txt', 'text');
+      const body = { path: 'before.txt', new_path: 'after.txt' };
+      return project.api('POST', `/api/v2/automation/rename/${project.id}`, { body });
+    },
+    action: 'rename_file',
+    details: { path: 'before.txt', new_path: 'after.txt' },
+  },
   deleteFile: { act: () => project.remove('more.txt'), action: 'delete_file', details: { path: 'more.txt' } },
   commit: { act: () => project.commit('all'), action: 'commit' },
   revert: {
@@ -234,7 +243,7 @@ describe('what changes something', () => {
     const noted = changing.filter(({ audit }) => audit !== null).map(({ operationId }) => operationId);
     expect(noted.toSorted()).toEqual(Object.keys(examples).toSorted());
     const silent = changing.filter(({ audit }) => audit === null).map(({ operationId }) => operationId);
-    expect(silent).toEqual(['automationLogs', 'checkFile', 'putCapture']);
+    expect(silent).toEqual(['automationLogs', 'checkFile', 'findSymbol', 'listCompletions', 'putCapture']);
   });
 
   it.each(Object.entries(examples))(

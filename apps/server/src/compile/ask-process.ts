@@ -1,5 +1,13 @@
 import type { CompileProcess } from './compile-process.ts';
-import type { BundleKind, BundleMessage, CheckedMessage, CheckMessage } from './process/messages.ts';
+import type {
+  AssistedMessage,
+  AssistMessage,
+  BundleKind,
+  BundleMessage,
+  CheckedMessage,
+  CheckMessage,
+  FromProcess,
+} from './process/messages.ts';
 import type { BundleResult } from './process/bundle.ts';
 import { ProjectMirror, type ProjectFiles } from './project-mirror.ts';
 import { readProjectSettings, settingsPath } from './project-settings.ts';
@@ -20,35 +28,60 @@ interface Check {
 const maxWarmLength = 128 * 1024 * 1024;
 
 /** Has a process check, after it was told what is new in the project. */
-export async function askCheck(process: CompileProcess, check: Check): Promise<CheckedMessage> {
+export const askCheck = (process: CompileProcess, check: Check): Promise<CheckedMessage> =>
+  atMirror(process, check, async (mirror) => {
+    const { files, change } = check;
+    const read = await mirror.update(files, change);
+    if (!read.ok) return { kind: 'checked', errors: read.errors, outputs: [], wanted: [], warnings: [] };
+    const path = change === undefined ? {} : { path: change.path };
+    const message: CheckMessage = { kind: 'check', root: mirror.root, settings: read.settings, ...path };
+    const take = (reply: FromProcess) => (reply.kind === 'checked' ? reply : undefined);
+    return askUntilSupplied(() => process.ask(message, take), { mirror, files });
+  });
+
+type Assist = Check & { change: FileChange; position: number; of: AssistMessage['of'] };
+
+/** Has a process look at a place of a file that is told with the question. */
+export const askAssist = (process: CompileProcess, assist: Assist): Promise<AssistedMessage> =>
+  atMirror(process, assist, async (mirror) => {
+    const { files, change, position, of } = assist;
+    const read = await mirror.update(files, change);
+    if (!read.ok) return { kind: 'assisted', symbol: null, completions: [], wanted: [] };
+    const place = { root: mirror.root, settings: read.settings, path: change.path, position, of };
+    const take = (reply: FromProcess) => (reply.kind === 'assisted' ? reply : undefined);
+    return askUntilSupplied(() => process.ask({ kind: 'assist', ...place }, take), { mirror, files });
+  });
+
+/** Asks again after the files were sent that were needed for an answer. */
+async function askUntilSupplied<Reply extends { wanted: string[] }>(
+  ask: () => Promise<Reply>,
+  { mirror, files }: { mirror: ProjectMirror; files: ProjectFiles },
+): Promise<Reply> {
+  for (;;) {
+    const reply = await ask();
+    if (reply.wanted.length === 0) return reply;
+    await mirror.supply(files, reply.wanted);
+  }
+}
+
+/** Does something with what a process holds of a project, after it has made room for it. */
+async function atMirror<Result>(
+  process: CompileProcess,
+  check: Check,
+  task: (mirror: ProjectMirror) => Promise<Result>,
+): Promise<Result> {
   const { projectId } = check.files;
   const mirror = process.mirrors.get(projectId) ?? new ProjectMirror((message) => process.send(message));
   process.mirrors.delete(projectId);
   await makeRoom(process, check.maxWarmProjects);
   process.mirrors.set(projectId, mirror);
   try {
-    return await askMirror(process, mirror, check);
+    return await task(mirror);
   } catch (error) {
     // It is half told, so it starts anew next time.
     process.mirrors.delete(projectId);
     await process.send({ kind: 'forget', root: mirror.root });
     throw error;
-  }
-}
-
-async function askMirror(
-  process: CompileProcess,
-  mirror: ProjectMirror,
-  { files, change }: Check,
-): Promise<CheckedMessage> {
-  const read = await mirror.update(files, change);
-  if (!read.ok) return { kind: 'checked', errors: read.errors, outputs: [], wanted: [], warnings: [] };
-  const path = change === undefined ? {} : { path: change.path };
-  const message: CheckMessage = { kind: 'check', root: mirror.root, settings: read.settings, ...path };
-  for (;;) {
-    const checked = await process.ask(message, (reply) => (reply.kind === 'checked' ? reply : undefined));
-    if (checked.wanted.length === 0) return checked;
-    await mirror.supply(files, checked.wanted);
   }
 }
 

@@ -2,11 +2,12 @@ import type { Confinement } from '@phalanx/confinement';
 
 import { ApiError } from '../http/api-error.ts';
 import type { Turns } from '../limits/turns.ts';
-import { askBundle, askCheck, type FileChange } from './ask-process.ts';
+import { askAssist, askBundle, askCheck, type FileChange } from './ask-process.ts';
 import { type CompileProcess, CompileProcessEnded, type EndReason } from './compile-process.ts';
 import { errorLine } from './error-lines.ts';
 import { ProcessPool } from './process-pool.ts';
 import type { BundleResult } from './process/bundle.ts';
+import type { AssistedMessage, AssistMessage } from './process/messages.ts';
 import { requireKnownChecker } from './process/language-libraries.ts';
 import { type ProjectFiles, SourcesTooLarge } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
@@ -35,6 +36,10 @@ interface Failure {
   errors: string[];
 }
 
+/** An offset in UTF-16 units, and what is asked of it. */
+export type PlaceInCode = Pick<AssistMessage, 'position' | 'of'>;
+export type Assistance = Pick<AssistedMessage, 'symbol' | 'completions'>;
+
 export interface Compiler {
   /**
    * Checks `path` with `content` as it would be in the project, and emits it if it is a source. Nothing is written.
@@ -44,6 +49,8 @@ export interface Compiler {
     files: ProjectFiles,
     change: FileChange,
   ): Promise<{ ok: true; js: string | undefined; warnings: string[] } | Failure>;
+  /** What stands, or could stand, at a place of `change`; nothing when the compiler gives up. */
+  assist(files: ProjectFiles, change: FileChange & PlaceInCode): Promise<Assistance>;
   /** Checks all TypeScript sources, and emits them. */
   compileProject(files: ProjectFiles): Promise<{ ok: true; outputs: Map<string, string> } | Failure>;
   /** One script for the sandbox, which starts with `main.ts` (or `main.js`), and its source map (version 3, JSON). Types are not checked. */
@@ -107,6 +114,12 @@ export function createCompiler(options: CompilerOptions): Compiler {
           return { ok: true, js: undefined, warnings: [...errors, ...warnings] };
         return errors.length > 0 ? { ok: false, errors } : { ok: true, js: outputs[0]?.[1], warnings };
       }),
+    assist: async (files, { path, content, position, of }) => {
+      const found = await run(files, { path, timeoutMs }, (process) =>
+        askAssist(process, { files, change: { path, content }, position, of, maxWarmProjects }),
+      );
+      return 'ok' in found ? { symbol: null, completions: [] } : found;
+    },
     compileProject: (files) =>
       run(files, wholeProject, async (process) => {
         const { errors, outputs } = await askCheck(process, { files, maxWarmProjects });
@@ -173,6 +186,7 @@ export function compileInTurns(compiler: Compiler, turns: Turns): Compiler {
   return {
     ...compiler,
     compileFile: (files, change) => turns.run(userOf(files), () => compiler.compileFile(files, change)),
+    assist: (files, change) => turns.run(userOf(files), () => compiler.assist(files, change)),
     compileProject: (files) => turns.run(userOf(files), () => compiler.compileProject(files)),
     bundleProject: (files) => turns.run(userOf(files), () => compiler.bundleProject(files)),
     bundleDirectCode: (owner, code) => turns.run(owner, () => compiler.bundleDirectCode(owner, code)),

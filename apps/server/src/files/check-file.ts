@@ -1,4 +1,6 @@
-import { findCompiledPath } from '../compile/source-paths.ts';
+import type { Assistance, PlaceInCode } from '../compile/compiler.ts';
+import type { ProjectFiles } from '../compile/project-mirror.ts';
+import { findCompiledPath, isTypeScript } from '../compile/source-paths.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { readSavedState } from '../projects/saved-state.ts';
@@ -13,20 +15,40 @@ interface Findings {
   warnings: string[];
 }
 
+interface Draft {
+  projectId: string;
+  path: string;
+  content: NewContent;
+}
+
 /** What a write of this content would say; nothing is changed. */
-export async function checkFile(
+export async function checkFile(desk: ProjectDesk, draft: Draft): Promise<Findings> {
+  const { path, content } = draft;
+  const files = await filesAround(desk, draft);
+  if (findCompiledPath(path) === undefined)
+    return { errors: [], warnings: await reviewFile(desk, files, { path, content }) };
+  const result = await desk.compiler.compileFile(files, { path, content: await content.readText() });
+  return result.ok ? { errors: [], warnings: result.warnings } : { errors: result.errors, warnings: [] };
+}
+
+/** What stands, or could stand, at a place of a file as it would be saved. */
+export async function assistFile(
   desk: ProjectDesk,
-  { projectId, path, content }: { projectId: string; path: string; content: NewContent },
-): Promise<Findings> {
+  { position, of, ...draft }: Draft & PlaceInCode,
+): Promise<Assistance> {
+  const { path, content } = draft;
+  const files = await filesAround(desk, draft);
+  if (!isTypeScript(path) || position > content.sizeBytes) return { symbol: null, completions: [] };
+  return desk.compiler.assist(files, { path, content: await content.readText(), position, of });
+}
+
+/** The saved files, when the draft could be one of them. */
+async function filesAround(desk: ProjectDesk, { projectId, path, content }: Draft): Promise<ProjectFiles> {
   await requireContent(path, content);
   const { files: treeId } = await desk.repositories.read(projectId, async (repository) => {
     const state = await readSavedState(repository);
     await requirePlace(repository, state, path);
     return state;
   });
-  const files = createProjectFiles(projectId, treeId, (work) => desk.repositories.read(projectId, work));
-  if (findCompiledPath(path) === undefined)
-    return { errors: [], warnings: await reviewFile(desk, files, { path, content }) };
-  const result = await desk.compiler.compileFile(files, { path, content: await content.readText() });
-  return result.ok ? { errors: [], warnings: result.warnings } : { errors: result.errors, warnings: [] };
+  return createProjectFiles(projectId, treeId, (work) => desk.repositories.read(projectId, work));
 }

@@ -2,6 +2,8 @@ import type { Confinement } from '@phalanx/confinement';
 import { fileRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
+import type { Assistance } from '../compile/compiler.ts';
+import type { Principal } from '../http/principal.ts';
 import { namesVersion } from '../http/representations.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
@@ -9,13 +11,14 @@ import type { Limits } from '../limits/limits.ts';
 import { deskFor, type ProjectDesk } from '../projects/project-desk.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
 import { acceptLargeBodies, findStagedBody } from './accept-large-bodies.ts';
-import { checkFile } from './check-file.ts';
+import { assistFile, checkFile } from './check-file.ts';
 import { deleteFile } from './delete-file.ts';
 import { requirePath } from './file-path.ts';
 import { fileTag, preconditionOf } from './file-version.ts';
 import { listProjectFiles } from './list-files.ts';
 import { contentOf } from './new-content.ts';
 import { getFile, readFileReply } from './read-file.ts';
+import { renameFile } from './rename-file.ts';
 import { replaceFiles } from './replace-files.ts';
 import { writeFile } from './write-file.ts';
 
@@ -26,7 +29,13 @@ interface FileRoutesOptions {
   limits: Limits;
 }
 
-/** `PUT, GET, DELETE /automation/file/:id` · `POST /automation/check/:id` · `GET, PUT /automation/files/:id` */
+interface AssistRequest {
+  principal: Principal;
+  params: { id: string };
+  body: { path: string; content: string; position: number };
+}
+
+/** `PUT, GET, DELETE /automation/file/:id` · `POST /automation/{check,symbol,completions,rename}/:id` · `GET, PUT /automation/files/:id` */
 export async function addFileRoutes(
   app: FastifyInstance,
   { access, desk, confinement, limits }: FileRoutesOptions,
@@ -92,12 +101,38 @@ export async function addFileRoutes(
     return { success: true, ...(await checkFile(desk, { projectId: id, path, content })) };
   });
 
+  const assist = async (
+    { principal, params, body }: AssistRequest,
+    of: 'symbol' | 'completions',
+  ): Promise<Assistance> => {
+    const path = requirePath(body.path);
+    const { id } = await access.getProject(principal, params.id, editors);
+    const content = contentOf(body.content, undefined);
+    const { position } = body;
+    return assistFile(deskFor(desk, principal.userId), { projectId: id, path, content, position, of });
+  };
+  addRoute(app, fileRoutes.symbol, async (request) => {
+    const { symbol } = await assist(request, 'symbol');
+    return { success: true, symbol };
+  });
+  addRoute(app, fileRoutes.completions, async (request) => {
+    const { completions } = await assist(request, 'completions');
+    return { success: true, completions };
+  });
+
   addRoute(app, fileRoutes.delete, async ({ principal, params, query, deed, raw }) => {
     const path = requirePath(query.path);
     const project = await access.getProject(principal, params.id, editors);
     onProject(deed, project, { path });
     await deleteFile(desk, { projectId: project.id, path, precondition: preconditionOf(raw) });
     return { success: true, message: `${path} was deleted.` };
+  });
+
+  addRoute(app, fileRoutes.rename, async ({ principal, params, body, deed }) => {
+    const [from, to] = [requirePath(body.path), requirePath(body.new_path)];
+    const { id: projectId, ...project } = await access.getProject(principal, params.id, editors);
+    onProject(deed, { id: projectId, ...project }, { path: from, new_path: to });
+    return { success: true, ...(await renameFile(deskFor(desk, principal.userId), { projectId, from, to })) };
   });
 
   addRoute(app, fileRoutes.list, async ({ principal, params, query }) => {

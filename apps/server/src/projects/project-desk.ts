@@ -5,7 +5,7 @@ import type { ProjectSizes, ProjectTotals } from './project-sizes.ts';
 /** What working on the files of projects takes. */
 export interface ProjectDesk {
   readonly repositories: ProjectRepositories;
-  readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject'>;
+  readonly compiler: Pick<Compiler, 'compileFile' | 'compileProject' | 'assist'>;
   readonly parameters: { findSchemaProblem(schema: string, userId?: string): Promise<string | undefined> };
   readonly totals: ProjectTotals;
   readonly sizes: Pick<ProjectSizes, 'add'>;
@@ -18,6 +18,7 @@ export function deskFor(desk: ProjectDesk, userId: string): ProjectDesk {
     ...desk,
     compiler: {
       compileFile: (files, change) => compiler.compileFile({ ...files, userId }, change),
+      assist: (files, change) => compiler.assist({ ...files, userId }, change),
       compileProject: (files) => compiler.compileProject({ ...files, userId }),
     },
     parameters: { findSchemaProblem: (schema) => parameters.findSchemaProblem(schema, userId) },

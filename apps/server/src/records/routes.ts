@@ -10,7 +10,7 @@ import { parseTime } from '../http/time-input.ts';
 import { beginningOfUuidV7 } from '../uuid-v7.ts';
 import type { AutomationAccess } from './access-store.ts';
 import type { BrowseStore, Wanted } from './browse/browse-store.ts';
-import type { Narrowing } from './browse/count-matches.ts';
+import type { Narrowing } from './browse/match-store.ts';
 import { cellsMatching, kindOf } from './cells.ts';
 import type { RecordChanges } from './record-changes.ts';
 import type { ReadRecord } from './record-view.ts';

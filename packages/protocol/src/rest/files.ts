@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 
+import { CodeCompletion, CodeSymbol } from '../code.ts';
 import type { ErrorCode } from '../errors.ts';
 import { Id } from '../ids.ts';
 import { success, SuccessMessage, type RouteContract } from './contract.ts';
@@ -72,6 +73,21 @@ const whyNotSaved = [
   'too_busy',
 ] as const satisfies readonly ErrorCode[];
 
+const whyNotChecked = [
+  'project_not_found',
+  'invalid_path',
+  'invalid_content',
+  'compiled_file',
+  'source_conflict',
+  'compiled_path_taken',
+] as const satisfies readonly ErrorCode[];
+const checkedBytes = 1024 * 1024;
+const placeInCode = Type.Object({
+  path,
+  content: Type.String(),
+  position: Type.Integer({ minimum: 0, description: 'Where in `content`, in UTF-16 units' }),
+});
+
 export const fileRoutes = {
   write: {
     method: 'PUT',
@@ -130,7 +146,7 @@ export const fileRoutes = {
     audit: null,
     params,
     body: Type.Object({ path, content: Type.String() }),
-    bodyLimitBytes: 1024 * 1024,
+    bodyLimitBytes: checkedBytes,
     responses: {
       200: Type.Object({
         success,
@@ -140,14 +156,37 @@ export const fileRoutes = {
         warnings: Type.Array(Type.String(), { description: 'Lines of what would be saved all the same' }),
       }),
     },
-    errors: [
-      'project_not_found',
-      'invalid_path',
-      'invalid_content',
-      'compiled_file',
-      'source_conflict',
-      'compiled_path_taken',
-    ],
+    errors: whyNotChecked,
+  },
+  symbol: {
+    method: 'POST',
+    path: '/api/v2/automation/symbol/:id',
+    operationId: 'findSymbol',
+    tag: 'Files',
+    summary: 'Tell what stands at a place in a file as it would be saved',
+    description: 'For editors: the type, documentation and signatures of the name at `position`.',
+    scope: 'edit',
+    audit: null,
+    params,
+    body: placeInCode,
+    bodyLimitBytes: checkedBytes,
+    responses: { 200: Type.Object({ success, symbol: Type.Union([CodeSymbol, Type.Null()]) }) },
+    errors: whyNotChecked,
+  },
+  completions: {
+    method: 'POST',
+    path: '/api/v2/automation/completions/:id',
+    operationId: 'listCompletions',
+    tag: 'Files',
+    summary: 'List what could stand at a place in a file as it would be saved',
+    description: 'For editors: members after a dot, words of a union in quotes, or else the globals.',
+    scope: 'edit',
+    audit: null,
+    params,
+    body: placeInCode,
+    bodyLimitBytes: checkedBytes,
+    responses: { 200: Type.Object({ success, completions: Type.Array(CodeCompletion) }) },
+    errors: whyNotChecked,
   },
   delete: {
     method: 'DELETE',
@@ -162,6 +201,27 @@ export const fileRoutes = {
     query: Type.Object({ path }),
     responses: { 200: SuccessMessage },
     errors: ['project_not_found', 'precondition_failed', 'file_not_found', 'invalid_path', 'compiled_file'],
+  },
+  rename: {
+    method: 'POST',
+    path: '/api/v2/automation/rename/:id',
+    operationId: 'renameFile',
+    tag: 'Files',
+    summary: 'Rename a file, and what names it in the imports of others',
+    description: 'All or nothing: the project as it would be is checked and compiled as a whole.',
+    scope: 'edit',
+    audit: 'rename_file',
+    params,
+    body: Type.Object({ path, new_path: path }),
+    responses: {
+      200: Type.Object({
+        success,
+        etag: treeEtag,
+        changed: Type.Array(Type.String(), { description: 'Other files whose imports name it anew' }),
+        warnings: Type.Array(Type.String(), { description: 'As those of a write' }),
+      }),
+    },
+    errors: ['project_not_found', 'file_not_found', ...whyNotSaved],
   },
   list: {
     method: 'GET',

@@ -1,4 +1,4 @@
-// The only place that knows the compiler's API, which may change with any release.
+// Beside `assist.ts` the only place that knows the compiler's API, which may change with any release.
 import { randomBytes } from 'node:crypto';
 
 import {
@@ -6,13 +6,16 @@ import {
   DiagnosticCategory,
   type Diagnostic,
   type Program,
+  type Project,
   type Snapshot,
 } from 'typescript/unstable/sync';
 
 import { defaultOptions, fixedOptions } from '../checking-options.ts';
 import { isTypeScript } from '../source-paths.ts';
+import { describeSymbol, listCompletions } from './assist.ts';
 import type { Sources } from './import-graph.ts';
 import { createLibraryReader, findLibraryFolder } from './language-libraries.ts';
+import type { AssistedMessage, AssistMessage } from './messages.ts';
 import { VirtualFiles, type FileContent } from './virtual-files.ts';
 
 /** One mistake. Offsets count UTF-16 units. */
@@ -40,6 +43,8 @@ interface WarmProject {
 
 type ChangeKind = 'changed' | 'created' | 'deleted';
 
+const globalName = /^(?:declare )?(?:const|function|class|interface|type) (\w+)/gm;
+
 /** A native checker with projects kept warm in it. Its calls block the thread. */
 export class Checker {
   readonly #files: VirtualFiles;
@@ -51,12 +56,15 @@ export class Checker {
   readonly #agentTypes = `/t${this.#secret}/agent.d.ts`;
   /** By absolute name: what the native checker has to be told at its next update. */
   readonly #pending = new Map<string, ChangeKind>();
+  /** Names that every file sees. */
+  readonly #globals: readonly string[];
   #closing: string[] = [];
   #snapshot: Snapshot | undefined;
 
   constructor(agentTypes: string) {
     this.#files = new VirtualFiles(createLibraryReader(this.#libraryFolder));
     this.#files.setFixed(this.#agentTypes, agentTypes);
+    this.#globals = Array.from(agentTypes.matchAll(globalName), ([, name = '']) => name);
     this.#api = new API({ cwd: '/', fs: this.#files.callbacks });
   }
 
@@ -89,25 +97,43 @@ export class Checker {
   check(root: string, options: object, path?: string): { messages: CheckerMessage[]; wanted: string[] } {
     const project = this.#warm(root);
     this.#files.takeWanted();
-    const program = this.#open(root, project, options);
+    const { program } = this.#open(root, project, options);
     const file = path === undefined ? undefined : `${root}/${path}`;
     const found = listDiagnostics(program, file).filter(
       ({ fileName = project.config }) =>
         fileName === project.config ||
         (file === undefined ? fileName.startsWith(`${root}/`) : fileName === file),
     );
-    const wanted = this.#files.takeWanted().filter((name) => name.startsWith(`${root}/`));
     return {
       messages: found.map((diagnostic) => this.#message(root, diagnostic)),
-      wanted: wanted.map((name) => name.slice(root.length + 1)),
+      wanted: this.#takeWanted(root),
     };
+  }
+
+  /** What stands, or could stand, at a place. `wanted` as of a check. */
+  assist({ root, settings, path, position, of }: AssistMessage): Omit<AssistedMessage, 'kind'> {
+    const warm = this.#warm(root);
+    this.#files.takeWanted();
+    const project = this.#open(root, warm, settings.options);
+    const show = (text: string): string => this.#withoutPlaces(root, text);
+    const place = { project, file: `${root}/${path}`, position, show };
+    const found = {
+      symbol: of === 'symbol' ? describeSymbol(place) : null,
+      completions: of === 'completions' ? listCompletions(place, this.#globals) : [],
+    };
+    return { ...found, wanted: this.#takeWanted(root) };
+  }
+
+  #takeWanted(root: string): string[] {
+    const wanted = this.#files.takeWanted().filter((name) => name.startsWith(`${root}/`));
+    return wanted.map((name) => name.slice(root.length + 1));
   }
 
   /** What does not even parse in a text that belongs to no project. */
   checkSyntax(path: string, content: string): CheckerMessage[] {
     const root = `/s${this.#secret}`;
     this.change(root, { set: [[path, content]], removed: [] });
-    const program = this.#open(root, this.#warm(root), {});
+    const { program } = this.#open(root, this.#warm(root), {});
     const found = program.getSyntacticDiagnostics(`${root}/${path}`);
     const messages = found.map((diagnostic) => this.#message(root, diagnostic));
     this.forget(root);
@@ -201,13 +227,13 @@ export class Checker {
     return pending;
   }
 
-  #open(root: string, project: WarmProject, options: object): Program {
+  #open(root: string, project: WarmProject, options: object): Project {
     this.#writeRoots(root, project);
     this.#writeConfig(project, options);
     return this.#update(project);
   }
 
-  #update(project: WarmProject): Program {
+  #update(project: WarmProject): Project {
     const before = this.#snapshot;
     const snapshot = this.#api.updateSnapshot({
       fileChanges: this.#takePending(),
@@ -220,7 +246,7 @@ export class Checker {
     before?.dispose();
     const opened = snapshot.getProject(project.config);
     if (opened === undefined) throw new Error('The checker did not open the project');
-    return opened.program;
+    return opened;
   }
 
   #message(root: string, diagnostic: Diagnostic): CheckerMessage {

@@ -8,7 +8,8 @@ export interface Sources {
 }
 
 /** Relative paths in imports, exports, references and declarations of modules. */
-const specifier = /\b(?:from|import|require|module|path\s*=)\s*\(?\s*(['"`])(\.\.?(?:\/[^'"`\n]*)?)\1/g;
+export const specifier =
+  /\b(?:from|import|require|module|path\s*=)\s*\(?\s*(['"`])(\.\.?(?:\/[^'"`\n]*)?)\1/g;
 
 /** What `text` names of other files, as it is written there. */
 const listSpecifiers = (text: string): string[] =>
@@ -17,7 +18,7 @@ const listSpecifiers = (text: string): string[] =>
 const declarations = ['', '.d.ts', '.d.mts', '.d.cts', '/index.d.ts'];
 
 /** The file of the project that is meant; undefined when there is none yet; null outside the project. */
-function findTarget({ has }: Sources, importer: string, name: string): string | undefined | null {
+export function findTarget({ has }: Sources, importer: string, name: string): string | undefined | null {
   const target = findImportedPath(importer, name);
   if (target === undefined) return null;
   const base = target.replace(/\.[mc]?js$/, '');

@@ -63,7 +63,8 @@ async function receive(getChecker: () => Checker, message: ToProcess): Promise<v
   else if (message.kind === 'check') {
     const { errors, warnings, ...checked } = await check(getChecker(), message);
     send({ ...checked, errors: limitLines(errors), warnings: limitLines(warnings) });
-  } else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
+  } else if (message.kind === 'assist') send({ kind: 'assisted', ...getChecker().assist(message) });
+  else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
 }
 
 async function bundleModules(

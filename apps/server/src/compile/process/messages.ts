@@ -1,3 +1,4 @@
+import { CodeCompletion, CodeSymbol } from '@phalanx/protocol';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -22,6 +23,16 @@ const CheckMessage = Type.Object({
   root: Type.String(),
   settings: Settings,
   path: Type.Optional(Type.String()),
+});
+
+/** What stands, or could stand, at a place of a file. */
+const AssistMessage = Type.Object({
+  kind: Type.Literal('assist'),
+  root: Type.String(),
+  settings: Settings,
+  path: Type.String(),
+  position: Type.Integer(),
+  of: Type.Enum(['symbol', 'completions']),
 });
 
 const BundleKind = Type.Enum(['project', 'direct code']);
@@ -50,13 +61,15 @@ const ToProcess = Type.Union([
   StartMessage,
   FilesMessage,
   CheckMessage,
+  AssistMessage,
   BundleMessage,
   ContentMessage,
   ForgetMessage,
 ]);
-/** What the server tells a compile process. At most one `check` or `bundle` is under way. */
+/** What the server tells a compile process. At most one `check`, `assist` or `bundle` is under way. */
 export type ToProcess = Static<typeof ToProcess>;
 export type CheckMessage = Static<typeof CheckMessage>;
+export type AssistMessage = Static<typeof AssistMessage>;
 export type BundleMessage = Static<typeof BundleMessage>;
 
 /** It has started another one: these are all that its memory limit is for. */
@@ -75,6 +88,13 @@ const CheckedMessage = Type.Object({
   warnings: Type.Array(Type.String()),
 });
 
+const AssistedMessage = Type.Object({
+  kind: Type.Literal('assisted'),
+  symbol: Type.Union([CodeSymbol, Type.Null()]),
+  completions: Type.Array(CodeCompletion),
+  wanted: Type.Array(Type.String()),
+});
+
 const BundledMessage = Type.Object({
   kind: Type.Literal('bundled'),
   errors: Type.Array(Type.String()),
@@ -84,10 +104,17 @@ const BundledMessage = Type.Object({
 
 const ReadMessage = Type.Object({ kind: Type.Literal('read'), path: Type.String() });
 
-const FromProcess = Type.Union([ProcessesMessage, CheckedMessage, BundledMessage, ReadMessage]);
+const FromProcess = Type.Union([
+  ProcessesMessage,
+  CheckedMessage,
+  AssistedMessage,
+  BundledMessage,
+  ReadMessage,
+]);
 /** What a compile process tells the server. */
 export type FromProcess = Static<typeof FromProcess>;
 export type CheckedMessage = Static<typeof CheckedMessage>;
+export type AssistedMessage = Static<typeof AssistedMessage>;
 export type BundledMessage = Static<typeof BundledMessage>;
 
 const toProcess = Compile(ToProcess);

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Db } from '../../db/database.ts';
 import type { RecordList, ReviewScope } from './record-list.ts';
 import type { StoredRecord } from '../stored-record.ts';
-import { countMatches, isWithin, narrowConditions, type Counts, type Narrowing } from './count-matches.ts';
+import { countMatches, isWithin, narrowConditions, type Counts, type Narrowing } from './match-store.ts';
 import { listConditions, valuesOf } from './tally-store.ts';
 
 // A type, not an interface: only that has the index signature kysely asks for.

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { openDatabase, type Db } from '../../db/database.ts';
 import { createBrowseStore, type BrowseQuery, type Wanted } from './browse-store.ts';
 import { beginningOfUuidV7 } from '../../uuid-v7.ts';
-import type { Narrowing } from './count-matches.ts';
+import type { Narrowing } from './match-store.ts';
 import { allCells, cellOf, cellsMatching, kindOf } from '../cells.ts';
 import type { ReviewScope } from './record-list.ts';
 import { protectionEnd } from '../retention/protection-end.ts';

@@ -1,0 +1,117 @@
+// Beside `checker.ts` the only place that knows the compiler's API.
+import type { CodeCompletion, CodeSymbol } from '@phalanx/protocol';
+import { isFunctionTypeNode, SyntaxKind } from 'typescript/unstable/ast';
+import {
+  CompletionItemKind,
+  SignatureKind,
+  SymbolFlags,
+  type Project,
+  type Signature,
+  type Symbol,
+} from 'typescript/unstable/sync';
+
+/** Longer types and texts are nothing to read in an editor. */
+const maxLength = 2_000;
+const maxSignatures = 10;
+const maxCompletions = 1_000;
+/** So many completions say their type and documentation too. */
+const maxDescribed = 100;
+
+interface Place {
+  readonly project: Project;
+  readonly file: string;
+  readonly position: number;
+  /** Takes out of a text what is nobody's business. */
+  readonly show: (text: string) => string;
+}
+
+const shown = ({ show }: Place, text: string): string => show(text).slice(0, maxLength);
+
+/** What stands at a place: the name that the cursor is in or behind. */
+export function describeSymbol(place: Place): CodeSymbol | null {
+  const { file, position } = place;
+  const { checker } = place.project;
+  const found = checker.getSymbolAtPosition(file, position);
+  if (found === undefined || isWholeFile(found)) return null;
+  const type = checker.getTypeAtPosition(file, position) ?? checker.getTypeOfSymbol(found);
+  if (type === undefined) return null;
+  const signatures = checker.getSignaturesOfType(type, SignatureKind.Call).slice(0, maxSignatures);
+  return {
+    name: shown(place, found.name),
+    type: shown(place, checker.typeToString(type)),
+    documentation: documentationOf(place, found),
+    signatures: signatures.flatMap((signature) => describeSignature(place, signature) ?? []),
+  };
+}
+
+/** Where nothing else stands, the checker names the module itself. */
+const isWholeFile = ({ name, flags }: Symbol): boolean =>
+  (flags & SymbolFlags.ValueModule) !== 0 && name.startsWith('"');
+
+function documentationOf(place: Place, symbol: Symbol): string {
+  const { checker } = place.project;
+  const isAlias = (symbol.flags & SymbolFlags.Alias) !== 0;
+  return shown(
+    place,
+    checker.getDocumentationCommentOfSymbol(isAlias ? checker.getAliasedSymbol(symbol) : symbol),
+  );
+}
+
+function describeSignature(place: Place, signature: Signature): CodeSymbol['signatures'][number] | undefined {
+  const { checker, emitter } = place.project;
+  const declared = checker.signatureToSignatureDeclaration(signature, SyntaxKind.FunctionType);
+  if (declared === undefined || !isFunctionTypeNode(declared)) return undefined;
+  const parameters = declared.parameters.map((parameter) => withoutUndefined(emitter.printNode(parameter)));
+  return {
+    parameters: parameters.map((text) => shown(place, text)),
+    returns: declared.type === undefined ? '' : shown(place, emitter.printNode(declared.type)),
+  };
+}
+
+/** That a parameter may be left out is said by its question mark. */
+const withoutUndefined = (parameter: string): string =>
+  parameter.replace(/^(\w+\?: .*) \| undefined$/s, '$1');
+
+/** What could stand at a place; where the checker gives nothing of its own, such as for a name alone, the globals. */
+export function listCompletions(place: Place, globals: readonly string[]): CodeCompletion[] {
+  const entries = readEntries(place);
+  if (entries === undefined)
+    return globals.map((name) => ({ name, kind: 'variable', type: '', documentation: '' }));
+  return entries.slice(0, maxCompletions).map(({ name, kind = CompletionItemKind.Text, symbol }, index) => ({
+    name: shown(place, name),
+    kind: kindWords[kind] ?? 'text',
+    ...(symbol === undefined || index >= maxDescribed
+      ? { type: '', documentation: '' }
+      : { type: typeOf(place, symbol), documentation: documentationOf(place, symbol) }),
+  }));
+}
+
+/** The checker of this version throws where it would have to look into all modules. */
+function readEntries({ project: { checker }, file, position }: Place) {
+  try {
+    return checker.getCompletionsAtPosition(file, position, { includeSymbol: true })?.entries ?? [];
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('needs auto imports')) return undefined;
+    throw error;
+  }
+}
+
+function typeOf(place: Place, symbol: Symbol): string {
+  const { checker } = place.project;
+  const type = checker.getTypeOfSymbol(symbol);
+  return type === undefined ? '' : shown(place, checker.typeToString(type));
+}
+
+const kindWords: Record<number, CodeCompletion['kind']> = {
+  [CompletionItemKind.Method]: 'method',
+  [CompletionItemKind.Function]: 'function',
+  [CompletionItemKind.Field]: 'property',
+  [CompletionItemKind.Property]: 'property',
+  [CompletionItemKind.Variable]: 'variable',
+  [CompletionItemKind.Class]: 'class',
+  [CompletionItemKind.Interface]: 'interface',
+  [CompletionItemKind.Enum]: 'enum',
+  [CompletionItemKind.Keyword]: 'keyword',
+  [CompletionItemKind.EnumMember]: 'constant',
+  [CompletionItemKind.Constant]: 'constant',
+};
