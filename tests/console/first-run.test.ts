@@ -63,8 +63,8 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.locator('.cm-symbol b', { hasText: 'text: string | RegExp' }).waitFor();
   expect(await findViolations(page)).toEqual([]);
   await page.keyboard.press('Escape');
-  await editor.getByText('screenContent').hover();
-  await page.locator('.cm-tooltip-hover').getByText('Reads the screen').waitFor();
+  await editor.getByText('waitForIdle').hover();
+  await page.locator('.cm-tooltip-hover').getByText('Promise<AndroidNode>').waitFor();
 
   // Fixed, saved, committed.
   await editor.click();
