@@ -72,12 +72,12 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await paste(page, await readFile(sample, 'utf8'));
   await page.keyboard.press('Control+s');
   await page.getByText(/^Saved at/).waitFor();
-  await page.getByRole('button', { name: 'AGENTS.md' }).click();
+  await page.getByRole('listitem').getByRole('button', { name: 'AGENTS.md' }).click();
   await page.getByRole('button', { name: 'Rename AGENTS.md' }).click();
   await page.getByLabel('Path').fill('docs/notes.md');
   await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
-  await page.getByRole('button', { name: 'docs/notes.md' }).waitFor();
-  await page.getByRole('button', { name: 'main.ts' }).click();
+  await page.getByRole('button', { name: 'Delete docs/notes.md' }).waitFor();
+  await page.getByRole('listitem').getByRole('button', { name: 'main.ts' }).click();
   await page.getByRole('button', { name: 'Commit…' }).click();
   await page.getByLabel('What has changed').fill('A sample that meets an unknown screen');
   await page.getByRole('dialog').getByText('main.ts · added').waitFor();
