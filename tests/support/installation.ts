@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { ApiClient } from '@phalanx/cli/api-client';
+import { ApiClient, ApiRefusal } from '@phalanx/cli/api-client';
 import { until } from '@phalanx/cli/testing/until';
 import { deviceRoutes, isEnded, launchRoutes, logRoutes, runRoutes } from '@phalanx/protocol';
 import type { Device, LogEntry, Run } from '@phalanx/protocol';
@@ -114,13 +114,22 @@ export class Installation {
     return devices.filter(isReady);
   }
 
-  /** Returns the launch ID. */
-  async launch(deviceId: string, code: string): Promise<string> {
+  /**
+   * Returns the launch ID. On a busy machine, code may take longer to load than a launch may take: whoever is told so
+   * launches again.
+   */
+  async launch(deviceId: string, code: string, tries = 3): Promise<string> {
     const launchId = randomUUID();
-    await this.api.call(launchRoutes.launchDirect, {
-      body: { device_id: deviceId, launch_id: launchId, command: 'start', code },
-    });
-    return launchId;
+    try {
+      await this.api.call(launchRoutes.launchDirect, {
+        body: { device_id: deviceId, launch_id: launchId, command: 'start', code },
+      });
+      return launchId;
+    } catch (error) {
+      if (tries === 1 || !(error instanceof ApiRefusal) || error.code !== 'launch_not_acknowledged')
+        throw error;
+      return this.launch(deviceId, code, tries - 1);
+    }
   }
 
   async findRun(launchId: string): Promise<Run | undefined> {
