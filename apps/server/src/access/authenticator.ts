@@ -14,8 +14,8 @@ const lastUseFlushMs = 30_000;
 
 const refuse = (reason: string): ApiError => ApiError.of('unauthorized', { reason });
 
-function secretOf(authorization: string | undefined): string {
-  if (authorization === undefined) throw refuse('The request has no token.');
+function secretOf(authorization: string): string {
+  if (authorization === '') throw refuse('The request has no token.');
   const secret = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (secret === undefined) throw refuse('The Authorization header is malformed.');
   return secret;
@@ -57,6 +57,8 @@ interface AuthenticatorOptions {
 export function createAuthenticator({ store, clock, limits, onError }: AuthenticatorOptions): Authenticator {
   const cache = new LRUCache<string, Principal>({ max: cacheSize });
   const lastUses = new Map<string, number>();
+  /** What each connection was let in with: most send one token again and again, and to hash it takes a microsecond. */
+  const entries = new WeakMap<object, { authorization: string; hash: string }>();
   const forgetListeners: ((tokenId: string) => void)[] = [];
   let revocations = 0;
 
@@ -86,31 +88,54 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
     return principalOf(found.token, found.user);
   };
 
-  const admit = async (hash: string, secret?: string): Promise<Principal> => {
+  const read = async (hash: string, secret?: string): Promise<Principal> => {
     const revocationsBefore = revocations;
-    const known = cache.get(hash) ?? (await lookUp(hash, secret));
-    const now = clock.now();
-    if (known.expiresAt !== null && known.expiresAt <= now) throw refuse('The token has expired.');
+    const principal = await lookUp(hash, secret);
     // What was read before a revocation must not come back into the cache after it.
-    if (revocations === revocationsBefore) cache.set(hash, known);
-    lastUses.set(known.tokenId, now);
-    limits.spend('requests', known.tokenId, known.userId);
-    return known;
+    if (revocations === revocationsBefore) cache.set(hash, principal);
+    return principal;
+  };
+
+  const admit = (principal: Principal): Principal => {
+    const { expiresAt, tokenId, userId } = principal;
+    const now = clock.now();
+    if (expiresAt !== null && expiresAt <= now) throw refuse('The token has expired.');
+    lastUses.set(tokenId, now);
+    limits.spend('requests', tokenId, userId);
+    return principal;
+  };
+
+  const countRefusal = (error: unknown, address: () => string): never => {
+    if (error instanceof ApiError && error.code === 'unauthorized') limits.spend('bad_tokens', address());
+    throw error;
+  };
+
+  const findEntered = (authorization: string | undefined, connection: object): Principal | undefined => {
+    const entry = entries.get(connection);
+    return entry?.authorization === authorization ? cache.get(entry?.hash ?? '') : undefined;
+  };
+
+  const enter = async (authorization = '', address: () => string, connection: object): Promise<Principal> => {
+    const secret = secretOf(authorization);
+    const hash = hashTokenSecret(secret);
+    const known = cache.get(hash);
+    if (known === undefined) requireGuesses(secret, address);
+    const principal = admit(known ?? (await read(hash, secret)));
+    entries.set(connection, { authorization, hash });
+    return principal;
   };
 
   return {
-    async authenticate(authorization, address) {
+    authenticate(authorization, address, connection = {}) {
       try {
-        const secret = secretOf(authorization);
-        const hash = hashTokenSecret(secret);
-        if (!cache.has(hash)) requireGuesses(secret, address);
-        return await admit(hash, secret);
+        const known = findEntered(authorization, connection);
+        if (known !== undefined) return admit(known);
+        return enter(authorization, address, connection).catch((error) => countRefusal(error, address));
       } catch (error) {
-        if (error instanceof ApiError && error.code === 'unauthorized') limits.spend('bad_tokens', address());
-        throw error;
+        return countRefusal(error, address);
       }
     },
-    authenticateHash: (tokenHash) => admit(tokenHash),
+    authenticateHash: async (hash) => admit(cache.get(hash) ?? (await read(hash))),
     forget(tokenId) {
       revocations += 1;
       for (const [hash, principal] of cache) if (principal.tokenId === tokenId) cache.delete(hash);

@@ -25,7 +25,7 @@ export const authenticateGitCaller = (
   authenticate: Authenticate,
   authorization: string | undefined,
   address: () => string,
-): Promise<Principal> => authenticate(bearerOf(authorization), address);
+): Principal | Promise<Principal> => authenticate(bearerOf(authorization), address);
 
 /** The project that this caller may fetch from or push to. Throws what the error table has for that. */
 export async function admitGitCaller(

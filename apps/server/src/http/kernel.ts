@@ -9,7 +9,7 @@ import { type Authenticate, type FindCaller, requireCallers } from './authentica
 import { callerAddress, networkOf, peerAddress, type TrustProxy } from './caller-address.ts';
 import { type DeedLog, noteDeeds } from './deed.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './error-replies.ts';
-import { compressReplies, tagReplies } from './representations.ts';
+import { representReplies } from './representations.ts';
 import { acceptJsonBodies, checkBodiesFirst, maxJsonBytes } from './request-bodies.ts';
 import { compileValidator } from './validation.ts';
 
@@ -79,8 +79,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     done();
   });
   checkBodiesFirst(app);
-  tagReplies(app);
-  compressReplies(app);
+  representReplies(app);
   acceptJsonBodies(app);
   answerErrors(app);
   const { authenticate, findCaller } = options;

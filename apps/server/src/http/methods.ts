@@ -35,11 +35,11 @@ const notAllowed = (request: FastifyRequest, reply: FastifyReply, taken: Iterabl
 /** Methods that no route is made for, such as PROPFIND: the path is looked up here. */
 function refuseUnknown(app: FastifyInstance, taken: ReadonlyMap<string, Set<string>>): void {
   const usual: readonly string[] = allMethods;
-  app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404 || usual.includes(request.method)) return;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404 || usual.includes(request.method)) return done();
     const path = request.url.split('?', 1)[0] ?? '';
     const methods = taken.get(path) ?? [...taken].find(([url]) => patternOf(url).test(path))?.[1];
-    if (methods !== undefined) throw notAllowed(request, reply, methods);
+    done(methods && notAllowed(request, reply, methods));
   });
 }
 

@@ -13,13 +13,6 @@ export function namesVersion(header: string, tag: string | undefined): boolean {
 }
 
 /** Every JSON that is read has an `ETag`; who names it in `If-None-Match` gets a 304 without a body. */
-export function tagReplies(app: FastifyInstance): void {
-  app.addHook('onSend', (request, reply, payload: unknown, done) => {
-    if (request.method === 'GET' && reply.statusCode === 200) done(null, tagged(request, reply, payload));
-    else done(null, payload);
-  });
-}
-
 function tagged(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   if (typeof payload === 'string' && !reply.hasHeader('etag'))
     void reply.header('etag', `W/"${hash('sha1', payload, 'base64url')}"`);
@@ -77,9 +70,11 @@ function sizeOf(reply: FastifyReply, payload: unknown): number {
   return isStream(payload) ? Number(reply.getHeader('content-length') ?? Infinity) : 0;
 }
 
-/** Large replies are compressed for callers who ask for it. */
-export function compressReplies(app: FastifyInstance): void {
-  app.addHook('onSend', (request, reply, payload: unknown, done) => {
+/** What is read gets its `ETag`, and large replies are compressed for callers who ask for it. */
+export function representReplies(app: FastifyInstance): void {
+  app.addHook('onSend', (request, reply, body: unknown, done) => {
+    const isRead = request.method === 'GET' && reply.statusCode === 200;
+    const payload = isRead ? tagged(request, reply, body) : body;
     if (sizeOf(reply, payload) < minBytes || !isCompressible(reply)) return done(null, payload);
     void reply.header('vary', 'accept-encoding');
     const coding = chooseCoding(request.headers['accept-encoding']);
