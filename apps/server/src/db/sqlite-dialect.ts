@@ -7,16 +7,25 @@ import {
   SqliteDriver,
 } from 'kysely';
 
+import { checkpointWhenQuiet } from './checkpoints.ts';
+
 /**
  * On a full disk and on errors of the disk, SQLite ends the transaction by itself; a rollback after that would fail,
  * and its error would hide the first one.
  */
 class StrictSqliteDriver extends SqliteDriver {
   readonly #sqlite: Database.Database;
+  readonly #noteCommit: () => void;
 
   constructor(sqlite: Database.Database) {
     super({ database: keepStatements(sqlite) });
     this.#sqlite = sqlite;
+    this.#noteCommit = checkpointWhenQuiet(sqlite);
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection);
+    this.#noteCommit();
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {

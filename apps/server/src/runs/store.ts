@@ -35,9 +35,13 @@ export interface RunFilter {
   limit: number;
 }
 
+/** All runs that have not ended are fewer than all runs of a user, so no index of users (which `+` keeps out) helps. */
+const ownedBy = (userId: string, hasEnded?: boolean): RawBuilder<SqlBool> =>
+  hasEnded === false ? sql`+user_id = ${userId}` : sql`user_id = ${userId}`;
+
 /** The user's own runs, and those of others on phones and of projects that both are shared. */
-function visibleTo({ userId, otherDeviceIds }: RunFilter): RawBuilder<SqlBool> {
-  if (otherDeviceIds.length === 0) return sql`user_id = ${userId}`;
+function visibleTo({ userId, otherDeviceIds }: RunFilter, hasEnded?: boolean): RawBuilder<SqlBool> {
+  if (otherDeviceIds.length === 0) return ownedBy(userId, hasEnded);
   return sql`(user_id = ${userId} OR (launch_id IS NULL
     AND device_id IN (SELECT value FROM json_each(${JSON.stringify(otherDeviceIds)}))
     AND automation_id IN (SELECT id FROM project WHERE owner_id = ${userId}
@@ -52,6 +56,25 @@ export function createRunStore(database: Db, commits: GroupCommit) {
   /** By the unique index of launches: a caller's launch ID is one launch. */
   const launchOf = (userId: string, launchId: string) =>
     db.selectFrom('launch').select('id').where('user_id', '=', userId).where('launch_id', '=', launchId);
+  const select = (filter: RunFilter, hasEnded?: boolean) => {
+    let query = db.selectFrom('run').selectAll().where(visibleTo(filter, hasEnded));
+    if (hasEnded !== undefined) query = query.where('ended_at', hasEnded ? 'is not' : 'is', null);
+    if (filter.automationIds !== null) query = query.where('automation_id', 'in', [...filter.automationIds]);
+    if (filter.deviceId !== undefined) query = query.where('device_id', '=', filter.deviceId);
+    if (filter.automationId !== undefined) query = query.where('automation_id', '=', filter.automationId);
+    if (filter.launchId !== undefined)
+      query = query.where('launch', '=', launchOf(filter.userId, filter.launchId));
+    if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+    if (filter.createdAfter !== undefined) query = query.where('created_at', '>', filter.createdAfter);
+    if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
+    return filter.cursor === undefined ? query : query.where('id', '<', filter.cursor);
+  };
+  /** What has ended and what has not are found by different indexes. */
+  const matching = (filter: RunFilter) => {
+    if (filter.status !== undefined) return select(filter, isEnded(filter.status));
+    if (filter.deviceId !== undefined) return select(filter, false).unionAll(select(filter, true));
+    return select(filter);
+  };
   return {
     find: (id: string): Promise<StoredRun | undefined> =>
       db.selectFrom('run').selectAll().where('id', '=', id).executeTakeFirst(),
@@ -78,24 +101,8 @@ export function createRunStore(database: Db, commits: GroupCommit) {
     listActive: (): Promise<StoredRun[]> =>
       db.selectFrom('run').selectAll().where('ended_at', 'is', null).execute(),
 
-    list(filter: RunFilter): Promise<StoredRun[]> {
-      let query = db.selectFrom('run').selectAll().where(visibleTo(filter));
-      if (filter.automationIds !== null)
-        query = query.where('automation_id', 'in', [...filter.automationIds]);
-      if (filter.deviceId !== undefined) query = query.where('device_id', '=', filter.deviceId);
-      if (filter.automationId !== undefined) query = query.where('automation_id', '=', filter.automationId);
-      if (filter.launchId !== undefined)
-        query = query.where('launch', '=', launchOf(filter.userId, filter.launchId));
-      if (filter.status !== undefined) {
-        query = query.where('status', '=', filter.status);
-        // What has ended and what has not are found by different indexes.
-        query = query.where('ended_at', isEnded(filter.status) ? 'is not' : 'is', null);
-      }
-      if (filter.createdAfter !== undefined) query = query.where('created_at', '>', filter.createdAfter);
-      if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
-      if (filter.cursor !== undefined) query = query.where('id', '<', filter.cursor);
-      return query.orderBy('id', 'desc').limit(filter.limit).execute();
-    },
+    list: (filter: RunFilter): Promise<StoredRun[]> =>
+      matching(filter).orderBy('id', 'desc').limit(filter.limit).execute(),
 
     /** The phones on which others than their owners have launched. */
     async listForeignDevices(): Promise<string[]> {

@@ -40,7 +40,7 @@ export async function bundle(source: BundleSource): Promise<BundleResult> {
   try {
     const { outputFiles } = await build({
       ...commonOptions(source.of === 'project' ? source.settings : directSettings),
-      entryPoints: ['wrapper'],
+      stdin: { contents: wrapperCode(entry), loader: 'js' },
       outfile: 'main.js',
       plugins: [modules(entry, source)],
       bundle: true,
@@ -68,18 +68,13 @@ const modules = (entry: string, source: BundleSource): Plugin => ({
   name: 'modules',
   setup(bundler) {
     bundler.onResolve({ filter: /.*/ }, (found) => {
-      if (found.kind === 'entry-point') return { path: 'wrapper', namespace: 'wrapper' };
-      if (found.namespace === 'wrapper') return { path: entry, namespace: projectNamespace };
+      if (found.namespace !== projectNamespace) return { path: entry, namespace: projectNamespace };
       return source.of === 'project'
         ? resolveImport(found, (path) => source.paths.has(path))
         : problem(
             `Cannot import ${JSON.stringify(found.path)}: direct code stands alone, it can import nothing`,
           );
     });
-    bundler.onLoad({ filter: /.*/, namespace: 'wrapper' }, () => ({
-      contents: wrapperCode(entry),
-      loader: 'js',
-    }));
     bundler.onLoad({ filter: /.*/, namespace: projectNamespace }, async ({ path }) => {
       const contents = await source.read(path);
       return contents === null

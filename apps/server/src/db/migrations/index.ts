@@ -13,6 +13,7 @@ import { auditTables } from './010-audit.ts';
 import { sessionTables } from './011-sessions.ts';
 import { runIndexes } from './013-run-indexes.ts';
 import { recordIndexes } from './015-record-indexes.ts';
+import { runDeviceIndex } from './017-run-device-index.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -29,4 +30,5 @@ export const migrations: Record<string, Migration> = {
   '011-sessions': sessionTables,
   '013-run-indexes': runIndexes,
   '015-record-indexes': recordIndexes,
+  '017-run-device-index': runDeviceIndex,
 };
