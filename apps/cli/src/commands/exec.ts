@@ -7,12 +7,9 @@ import type { Command } from 'commander';
 import { ApiRefusal, type ApiClient } from '../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
 import { CommandError, exitCodes, exitCodesHelp, usageError } from '../exit-codes.ts';
-import { Endurance } from '../follow/endurance.ts';
-import { findNewestRuns } from '../follow/find-runs.ts';
 import { addFollowOptions, follows, type FollowFlags } from '../follow/follow-options.ts';
-import type { FollowedRun } from '../follow/follow-runs.ts';
+import { type FollowedRun, startedRuns } from '../follow/follow-runs.ts';
 import { inParallel } from '../follow/in-parallel.ts';
-import { LogCursor } from '../follow/log-cursor.ts';
 import { showRuns } from '../follow/show-runs.ts';
 import {
   addPlaceOptions,
@@ -64,19 +61,23 @@ async function execute(file: string, flags: Flags): Promise<void> {
   const { api } = await connect(flags);
   const devices = await listDevices(api);
   const starts = chooseDevices(devices, flags).map((deviceId) => ({ deviceId, launchId: randomUUID() }));
-  const refused = await startAll(api, { starts, code, inputs, flags });
+  const begun = await startAll(api, { starts, code, inputs, flags });
   if (follows(flags)) {
-    const runs: FollowedRun[] = [];
-    for (const start of starts) if (!refused.has(start)) runs.push(await followedRun(api, start));
-    const stopping = runs.map(({ cursor }) => stopCommand(flags, cursor.source.automationId));
-    const json = flags.json === true;
-    const name = path.basename(file);
-    await showRuns(api, { runs, devices, json, stopCommand: stopping.join('; '), junit: flags.junit, name });
+    const started = starts.filter((start) => begun.has(start));
+    await showRuns(api, {
+      runs: started.flatMap((start) => begun.get(start) ?? []),
+      devices,
+      json: flags.json === true,
+      stopCommand: started.map(({ launchId }) => stopCommand(flags, launchId)).join('; '),
+      junit: flags.junit,
+      name: path.basename(file),
+    });
   }
-  if (refused.size > 0)
+  const refused = starts.length - begun.size;
+  if (refused > 0)
     throw new CommandError(
       exitCodes.refused,
-      `It was not started on ${refused.size} of ${starts.length} devices.`,
+      `It was not started on ${refused} of ${starts.length} devices.`,
     );
 }
 
@@ -92,27 +93,24 @@ interface Starts {
   readonly flags: Flags;
 }
 
-/** Each device has a launch of its own. Returns those that the server refused; throws when that is the only one. */
-async function startAll(api: ApiClient, { starts, code, inputs, flags }: Starts): Promise<Set<Start>> {
-  const refused = new Set<Start>();
+/** Each device has a launch of its own. Returns those that the server took; throws when it refused the only one. */
+async function startAll(
+  api: ApiClient,
+  { starts, code, inputs, flags }: Starts,
+): Promise<Map<Start, FollowedRun[]>> {
+  const begun = new Map<Start, FollowedRun[]>();
   await inParallel(starts, async (start) => {
     const { deviceId, launchId } = start;
     const body = { device_id: deviceId, launch_id: launchId, command: 'start' as const, code, ...inputs };
     try {
       const reply = await api.call(launchRoutes.launchDirect, { body });
+      begun.set(start, startedRuns(reply.devices));
       if (flags.json) console.log(JSON.stringify({ ...reply, device_id: deviceId, launch_id: launchId }));
       else notice(`${reply.message} Launch ID: ${launchId}`);
     } catch (error) {
       if (starts.length === 1 || !(error instanceof ApiRefusal) || error.errors.length > 0) throw error;
       notice(error.message);
-      refused.add(start);
     }
   });
-  return refused;
-}
-
-async function followedRun(api: ApiClient, { deviceId, launchId }: Start): Promise<FollowedRun> {
-  const [run] = await new Endurance().call(() => findNewestRuns(api, launchId, [deviceId]));
-  if (run === undefined) throw new Error(`the server lists no run of the launch ${launchId}`);
-  return { runId: run.run_id, cursor: new LogCursor(api, { deviceId, automationId: launchId }) };
+  return begun;
 }

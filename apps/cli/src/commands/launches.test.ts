@@ -5,6 +5,7 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { TestService } from '../testing/test-service.ts';
+import { until } from '../testing/until.ts';
 
 // Each test starts several processes, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
@@ -229,6 +230,19 @@ describe('a run of a project', () => {
       expect(stderr).toContain(`${serial}: the run completed`);
     }
     expect(stdout).not.toContain('before');
+  });
+
+  test('--follow prints nothing of a run that begins while the last lines of its own are awaited', async () => {
+    const onFirst = ['run', 'greeting', '--device', 'SIM0001', '--param'];
+    const following = service.spawn([...onFirst, 'name=first', '--follow']);
+    await following.printed((stdout) => stdout.includes('first 2 300'));
+    await until(
+      'a start of the next run',
+      () => service.run([...onFirst, 'name=second']),
+      ({ code }) => code === 0,
+    );
+    const { stdout } = await following.result();
+    expect(stdout).not.toContain('second');
   });
 
   test('ends with 1 when one of the runs fails', async () => {

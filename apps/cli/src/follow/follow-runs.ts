@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isEnded, runRoutes, type LogEntry, type Run } from '@phalanx/protocol';
+import { type DeviceOutcome, isEnded, runRoutes, type LogEntry, type Run } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
 import { drain, drainEnded } from './follow-log.ts';
 import { Endurance } from './endurance.ts';
 import { inParallel } from './in-parallel.ts';
-import type { LogCursor } from './log-cursor.ts';
+import { RunLog } from './run-log.ts';
 
 export interface FollowedRun {
   readonly runId: string;
-  readonly cursor: LogCursor;
+  readonly deviceId: string;
 }
 
 export interface RunListener {
@@ -20,6 +20,10 @@ export interface RunListener {
 
 const pauseMs = 300;
 
+/** The runs that a launch has started, by the rows of its reply. */
+export const startedRuns = (rows: readonly DeviceOutcome[]): FollowedRun[] =>
+  rows.flatMap(({ device_id: deviceId, run_id: runId }) => (runId === null ? [] : [{ runId, deviceId }]));
+
 /** Hands out the logs of these runs as they come, until all have ended and nothing is left to read. */
 export async function followRuns(
   api: ApiClient,
@@ -28,20 +32,20 @@ export async function followRuns(
 ): Promise<Run[]> {
   const endurance = new Endurance();
   const ended = new Map<string, Run>();
-  const look = async ({ runId, cursor }: FollowedRun): Promise<void> => {
+  const logs = runs.map((run) => ({ ...run, log: new RunLog(api, run.runId) }));
+  const look = async ({ runId, deviceId, log }: FollowedRun & { log: RunLog }): Promise<void> => {
     // The state first: after the end not much can come.
     const { run } = await endurance.call(() => api.call(runRoutes.get, { params: { id: runId } }));
-    const onEntries = (entries: readonly LogEntry[]): void =>
-      listener.onEntries(cursor.source.deviceId, entries);
-    await drain(endurance, cursor, onEntries);
+    const onEntries = (entries: readonly LogEntry[]): void => listener.onEntries(deviceId, entries);
+    await drain(endurance, log, onEntries);
     if (!isEnded(run.status)) return;
-    await drainEnded(endurance, cursor, onEntries);
+    await drainEnded(endurance, log, onEntries);
     ended.set(runId, run);
     listener.onEnd(run);
   };
   for (;;) {
     await inParallel(
-      runs.filter(({ runId }) => !ended.has(runId)),
+      logs.filter(({ runId }) => !ended.has(runId)),
       look,
     );
     if (ended.size === runs.length) return [...ended.values()];
