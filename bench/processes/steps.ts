@@ -47,7 +47,13 @@ async function lastLine(watch: PhoneWatch, sandboxes: SandboxPool, code: string)
     },
     {
       onLog: (entries) => void (line = entries.at(-1)?.message ?? line),
-      onCall: answerCall({ phones: watch, recorder, account: new RunAccount(), phone }),
+      onCall: answerCall({
+        phones: watch,
+        recorder,
+        account: new RunAccount(),
+        permissions: { changeApps: false, shell: false },
+        phone,
+      }),
       onResult: () => {},
     },
   );

@@ -41,7 +41,11 @@ export class Service {
       GIT_CONFIG_NOSYSTEM: '1',
     };
     // The web service that the automations call is this one.
-    const options = ['--listen', '127.0.0.1:0', '--adb-server', 'off', '--allow-private-fetch', 'true'];
+    const opened = ['--allow-private-fetch', '--allow-app-changes', '--allow-shell'].flatMap((flag) => [
+      flag,
+      'true',
+    ]);
+    const options = ['--listen', '127.0.0.1:0', '--adb-server', 'off', ...opened];
     const command = ['start', '--simulated-phones', String(phones), ...options];
     const program = new Program(command, env, { program: ['phalanx'], cwd: folder });
     const [, url = ''] = await program.printed(/Phalanx is at (\S+)/);

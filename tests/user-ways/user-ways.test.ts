@@ -1,6 +1,7 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeApk } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { listBlocks, type Block } from './doc-blocks.ts';
@@ -11,6 +12,8 @@ const allNames = fileURLToPath(new URL('all-names', import.meta.url));
 const samples = fileURLToPath(new URL('../../apps/cli/samples', import.meta.url));
 const strict = JSON.stringify({ compilerOptions: { strict: true, noUncheckedIndexedAccess: true } });
 const timeLimitMs = 300_000;
+const made = { packageName: 'com.example.made', versionCode: 7, versionName: '1.7', minSdkVersion: 26 };
+const apk = makeApk(made).toString('base64');
 
 /** All but the settings for this repository's editor. */
 const isCode = (file: string): boolean => !file.endsWith('tsconfig.json');
@@ -69,7 +72,7 @@ describe.for<{ mode: string; end: string; phone: number; push: typeof pushByGit 
     await cp(allNames, folder, { recursive: true, filter: isCode });
     if (mode === 'strict') await writeFile(path.join(folder, 'tsconfig.json'), strict);
     const projectId = await push(mode, folder);
-    const run = await service.launch(device(phone), projectId, { url: service.url, end });
+    const run = await service.launch(device(phone), projectId, { url: service.url, end, apk });
     const log = await service.readLog(device(phone), projectId);
     const messages = log.map(({ message }) => String(message));
     expect(messages.filter((message) => /^\s*wrong/.test(message))).toEqual([]);

@@ -145,6 +145,7 @@ async function connect({
     ...{ delivery, records, spool, phones, pool, log },
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
+    permissions: { changeApps: config.allowAppChanges, shell: config.allowShell },
   });
   const devices = new DeviceReporter(phones, connection, clock);
 

@@ -81,6 +81,19 @@ const rows = {
     description: 'whether fetch() in automations may reach private and local addresses',
     format: trueOrFalse,
   }),
+  allowAppChanges: setting({
+    name: 'PHALANX_ALLOW_APP_CHANGES',
+    default: 'false',
+    description:
+      'whether automations may install and uninstall apps, clear their data and change their permissions',
+    format: trueOrFalse,
+  }),
+  allowShell: setting({
+    name: 'PHALANX_ALLOW_SHELL',
+    default: 'false',
+    description: "whether automations may use a phone's shell, and its files outside of the shared storage",
+    format: trueOrFalse,
+  }),
   runMemoryMb: setting({
     name: 'PHALANX_RUN_MEMORY_MB',
     default: '128',

@@ -5,101 +5,20 @@
  */
 import { Type, type Static, type TSchema } from 'typebox';
 
+import type {
+  CurrentApp,
+  DeviceInfo,
+  InstalledApp,
+  PhoneFile,
+  PhoneFilePart,
+  ScreenPicture,
+  ScreenTree,
+  ShellResult,
+} from './phone-answers.ts';
 import { maxStageLength } from './records.ts';
 
-/** A rectangle on the screen, in pixels; `right` and `bottom` lie just outside. */
-export const Bounds = Type.Object({
-  left: Type.Integer(),
-  top: Type.Integer(),
-  right: Type.Integer(),
-  bottom: Type.Integer(),
-});
-export type Bounds = Static<typeof Bounds>;
-
-/** One node of Android's accessibility tree, with all that the phone said of it. */
-export interface UiNode {
-  /** Android widget class, such as `android.widget.Button`. */
-  className: string | null;
-  /** The owning app, such as `com.android.settings`. */
-  packageName: string;
-  /** Full resource id, `package:id/name`. */
-  viewId: string | null;
-  text: string | null;
-  /** Content description. */
-  description: string | null;
-  hintText: string | null;
-  tooltipText: string | null;
-  paneTitle: string | null;
-  containerTitle: string | null;
-  /** Position among the parent's children, from 0. */
-  index: number;
-  boundsInScreen: Bounds;
-  /** -1 when the phone does not say. */
-  maxTextLength: number;
-  /** Android's input type as text, empty when the phone does not say. */
-  inputType: string;
-  isShowingHintText: boolean;
-  checkable: boolean;
-  checked: boolean;
-  clickable: boolean;
-  enabled: boolean;
-  focusable: boolean;
-  focused: boolean;
-  longClickable: boolean;
-  password: boolean;
-  scrollable: boolean;
-  selected: boolean;
-  /** False for nodes that the phone reports but does not show. */
-  visible: boolean;
-  children: UiNode[];
-}
-
-/** The active window of a phone at one moment. */
-export interface ScreenTree {
-  root: UiNode;
-  /** The app in front. */
-  packageName: string;
-  /** 0, 1, 2 or 3 quarter turns. */
-  rotation: number;
-  /** Time of the capture on the host's clock, epoch milliseconds. */
-  capturedAt: number;
-  /** Which way the tree came: the UiAutomator2 server on the phone, or `uiautomator dump`. */
-  source: 'uiautomator2' | 'dump';
-  /** Toasts and notifications of the last seconds, as far as the phone told them to accessibility. */
-  announced?: string[];
-  /** Names the tree in `record.screen`: the host still has the last few of a run. */
-  treeId?: number;
-}
-
-/** An encoded picture of the screen. */
-export interface ScreenPicture {
-  /** Base64 of the encoded picture. */
-  base64: string;
-  mimeType: 'image/jpeg' | 'image/png';
-  width: number;
-  height: number;
-  originalWidth: number;
-  originalHeight: number;
-}
-
-/** What `agent.info` tells of the phone. */
-export interface DeviceInfo {
-  deviceId: string;
-  serial: string;
-  brand: string;
-  model: string;
-  androidVersion: string;
-  sdkVersion: number;
-  screenWidth: number;
-  screenHeight: number;
-  densityDpi: number;
-}
-
-/** The app in front; `activity` is null when the phone does not say. */
-export interface CurrentApp {
-  packageName: string;
-  activity: string | null;
-}
+/** Files travel in parts of at most this size, in bytes. */
+const maxFilePartBytes = 512 * 1024;
 
 /** Pictures that go into a record. */
 export const screenshotQualities = ['none', 'low_quality', 'high_quality'] as const;
@@ -117,6 +36,7 @@ const packageName = Type.String({
   pattern: '^[A-Za-z][A-Za-z0-9_]*(\\.[A-Za-z][A-Za-z0-9_]*)+$',
   maxLength: 255,
 });
+const phonePath = Type.String({ pattern: '^/[^\\u0000\\r\\n]+$', maxLength: 1000 });
 const nothing = Type.Object({});
 
 /** A call's parameters as a schema; its result is only a type, because the host itself makes it. */
@@ -206,6 +126,43 @@ export const agentCalls = {
     Type.Object({
       url: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9+.-]*:\\S+$', maxLength: 4000 }),
       packageName: Type.Optional(packageName),
+    }),
+  ),
+  'app.list': call<InstalledApp[]>()(nothing),
+  /** From an APK file on the phone. */
+  'app.install': call<void>()(Type.Object({ path: phonePath, grantPermissions: Type.Boolean() })),
+  'app.uninstall': call<void>()(Type.Object({ packageName })),
+  'app.clearData': call<void>()(Type.Object({ packageName })),
+  /** Grants or revokes a runtime permission, such as `android.permission.CAMERA`. */
+  'app.setPermission': call<void>()(
+    Type.Object({
+      packageName,
+      permission: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_.]+$', maxLength: 255 }),
+      isGranted: Type.Boolean(),
+    }),
+  ),
+  'file.list': call<PhoneFile[]>()(Type.Object({ path: phonePath })),
+  /** A part of a file, counted from 0; beyond the end it is empty. */
+  'file.read': call<PhoneFilePart>()(
+    Type.Object({
+      path: phonePath,
+      part: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+      partBytes: Type.Integer({ minimum: 1, maximum: maxFilePartBytes }),
+    }),
+  ),
+  /** The first part replaces the file, the others follow what is there. Missing folders are made. */
+  'file.write': call<void>()(
+    Type.Object({
+      path: phonePath,
+      base64: Type.String({ maxLength: Math.ceil(maxFilePartBytes / 3) * 4 }),
+      isFirst: Type.Boolean(),
+    }),
+  ),
+  'file.delete': call<void>()(Type.Object({ path: phonePath })),
+  'phone.shell': call<ShellResult>()(
+    Type.Object({
+      command: Type.String({ minLength: 1, maxLength: 10_000 }),
+      timeoutMs: Type.Integer({ minimum: 1, maximum: 300_000 }),
     }),
   ),
   'device.info': call<DeviceInfo>()(nothing),

@@ -7,8 +7,10 @@ export interface MakerProfile {
   readonly model: string;
   readonly device: string;
   readonly display: Display;
-  /** The shell may not grant permissions while it installs: `pm install -g` ends in a SecurityException. */
-  readonly refusesGrantOnInstall: boolean;
+  /** The shell may not grant permissions, also not while it installs, until a switch of the maker is on. */
+  readonly refusesGrants: boolean;
+  /** What the shell is told that clears an app's data, until that switch is on. */
+  readonly clearRefusal: string | undefined;
   /** A serial number that all phones of the model share. */
   readonly sharedSerial: string | undefined;
   /** Some apps have several launcher activities, and `resolve-activity` then names Android's chooser. */
@@ -18,7 +20,12 @@ export interface MakerProfile {
 }
 
 const handset: Display = { width: 1080, height: 2400, density: 420 };
-const plain = { refusesGrantOnInstall: false, sharedSerial: undefined, answersWithResolver: false };
+const plain = {
+  refusesGrants: false,
+  clearRefusal: undefined,
+  sharedSerial: undefined,
+  answersWithResolver: false,
+};
 
 export const makerProfiles = {
   pixel: {
@@ -47,9 +54,11 @@ export const makerProfiles = {
     model: '23021RAAEG',
     device: 'tapas',
     display: { width: 1080, height: 2400, density: 440 },
-    refusesGrantOnInstall: true,
+    refusesGrants: true,
+    clearRefusal:
+      'PID 9083 does not have permission android.permission.CLEAR_APP_USER_DATA to clear data of package',
     source:
-      'MIUI and HyperOS check INSTALL_GRANT_RUNTIME_PERMISSIONS: appium/appium issues on "pm install -g"',
+      'MIUI and HyperOS check INSTALL_GRANT_RUNTIME_PERMISSIONS: appium/appium issues on "pm install -g"; pm clear: appium/appium-desktop#393; pm grant: darshanparajuli/LogcatReader#42',
   },
   oppo: {
     ...plain,
@@ -58,8 +67,10 @@ export const makerProfiles = {
     model: 'CPH2581',
     device: 'OP5961L1',
     display: { width: 1080, height: 2412, density: 480 },
-    refusesGrantOnInstall: true,
-    source: 'ColorOS "permission monitoring": genymobile/scrcpy, FAQ; appium/appium issues',
+    refusesGrants: true,
+    clearRefusal: 'adb clearing user data is forbidden.',
+    source:
+      'ColorOS "permission monitoring": genymobile/scrcpy, FAQ; pm clear: appium/appium#13802; pm grant: PhilippC/kp2a_keyboardswap#12',
   },
   'tablet-noname': {
     ...plain,

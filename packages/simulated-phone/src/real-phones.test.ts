@@ -34,7 +34,7 @@ test.each(Object.entries(makerProfiles))('%s says who it is, and what it refuses
   );
   expect(phone.serial).toBe(maker.sharedSerial ?? 'SIM-TEST');
   const { stderr } = await shell('pm install -g /none.apk');
-  expect(stderr.includes('INSTALL_GRANT_RUNTIME_PERMISSIONS')).toBe(maker.refusesGrantOnInstall);
+  expect(stderr.includes('INSTALL_GRANT_RUNTIME_PERMISSIONS')).toBe(maker.refusesGrants);
   const resolved = await shell('cmd package resolve-activity --brief dev.phalanx.sample.form');
   expect(resolved.stdout.includes('ResolverActivity')).toBe(maker.answersWithResolver);
 });

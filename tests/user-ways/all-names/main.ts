@@ -1,6 +1,7 @@
 import { acting } from './actions';
 import { calls, holds } from './calls';
 import { nodes } from './nodes';
+import { phone } from './phone';
 import { plain } from './plain';
 import { recordingAndStaging } from './records';
 import { web } from './web';
@@ -8,18 +9,24 @@ import { web } from './web';
 interface Given {
   url: string;
   end: 'control' | 'global';
+  /** An APK, base64. */
+  apk: string;
 }
 // Typed here rather than by the interface, so that the interface is used as it is declared.
-const { url, end } = agent.arguments.automationParameters as unknown as Given;
+const { url, end, apk } = agent.arguments.automationParameters as unknown as Given;
 
 await plain();
 await web(url);
 await acting();
 await nodes();
+await phone(apk);
 await recordingAndStaging();
 await calls<Omit<Agent, 'control'>>('Agent', {
   arguments: () => agent.arguments.jobVariables['job'] === 7,
   actions: () => typeof agent.actions.tap === 'function',
+  apps: () => typeof agent.apps.list === 'function',
+  files: () => typeof agent.files.read === 'function',
+  shell: async () => (await agent.shell('echo a')).stdout === 'a\n',
   info: () => typeof agent.info.device === 'function',
   utils: () => typeof agent.utils.debug === 'function',
 });

@@ -38,7 +38,7 @@ async function launchOtherwise(
   packageName: string,
   { said, signal }: { said: string; signal: AbortSignal },
 ): Promise<void> {
-  if (!(await isInstalled(shell, packageName, signal))) throw notFound(packageName);
+  if (!(await isInstalled(shell, packageName, signal))) throw appNotFound(packageName);
   if (await launchByMonkey(shell, packageName, signal)) return;
   throw new DriverError('app_not_started', `${packageName} is installed but did not start: ${said}.`);
 }
@@ -114,7 +114,7 @@ async function isInstalled(shell: PhoneShell, packageName: string, signal: Abort
 
 export async function stopApp(shell: PhoneShell, packageName: string, signal: AbortSignal): Promise<void> {
   const { stdout } = await shell.run(`pm path ${packageName} && am force-stop ${packageName}`, signal);
-  if (!stdout.includes('package:')) throw notFound(packageName);
+  if (!stdout.includes('package:')) throw appNotFound(packageName);
 }
 
 /** The app with the focus. Where it is written moved between Android's versions, hence two places. */
@@ -142,6 +142,6 @@ function toCurrentApp([, packageName = '', activity = '']: RegExpExecArray): Cur
   return { packageName, activity: activity.startsWith('.') ? packageName + activity : activity };
 }
 
-function notFound(packageName: string): DriverError {
+export function appNotFound(packageName: string): DriverError {
   return new DriverError('app_not_found', `The app ${packageName} is not installed on the phone.`);
 }

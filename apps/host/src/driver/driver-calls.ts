@@ -1,7 +1,10 @@
 import type { AgentCallParams, AgentCallResult, DeviceInfo, PhoneCallName } from '@phalanx/protocol';
 import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps.ts';
+import { clearAppData, installApp, listApps, setPermission, uninstallApp } from './change-apps.ts';
 import { encodeScreenshot } from './encode-screenshot.ts';
+import { deleteFile, listFiles, readFilePart, writeFilePart } from './phone-files.ts';
 import type { PhoneShell } from './phone-shell.ts';
+import { runShellCommand } from './shell-command.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 export type Calls = {
@@ -57,6 +60,16 @@ export function callsOf({ shell, backend, deviceInfo }: CalledParts): Calls {
     'app.stop': ({ packageName }, signal) => stopApp(shell, packageName, signal),
     'app.openLink': (params, signal) => openLink(shell, params, signal),
     'app.current': (_, signal) => readCurrentApp(shell, signal),
+    'app.list': (_, signal) => listApps(shell, signal),
+    'app.install': (params, signal) => installApp(shell, params, signal),
+    'app.uninstall': ({ packageName }, signal) => uninstallApp(shell, packageName, signal),
+    'app.clearData': ({ packageName }, signal) => clearAppData(shell, packageName, signal),
+    'app.setPermission': (params, signal) => setPermission(shell, params, signal),
+    'file.list': ({ path }, signal) => listFiles(shell, path, signal),
+    'file.read': (params, signal) => readFilePart(shell, params, signal),
+    'file.write': (params, signal) => writeFilePart(shell, params, signal),
+    'file.delete': ({ path }, signal) => deleteFile(shell, path, signal),
+    'phone.shell': (params, signal) => runShellCommand(shell, params, signal),
     'device.info': async () => deviceInfo(),
   };
 }

@@ -4,6 +4,7 @@ import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-t
 import { waitForState } from '../phones/testing/wait-for-phone.ts';
 import type { WatchPhonesOptions } from '../phones/watch-phones.ts';
 import type { Driver } from './driver.ts';
+import { appAndFileScenarios } from './testing/app-and-file-scenarios.ts';
 import { driverScenarios } from './testing/driver-scenarios.ts';
 
 type Reach = (
@@ -44,7 +45,9 @@ describe.each(matrix)('a driver over $way by $source', ({ reach, source }) => {
     await bed.close();
   });
 
-  const scenarios = driverScenarios.filter(({ only }) => only === undefined || only === source);
+  const scenarios = [...driverScenarios, ...appAndFileScenarios].filter(
+    ({ only }) => only === undefined || only === source,
+  );
   it.each(scenarios)('$behaviour', async (scenario) => {
     await expect(scenario.run(driver)).resolves.toBeUndefined();
   });

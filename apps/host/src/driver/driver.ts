@@ -87,22 +87,31 @@ const displayOf = ({ screenWidth, screenHeight }: DeviceInfo): { width: number; 
   height: screenHeight,
 });
 
+/** A phone may look at an APK, and compile it, for minutes. */
+const installMs = 180_000;
+
+/** What a call takes by itself, on a phone that answers at once. */
+function ownTimeOf({ name, params }: OneCall): number {
+  if (name === 'app.install') return installMs;
+  if ('durationMs' in params && typeof params.durationMs === 'number') return params.durationMs;
+  return 'timeoutMs' in params && typeof params.timeoutMs === 'number' ? params.timeoutMs : 0;
+}
+
 async function limited<T>(
   options: DriverOptions,
   call: OneCall,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { serial, shell, backend, timeoutMs = 30_000 } = options;
-  const ownMs =
-    'durationMs' in call.params && typeof call.params.durationMs === 'number' ? call.params.durationMs : 0;
+  const limitMs = timeoutMs + ownTimeOf(call);
   const onTimeout = (): Error =>
     new DriverError(
       'call_timed_out',
-      `The phone ${serial} did not finish ${call.name} in ${(timeoutMs + ownMs) / 1000} s.`,
+      `The phone ${serial} did not finish ${call.name} in ${limitMs / 1000} s.`,
     );
   try {
     const signals = [call.signal, shell.connection.gone, backend.failed];
-    const result = await withTimeLimit({ timeoutMs: timeoutMs + ownMs, signals, onTimeout }, work);
+    const result = await withTimeLimit({ timeoutMs: limitMs, signals, onTimeout }, work);
     options.onAnswer?.();
     return result;
   } catch (error) {

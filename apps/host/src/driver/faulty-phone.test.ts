@@ -78,6 +78,31 @@ describe('the clipboard', () => {
   });
 });
 
+describe('changes of apps that a maker keeps for itself', () => {
+  it.each([
+    { profile: 'xiaomi' as const, said: 'CLEAR_APP_USER_DATA' },
+    { profile: 'oppo' as const, said: 'adb clearing user data is forbidden' },
+  ])('are told with what to do on a phone of $profile', async ({ profile, said }) => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1', profile });
+    const watch = bed.watch({ addresses: [phone] });
+    const driver = (await waitForState(watch, 'SIM1', 'ready')).driver();
+    const form = { packageName: 'dev.phalanx.sample.form' };
+    const camera = { ...form, permission: 'android.permission.CAMERA', isGranted: true };
+    const path = '/sdcard/Download/x.apk';
+    await driver.call('file.write', { path, base64: '', isFirst: true });
+    const refusals = await Promise.allSettled([
+      driver.call('app.clearData', form),
+      driver.call('app.setPermission', camera),
+      driver.call('app.install', { path, grantPermissions: true }),
+    ]);
+    const messages = refusals.map((result) => (result.status === 'rejected' ? String(result.reason) : ''));
+    expect(messages[0]).toContain(said);
+    expect(messages[1]).toContain('Neither user 2000 nor current process');
+    expect(messages[2]).toContain('Install it without grantPermissions.');
+    for (const message of messages) expect(message).toContain('Disable permission monitoring');
+  });
+});
+
 describe('phones of makers', () => {
   it.each(['pixel', 'samsung', 'xiaomi', 'oppo', 'tablet-noname'] as const)(
     '%s takes the helper and launches apps',

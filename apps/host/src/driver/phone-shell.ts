@@ -21,8 +21,8 @@ export interface RunningCommand {
 /** Commands and sockets on one phone, over one connection. Everything rejects at once when the phone goes or the signal aborts. */
 export interface PhoneShell {
   readonly connection: AdbConnection;
-  /** Runs a line in the phone's shell. */
-  run(command: string, signal: AbortSignal): Promise<ShellResult>;
+  /** Runs a line in the phone's shell. Rejects with `output_too_large` when it prints more than so much, by default 64 MiB. */
+  run(command: string, signal: AbortSignal, maxBytes?: number): Promise<ShellResult>;
   /** Raw standard output, for pictures and files. */
   exec(command: string, signal: AbortSignal): Promise<Buffer>;
   /** Starts a command that goes on; it gets SIGHUP when it is killed, and when the connection ends. `exec:` would outlive both. */
@@ -52,8 +52,8 @@ export function createPhoneShell(connection: AdbConnection): PhoneShell {
   return {
     connection,
     open,
-    run: (command, signal) =>
-      read(shellService(connection, command), signal, (socket) => readResult(connection, socket)),
+    run: (command, signal, maxBytes) =>
+      read(shellService(connection, command), signal, (socket) => readResult(connection, socket, maxBytes)),
     exec: (command, signal) => read(`exec:${command}`, signal, (socket) => readAll(socket.readable)),
     async start(command, signal) {
       const isFramed = hasShellV2(connection);
@@ -73,10 +73,14 @@ function shellService(connection: AdbConnection, command: string): string {
   return hasShellV2(connection) ? `shell,v2,raw:${command}` : `exec:${command}`;
 }
 
-async function readResult(connection: AdbConnection, { readable }: AdbSocket): Promise<ShellResult> {
+async function readResult(
+  connection: AdbConnection,
+  { readable }: AdbSocket,
+  maxBytes: number | undefined,
+): Promise<ShellResult> {
   if (!hasShellV2(connection))
-    return { stdout: (await readAll(readable)).toString(), stderr: '', exitCode: undefined };
-  const { stdout, stderr, exitCode } = await readShellOutput(readable);
+    return { stdout: (await readAll(readable, maxBytes)).toString(), stderr: '', exitCode: undefined };
+  const { stdout, stderr, exitCode } = await readShellOutput(readable, maxBytes);
   if (exitCode === undefined) throw new Error('the command was cut off');
   return { stdout: stdout.toString(), stderr: stderr.toString(), exitCode };
 }

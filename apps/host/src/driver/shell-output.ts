@@ -5,7 +5,7 @@ const stdoutId = 1;
 const stderrId = 2;
 const exitId = 3;
 const headerBytes = 5;
-const maxOutputBytes = 64 * 1024 * 1024;
+const usualMaxBytes = 64 * 1024 * 1024;
 
 export interface ShellOutput {
   readonly stdout: Buffer;
@@ -44,11 +44,14 @@ async function* readFrames(readable: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 /** Reads a shell v2 stream to its end. */
-export async function readShellOutput(readable: AsyncIterable<Uint8Array>): Promise<ShellOutput> {
+export async function readShellOutput(
+  readable: AsyncIterable<Uint8Array>,
+  maxBytes = usualMaxBytes,
+): Promise<ShellOutput> {
   const parts = new Map<number, Buffer[]>([stdoutId, stderrId, exitId].map((id) => [id, []]));
   let sizeBytes = 0;
   for await (const { id, payload } of readFrames(readable)) {
-    sizeBytes = checkedSize(sizeBytes + headerBytes + payload.length);
+    sizeBytes = checkedSize(sizeBytes + headerBytes + payload.length, maxBytes);
     parts.get(id)?.push(payload);
   }
   const join = (id: number): Buffer => Buffer.concat(parts.get(id) ?? []);
@@ -60,22 +63,22 @@ export async function* readPrinted(readable: AsyncIterable<Uint8Array>): AsyncGe
   for await (const { id, payload } of readFrames(readable)) if (id !== exitId) yield payload;
 }
 
-export async function readAll(readable: AsyncIterable<Uint8Array>): Promise<Buffer> {
+export async function readAll(
+  readable: AsyncIterable<Uint8Array>,
+  maxBytes = usualMaxBytes,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of readable) {
-    sizeBytes = checkedSize(sizeBytes + chunk.length);
+    sizeBytes = checkedSize(sizeBytes + chunk.length, maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-function checkedSize(sizeBytes: number): number {
-  if (sizeBytes <= maxOutputBytes) return sizeBytes;
-  throw new DriverError(
-    'phone_answer_unexpected',
-    `The phone printed more than ${maxOutputBytes} bytes for one command.`,
-  );
+function checkedSize(sizeBytes: number, maxBytes: number): number {
+  if (sizeBytes <= maxBytes) return sizeBytes;
+  throw new DriverError('output_too_large', `The phone printed more than ${maxBytes} bytes for one command.`);
 }
 
 const keptTailLength = 4000;

@@ -11,11 +11,13 @@ import type { RunRecorder } from '../records/run-recorder.ts';
 import type { SandboxHooks } from '../sandbox/index.ts';
 import { callPhone } from './call-phone.ts';
 import type { RunAccount } from './run-account.ts';
+import { requirePermission, type RunPermissions } from './run-permissions.ts';
 
 interface Answerers {
   phones: PhoneWatch;
   recorder: RunRecorder;
   account: RunAccount;
+  permissions: RunPermissions;
   phone: { serial: string; deviceId: string };
 }
 
@@ -41,12 +43,12 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
   return (name, params, signal) => calls[name](params, signal);
 }
 
-function phoneCalls({ phones, phone }: Answerers): Calls<PhoneCallName> {
+function phoneCalls({ phones, phone, permissions }: Answerers): Calls<PhoneCallName> {
   const calls = Object.keys(agentCalls).map((key) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- those of the recorder are replaced above
     const name = key as PhoneCallName;
-    const call = (params: AgentCallParams<PhoneCallName>, signal: AbortSignal): Promise<unknown> =>
-      callPhone(phones, phone, { name, params, signal });
+    const call = async (params: AgentCallParams<PhoneCallName>, signal: AbortSignal): Promise<unknown> =>
+      callPhone(phones, phone, { name, params: requirePermission(name, params, permissions), signal });
     return [name, call] as const;
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every name has the call of that name

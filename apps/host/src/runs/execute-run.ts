@@ -7,6 +7,7 @@ import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxPool, SandboxRun } fr
 import { withTimeLimit } from '../time/time-limit.ts';
 import { answerCall } from './answer-call.ts';
 import { RunAccount } from './run-account.ts';
+import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd } from './run-record.ts';
 
 /** Below the 10 s that the server waits for the acknowledgement: a run that is late must not begin after all. */
@@ -24,6 +25,7 @@ export interface RunSurroundings {
   /** So long the phone may be away before the run has failed. */
   phoneGraceMs: number;
   pool: SandboxPool;
+  permissions: RunPermissions;
   runLog: SpooledLog;
   recorder: RunRecorder;
   /** The host's own log. */
@@ -185,12 +187,12 @@ function problemWithPhone(phones: PhoneWatch, serial: string): string | undefine
 
 function hooksOf(
   task: RunTask,
-  { phones, runLog, recorder }: RunSurroundings,
+  { phones, permissions, runLog, recorder }: RunSurroundings,
   account: RunAccount,
 ): SandboxHooks {
   return {
     onLog: (entries) => runLog.push(entries),
-    onCall: answerCall({ phones, recorder, account, phone: task }),
+    onCall: answerCall({ phones, recorder, account, permissions, phone: task }),
     onResult: (json) => account.setResult(json),
   };
 }

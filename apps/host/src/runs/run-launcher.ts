@@ -13,6 +13,7 @@ import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts
 import { executeRun, type RunStart } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';
 import type { RunDelivery } from './run-delivery.ts';
+import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd, type RunRecord } from './run-record.ts';
 
 type Bundle = SandboxJob['bundle'];
@@ -26,6 +27,7 @@ export interface RunLauncherOptions {
   pool: SandboxPool;
   limits: SandboxLimits;
   phoneGraceMs: number;
+  permissions: RunPermissions;
   log: Logger;
 }
 
@@ -117,7 +119,7 @@ export class RunLauncher {
   }
 
   async #execute(run: HeldRun, task: Parameters<typeof executeRun>[0]): Promise<void> {
-    const { delivery, records, spool, phones, pool, phoneGraceMs, log } = this.#options;
+    const { delivery, records, spool, phones, pool, phoneGraceMs, permissions, log } = this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
     const start: RunStart = {
@@ -126,7 +128,16 @@ export class RunLauncher {
     };
     const { serial, deviceId } = task;
     const recorder = records.recorderOf({ runId: run_id, serial, deviceId });
-    const execution = executeRun(task, { phones, phoneGraceMs, pool, runLog, recorder, log, start });
+    const execution = executeRun(task, {
+      phones,
+      phoneGraceMs,
+      permissions,
+      pool,
+      runLog,
+      recorder,
+      log,
+      start,
+    });
     run.execution = execution;
     this.#executing.add(execution.done);
     const end = this.#endOf(run, await execution.done);

@@ -9,8 +9,16 @@ interface Agent {
   readonly arguments: AgentArguments;
   readonly control: AgentControl;
   readonly actions: AgentActions;
+  readonly apps: AgentApps;
+  readonly files: AgentFiles;
   readonly info: AgentInfo;
   readonly utils: AgentUtils;
+  /**
+   * Runs a line in the phone's shell, as `adb shell` does. It needs a host whose operator has set
+   * `PHALANX_ALLOW_SHELL=true`; else it rejects with `not_allowed`. More than 256 KiB of output rejects with
+   * `output_too_large`: write it to a file instead.
+   */
+  shell(command: string, options?: ShellOptions): Promise<ShellResult>;
 }
 
 /** Shape of `automationParameters`. Extend it in your project to type your own parameters. */

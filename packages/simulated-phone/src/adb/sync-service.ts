@@ -62,6 +62,9 @@ function statAnswer(files: SyncFiles, id: string, path: string): Buffer {
 function listAnswers(files: SyncFiles, id: string, path: string): Buffer {
   const entryId = id === 'LIST' ? 'DENT' : 'DNT2';
   const entries: { name: string; stat: FileStat | undefined }[] = files.listDirectory(path);
+  // adbd hands on whatever readdir gives.
+  if (files.findStat(path))
+    entries.unshift(...['.', '..'].map((name) => ({ name, stat: files.findStat(path) })));
   const encoded = entries.map((entry) => encodeDirectoryEntry(entryId, entry.name, entry.stat));
   return Buffer.concat([...encoded, encodeDirectoryEntry('DONE', '', undefined, entryId === 'DNT2')]);
 }

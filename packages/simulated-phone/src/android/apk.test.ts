@@ -3,12 +3,18 @@ import { TEST_APK_PATH } from 'appium-uiautomator2-server';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findApkManifest } from './apk.ts';
+import { makeApk } from './make-apk.ts';
 
 test('package and versions are read from a real APK', async () => {
   expect(findApkManifest(await readFile(TEST_APK_PATH))).toMatchObject({
     packageName: 'io.appium.uiautomator2.server.test',
     minSdkVersion: 26,
   });
+});
+
+test('a made APK is read as it was made', () => {
+  const manifest = { packageName: 'com.example.made', versionCode: 7, versionName: '1.7', minSdkVersion: 26 };
+  expect(findApkManifest(makeApk(manifest))).toEqual(manifest);
 });
 
 test('a damaged APK is no APK or still has a valid name, and never throws', async () => {

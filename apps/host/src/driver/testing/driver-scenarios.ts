@@ -2,14 +2,7 @@ import type { ScreenTree, UiNode } from '@phalanx/protocol';
 import { expect } from 'vitest';
 import type { Driver } from '../driver.ts';
 import { findNode } from '../find-node.ts';
-
-/** What every driver must do, whichever way it reaches and reads the phone. */
-export interface DriverScenario {
-  readonly behaviour: string;
-  /** Undefined: both ways. */
-  readonly only?: Driver['source'];
-  run(driver: Driver): Promise<void>;
-}
+import { type DriverScenario, fail } from './driver-scenario.ts';
 
 const form = { packageName: 'dev.phalanx.sample.form' };
 const settings = { packageName: 'com.android.settings' };
@@ -61,8 +54,6 @@ async function expectFieldText(driver: Driver, id: string, text: string | null):
 
 /** Latin with marks, CJK, Hebrew and Arabic from right to left, Hindi with joined letters, emoji of several characters. */
 const scripts = ['Zürich <&>', '東京 한국어 中文', 'עִבְרִית', 'مَرْحَبًا', 'नमस्ते दुनिया', '😀 👩‍👩‍👧 🇩🇪 🦴'];
-
-const fail = (code: string): unknown => expect.objectContaining({ name: 'DriverError', code });
 
 export const driverScenarios: readonly DriverScenario[] = [
   {

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { SERVER_APK_PATH, TEST_APK_PATH, version } from 'appium-uiautomator2-server';
-import { ReadableStream } from '@yume-chan/stream-extra';
-import { untilAborted } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
+import { installHint } from '../install-hint.ts';
 import type { PhoneShell } from '../phone-shell.ts';
+import { pushFile } from '../push-file.ts';
 
 export const serverPackage = 'io.appium.uiautomator2.server';
 export const testPackage = `${serverPackage}.test`;
@@ -57,7 +57,7 @@ async function installApk(
 ): Promise<string | undefined> {
   const remotePath = `/data/local/tmp/phalanx-${apk.packageName}.apk`;
   try {
-    await push(shell, apk.path, remotePath, signal).catch((error: unknown) => {
+    await pushFile(shell, createReadStream(apk.path), remotePath, signal).catch((error: unknown) => {
       throw signal.aborted || shell.connection.gone.aborted
         ? error
         : refused(error instanceof Error ? error.message : String(error));
@@ -71,44 +71,9 @@ async function installApk(
   }
 }
 
-async function push(
-  shell: PhoneShell,
-  localPath: string,
-  remotePath: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { adb, gone } = shell.connection;
-  const sync = await untilAborted(signal, () => adb.sync());
-  const source = createReadStream(localPath);
-  const chunks = source.iterator({ destroyOnReturn: true });
-  const file = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const next: IteratorResult<unknown> = await chunks.next();
-      if (next.value instanceof Uint8Array) controller.enqueue(next.value);
-      else controller.close();
-    },
-    cancel: () => void source.destroy(),
-  });
-  try {
-    await untilAborted(gone, () =>
-      untilAborted(signal, () => sync.write({ filename: remotePath, file, permission: 0o644 })),
-    );
-  } finally {
-    source.destroy();
-    Promise.resolve(sync.dispose()).catch(() => {});
-  }
-}
-
 function refused(answer: string): DriverError {
-  const hint = answer.includes('USER_RESTRICTED')
-    ? ' Switch on "Install via USB" in the developer options (Xiaomi also asks for a SIM card and an account) and confirm the dialog on the phone.'
-    : answer.includes('VERIFICATION_FAILURE')
-      ? ' Switch off "Verify apps over USB" in the developer options.'
-      : /INSUFFICIENT_STORAGE|No space/i.test(answer)
-        ? ' Free some space on the phone.'
-        : '';
   return new DriverError(
     'ui_helper_refused',
-    `The phone refused to install the UI helper: ${answer}.${hint}`,
+    `The phone refused to install the UI helper: ${answer}.${installHint(answer)}`,
   );
 }

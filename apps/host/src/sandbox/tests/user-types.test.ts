@@ -1,5 +1,6 @@
 /** What users' editors are told of the globals, compared with what the sandbox has. */
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -12,9 +13,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSandboxPool } from '../pool/sandbox-pool.ts';
 import { runCode, testMemoryMb } from '../testing/code-runs.ts';
 
-const typeFiles = ['agent.d.ts', 'android-node.d.ts', 'records.d.ts', 'stages.d.ts', 'web.d.ts'].map((name) =>
-  fileURLToPath(import.meta.resolve(`@phalanx/automation/types/${name}`)),
-);
+const typeFolder = dirname(fileURLToPath(import.meta.resolve('@phalanx/automation/types/agent.d.ts')));
+const typeFiles = readdirSync(typeFolder).map((name) => join(typeFolder, name));
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'phalanx-user-types-'));
@@ -131,19 +131,17 @@ describe('the types for users', () => {
   });
 
   it('name members of agent and of nodes that are there', async () => {
-    const [agentTypes = '', nodeTypes = '', recordTypes = ''] = await Promise.all(
-      typeFiles.map((file) => readFile(file, 'utf8')),
-    );
-    const members = (text: string, name: string): string[] => {
+    const text = (await Promise.all(typeFiles.map((file) => readFile(file, 'utf8')))).join('\n');
+    const members = (name: string): string[] => {
       const body = new RegExp(`interface ${name} [^{]*\\{([\\s\\S]*?)\\n\\}`).exec(text)?.[1] ?? '';
       return [...body.matchAll(/^ {2}(?:readonly )?(\w+)(?:<[^>]*>)?[(?:]/gm)].map(
         ([, member]) => member ?? '',
       );
     };
-    const actions = [...members(agentTypes, 'AgentActions'), ...members(agentTypes, 'AgentWaits')];
-    const records = members(recordTypes, 'OutOfStepsUtils').filter((name) => name !== 'screen');
-    const filters = members(nodeTypes, 'AndroidNodeFilter');
-    const node = members(nodeTypes, 'AndroidNode');
+    const actions = [...members('AgentActions'), ...members('AgentWaits')];
+    const records = members('OutOfStepsUtils').filter((name) => name !== 'screen');
+    const filters = members('AndroidNodeFilter');
+    const node = members('AndroidNode');
     const pool = await createSandboxPool({
       size: 0,
       memoryMb: testMemoryMb,

@@ -76,12 +76,34 @@ const mkdir: Program = (process) =>
 const touch: Program = (process) =>
   forEachPath(process, 'touch', (path) => process.phone.android.files.appendFile(path, Buffer.alloc(0)));
 
+/** `stat -c %s FILE…`: sizes. */
 const stat: Program = (process) =>
-  forEachPath(process, 'stat', async (path) => {
+  forEachPath({ ...process, args: process.args.filter((arg) => arg !== '%s') }, 'stat', async (path) => {
     const found = process.phone.android.files.findStat(path);
     if (!found) throw new FileSystemError('No such file or directory');
     await process.stdout.write(`${found.sizeBytes}\n`);
   });
+
+/** `dd if=FILE [bs=BYTES] [skip=BLOCKS] [count=BLOCKS]`, onto the standard output. */
+const dd: Program = async ({ phone, args, stdout, stderr }) => {
+  const options = new Map(
+    args.map((arg): [string, string] => [arg.split('=', 1)[0] ?? '', arg.replace(/^\w+=/, '')]),
+  );
+  const path = options.get('if') ?? '';
+  const blockBytes = Number(options.get('bs') ?? 512);
+  const start = Number(options.get('skip') ?? 0) * blockBytes;
+  try {
+    const content = phone.android.files.readFile(path);
+    await stdout.write(
+      content.subarray(start, start + Number(options.get('count') ?? Infinity) * blockBytes),
+    );
+    return 0;
+  } catch (error) {
+    if (!(error instanceof FileSystemError)) throw error;
+    await stderr.write(`dd: ${path}: ${error.message}\n`);
+    return 1;
+  }
+};
 
 /** `cp` and `mv` of one file. */
 const copy =
@@ -140,6 +162,7 @@ export const filePrograms: readonly (readonly [string, Program])[] = [
   ['chmod', () => 0],
   ['cp', copy('cp', false)],
   ['mv', copy('mv', true)],
+  ['dd', dd],
   ['tee', tee],
   ['test', test],
   ['[', test],

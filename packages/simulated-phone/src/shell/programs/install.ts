@@ -54,7 +54,7 @@ function installApk({ phone, args }: Process, apk: Buffer): string {
 /** `pm install [-r] [-g] [-t] [-d] FILE`, `cmd package install -S SIZE` with the APK as input. */
 export const install: Program = async (process) => {
   const { stdout, stderr, args } = process;
-  if (args.includes('-g') && process.phone.android.identity.maker.refusesGrantOnInstall) {
+  if (args.includes('-g') && process.phone.android.identity.maker.refusesGrants) {
     await stderr.write(
       "\nException occurred while executing 'install':\njava.lang.SecurityException: You need the android.permission.INSTALL_GRANT_RUNTIME_PERMISSIONS permission to use the PackageManager.INSTALL_GRANT_RUNTIME_PERMISSIONS flag\n",
     );

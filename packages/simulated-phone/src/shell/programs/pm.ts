@@ -1,5 +1,5 @@
 import { apkPath } from '../../android/packages.ts';
-import type { Program } from '../program.ts';
+import type { Process, Program } from '../program.ts';
 import { install } from './install.ts';
 
 /** Options of `pm` that take a value. */
@@ -45,23 +45,25 @@ const queryActivities: Program = async ({ phone, args, stdout }) => {
   return 0;
 };
 
+async function fail({ stderr }: Process, command: string, exception: string): Promise<number> {
+  await stderr.write(`\nException occurred while executing '${command}':\njava.lang.${exception}\n`);
+  return 255;
+}
+
 const permission =
-  (change: (granted: Set<string>, name: string) => void): Program =>
-  async ({ phone, args, stderr }) => {
-    const [packageName = '', name = ''] = wordsOf(args);
-    const { packages } = phone.android;
-    if (!packages.find(packageName)) {
-      await stderr.write(
-        `\nException occurred while executing 'grant':\njava.lang.IllegalArgumentException: Unknown package: ${packageName}\n`,
-      );
-      return 255;
+  (command: 'grant' | 'revoke', change: (granted: Set<string>, name: string) => void): Program =>
+  async (process) => {
+    const [packageName = '', name = ''] = wordsOf(process.args);
+    const { packages, identity } = process.phone.android;
+    const say = (exception: string) => fail(process, command, exception);
+    if (identity.maker.refusesGrants) {
+      const lacking = `android.permission.${command.toUpperCase()}_RUNTIME_PERMISSIONS`;
+      const sentence = `Neither user 2000 nor current process has ${lacking}.`;
+      return say(`SecurityException: ${command}RuntimePermission: ${sentence}`);
     }
-    if (!/^[\w.]+\.permission\.[A-Z_]+$/.test(name)) {
-      await stderr.write(
-        `\nException occurred while executing 'grant':\njava.lang.IllegalArgumentException: Unknown permission: ${name}\n`,
-      );
-      return 255;
-    }
+    if (!packages.find(packageName)) return say(`IllegalArgumentException: Unknown package: ${packageName}`);
+    if (!/^[\w.]+\.permission\.[A-Z_]+$/.test(name))
+      return say(`IllegalArgumentException: Unknown permission: ${name}`);
     change(packages.permissionsOf(packageName), name);
     return 0;
   };
@@ -91,8 +93,16 @@ const uninstall: Program = async ({ phone, args, stdout }) => {
   return isRemoved ? 0 : 1;
 };
 
-const clear: Program = async ({ phone, args, stdout }) => {
+const clear: Program = async (process) => {
+  const { phone, args, stdout } = process;
   const name = wordsOf(args)[0] ?? '';
+  const { clearRefusal } = phone.android.identity.maker;
+  if (clearRefusal !== undefined)
+    return fail(
+      process,
+      'clear',
+      `SecurityException: ${clearRefusal.replace(/package$/, `package ${name}`)}`,
+    );
   phone.android.forceStop(name);
   phone.android.packages.permissionsOf(name).clear();
   const isKnown = phone.android.packages.find(name) !== undefined;
@@ -108,8 +118,8 @@ const commands: ReadonlyMap<string, Program> = new Map([
   ['clear', clear],
   ['install', install],
   ['query-activities', queryActivities],
-  ['grant', permission((granted, name) => granted.add(name))],
-  ['revoke', permission((granted, name) => granted.delete(name))],
+  ['grant', permission('grant', (granted, name) => granted.add(name))],
+  ['revoke', permission('revoke', (granted, name) => granted.delete(name))],
   ['enable', () => 0],
 ]);
 

@@ -1,0 +1,104 @@
+import type { ShellResult } from '@phalanx/protocol';
+import { makeApk } from '@phalanx/simulated-phone';
+import { expect } from 'vitest';
+import type { Driver } from '../driver.ts';
+import { type DriverScenario, fail } from './driver-scenario.ts';
+
+const partBytes = 100_000;
+
+async function permissionsOf(driver: Driver, packageName: string): Promise<string> {
+  const command = `dumpsys package ${packageName}`;
+  return (await driver.call('phone.shell', { command, timeoutMs: 5000 })).stdout;
+}
+
+/** What needs the operator's permission, and files. */
+export const appAndFileScenarios: readonly DriverScenario[] = [
+  {
+    behaviour: 'installs, clears, and uninstalls an app, and grants it what it asks for',
+    async run(driver) {
+      const packageName = 'com.example.made';
+      const permission = 'android.permission.CAMERA';
+      const path = '/sdcard/Download/made.apk';
+      const apk = makeApk({ packageName, versionCode: 7, versionName: '1.7', minSdkVersion: 26 });
+      await driver.call('file.write', { path, base64: apk.toString('base64'), isFirst: true });
+      await driver.call('app.install', { path, grantPermissions: true });
+      expect(await driver.call('app.list', {})).toContainEqual({ packageName, isSystem: false });
+      expect(await driver.call('app.list', {})).toContainEqual({ packageName: 'android', isSystem: true });
+      await driver.call('app.setPermission', { packageName, permission, isGranted: true });
+      expect(await permissionsOf(driver, packageName)).toContain(permission);
+      await driver.call('app.setPermission', { packageName, permission, isGranted: false });
+      expect(await permissionsOf(driver, packageName)).not.toContain(permission);
+      await driver.call('app.clearData', { packageName });
+      await driver.call('app.uninstall', { packageName });
+      expect(await driver.call('app.list', {})).not.toContainEqual({ packageName, isSystem: false });
+      const gone = fail('app_not_found');
+      await expect(driver.call('app.uninstall', { packageName })).rejects.toEqual(gone);
+      await expect(driver.call('app.clearData', { packageName })).rejects.toEqual(gone);
+    },
+  },
+  {
+    behaviour: "tells the phone's answer to an app change that it refuses",
+    async run(driver) {
+      const path = '/sdcard/Download/none.apk';
+      const refused = fail('app_change_refused');
+      await expect(driver.call('app.install', { path, grantPermissions: false })).rejects.toEqual(
+        fail('file_not_found'),
+      );
+      await driver.call('file.write', { path, base64: btoa('no APK'), isFirst: true });
+      await expect(driver.call('app.install', { path, grantPermissions: false })).rejects.toMatchObject({
+        code: 'app_change_refused',
+        message: expect.stringContaining('INSTALL_PARSE_FAILED_NOT_APK'),
+      });
+      await expect(driver.call('app.uninstall', { packageName: 'com.android.systemui' })).rejects.toEqual(
+        refused,
+      );
+      const unknown = { packageName: 'dev.phalanx.sample.form', permission: 'no.such', isGranted: true };
+      await expect(driver.call('app.setPermission', unknown)).rejects.toMatchObject({
+        message: expect.stringContaining('Unknown permission: no.such'),
+      });
+    },
+  },
+  {
+    behaviour: 'writes a file in parts, lists, reads and deletes it',
+    async run(driver) {
+      const path = "/sdcard/Download/it's new/größe 1.bin";
+      const bytes = Buffer.alloc(partBytes + 100, 'abc');
+      const parts = [bytes.subarray(0, partBytes), bytes.subarray(partBytes)];
+      for (const [index, part] of parts.entries())
+        await driver.call('file.write', { path, base64: part.toString('base64'), isFirst: index === 0 });
+      expect(await driver.call('file.list', { path: "/sdcard/Download/it's new" })).toEqual([
+        { name: 'größe 1.bin', isFolder: false, sizeBytes: bytes.length, modifiedAt: expect.any(Number) },
+      ]);
+      for (const [part, content] of parts.entries())
+        expect(await driver.call('file.read', { path, part, partBytes })).toEqual({
+          base64: content.toString('base64'),
+          sizeBytes: bytes.length,
+        });
+      expect(await driver.call('file.list', { path: '/sdcard/Download' })).toContainEqual(
+        expect.objectContaining({ name: "it's new", isFolder: true }),
+      );
+      await driver.call('file.delete', { path });
+      const gone = fail('file_not_found');
+      await expect(driver.call('file.read', { path, part: 0, partBytes })).rejects.toEqual(gone);
+      await expect(driver.call('file.delete', { path })).rejects.toEqual(gone);
+      expect(await driver.call('file.list', { path: "/sdcard/Download/it's new" })).toEqual([]);
+      await expect(driver.call('file.list', { path: '/sdcard/none' })).rejects.toEqual(gone);
+      await expect(
+        driver.call('file.write', { path: '/system/x', base64: '', isFirst: true }),
+      ).rejects.toEqual(fail('file_refused'));
+    },
+  },
+  {
+    behaviour: 'runs a command in the shell, ends it in time, and bounds what it prints',
+    async run(driver) {
+      const run = (command: string, timeoutMs = 5000): Promise<ShellResult> =>
+        driver.call('phone.shell', { command, timeoutMs });
+      expect(await run('echo a; echo b >&2; false')).toEqual({ stdout: 'a\n', stderr: 'b\n', exitCode: 1 });
+      const path = '/sdcard/Download/long.bin';
+      const base64 = Buffer.alloc(300 * 1024, 'x').toString('base64');
+      await driver.call('file.write', { path, base64, isFirst: true });
+      await expect(run(`cat ${path}`)).rejects.toEqual(fail('output_too_large'));
+      await driver.call('file.delete', { path });
+    },
+  },
+];

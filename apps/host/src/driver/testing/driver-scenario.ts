@@ -1,0 +1,12 @@
+import { expect } from 'vitest';
+import type { Driver } from '../driver.ts';
+
+/** What every driver must do, whichever way it reaches and reads the phone. */
+export interface DriverScenario {
+  readonly behaviour: string;
+  /** Undefined: both ways. */
+  readonly only?: Driver['source'];
+  run(driver: Driver): Promise<void>;
+}
+
+export const fail = (code: string): unknown => expect.objectContaining({ name: 'DriverError', code });

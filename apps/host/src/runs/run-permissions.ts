@@ -1,0 +1,47 @@
+import { posix } from 'node:path';
+import type { AgentCallName } from '@phalanx/protocol';
+
+/** What the operator lets user code do to phones beyond using them. */
+export interface RunPermissions {
+  /** Install and uninstall apps, clear their data, change their permissions. */
+  readonly changeApps: boolean;
+  /** Commands in the phone's shell, and files outside of its shared storage. */
+  readonly shell: boolean;
+}
+
+const appChanges: ReadonlySet<AgentCallName> = new Set<AgentCallName>([
+  'app.install',
+  'app.uninstall',
+  'app.clearData',
+  'app.setPermission',
+]);
+
+/** Names of what apps share, and of memory cards. It holds no links. */
+const sharedStorage =
+  /^\/(?:sdcard|mnt\/sdcard|storage\/(?:emulated\/\d+|self\/primary|[0-9A-F]{4}-[0-9A-F]{4}))(?:\/|$)/;
+
+/** Throws `NotAllowed` for what the operator has not opened. Paths are changed to their shortest form. */
+export function requirePermission<Params extends object>(
+  name: AgentCallName,
+  params: Params,
+  permissions: RunPermissions,
+): Params {
+  if (appChanges.has(name) && !permissions.changeApps)
+    throw new NotAllowed(`${name} changes apps`, 'PHALANX_ALLOW_APP_CHANGES');
+  if (name === 'phone.shell' && !permissions.shell)
+    throw new NotAllowed('A command in the shell of the phone', 'PHALANX_ALLOW_SHELL');
+  if (!('path' in params) || typeof params.path !== 'string') return params;
+  const path = posix.normalize(params.path);
+  if (!permissions.shell && !sharedStorage.test(path))
+    throw new NotAllowed(`${path} is not in the shared storage (/sdcard), which`, 'PHALANX_ALLOW_SHELL');
+  return { ...params, path };
+}
+
+class NotAllowed extends Error {
+  override readonly name = 'NotAllowed';
+  readonly code = 'not_allowed';
+
+  constructor(what: string, setting: string) {
+    super(`${what} needs ${setting}=true, which the operator of this host has not set.`);
+  }
+}

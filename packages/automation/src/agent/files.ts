@@ -1,0 +1,47 @@
+import type { AgentBridge } from './agent-bridge.ts';
+import { fromBase64, toBase64 } from './base64.ts';
+
+const maxFileBytes = 50_000_000;
+/** A call takes 500,000 characters. */
+const partBytes = 360 * 1024;
+
+/** Files cross to the host in parts, so that neither holds more than one at a time beside the file itself. */
+export function createFiles(bridge: AgentBridge): AgentFiles {
+  return {
+    list: (folder) => bridge.call('file.list', { path: String(folder) }),
+    read: async (path) => readFile(bridge, String(path)),
+    write: async (path, content) => writeFile(bridge, String(path), bytesOf(content)),
+    delete: (path) => bridge.call('file.delete', { path: String(path) }),
+  };
+}
+
+async function readFile(bridge: AgentBridge, path: string): Promise<Uint8Array> {
+  const first = await bridge.call('file.read', { path, part: 0, partBytes });
+  requireSize(first.sizeBytes);
+  const bytes = new Uint8Array(first.sizeBytes);
+  const put = (base64: string, offset: number): void =>
+    bytes.set(fromBase64(base64).subarray(0, bytes.length - offset), offset);
+  put(first.base64, 0);
+  for (let part = 1; part * partBytes < bytes.length; part += 1)
+    put((await bridge.call('file.read', { path, part, partBytes })).base64, part * partBytes);
+  return bytes;
+}
+
+async function writeFile(bridge: AgentBridge, path: string, bytes: Uint8Array): Promise<void> {
+  requireSize(bytes.length);
+  for (let start = 0; start === 0 || start < bytes.length; start += partBytes) {
+    const base64 = toBase64(bytes.subarray(start, start + partBytes));
+    await bridge.call('file.write', { path, base64, isFirst: start === 0 });
+  }
+}
+
+function requireSize(sizeBytes: number): void {
+  if (sizeBytes > maxFileBytes)
+    throw new RangeError(`The file has ${sizeBytes} bytes; it may have ${maxFileBytes}.`);
+}
+
+function bytesOf(content: unknown): Uint8Array {
+  if (typeof content === 'string') return new TextEncoder().encode(content);
+  if (content instanceof Uint8Array) return content;
+  throw new TypeError('The content of a file is a string or a Uint8Array.');
+}

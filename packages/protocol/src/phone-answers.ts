@@ -1,0 +1,127 @@
+/** What phones answer to the calls of agent-calls.ts. */
+import { Type, type Static } from 'typebox';
+
+/** A rectangle on the screen, in pixels; `right` and `bottom` lie just outside. */
+export const Bounds = Type.Object({
+  left: Type.Integer(),
+  top: Type.Integer(),
+  right: Type.Integer(),
+  bottom: Type.Integer(),
+});
+export type Bounds = Static<typeof Bounds>;
+
+/** One node of Android's accessibility tree, with all that the phone said of it. */
+export interface UiNode {
+  /** Android widget class, such as `android.widget.Button`. */
+  className: string | null;
+  /** The owning app, such as `com.android.settings`. */
+  packageName: string;
+  /** Full resource id, `package:id/name`. */
+  viewId: string | null;
+  text: string | null;
+  /** Content description. */
+  description: string | null;
+  hintText: string | null;
+  tooltipText: string | null;
+  paneTitle: string | null;
+  containerTitle: string | null;
+  /** Position among the parent's children, from 0. */
+  index: number;
+  boundsInScreen: Bounds;
+  /** -1 when the phone does not say. */
+  maxTextLength: number;
+  /** Android's input type as text, empty when the phone does not say. */
+  inputType: string;
+  isShowingHintText: boolean;
+  checkable: boolean;
+  checked: boolean;
+  clickable: boolean;
+  enabled: boolean;
+  focusable: boolean;
+  focused: boolean;
+  longClickable: boolean;
+  password: boolean;
+  scrollable: boolean;
+  selected: boolean;
+  /** False for nodes that the phone reports but does not show. */
+  visible: boolean;
+  children: UiNode[];
+}
+
+/** The active window of a phone at one moment. */
+export interface ScreenTree {
+  root: UiNode;
+  /** The app in front. */
+  packageName: string;
+  /** 0, 1, 2 or 3 quarter turns. */
+  rotation: number;
+  /** Time of the capture on the host's clock, epoch milliseconds. */
+  capturedAt: number;
+  /** Which way the tree came: the UiAutomator2 server on the phone, or `uiautomator dump`. */
+  source: 'uiautomator2' | 'dump';
+  /** Toasts and notifications of the last seconds, as far as the phone told them to accessibility. */
+  announced?: string[];
+  /** Names the tree in `record.screen`: the host still has the last few of a run. */
+  treeId?: number;
+}
+
+/** An encoded picture of the screen. */
+export interface ScreenPicture {
+  /** Base64 of the encoded picture. */
+  base64: string;
+  mimeType: 'image/jpeg' | 'image/png';
+  width: number;
+  height: number;
+  originalWidth: number;
+  originalHeight: number;
+}
+
+/** What `agent.info` tells of the phone. */
+export interface DeviceInfo {
+  deviceId: string;
+  serial: string;
+  brand: string;
+  model: string;
+  androidVersion: string;
+  sdkVersion: number;
+  screenWidth: number;
+  screenHeight: number;
+  densityDpi: number;
+}
+
+/** The app in front; `activity` is null when the phone does not say. */
+export interface CurrentApp {
+  packageName: string;
+  activity: string | null;
+}
+
+/** An app that is installed. */
+export interface InstalledApp {
+  packageName: string;
+  /** It came with the phone. */
+  isSystem: boolean;
+}
+
+/** What a folder of the phone holds. */
+export interface PhoneFile {
+  name: string;
+  isFolder: boolean;
+  sizeBytes: number;
+  /** Epoch milliseconds, on the phone's clock. */
+  modifiedAt: number;
+}
+
+/** One part of a file. */
+export interface PhoneFilePart {
+  base64: string;
+  /** Of the whole file. */
+  sizeBytes: number;
+}
+
+/** How a command of the phone's shell ended. */
+export interface ShellResult {
+  stdout: string;
+  stderr: string;
+  /** Null on phones that don't tell it. */
+  exitCode: number | null;
+}

@@ -1,0 +1,102 @@
+import { crc32 } from 'node:zlib';
+import type { ApkManifest } from './apk.ts';
+
+const manifestName = 'AndroidManifest.xml';
+const noString = 0xffffffff;
+const typeString = 3;
+const typeInteger = 0x10;
+
+/** An APK that a simulated phone installs: a manifest without code. No real phone takes it, because nobody has signed it. */
+export function makeApk(manifest: ApkManifest): Buffer {
+  return zipOf(manifestName, manifestXml(manifest));
+}
+
+/** Android's compiled XML of `<manifest …><uses-sdk …/></manifest>`, as far as a package manager reads it. */
+function manifestXml({ packageName, versionCode, versionName, minSdkVersion }: ApkManifest): Buffer {
+  const strings = ['manifest', 'uses-sdk', 'package', 'versionCode', 'versionName', 'minSdkVersion'];
+  const text = (value: string): number => strings.push(value) - 1;
+  const elements = [
+    startElement(0, [
+      [2, typeString, text(packageName)],
+      [3, typeInteger, versionCode],
+      [4, typeString, text(versionName)],
+    ]),
+    startElement(1, [[5, typeInteger, minSdkVersion]]),
+  ];
+  const body = Buffer.concat([stringPool(strings), ...elements]);
+  return Buffer.concat([chunkHead(0x0003, 8, 8 + body.length), body]);
+}
+
+function chunkHead(type: number, headBytes: number, sizeBytes: number): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeUInt16LE(type, 0);
+  head.writeUInt16LE(headBytes, 2);
+  head.writeUInt32LE(sizeBytes, 4);
+  return head;
+}
+
+const words = (...values: number[]): Buffer => Buffer.from(new Uint32Array(values).buffer);
+
+function stringPool(strings: readonly string[]): Buffer {
+  const utf8Flag = 0x100;
+  const headBytes = 28;
+  let end = 0;
+  const offsets: number[] = [];
+  const encoded = strings.map((string) => {
+    offsets.push(end);
+    const bytes = Buffer.concat([
+      Buffer.from([string.length, Buffer.byteLength(string)]),
+      Buffer.from(`${string}\0`),
+    ]);
+    end += bytes.length;
+    return bytes;
+  });
+  const start = headBytes + 4 * strings.length;
+  const padding = Buffer.alloc((4 - (end % 4)) % 4);
+  const counts = words(strings.length, 0, utf8Flag, start, 0, ...offsets);
+  return Buffer.concat([
+    chunkHead(0x0001, headBytes, start + end + padding.length),
+    counts,
+    ...encoded,
+    padding,
+  ]);
+}
+
+type Attribute = readonly [name: number, type: number, value: number];
+
+function startElement(name: number, attributes: readonly Attribute[]): Buffer {
+  const counts = Buffer.alloc(12);
+  for (const [index, value] of [20, 20, attributes.length].entries()) counts.writeUInt16LE(value, index * 2);
+  const body = [words(1, noString, noString, name), counts, ...attributes.map(attributeBytes)];
+  const sizeBytes = body.reduce((sum, part) => sum + part.length, 8);
+  return Buffer.concat([chunkHead(0x0102, 16, sizeBytes), ...body]);
+}
+
+/** Namespace, name, raw value; then size, zero and type of the value, and the value. */
+function attributeBytes([name, type, value]: Attribute): Buffer {
+  return words(noString, name, type === typeString ? value : noString, 8 + type * 0x100_0000, value);
+}
+
+/** A ZIP file with one stored entry. */
+function zipOf(name: string, content: Buffer): Buffer {
+  const about = Buffer.alloc(26);
+  about.writeUInt16LE(20, 0);
+  about.writeUInt32LE(crc32(content), 10);
+  about.writeUInt32LE(content.length, 14);
+  about.writeUInt32LE(content.length, 18);
+  about.writeUInt16LE(name.length, 22);
+  const local = Buffer.concat([words(0x04034b50), about, Buffer.from(name), content]);
+  const central = Buffer.concat([
+    words(0x02014b50),
+    Buffer.from([20, 0]),
+    about,
+    Buffer.alloc(14),
+    Buffer.from(name),
+  ]);
+  const end = Buffer.alloc(18);
+  end.writeUInt16LE(1, 4);
+  end.writeUInt16LE(1, 6);
+  end.writeUInt32LE(central.length, 8);
+  end.writeUInt32LE(local.length, 12);
+  return Buffer.concat([local, central, words(0x06054b50), end]);
+}

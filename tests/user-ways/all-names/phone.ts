@@ -1,0 +1,97 @@
+import { calls, form, settings, thrown } from './calls';
+
+const { apps, files } = agent;
+const made = 'com.example.made';
+const folder = '/sdcard/Download/names';
+
+/** `base64` is that of an APK. */
+async function changing(base64: string): Promise<void> {
+  const apk = Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0));
+  const isInstalled = async (): Promise<boolean> =>
+    (await apps.list()).some(({ packageName }) => packageName === made);
+  const permissions = async (): Promise<string> => (await agent.shell(`dumpsys package ${made}`)).stdout;
+  await calls<AgentApps>('AgentApps', {
+    list: async () => (await apps.list()).length > 3,
+    install: async () => {
+      await apps.install(apk);
+      await files.write(`${folder}/made.apk`, apk);
+      await apps.install(`${folder}/made.apk`, { grantPermissions: false });
+      const refused = await thrown(() => apps.install(apk.subarray(0, 100)));
+      return (await isInstalled()) && refused instanceof AgentError && refused.code === 'app_change_refused';
+    },
+    grantPermission: async () => {
+      await apps.grantPermission(made, 'android.permission.CAMERA');
+      return (await permissions()).includes('CAMERA: granted=true');
+    },
+    revokePermission: async () => {
+      await apps.revokePermission(made, 'android.permission.CAMERA');
+      return !(await permissions()).includes('CAMERA');
+    },
+    clearData: async () => (await apps.clearData(form)) === undefined,
+    uninstall: async () => {
+      await apps.uninstall(made);
+      return !(await isInstalled());
+    },
+  });
+  await calls<InstallOptions>('InstallOptions', {
+    grantPermissions: async () => {
+      await apps.install(apk, { grantPermissions: true });
+      return isInstalled();
+    },
+  });
+  const app = (await apps.list()).find(({ packageName }) => packageName === settings);
+  await calls<InstalledApp>('InstalledApp', {
+    packageName: () => app?.packageName === settings,
+    isSystem: () => app?.isSystem === false,
+  });
+}
+
+async function storing(): Promise<void> {
+  const path = `${folder}/größe.txt`;
+  const large = Uint8Array.from({ length: 1_000_000 }, (_, index) => index % 251);
+  await calls<AgentFiles>('AgentFiles', {
+    write: async () => {
+      await files.write(`${folder}/large.bin`, large);
+      return (await files.write(path, 'größer\n')) === undefined;
+    },
+    list: async () => (await files.list(folder)).some(({ name }) => name === 'größe.txt'),
+    read: async () => {
+      const back = await files.read(`${folder}/large.bin`);
+      const isSame = back.length === large.length && back.every((byte, index) => byte === large[index]);
+      return isSame && new TextDecoder().decode(await files.read(path)) === 'größer\n';
+    },
+    delete: async () => {
+      await files.delete(`${folder}/large.bin`);
+      const gone = await thrown(() => files.read(`${folder}/large.bin`));
+      return gone instanceof AgentError && gone.code === 'file_not_found';
+    },
+  });
+  const file = (await files.list(folder)).find(({ name }) => name === 'größe.txt');
+  await calls<PhoneFile>('PhoneFile', {
+    name: () => file?.name === 'größe.txt',
+    isFolder: () => file?.isFolder === false,
+    sizeBytes: () => file?.sizeBytes === 9,
+    modifiedAt: () => (file?.modifiedAt ?? 0) > 1_700_000_000_000,
+  });
+}
+
+async function commanding(): Promise<void> {
+  const said = await agent.shell('echo a; echo b >&2; false');
+  await calls<ShellResult>('ShellResult', {
+    stdout: () => said.stdout === 'a\n',
+    stderr: () => said.stderr === 'b\n',
+    exitCode: () => said.exitCode === 1,
+  });
+  await calls<ShellOptions>('ShellOptions', {
+    timeoutMs: async () => {
+      const wrong = await thrown(() => agent.shell('true', { timeoutMs: 0 }));
+      return wrong instanceof AgentError && wrong.code === 'invalid_call';
+    },
+  });
+}
+
+export async function phone(apk: string): Promise<void> {
+  await changing(apk);
+  await storing();
+  await commanding();
+}
