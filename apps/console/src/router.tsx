@@ -6,6 +6,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 
+import { deviceSearch } from './devices/device-search.ts';
 import { fleetSearch } from './devices/fleet-search.ts';
 import { runsSearch } from './runs/runs-search.ts';
 import { recordsSearch } from './records/records-search.ts';
@@ -41,6 +42,7 @@ const fleet = createRoute({
 const device = createRoute({
   getParentRoute: () => root,
   path: '/devices/$deviceId',
+  validateSearch: deviceSearch,
   component: lazyRouteComponent(() => import('./devices/device-page.tsx'), 'DevicePage'),
 });
 const runs = createRoute({

@@ -1,7 +1,11 @@
+import type { Host } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 
 import { call } from '../api/call.ts';
+import { ShareHost } from '../devices/share-phones.tsx';
+import { Button } from '../parts/button.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Age } from '../parts/time.tsx';
@@ -9,6 +13,7 @@ import { SettingsTable } from './settings-table.tsx';
 import styles from './settings.module.css';
 
 export function Hosts() {
+  const [shared, setShared] = useState<Host>();
   const { data, error, refetch } = useQuery({
     queryKey: ['hosts'],
     queryFn: async ({ signal }) =>
@@ -27,7 +32,7 @@ export function Hosts() {
         </p>
       )}
       {data !== undefined && data.length > 0 && (
-        <SettingsTable label="Hosts" columns={['Name', 'State', 'Phones', 'Owner']}>
+        <SettingsTable label="Hosts" columns={['Name', 'State', 'Phones', 'Owner']} hasActions>
           {data.map((host) => (
             <tr key={host.id}>
               <td>
@@ -47,10 +52,16 @@ export function Hosts() {
                 {host.devices.ready} of {host.devices.total} ready
               </td>
               <td className={styles['quiet']}>{host.owner.name}</td>
+              <td className={styles['end']}>
+                <Button look="quiet" onClick={() => setShared(host)}>
+                  Share…
+                </Button>
+              </td>
             </tr>
           ))}
         </SettingsTable>
       )}
+      {shared !== undefined && <ShareHost host={shared} onClose={() => setShared(undefined)} />}
     </section>
   );
 }

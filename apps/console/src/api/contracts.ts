@@ -2,6 +2,7 @@ import type {
   accessRoutes,
   auditRoutes,
   commitRoutes,
+  deviceControlRoutes,
   deviceMemberRoutes,
   deviceRoutes,
   fileRoutes,
@@ -25,6 +26,7 @@ type Contract =
   | RoutesOf<typeof accessRoutes>
   | RoutesOf<typeof auditRoutes>
   | RoutesOf<typeof commitRoutes>
+  | RoutesOf<typeof deviceControlRoutes>
   | RoutesOf<typeof deviceMemberRoutes>
   | RoutesOf<typeof deviceRoutes>
   | RoutesOf<typeof fileRoutes>

@@ -7,20 +7,24 @@ import { useState } from 'react';
 import { useMissingScope } from '../api/me.ts';
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
 import { StopDialog } from '../launches/stop-dialog.tsx';
+import { Control } from '../live/control.tsx';
 import { Button } from '../parts/button.tsx';
-import { CopyButton } from '../parts/copy.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
-import { Age, Moment } from '../parts/time.tsx';
+import { Age } from '../parts/time.tsx';
 import { RunList } from '../runs/run-list.tsx';
 import { Inspector } from '../screens/inspector.tsx';
+import { DeviceAbout } from './device-about.tsx';
 import { deviceName } from './device-name.ts';
 import styles from './device-page.module.css';
+import { deviceSearch } from './device-search.ts';
 import { DeviceStateMark, isReady } from './device-state.tsx';
 import { devicesQuery } from './queries.ts';
 import { screenQuery } from './screen-query.ts';
+import { ShareDevice } from './share-phones.tsx';
 
 const route = getRouteApi('/devices/$deviceId');
+const tabs = { screen: 'Inspect', control: 'Control', runs: 'Runs', about: 'About' } as const;
 
 export function DevicePage() {
   const { deviceId } = route.useParams();
@@ -43,9 +47,12 @@ export function DevicePage() {
 }
 
 function Shown({ device }: { device: Device }) {
-  const [tab, setTab] = useState('screen');
+  const { tab = 'screen' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const open = (value: unknown): void =>
+    void navigate({ search: deviceSearch({ tab: value }), replace: true });
   return (
-    <Tabs.Root className={styles['page']} value={tab} onValueChange={setTab}>
+    <Tabs.Root className={styles['page']} value={tab} onValueChange={open}>
       <Page
         title={deviceName(device)}
         aside={
@@ -57,22 +64,28 @@ function Shown({ device }: { device: Device }) {
         bar={
           <>
             <Tabs.List className={styles['tabs']} aria-label="Parts of the page">
-              <Tabs.Tab value="screen" className={styles['tab']}>
-                Screen
-              </Tabs.Tab>
-              <Tabs.Tab value="runs" className={styles['tab']}>
-                Runs
-              </Tabs.Tab>
-              <Tabs.Tab value="about" className={styles['tab']}>
-                About
-              </Tabs.Tab>
+              {Object.entries(tabs).map(([value, label]) => (
+                <Tabs.Tab key={value} value={value} className={styles['tab']}>
+                  {label}
+                </Tabs.Tab>
+              ))}
             </Tabs.List>
             <span className={styles['reason']}>{device.reason}</span>
+            <Link
+              className={styles['space']}
+              to="/records"
+              search={{ device: device.device_id, status: 'any' }}
+            >
+              Its records
+            </Link>
           </>
         }
       >
         <Tabs.Panel value="screen" className={styles['panel']}>
           <Screen device={device} />
+        </Tabs.Panel>
+        <Tabs.Panel value="control" className={styles['panel']}>
+          <Control device={device} />
         </Tabs.Panel>
         <Tabs.Panel value="runs" className={styles['panel']}>
           <RunList
@@ -81,7 +94,7 @@ function Shown({ device }: { device: Device }) {
           />
         </Tabs.Panel>
         <Tabs.Panel value="about" className={styles['panel']}>
-          <About device={device} />
+          <DeviceAbout device={device} />
         </Tabs.Panel>
       </Page>
     </Tabs.Root>
@@ -89,7 +102,7 @@ function Shown({ device }: { device: Device }) {
 }
 
 function Actions({ device }: { device: Device }) {
-  const [open, setOpen] = useState<'launch' | 'stop'>();
+  const [open, setOpen] = useState<'launch' | 'stop' | 'share'>();
   const missing = useMissingScope('launch');
   const notYours =
     device.role === 'view'
@@ -98,6 +111,9 @@ function Actions({ device }: { device: Device }) {
   const close = (): void => setOpen(undefined);
   return (
     <>
+      <Button look="quiet" onClick={() => setOpen('share')}>
+        Share
+      </Button>
       {device.running.length > 0 && (
         <Button look="danger" reason={missing ?? notYours} onClick={() => setOpen('stop')}>
           Stop…
@@ -112,6 +128,7 @@ function Actions({ device }: { device: Device }) {
       </Button>
       {open === 'launch' && <LaunchDialog devices={[device]} onClose={close} />}
       {open === 'stop' && <StopDialog devices={[device]} onClose={close} />}
+      {open === 'share' && <ShareDevice device={device} onClose={close} />}
     </>
   );
 }
@@ -161,62 +178,3 @@ function Screen({ device }: { device: Device }) {
     />
   );
 }
-
-const About = ({ device }: { device: Device }) => (
-  <dl className={styles['facts']}>
-    <dt>State</dt>
-    <dd>
-      <DeviceStateMark state={device.state} /> since <Moment at={device.since} />
-    </dd>
-    <dt>Reason</dt>
-    <dd>{device.reason}</dd>
-    <dt>Last confirmed</dt>
-    <dd>
-      {device.confirmed_at === null ? 'not since the service started' : <Moment at={device.confirmed_at} />}
-    </dd>
-    <dt>Running</dt>
-    <dd>
-      {device.running.length === 0
-        ? 'nothing'
-        : device.running.map((run) => (
-            <div key={run.run_id}>
-              {run.automation_id === null ? (
-                <span>direct code of {run.user.name}</span>
-              ) : (
-                <Link to="/runs/$runId" params={{ runId: run.run_id }}>
-                  run of {run.user.name}
-                </Link>
-              )}
-            </div>
-          ))}
-    </dd>
-    <dt>Serial</dt>
-    <dd>
-      <code>{device.serial}</code>
-    </dd>
-    <dt>Device ID</dt>
-    <dd>
-      <code>{device.device_id}</code> <CopyButton text={device.device_id} label="Copy the device ID" />
-    </dd>
-    <dt>Android</dt>
-    <dd>
-      {device.android_version === ''
-        ? 'not known'
-        : `${device.android_version}, API level ${device.sdk_version}`}
-    </dd>
-    <dt>Screen</dt>
-    <dd>
-      {device.screen_width} × {device.screen_height}
-    </dd>
-    <dt>Host</dt>
-    <dd>
-      {device.host === null
-        ? 'none'
-        : `${device.host.name}${device.host.connected ? '' : ' (not connected)'}`}
-    </dd>
-    <dt>Owner</dt>
-    <dd>{device.owner.name}</dd>
-    <dt>Your part</dt>
-    <dd>{device.role}</dd>
-  </dl>
-);

@@ -13,10 +13,10 @@ import { CommitDialog } from './commit-dialog.tsx';
 import { FileList } from './file-list.tsx';
 import { FilePane } from './file-pane.tsx';
 import { HistoryDialog } from './history-dialog.tsx';
-import { MembersDialog } from './members-dialog.tsx';
 import styles from './project.module.css';
 import { filesQuery, projectQuery } from './queries.ts';
 import { RunPane } from './run-pane.tsx';
+import { ShareProject } from './share-project.tsx';
 import { useOpenFile } from './use-open-file.ts';
 
 const route = getRouteApi('/projects/$projectId');
@@ -107,7 +107,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
       {popup === 'history' && (
         <HistoryDialog projectId={project.id} reason={reason} onClose={() => setPopup(undefined)} />
       )}
-      {popup === 'members' && <MembersDialog project={project} onClose={() => setPopup(undefined)} />}
+      {popup === 'members' && <ShareProject project={project} onClose={() => setPopup(undefined)} />}
     </Page>
   );
 }

@@ -1,0 +1,147 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { call } from '../api/call.ts';
+import { useMe } from '../api/me.ts';
+import { Button } from '../parts/button.tsx';
+import { CopyButton } from '../parts/copy.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Select, TextField } from '../parts/field.tsx';
+import { InlineFailure, Loading } from '../parts/states.tsx';
+import styles from './members-dialog.module.css';
+
+interface Member<Role extends string> {
+  user_id: string;
+  name: string;
+  role: Role | 'owner';
+  /** How they came to it, when it is not changed here. */
+  note?: string;
+}
+
+interface MembersDialogProps<Role extends string> {
+  title: string;
+  /** What is read anew after a change; the members are below it. */
+  queryKey: readonly string[];
+  /** The first is what is offered first. */
+  roles: readonly [{ value: Role; label: string }, ...{ value: Role; label: string }[]];
+  /** Why the caller can't share it. */
+  reason: string | undefined;
+  list: (signal: AbortSignal) => Promise<readonly Member<Role>[]>;
+  put: (userId: string, role: Role) => Promise<unknown>;
+  remove: (userId: string) => Promise<unknown>;
+  onClose: () => void;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The ID of a user; administrators may say the name. */
+async function findUser(text: string): Promise<string> {
+  if (uuid.test(text)) return text;
+  const { users } = await call('GET /api/v2/users', { query: { search: text, limit: 1000 } });
+  const found = users.find(({ name }) => name.toLowerCase() === text.toLowerCase());
+  if (found === undefined) throw new Error(`There is no user “${text}”.`);
+  return found.id;
+}
+
+/** With whom something is shared, and what they may do with it. */
+export function MembersDialog<Role extends string>(props: MembersDialogProps<Role>) {
+  const { title, queryKey, roles, reason, list, put, remove, onClose } = props;
+  const queries = useQueryClient();
+  const me = useMe();
+  const { data, error: readError } = useQuery({
+    queryKey: [...queryKey, 'members'],
+    queryFn: ({ signal }) => list(signal),
+  });
+  const [error, setError] = useState<unknown>(null);
+  const change = async (work: () => Promise<unknown>): Promise<void> => {
+    setError(null);
+    await work().catch(setError);
+    await queries.invalidateQueries({ queryKey });
+  };
+  return (
+    <Dialog title={title} isOpen onClose={onClose}>
+      {(error ?? readError) !== null && <InlineFailure error={error ?? readError} />}
+      {data === undefined && readError === null && <Loading rows={3} />}
+      <ul>
+        {data?.map((member) => (
+          <li key={member.user_id} className={styles['member']}>
+            <span>{member.name}</span>
+            <MemberRole
+              member={member}
+              roles={roles}
+              isFixed={reason !== undefined}
+              onRole={(role) => void change(() => put(member.user_id, role))}
+              onRemove={() => void change(() => remove(member.user_id))}
+            />
+          </li>
+        ))}
+      </ul>
+      {reason === undefined ? (
+        <AddMember roles={roles} onAdd={(who, role) => change(async () => put(await findUser(who), role))} />
+      ) : (
+        <p className={styles['quiet']}>{reason}</p>
+      )}
+      {me !== undefined && (
+        <p className={styles['quiet']}>
+          Your user ID: <code>{me.user.id}</code> <CopyButton text={me.user.id} label="Copy your user ID" />
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+interface MemberRoleProps<Role extends string> extends Pick<MembersDialogProps<Role>, 'roles'> {
+  member: Member<Role>;
+  isFixed: boolean;
+  onRole: (role: Role) => void;
+  onRemove: () => void;
+}
+
+function MemberRole<Role extends string>({
+  member,
+  roles,
+  isFixed,
+  onRole,
+  onRemove,
+}: MemberRoleProps<Role>) {
+  const { name, role, note } = member;
+  if (role === 'owner') return 'owner';
+  const label = roles.find(({ value }) => value === role)?.label;
+  if (note !== undefined) return `${label}, ${note}`;
+  if (isFixed) return label;
+  return (
+    <>
+      <Select label={`What ${name} may do`} value={role} options={roles} onChange={onRole} />
+      <Button look="quiet" onClick={onRemove}>
+        Remove
+      </Button>
+    </>
+  );
+}
+
+interface AddMemberProps<Role extends string> extends Pick<MembersDialogProps<Role>, 'roles'> {
+  onAdd: (who: string, role: Role) => Promise<void>;
+}
+
+function AddMember<Role extends string>({ roles, onAdd }: AddMemberProps<Role>) {
+  const me = useMe();
+  const [who, setWho] = useState('');
+  const [role, setRole] = useState(roles[0].value);
+  const isAdministrator = me?.user.role === 'admin' && me.token.scopes.includes('admin');
+  const add = (): void => void onAdd(who.trim(), role).then(() => setWho(''));
+  return (
+    <div className={styles['add']}>
+      <TextField
+        label={isAdministrator ? 'User name' : 'User ID'}
+        hint={isAdministrator ? undefined : 'Ask them for it: it is below, in any Share dialog of theirs.'}
+        value={who}
+        onChange={setWho}
+        onEnter={add}
+      />
+      <Select label="Role" value={role} options={roles} onChange={setRole} />
+      <Button look="primary" reason={who.trim() === '' ? 'Say who.' : undefined} onClick={add}>
+        Share
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,161 @@
+import type { Device, PhoneEvent, PhoneFacts } from '@phalanx/protocol';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+
+import { call } from '../api/call.ts';
+import { CopyButton } from '../parts/copy.tsx';
+import { InlineFailure, Loading } from '../parts/states.tsx';
+import { Age, Moment } from '../parts/time.tsx';
+import styles from './device-page.module.css';
+import { DeviceStateMark } from './device-state.tsx';
+
+/** What a phone is, how it is, and what it went through. */
+export const DeviceAbout = ({ device }: { device: Device }) => (
+  <div className={styles['about']}>
+    <section>
+      <h2>Phone</h2>
+      <Facts device={device} />
+    </section>
+    <Health deviceId={device.device_id} />
+  </div>
+);
+
+const healthMs = 30_000;
+
+function Health({ deviceId }: { deviceId: string }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['health', deviceId],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/devices/:id/history', { params: { id: deviceId } }, { signal })).health,
+    refetchInterval: healthMs,
+    retry: false,
+  });
+  if (data === undefined)
+    return (
+      <section>
+        <h2>Health</h2>
+        {error === null ? <Loading /> : <InlineFailure error={error} onRetry={() => void refetch()} />}
+      </section>
+    );
+  return (
+    <>
+      <section>
+        <h2>Health</h2>
+        {data.facts === null ? <p>Nothing was measured yet.</p> : <Measured facts={data.facts} />}
+      </section>
+      <section>
+        <h2>History</h2>
+        <ol className={styles['history']}>
+          {data.events.toReversed().map((event) => (
+            <Event key={`${event.at} ${event.kind} ${event.state}`} event={event} />
+          ))}
+        </ol>
+      </section>
+    </>
+  );
+}
+
+const gigabyte = 1024 ** 3;
+const hourSeconds = 3600;
+
+const Measured = ({ facts }: { facts: PhoneFacts }) => (
+  <dl className={styles['facts']}>
+    <dt>Battery</dt>
+    <dd>
+      {facts.battery_percent === null ? 'not known' : `${facts.battery_percent} %`}
+      {facts.charging === true && ', charging'}
+      {facts.temperature_celsius !== null && `, ${facts.temperature_celsius} °C`}
+    </dd>
+    <dt>Free storage</dt>
+    <dd>{facts.free_bytes === null ? 'not known' : `${(facts.free_bytes / gigabyte).toFixed(1)} GB`}</dd>
+    <dt>Screen</dt>
+    <dd>{facts.screen}</dd>
+    <dt>Wi-Fi</dt>
+    <dd>{facts.wifi_address ?? 'not connected'}</dd>
+    <dt>Up for</dt>
+    <dd>
+      {facts.uptime_seconds === null ? 'not known' : `${(facts.uptime_seconds / hourSeconds).toFixed(1)} h`}
+    </dd>
+    <dt>Measured</dt>
+    <dd>
+      <Age since={facts.sampled_at} /> ago
+    </dd>
+  </dl>
+);
+
+const Event = ({ event: { at, kind, state, step, reason } }: { event: PhoneEvent }) => (
+  <li>
+    <Moment at={at} />
+    {kind === 'state' ? <DeviceStateMark state={state} /> : <b>repair: {step}</b>}
+    <span>{reason}</span>
+  </li>
+);
+
+const Facts = ({ device }: { device: Device }) => (
+  <dl className={styles['facts']}>
+    <dt>State</dt>
+    <dd>
+      <DeviceStateMark state={device.state} /> since <Moment at={device.since} />
+    </dd>
+    <dt>Reason</dt>
+    <dd>{device.reason}</dd>
+    <dt>Last confirmed</dt>
+    <dd>
+      {device.confirmed_at === null ? 'not since the service started' : <Moment at={device.confirmed_at} />}
+    </dd>
+    <dt>Running</dt>
+    <dd>
+      {device.running.length === 0
+        ? 'nothing'
+        : device.running.map((run) => (
+            <div key={run.run_id}>
+              {run.automation_id === null ? (
+                <span>direct code of {run.user.name}</span>
+              ) : (
+                <Link to="/runs/$runId" params={{ runId: run.run_id }}>
+                  run of {run.user.name}
+                </Link>
+              )}
+            </div>
+          ))}
+    </dd>
+    <dt>Serial</dt>
+    <dd>
+      <code>{device.serial}</code>
+    </dd>
+    <dt>Device ID</dt>
+    <dd>
+      <code>{device.device_id}</code> <CopyButton text={device.device_id} label="Copy the device ID" />
+    </dd>
+    <dt>Android</dt>
+    <dd>
+      {device.android_version === ''
+        ? 'not known'
+        : `${device.android_version}, API level ${device.sdk_version}`}
+    </dd>
+    <dt>Screen</dt>
+    <dd>
+      {device.screen_width} × {device.screen_height}
+    </dd>
+    <dt>Host</dt>
+    <dd>
+      {device.host === null
+        ? 'none'
+        : `${device.host.name}${device.host.connected ? '' : ' (not connected)'}`}
+    </dd>
+    <dt>In hand</dt>
+    <dd>
+      {device.lease === null ? (
+        'nobody’s'
+      ) : (
+        <>
+          {device.lease.user.name}’s since <Moment at={device.lease.since} />
+        </>
+      )}
+    </dd>
+    <dt>Owner</dt>
+    <dd>{device.owner.name}</dd>
+    <dt>Your part</dt>
+    <dd>{device.role}</dd>
+  </dl>
+);

@@ -1,0 +1,115 @@
+import type { Device } from '@phalanx/protocol';
+import { useState } from 'react';
+
+import { Button } from '../parts/button.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Age } from '../parts/time.tsx';
+import styles from './live.module.css';
+import { TouchScreen } from './touch-screen.tsx';
+import { useLease } from './use-lease.ts';
+import { useLivePicture } from './use-live-picture.ts';
+import { useTouch } from './use-touch.ts';
+
+type Touches = ReturnType<typeof useTouch>;
+
+/** The phone as it is now, and in hand for who wants to touch it. */
+export function Control({ device }: { device: Device }) {
+  const picture = useLivePicture(device.device_id);
+  const touches = useTouch(device.device_id);
+  const lease = useLease(device);
+  return (
+    <div className={styles['control']}>
+      <section className={styles['live']} aria-label="Live view">
+        <TouchScreen picture={picture} touches={lease.isMine ? touches : undefined} />
+      </section>
+      <section className={styles['side']} aria-label="Control">
+        <Hold device={device} lease={lease} />
+        <Keys touches={touches} reason={lease.isMine ? undefined : 'Take control first.'} />
+        <p className={styles['quiet']}>
+          {picture.capturedAt === undefined ? (
+            'No picture yet'
+          ) : (
+            <>
+              <Age since={picture.capturedAt} /> old, {picture.width} × {picture.height}
+            </>
+          )}
+        </p>
+      </section>
+    </div>
+  );
+}
+
+function Hold({ device, lease }: { device: Device; lease: ReturnType<typeof useLease> }) {
+  const isOthers = device.lease !== null && !lease.isMine;
+  return (
+    <div className={styles['hold']}>
+      {lease.isMine ? (
+        <Button isBusy={lease.isBusy} onClick={() => void lease.end()}>
+          End control
+        </Button>
+      ) : (
+        <Button look="primary" isBusy={lease.isBusy} reason={lease.reason} onClick={() => void lease.take()}>
+          Take control
+        </Button>
+      )}
+      <p role="status">
+        {lease.isMine
+          ? 'You have it in hand. Click to tap, drag to swipe, hold to press long, and type. It ends after a minute without a touch.'
+          : (lease.reason ?? 'While you have it in hand, nobody else touches it or launches on it.')}
+      </p>
+      {isOthers && device.role === 'owner' && (
+        <Button look="danger" isBusy={lease.isBusy} onClick={() => void lease.end()}>
+          End their control
+        </Button>
+      )}
+      {device.running.length > 0 && (
+        <p className={styles['warning']}>
+          An automation is running here. It goes on, and your touches come between its own.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const keys = [
+  { label: 'Back', code: 4 },
+  { label: 'Home', code: 3 },
+  { label: 'Recents', code: 187 },
+  { label: 'Power', code: 26 },
+  { label: 'Volume up', code: 24 },
+  { label: 'Volume down', code: 25 },
+  { label: 'Enter', code: 66 },
+  { label: 'Delete', code: 67 },
+] as const;
+
+function Keys({ touches, reason }: { touches: Touches; reason: string | undefined }) {
+  const [text, setText] = useState('');
+  const sendText = (): void => {
+    if (reason !== undefined || text === '') return;
+    touches.send({ type: 'text', text });
+    setText('');
+  };
+  return (
+    <>
+      <div className={styles['keys']} role="group" aria-label="Keys of the phone">
+        {keys.map(({ label, code }) => (
+          <Button key={code} reason={reason} onClick={() => touches.send({ type: 'key', key_code: code })}>
+            {label}
+          </Button>
+        ))}
+      </div>
+      <div className={styles['text']}>
+        <TextField
+          label="Text"
+          hint="It goes into the field that has the focus on the phone."
+          value={text}
+          onChange={setText}
+          onEnter={sendText}
+        />
+        <Button reason={reason ?? (text === '' ? 'Type something.' : undefined)} onClick={sendText}>
+          Send
+        </Button>
+      </div>
+    </>
+  );
+}

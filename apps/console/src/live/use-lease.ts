@@ -1,0 +1,53 @@
+import type { Device } from '@phalanx/protocol';
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+
+import { call } from '../api/call.ts';
+import { useMe, useMissingScope } from '../api/me.ts';
+import { devicesQuery } from '../devices/queries.ts';
+import { isReady } from '../devices/device-state.tsx';
+import { notifyFailure } from '../parts/notices.tsx';
+
+/** Whoever touches nothing for so long gives the phone back. */
+const idleMs = 60_000;
+
+/** The caller's hold on a phone. What was taken here is given back when the component goes. */
+export function useLease(device: Device) {
+  const { device_id: id, lease } = device;
+  const me = useMe();
+  const queries = useQueryClient();
+  const missing = useMissingScope('launch');
+  const [isBusy, setBusy] = useState(false);
+  const hasTaken = useRef(false);
+  const isMine = lease !== null && lease.user.id === me?.user.id;
+  const change = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+    setBusy(true);
+    await work().catch((error: unknown) => notifyFailure(what, error));
+    await queries.invalidateQueries({ queryKey: devicesQuery.queryKey });
+    setBusy(false);
+  };
+  const take = (): Promise<void> =>
+    change('The phone was not given to you', async () => {
+      await call('POST /api/v2/devices/:id/lease', { params: { id }, body: { duration_ms: idleMs } });
+      hasTaken.current = true;
+    });
+  const end = (): Promise<void> => {
+    hasTaken.current = false;
+    return change('It is still in hand', () => call('DELETE /api/v2/devices/:id/lease', { params: { id } }));
+  };
+  useEffect(
+    () => () => {
+      if (hasTaken.current)
+        void call('DELETE /api/v2/devices/:id/lease', { params: { id } }).catch(() => undefined);
+    },
+    [id],
+  );
+  const reason =
+    missing ??
+    (device.role === 'view'
+      ? `${device.owner.name} has shared this phone with you for looking only.`
+      : undefined) ??
+    (isReady(device) ? undefined : device.reason) ??
+    (lease === null || isMine ? undefined : `${lease.user.name} has it in hand.`);
+  return { isMine, isBusy, reason, take, end };
+}
