@@ -1,8 +1,11 @@
-import type { Browser, Page } from 'playwright-core';
+import type { UiNode } from '@phalanx/protocol';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 
+import { until } from '@phalanx/cli/testing/until';
 import { Service } from '../user-ways/service.ts';
-import { openBrowser, openWindow, signIn } from './support/browser.ts';
+import { findViolations } from './support/axe.ts';
+import { openBrowser, openWindow, signIn, type Watched } from './support/browser.ts';
 import { paste } from './support/paste.ts';
 import { hasChromium, story } from './support/story.ts';
 
@@ -27,8 +30,13 @@ async function createUser(name: string): Promise<{ id: string; token: string; to
   return { id, token: String(secret), tokenId: (token as { id: string }).id };
 }
 
+const opened: Watched[] = [];
+const problems = (): string[] => opened.flatMap((window) => window.problems);
+
 async function openAs(token: string, place: string): Promise<Page> {
-  const { page } = await openWindow(browser);
+  const window = await openWindow(browser);
+  opened.push(window);
+  const { page } = window;
   await signIn(page, service.url, token);
   await page.goto(`${service.url}${place}`);
   return page;
@@ -164,4 +172,90 @@ story('a run is followed while it writes, and stopped', async () => {
   await page.getByText('stopped').first().waitFor();
   await page.goto(`${service.url}/devices/${deviceId}`);
   await page.getByText('The phone is ready.').first().waitFor();
+});
+
+const form = 'dev.phalanx.sample.form';
+
+/** The nodes of what a phone shows, by the text or ID that they have. */
+async function nodesOf(deviceId: string) {
+  const { screen } = await service.call('GET', `/api/v2/devices/${deviceId}/screen?width=200`);
+  const { tree, width, height } = screen as { tree: { root: UiNode }; width: number; height: number };
+  const all = (node: UiNode): UiNode[] => [node, ...(node.children ?? []).flatMap(all)];
+  const find = (name: string): UiNode | undefined =>
+    all(tree.root).find(({ text, viewId }) => text === name || viewId?.endsWith(`/${name}`) === true);
+  return { width, height, find };
+}
+
+/** Where a node is within a picture of the phone. */
+async function placeIn(picture: Locator, deviceId: string, name: string): Promise<{ x: number; y: number }> {
+  const { width, height, find } = await nodesOf(deviceId);
+  const { left, right, top, bottom } = find(name)?.boundsInScreen ?? { left: 0, right: 0, top: 0, bottom: 0 };
+  const box = await picture.boundingBox();
+  if (box === null) throw new Error('there is no picture');
+  return { x: ((left + right) / 2 / width) * box.width, y: ((top + bottom) / 2 / height) * box.height };
+}
+
+const shows = (deviceId: string, name: string, text?: string): Promise<unknown> =>
+  until(`${name} on the screen`, async () => {
+    const found = (await nodesOf(deviceId)).find(name);
+    return found !== undefined && (text === undefined || found.text === text) ? found : undefined;
+  });
+
+story('a phone is shared, taken in hand, touched, and given back', async () => {
+  const [deviceId = ''] = await service.readyDevices(1);
+  const place = `/devices/${deviceId}?tab=control`;
+  const bea = await createUser('Bea');
+  const owner = await openAs(service.token, place);
+  await owner.getByRole('button', { name: 'Share' }).click();
+  await owner.getByLabel('User name').fill('Bea');
+  expect(await findViolations(owner)).toEqual([]);
+  await owner.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
+  await owner.getByLabel('What Bea may do').waitFor();
+  await owner.keyboard.press('Escape');
+  const other = await openAs(bea.token, place);
+  await other.getByRole('img', { name: 'What the screen shows' }).waitFor();
+
+  // Who has it in hand is seen by all, and nobody else touches it.
+  await owner.getByRole('button', { name: 'Take control' }).click();
+  const phone = owner.getByRole('application', { name: 'The phone: touch it, or type' });
+  await phone.waitFor();
+  await owner.getByRole('img', { name: 'What the screen shows' }).waitFor();
+  await other.getByText('has it in hand.').waitFor();
+  expect(await findViolations(owner)).toEqual([]);
+
+  // Touches, keys and text arrive, in their order.
+  await service.call('POST', `/api/v2/devices/${deviceId}/input`, { type: 'launch_app', package_name: form });
+  await shows(deviceId, 'Registration');
+  await phone.click({ position: await placeIn(phone, deviceId, 'name') });
+  await phone.pressSequentially('Ada Lovelace', { delay: 5 });
+  await shows(deviceId, 'name', 'Ada Lovelace');
+  await phone.press('Backspace');
+  await shows(deviceId, 'name', 'Ada Lovelac');
+  await owner.getByLabel('Text', { exact: true }).fill('e 🏔');
+  await owner.getByRole('button', { name: 'Send' }).click();
+  await shows(deviceId, 'name', 'Ada Lovelace 🏔');
+  await phone.focus();
+  await owner.keyboard.press('Escape');
+  await until('the keyboard to go', async () => (await nodesOf(deviceId)).find('city'));
+  const box = (await phone.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  for (let drags = 0; drags < 3; drags += 1) {
+    await owner.mouse.move(box.x + box.width / 2, box.y + box.height * 0.8);
+    await owner.mouse.down();
+    await owner.mouse.move(box.x + box.width / 2, box.y + box.height * 0.3, { steps: 5 });
+    await owner.mouse.up();
+  }
+  await shows(deviceId, 'submit');
+  await owner.getByRole('button', { name: 'Home' }).click();
+  await until('the form to go', async () =>
+    (await nodesOf(deviceId)).find('submit') === undefined ? true : undefined,
+  );
+
+  await owner.getByRole('button', { name: 'End control' }).click();
+  await other.getByRole('button', { name: 'Take control' }).click();
+  await owner.getByText('Bea has it in hand.').waitFor();
+  // Who goes elsewhere lets go.
+  await other.getByRole('tab', { name: 'About' }).click();
+  await other.getByText('Free storage').waitFor();
+  await owner.getByText('nobody else touches it').waitFor();
+  expect(problems()).toEqual([]);
 });
