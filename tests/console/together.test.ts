@@ -124,7 +124,6 @@ story('a lost connection and a revoked token lose nothing that was typed', async
   await type(page, '// typed before the token went\n');
   await page.getByText('Unsaved, kept in this browser').waitFor();
   await service.call('DELETE', `/api/v2/tokens/${tokenId}`, {});
-  await page.keyboard.press('Control+s');
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await again.waitFor();
   const { secret } = await service.call('POST', '/api/v2/tokens', { name: 'new', user_id: id });

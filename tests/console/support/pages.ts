@@ -42,6 +42,20 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
         await page.getByText('Attributes').waitFor();
       }),
     },
+    {
+      title: 'control',
+      open: at(`/devices/${deviceId}?tab=control`, async (page) =>
+        page.getByRole('img', { name: 'What the screen shows' }).waitFor(),
+      ),
+    },
+    { title: 'about', open: at(`/devices/${deviceId}?tab=about`, text('Free storage')) },
+    {
+      title: 'share',
+      open: at(`/devices/${deviceId}`, async (page) => {
+        await page.getByRole('button', { name: 'Share' }).click();
+        await text('owner')(page);
+      }),
+    },
     { title: 'runs', open: at('/runs', text('completed')) },
     { title: 'run', open: at(`/runs/${runId}`, text('The app says')) },
     { title: 'settings', open: at('/settings', text('this sign-in')) },

@@ -7,7 +7,7 @@ import { useMe, useMissingScope } from '../api/me.ts';
 import { readAll } from '../api/read-all.ts';
 import { Button } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
-import { Field, inputClass, TextField } from '../parts/field.tsx';
+import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
@@ -157,7 +157,7 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
         {(attributes) => (
           <select
             {...attributes}
-            className={inputClass}
+            className={selectClass}
             value={days}
             onChange={({ target }) => setDays(target.value)}
           >

@@ -1,6 +1,7 @@
 import type { Device, OutOfStepsRecord, Run } from '@phalanx/protocol';
 import { useEffect } from 'react';
 
+import { call } from './call.ts';
 import { createStore } from './store.ts';
 import { session } from './session.ts';
 
@@ -27,10 +28,14 @@ class EventConnection {
 
   start(): () => void {
     const follow = (): void => (document.hidden ? this.#close() : this.#open());
+    const stopFollowing = session.store.subscribe(() => {
+      if (session.store.get() === 'signed in') follow();
+    });
     document.addEventListener('visibilitychange', follow);
     window.addEventListener('online', follow);
     follow();
     return () => {
+      stopFollowing();
       document.removeEventListener('visibilitychange', follow);
       window.removeEventListener('online', follow);
       this.#close();
@@ -75,9 +80,14 @@ class EventConnection {
     const waitMs = Math.min(longestWaitMs, 500 * 2 ** this.#failures);
     this.#failures += 1;
     window.clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => {
-      if (!document.hidden && session.store.get() === 'signed in') this.#open();
-    }, waitMs);
+    this.#timer = window.setTimeout(() => void this.#tryAgain(), waitMs);
+  }
+
+  /** A stream does not say why it was refused; this does, and ends a session that is over. */
+  async #tryAgain(): Promise<void> {
+    if (document.hidden || session.store.get() !== 'signed in') return;
+    await call('GET /api/v2/me', {}).catch(() => undefined);
+    if (session.store.get() === 'signed in') this.#open();
   }
 
   #close(): void {

@@ -8,7 +8,7 @@ import { deviceName } from '../devices/device-name.ts';
 import { isReady } from '../devices/device-state.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { Field, inputClass } from '../parts/field.tsx';
+import { Field, selectClass } from '../parts/field.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { projectsQuery } from '../projects/queries.ts';
 import { lastParameters } from './last-parameters.ts';
@@ -119,7 +119,7 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
             {(attributes) => (
               <select
                 {...attributes}
-                className={inputClass}
+                className={selectClass}
                 value={automationId}
                 onChange={({ target }) => onChoose(target.value)}
               >

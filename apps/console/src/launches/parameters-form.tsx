@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react';
 import { ApiFailure } from '../api/api-failure.ts';
 import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
-import { Field, Input, inputClass, TextArea } from '../parts/field.tsx';
+import { Field, Input, selectClass, TextArea } from '../parts/field.tsx';
 import { fieldsOf, parseObject, type ParameterField } from './parameter-fields.ts';
 import styles from './parameters-form.module.css';
 
@@ -93,7 +93,7 @@ function ParameterInput({ field, value, onChange }: ParameterInputProps) {
         kind === 'choice' ? (
           <select
             {...attributes}
-            className={inputClass}
+            className={selectClass}
             value={textOf(value)}
             onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
           >

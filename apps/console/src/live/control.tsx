@@ -76,8 +76,8 @@ const keys = [
   { label: 'Home', code: 3 },
   { label: 'Recents', code: 187 },
   { label: 'Power', code: 26 },
-  { label: 'Volume up', code: 24 },
-  { label: 'Volume down', code: 25 },
+  { label: 'Volume +', code: 24 },
+  { label: 'Volume −', code: 25 },
   { label: 'Enter', code: 66 },
   { label: 'Delete', code: 67 },
 ] as const;

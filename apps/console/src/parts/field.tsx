@@ -31,6 +31,7 @@ export function Field({ label, hint, problem, children }: FieldProps) {
 }
 
 export const inputClass = styles['input'];
+export const selectClass = classNames(styles['input'], styles['select']);
 export const monoInputClass = classNames(styles['input'], styles['mono']);
 
 export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
@@ -77,7 +78,7 @@ export function Select<Value extends string>({ label, value, options, onChange }
     <select
       aria-label={label}
       title={label}
-      className={classNames(styles['input'], styles['select'])}
+      className={classNames(selectClass, styles['filter'])}
       value={value}
       onChange={(event) => {
         const chosen = options.find((option) => option.value === event.target.value);

@@ -2,7 +2,7 @@ import { scopes, type Scope } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
-import type { AccessStore, StoredUser } from './store.ts';
+import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 
 const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
@@ -30,6 +30,14 @@ async function addToken(
   });
 }
 
+const isEnvironmentToken = (token: StoredToken, administrator: StoredUser): boolean =>
+  token.name === environmentTokenName &&
+  token.userId === administrator.id &&
+  token.parentId === null &&
+  token.projectIds === null &&
+  token.expiresAt === null &&
+  scopes.every((scope) => token.scopes.includes(scope));
+
 /** The token that the operator gives from outside replaces the one of the last start. */
 async function useEnvironmentToken(
   store: AccessStore,
@@ -37,9 +45,11 @@ async function useEnvironmentToken(
   administrator: StoredUser,
   secret: string,
 ): Promise<void> {
+  const same = await store.findTokenByHash(hashTokenSecret(secret));
+  // The sessions of a token end with it: who is signed in stays so over a restart.
+  if (same !== undefined && isEnvironmentToken(same.token, administrator)) return;
   await store.deleteTokensNamed(administrator.id, environmentTokenName);
   // The operator may have taken a token that the service made.
-  const same = await store.findTokenByHash(hashTokenSecret(secret));
   if (same !== undefined) {
     await store.releaseChildren(same.token.id);
     await store.deleteToken(same.token.id);

@@ -109,12 +109,16 @@ describe('a browser', () => {
   it('is signed out when its token is revoked, at once and after a restart', async () => {
     const { secret, id } = await server.createToken({});
     const cookie = await signIn(secret);
+    const operators = await signIn(adminToken);
     expect((await send('GET', '/api/v2/me', { cookie })).status).toBe(200);
     await server.restart();
     origin = server.url;
     // The cookie's name has the port, which is another one now.
-    const moved = cookie.replace(/phalanx-\d+/, `phalanx-${new URL(server.url).port}`);
+    const port = `phalanx-${new URL(server.url).port}`;
+    const moved = cookie.replace(/phalanx-\d+/, port);
     expect((await send('GET', '/api/v2/me', { cookie: moved })).status).toBe(200);
+    const stillSignedIn = operators.replace(/phalanx-\d+/, port);
+    expect((await send('GET', '/api/v2/me', { cookie: stillSignedIn })).status).toBe(200);
     await server.api('DELETE', `/api/v2/tokens/${id}`);
     expect((await send('GET', '/api/v2/me', { cookie: moved })).status).toBe(401);
   });
