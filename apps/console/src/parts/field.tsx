@@ -30,7 +30,6 @@ export function Field({ label, hint, problem, children }: FieldProps) {
   );
 }
 
-export const inputClass = styles['input'];
 export const selectClass = classNames(styles['input'], styles['select']);
 export const monoInputClass = classNames(styles['input'], styles['mono']);
 
