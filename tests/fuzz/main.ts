@@ -73,10 +73,12 @@ async function tell(outcome: Outcome): Promise<void> {
   const rate = Math.round(outcome.requests / (performance.now() / 1000));
   const size = `server ${residentMb(world.server.pid ?? 0)} MB, its folder ${await folderMb(path.join(world.folder, 'server'))} MB`;
   console.log(
-    `${outcome.requests} requests, ${rate} a second, ${shown} violations; ${size}; ${String(waits)}`,
+    `${[...outcome.statuses].map(([status, times]) => `${status}: ${times}`).join(', ')}\n${outcome.requests} requests, ${rate} a second, ${shown} violations; ${size}; ${String(waits)}`,
   );
 }
 
+// A run that breaks off leaves no service behind.
+process.once('exit', () => void world.server.end());
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 const outcome = await fuzzApi(world, {
@@ -86,8 +88,7 @@ const outcome = await fuzzApi(world, {
   atOnce: Number(values['at-once']),
   checkEvery: told.checkEvery,
   onBatch: tell,
-});
-watch.disconnect();
+}).finally(() => watch.disconnect());
 await world.close();
 console.log(`${statusTable(outcome)}\n${outcome.succeeded.size} operations have succeeded\n${String(waits)}`);
 console.log(

@@ -1,0 +1,106 @@
+/** A sandbox process that was taken over: real native code is loaded into it, as a hole in the engine would let it. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { openConfinement } from '@phalanx/confinement';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { spawnSandboxChild, type SandboxChild } from '../process/sandbox-child.ts';
+
+const run = promisify(execFile);
+const confinement = await openConfinement();
+const hasCompiler = await run('gcc', ['--version']).then(
+  () => true,
+  () => false,
+);
+const missing = [
+  ...(hasCompiler ? [] : ['gcc (Debian: apt-get install gcc)']),
+  ...(confinement.holds ? [] : ['confinement']),
+];
+if (missing.length > 0)
+  console.error(`!!! NOT TESTED: native code in a sandbox process, for want of ${missing.join(', ')}`);
+
+it.runIf(process.env['CI'] !== undefined)('native code is tried where CI runs', () => {
+  expect(missing).toEqual([]);
+});
+
+const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-native-'));
+const library = path.join(folder, 'library', 'probes.node');
+const secret = path.join(folder, 'secret');
+const service = createServer((socket) => socket.destroy());
+let connections = 0;
+service.on('connection', () => (connections += 1));
+const children: SandboxChild[] = [];
+
+/** `main` runs where the program of a sandbox process does, before any isolate. */
+function startChild(main: string): SandboxChild {
+  const program = `exports.main = async () => { ${main} };`;
+  const readablePaths = [path.dirname(library)];
+  const bundles = { program, prelude: '', isolatedVmPath: 'node:path', readablePaths };
+  const child = spawnSandboxChild({ bundles, confinement, serveFetches: () => undefined }, 64);
+  children.push(child);
+  return child;
+}
+
+/** Loading it is all; that it is no module of Node is said after its constructor has run. */
+const load = `try { process.dlopen({ exports: {} }, ${JSON.stringify(library)}) } catch {}`;
+
+const outcomesIn = (printed: string): Map<string, string> =>
+  new Map(
+    [...printed.matchAll(/^(.+): (done|refused \d+|connected|missing)$/gm)].map(([, one = '', how = '']) => [
+      one,
+      how,
+    ]),
+  );
+
+async function build(siblingId: number): Promise<void> {
+  const { port } = service.address() as AddressInfo;
+  const source = path.join(import.meta.dirname, '..', 'testing', 'native-probes.c');
+  const given = { HOST: process.pid, SIBLING: siblingId, PORT: port };
+  const texts = { SECRET: secret, FOLDER: folder };
+  const flags = [
+    ...Object.entries(given).map(([name, value]) => `-D${name}=${value}`),
+    ...Object.entries(texts).map(([name, value]) => `-D${name}=${JSON.stringify(value)}`),
+  ];
+  await run('mkdir', ['-p', path.dirname(library)]);
+  await run('gcc', ['-shared', '-fPIC', '-O1', '-o', library, source, ...flags]);
+}
+
+beforeAll(async () => {
+  writeFileSync(secret, 'secret');
+  writeFileSync(`${secret}.more`, 'secret');
+  await once(service.listen(0, '127.0.0.1'), 'listening');
+});
+afterAll(() => {
+  for (const child of children) child.kill();
+  service.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe.runIf(missing.length === 0)('native code in a sandbox process', () => {
+  it('reaches nothing but the broker, and the same code everything where nothing holds it', async () => {
+    const sibling = startChild('await new Promise(() => setInterval(() => {}, 1000))');
+    await build(sibling.pid ?? 0);
+    // What the host forgets to close must not be there either.
+    openSync(secret, 'r');
+    const { stderr } = await startChild(`${load}; process.exit()`).exited;
+    const outcomes = outcomesIn(stderr);
+    expect([...outcomes].filter(([, how]) => how === 'done')).toEqual([]);
+    expect(outcomes.get('broker')).toBe('connected');
+    expect(outcomes.size).toBe(21);
+    expect([connections, existsSync(`${secret}.more`), existsSync(path.join(folder, 'made'))]).toEqual([
+      ...[0, true, false],
+    ]);
+
+    const free = await run(process.execPath, ['--eval', load]);
+    const reached = [...outcomesIn(free.stderr)].filter(([, how]) => how === 'done').map(([name]) => name);
+    expect(reached).toContain('read a file of the host');
+    expect(reached).toContain('signal the host');
+    expect(reached).toContain('connect to this machine');
+    expect(reached.length).toBeGreaterThan(12);
+  });
+});

@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { until } from '@phalanx/cli/testing/until';
+import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
+import fc from 'fast-check';
+
+import { stringAt } from '../../apps/server/src/testing/test-server.ts';
+import { Program } from '../support/program.ts';
+import { LyingPhone } from './lying-phone.ts';
+import { lies } from './phone-lies.ts';
+import { World } from './world.ts';
+
+interface PhoneOutcome {
+  violations: string[];
+  /** Messages that were lies or might have been. */
+  told: number;
+  /** Answers to requests for the lying phone. */
+  statuses: Map<number, number>;
+}
+
+/** All that an automation can ask of a phone; each may fail. */
+const code = `
+const attempts = [
+  () => agent.screen.content(), () => agent.screen.screenshot(), () => agent.device.info(),
+  () => agent.input.tap({ x: 5, y: 5 }), () => agent.input.text({ text: 'a' }), () => agent.app.current(),
+  () => agent.app.launch({ packageName: 'com.android.settings' }), () => agent.navigate.home(),
+];
+for (const attempt of attempts) try { await attempt(); } catch {}
+`;
+
+/** A real host with two phones at a real service: one lies, one does not. */
+export class PhoneWorld {
+  readonly world: World;
+  readonly host: Program;
+  readonly lying: LyingPhone;
+  readonly #honest: SimulatedPhone;
+  lyingId = '';
+  honestId = '';
+
+  private constructor(world: World, lying: LyingPhone, honest: SimulatedPhone) {
+    this.world = world;
+    this.lying = lying;
+    this.#honest = honest;
+    this.host = new Program(['host'], {
+      PHALANX_SERVER_URL: world.url,
+      PHALANX_TOKEN: world.attacker.token,
+      PHALANX_DATA_DIR: path.join(world.folder, 'host'),
+      PHALANX_PHONES: [lying, honest].map((phone) => `${phone.host}:${phone.port}`).join(','),
+      PHALANX_ADB_SERVER: 'off',
+      PHALANX_LOG_LEVEL: 'warn',
+    });
+  }
+
+  static async create(): Promise<PhoneWorld> {
+    const world = await World.create();
+    const honest = await startSimulatedPhone({ serial: 'HONEST' });
+    const phones = new PhoneWorld(world, await LyingPhone.start('LYING'), honest);
+    await phones.settle().catch(async (error: unknown) => {
+      await phones.close();
+      throw error;
+    });
+    return phones;
+  }
+
+  async settle(): Promise<void> {
+    [this.lyingId = '', this.honestId = ''] = await until(
+      'two ready phones',
+      () => Promise.all(['LYING', 'HONEST'].map((serial) => this.#readyId(serial))),
+      (ids) => ids.every(Boolean) || this.host.hasExited,
+    );
+    if (this.host.hasExited) throw new Error(`the host has ended:\n${this.host.output}`);
+  }
+
+  /** The status of the answer. */
+  async ask(deviceId: string, method: string, what: string, body?: unknown): Promise<number> {
+    const { api } = this.world.attacker;
+    const where = `/api/v2/devices/${deviceId}/${what}`;
+    return (await api(method, where, body === undefined ? {} : { body })).status;
+  }
+
+  async launch(deviceId: string): Promise<number> {
+    const body = { device_id: deviceId, launch_id: randomUUID(), command: 'start', code };
+    const { status } = await this.world.attacker.api('POST', '/api/v2/devices/launchDirectAutomation', {
+      body,
+    });
+    return status;
+  }
+
+  async close(): Promise<void> {
+    await this.host.end();
+    await Promise.all([this.lying.stop(), this.#honest.stop()]);
+    await this.world.close();
+  }
+
+  async #readyId(serial: string): Promise<string> {
+    const { body } = await this.world.attacker.api('GET', '/api/v2/devices?limit=100');
+    const all: unknown[] = Array.isArray(body['devices']) ? body['devices'] : [];
+    const found = all.find((one) => stringAt(one, 'serial') === serial);
+    const isReady = found !== undefined && ['ready', 'busy'].includes(stringAt(found, 'state'));
+    return isReady ? stringAt(found, 'device_id') : '';
+  }
+}
+
+/** Lies to the host while everything is asked of the lying phone. The phone beside it must not feel it. */
+export async function fuzzPhone(
+  phones: PhoneWorld,
+  options: { seed: number; lies: number },
+): Promise<PhoneOutcome> {
+  const { lying } = phones;
+  const outcome: PhoneOutcome = { violations: [], told: 0, statuses: new Map() };
+  const before = lying.told;
+  lying.begin(fc.sample(lies, { numRuns: options.lies, seed: options.seed }));
+  while (lying.told - before < options.lies && !phones.host.hasExited) {
+    for (const status of await askAll(phones, phones.lyingId)) {
+      outcome.statuses.set(status, (outcome.statuses.get(status) ?? 0) + 1);
+      if (status >= 500 && ![502, 503].includes(status)) outcome.violations.push(`answered ${status}`);
+    }
+    const honest = await phones.ask(phones.honestId, 'GET', 'screen');
+    if (honest !== 200) outcome.violations.push(`the phone beside it: ${honest}`);
+  }
+  outcome.told = lying.told - before;
+  outcome.violations.push(...(await aftermath(phones)));
+  return outcome;
+}
+
+const askAll = (phones: PhoneWorld, id: string): Promise<number[]> =>
+  Promise.all([
+    phones.ask(id, 'GET', 'screen'),
+    phones.ask(id, 'GET', 'screenshot'),
+    phones.ask(id, 'GET', 'history'),
+    phones.ask(id, 'POST', 'input', { type: 'tap', x: 3, y: 3 }),
+    phones.ask(id, 'POST', 'input', { type: 'text', text: 'hello' }),
+    phones.launch(id),
+  ]);
+
+/** It spoke the truth again: then it must be ready again, at a host that has noticed no bug of its own. */
+async function aftermath(phones: PhoneWorld): Promise<string[]> {
+  const { host } = phones;
+  if (host.hasExited) return [`the host has ended: ${host.output.slice(-2000)}`];
+  await phones.settle();
+  const bug = /^.*("level":[56]0|unhandled).*$/im.exec(host.output);
+  return bug === null ? [] : [`the host says: ${bug[0].slice(0, 1000)}`];
+}

@@ -1,0 +1,23 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { fuzzPhone, PhoneWorld } from './phone-campaign.ts';
+
+let world: PhoneWorld;
+beforeAll(async () => {
+  world = await PhoneWorld.create();
+});
+afterAll(() => world?.close());
+
+const mostMs = 180_000;
+
+test(
+  'whatever a phone answers, its host lives on and the phone beside it is at work',
+  async () => {
+    const { violations, told, statuses } = await fuzzPhone(world, { seed: 5, lies: 200 });
+    expect(violations).toEqual([]);
+    // A host that gives up the phone at once would be lied to by nobody.
+    expect(told).toBe(200);
+    expect(statuses.get(200)).toBeGreaterThan(0);
+  },
+  mostMs,
+);
