@@ -14,6 +14,7 @@ import { onStage } from './harness/stage.ts';
 import { formatNotes, formatTable, tableJson, type Measured } from './harness/table.ts';
 import { commit } from './rows/commit.ts';
 import { confinement } from './rows/confinement.ts';
+import { findings } from './rows/findings.ts';
 import { firstLine } from './rows/first-line.ts';
 import { hostile } from './rows/hostile.ts';
 import { ingest } from './rows/ingest.ts';
@@ -40,6 +41,7 @@ const rows = [
   records,
   memory,
   hostile,
+  findings,
 ];
 
 const { values, positionals } = parseArgs({

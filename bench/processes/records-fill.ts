@@ -16,7 +16,8 @@ async function addOwner(file: string, token: string): Promise<string> {
   const database = await openDatabase(file);
   try {
     const access = createAccessStore(database);
-    await ensureAdministrator(access, systemClock, token);
+    const deeds = { done: async () => undefined };
+    await ensureAdministrator({ store: access, clock: systemClock, deeds }, token);
     const user = await access.findAdministrator();
     if (user === undefined) throw new Error('there is no administrator');
     return user.id;

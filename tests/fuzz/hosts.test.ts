@@ -1,17 +1,6 @@
-import {
-  HostFrameHeader,
-  hostConnectPath,
-  HostMessage,
-  hostProtocolVersion,
-  WireLogEntries,
-} from '@phalanx/protocol';
-import fc, { type Arbitrary } from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 
-import type { Known } from './api-requests.ts';
-import { hostileValue } from './hostile-values.ts';
-import { SchemaValues } from './schema-values.ts';
+import { fuzzHosts } from './host-campaign.ts';
 import { World } from './world.ts';
 
 let world: World;
@@ -20,82 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-interface Frame {
-  data: Buffer;
-  isBinary: boolean;
-}
-
-const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value) ?? '');
-const asText = (arbitrary: Arbitrary<unknown>): Arbitrary<Frame> =>
-  arbitrary.map((value) => ({ data: json(value), isBinary: false }));
-
-/** What a host can say from the protocol's schemas: right, nearly right, and anything. */
-function framesOf(known: Known): Arbitrary<Frame> {
-  const idsOf: Record<string, readonly string[]> = {
-    run_id: known.run,
-    host_id: known.host,
-    device_id: known.device,
-  };
-  const values = new SchemaValues({
-    component: (ref) => ref,
-    known: (field) => (field in idsOf ? fc.constantFrom(...(idsOf[field] ?? [])) : undefined),
-  });
-  const binary = (header: Arbitrary<unknown>, payload: Arbitrary<unknown>): Arbitrary<Frame> =>
-    fc.tuple(header, payload).map(([head, body]) => ({
-      data: Buffer.concat([json(head), Buffer.from('\n'), json(body)]),
-      isBinary: true,
-    }));
-  const raw = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
-  return fc.oneof(
-    { weight: 6, arbitrary: asText(values.fitting(HostMessage)) },
-    { weight: 4, arbitrary: asText(values.nearly(HostMessage)) },
-    { weight: 1, arbitrary: asText(hostileValue) },
-    { weight: 3, arbitrary: binary(values.fitting(HostFrameHeader), values.fitting(WireLogEntries)) },
-    { weight: 2, arbitrary: binary(values.nearly(HostFrameHeader), values.nearly(WireLogEntries)) },
-    { weight: 1, arbitrary: fc.tuple(raw, fc.boolean()).map(([data, isBinary]) => ({ data, isBinary })) },
-  );
-}
-
-/** Says all of it, with a new connection after each that the service ends. Returns the codes of their ends. */
-async function sayAll(frames: readonly Frame[]): Promise<Set<number>> {
-  const codes = new Set<number>();
-  const rest = frames.values();
-  for (let next = rest.next(); next.done !== true;) {
-    const socket = new WebSocket(`${world.url.replace('http', 'ws')}${hostConnectPath}`, {
-      headers: { authorization: `Bearer ${world.attacker.token}` },
-    });
-    const ended = new Promise<number>((resolve) => socket.once('close', resolve));
-    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-    socket.on('error', () => undefined);
-    // Most have a proper start, because nothing is taken before it.
-    socket.send(
-      json({
-        type: 'hello',
-        protocol_version: hostProtocolVersion,
-        host_id: crypto.randomUUID(),
-        host_name: 'h',
-        devices: [],
-        runs: [],
-      }).toString(),
-    );
-    for (let said = 0; next.done !== true && socket.readyState === WebSocket.OPEN && said < 20; said += 1) {
-      const { data, isBinary } = next.value;
-      await new Promise((resolve) => socket.send(data, { binary: isBinary }, resolve));
-      next = rest.next();
-    }
-    socket.close();
-    codes.add(await ended);
-  }
-  return codes;
-}
-
 test('whatever a host says, the service lives on and no other user sees anything of it', async () => {
-  const { known } = await world.renew();
-  const before = await world.viewOf(world.victim);
-  const codes = await sayAll(fc.sample(framesOf(known), { numRuns: 1000, seed: 3 }));
-  expect(await world.viewOf(world.victim)).toEqual(before);
+  expect(await fuzzHosts(world, { seed: 3, frames: 1000 })).toEqual([]);
   expect(world.server.hasExited).toBe(false);
-  // Bugs end connections with 1011, crashes with 1006.
-  expect([...codes].filter((code) => code === 1006 || code === 1011)).toEqual([]);
-  expect(world.server.output).not.toMatch(/"level":[56]0/);
 });

@@ -1,4 +1,4 @@
-// npm run fuzz [-- --requests N] [-- --seed N] [-- --at-once N]
+// npm run fuzz [-- --requests N] [-- --frames N] [-- --pushes N] [-- --lies N] [-- --seed N] [-- --at-once N]
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
@@ -9,11 +9,19 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { batchSize, describeViolation, fuzzApi, statusTable, type Outcome } from './campaign.ts';
+import { fuzzHosts } from './host-campaign.ts';
+import { fuzzPhone, PhoneWorld } from './phone-campaign.ts';
+import { fuzzPushes } from './push-campaign.ts';
 import { World } from './world.ts';
 
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '1000000' },
+    /** Of hosts, a batch of a thousand at a time. */
+    frames: { type: 'string', default: '100000' },
+    pushes: { type: 'string', default: '2000' },
+    /** Of a phone. */
+    lies: { type: 'string', default: '2000' },
     seed: { type: 'string', default: '1' },
     'at-once': { type: 'string', default: '8' },
   },
@@ -89,9 +97,21 @@ const outcome = await fuzzApi(world, {
   checkEvery: told.checkEvery,
   onBatch: tell,
 }).finally(() => watch.disconnect());
-await world.close();
 console.log(`${statusTable(outcome)}\n${outcome.succeeded.size} operations have succeeded\n${String(waits)}`);
+const others: string[] = [];
+for (let batch = 0; batch * batchSize < Number(values.frames) && !stop.signal.aborted; batch += 1)
+  others.push(...(await fuzzHosts(world, { seed: Number(values.seed) + batch, frames: batchSize })));
+const pushed = await fuzzPushes(world, { seed: Number(values.seed), pushes: Number(values.pushes) });
+await world.close();
+const phones = await PhoneWorld.create();
+const lied = await fuzzPhone(phones, { seed: Number(values.seed), lies: Number(values.lies) });
+await phones.close();
+others.push(...pushed.violations, ...lied.violations);
+console.log(
+  `${values.frames} frames of hosts, ${values.pushes} pushes (${pushed.taken} taken), ${lied.told} messages of a phone: ${others.length} violations`,
+);
+for (const violation of others) console.log(violation);
 console.log(
   `${outcome.violations.length} violations, each with its seed: npm run fuzz -- --requests ${batchSize} --seed N`,
 );
-if (outcome.violations.length > 0) process.exitCode = 1;
+if (outcome.violations.length + others.length > 0) process.exitCode = 1;

@@ -106,7 +106,6 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const database = await openDatabase(path.join(dataDir, databaseFile));
   const faults = await watchFaults(database, dataDir, log);
   const access = createAccessStore(database);
-  const firstToken = await ensureAdministrator(access, clock, config.adminToken);
   const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * mostOpenFiles()));
   const limits = new Limits({ ...config.limits, maxConnections });
   const storedBytes = createStoredBytes(database);
@@ -124,6 +123,7 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const commits = new GroupCommit(database);
   const auditStore = createAuditStore(database);
   const audit = await AuditLog.open({ store: auditStore, commits, clock, faults });
+  const firstToken = await ensureAdministrator({ store: access, clock, deeds: audit }, config.adminToken);
   const { app, connections, addressOf } = createHttpKernel({
     ...{ log, authenticate, findCaller, limits, trustProxy: config.trustProxy, idleMs: config.limits.idleMs },
     noteFault: (error) => faults.note(error),
@@ -235,7 +235,7 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
 
 async function start(config: ServerConfig, overrides: ServerOverrides): Promise<ServerApp> {
   const foundation = await lay(config, overrides);
-  const { app, access, clock, firstToken } = foundation;
+  const { app, access, clock, audit, firstToken } = foundation;
   const close = async (): Promise<void> => {
     await app.close();
   };
@@ -246,7 +246,8 @@ async function start(config: ServerConfig, overrides: ServerOverrides): Promise<
     await close();
     throw explainListenError(error, config.listen);
   }
-  const createHostToken = (name: string): Promise<string> => replaceHostToken(access, clock, name);
+  const createHostToken = (name: string): Promise<string> =>
+    replaceHostToken({ store: access, clock, deeds: audit }, name);
   const url = urlOf(app.server.address());
   const createSignInLink = async (): Promise<string> => {
     const base = config.publicUrl?.href.replace(/\/+$/, '') ?? url;

@@ -18,8 +18,11 @@ import { addLiveRoutes } from './live/routes.ts';
 import { HostAdmission } from './hosts/host-admission.ts';
 import { KnownHosts } from './hosts/known-hosts.ts';
 import { createHostStore } from './hosts/store.ts';
+import { createStoredBytes } from './limits/stored-bytes-store.ts';
 import { LogIngest } from './logs/ingest.ts';
+import { createKeptBytesStore } from './logs/kept/kept-bytes-store.ts';
 import { KeptLogs } from './logs/kept/kept-logs.ts';
+import { KeptQuota } from './logs/kept/kept-quota.ts';
 import { LogKeeper } from './logs/kept/log-keeper.ts';
 import { OrphanCleaner } from './logs/kept/orphan-cleaner.ts';
 import { addRunLogRoutes } from './logs/kept/routes.ts';
@@ -107,7 +110,7 @@ async function openLifecycle(
 }
 
 function openLogs(
-  { app, dataDir, clock, limits, log, faults }: Foundation,
+  { app, database, dataDir, clock, limits, log, faults }: Foundation,
   { sweepMs, runLogMb }: FleetSettings,
   features: Omit<FleetFeatures, 'keptLogs' | 'runsCreated'>,
 ) {
@@ -132,7 +135,12 @@ function openLogs(
     store.close();
   });
   addRunLogRoutes(app, { store, kept, access: runAccess, findRun: (runId) => runs.find(runId) });
-  const keeper = new LogKeeper({ store, kept, clock, faults });
+  const storedBytes = createStoredBytes(database);
+  const quota = new KeptQuota({
+    ...{ kept, limits, bytes: createKeptBytesStore(database) },
+    used: (userId) => storedBytes.count(userId, 'logs'),
+  });
+  const keeper = new LogKeeper({ store, kept, quota, clock, faults });
   app.addHook(
     'onClose',
     periodically(faults, sweepMs, () => keeper.keep()),

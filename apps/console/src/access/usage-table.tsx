@@ -12,6 +12,7 @@ const names: Partial<Record<UsageRow['limit'], string>> = {
   projects: 'Projects',
   project_bytes: 'Repositories',
   capture_bytes: 'Screens of records',
+  kept_log_bytes: 'Logs of runs',
   tokens: 'Tokens',
   devices: 'Phones',
   hosts: 'Hosts',

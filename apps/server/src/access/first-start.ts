@@ -2,31 +2,55 @@ import { scopes, type Scope } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
+import { Deed, type DeedLog } from '../http/deed.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 
 const environmentTokenName = 'PHALANX_ADMIN_TOKEN';
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
-async function createAdministrator(store: AccessStore, clock: Clock): Promise<StoredUser> {
-  return store.insertUser({ id: uuidv7(), name: 'administrator', role: 'admin', created_at: clock.now() });
+interface Ground {
+  store: AccessStore;
+  clock: Clock;
+  deeds: Pick<DeedLog, 'done'>;
 }
 
-async function addToken(
-  store: AccessStore,
-  user: StoredUser,
-  token: { name: string; secret: string; createdAt: number; expiresAt: number | null; scopes?: Scope[] },
-): Promise<void> {
+interface NewToken {
+  name: string;
+  secret: string;
+  expiresAt: number | null;
+  scopes?: Scope[];
+}
+
+/** Nobody asked for it over the network. */
+const ownDeed = (action: 'create_user' | 'create_token'): Deed =>
+  new Deed(action, { principal: undefined, address: null, requestId: null });
+
+/** The notes come first: of a start that dies in between, a note without its token is the harmless half. */
+async function createAdministrator({ store, clock, deeds }: Ground): Promise<StoredUser> {
+  const [id, name] = [uuidv7(), 'administrator'];
+  const deed = ownDeed('create_user');
+  deed.on({ type: 'user', id, name }, [id]);
+  await deeds.done(deed);
+  return store.insertUser({ id, name, role: 'admin', created_at: clock.now() });
+}
+
+async function noteToken({ deeds }: Ground, id: string, user: StoredUser, token: NewToken): Promise<void> {
+  const deed = ownDeed('create_token');
+  const details = { user_id: user.id, scopes: token.scopes ?? [...scopes], project_ids: null };
+  deed.on({ type: 'token', id, name: token.name }, [user.id], { ...details, expires_at: token.expiresAt });
+  await deeds.done(deed);
+}
+
+async function addToken(ground: Ground, user: StoredUser, token: NewToken): Promise<void> {
+  const id = uuidv7();
+  await noteToken(ground, id, user, token);
   const { secret, ...rest } = token;
-  const hash = hashTokenSecret(secret);
-  await store.insertToken({
+  await ground.store.insertToken({
     scopes: [...scopes],
     ...rest,
-    id: uuidv7(),
-    userId: user.id,
-    hash,
-    projectIds: null,
-    parentId: null,
+    ...{ id, userId: user.id, hash: hashTokenSecret(secret), createdAt: ground.clock.now() },
+    ...{ projectIds: null, parentId: null },
   });
 }
 
@@ -39,12 +63,8 @@ const isEnvironmentToken = (token: StoredToken, administrator: StoredUser): bool
   scopes.every((scope) => token.scopes.includes(scope));
 
 /** The token that the operator gives from outside replaces the one of the last start. */
-async function useEnvironmentToken(
-  store: AccessStore,
-  clock: Clock,
-  administrator: StoredUser,
-  secret: string,
-): Promise<void> {
+async function useEnvironmentToken(ground: Ground, administrator: StoredUser, secret: string): Promise<void> {
+  const { store } = ground;
   const same = await store.findTokenByHash(hashTokenSecret(secret));
   // The sessions of a token end with it: who is signed in stays so over a restart.
   if (same !== undefined && isEnvironmentToken(same.token, administrator)) return;
@@ -54,8 +74,7 @@ async function useEnvironmentToken(
     await store.releaseChildren(same.token.id);
     await store.deleteToken(same.token.id);
   }
-  const createdAt = clock.now();
-  await addToken(store, administrator, { name: environmentTokenName, secret, createdAt, expiresAt: null });
+  await addToken(ground, administrator, { name: environmentTokenName, secret, expiresAt: null });
 }
 
 /**
@@ -63,13 +82,13 @@ async function useEnvironmentToken(
  * made here: it is shown once and stored nowhere.
  */
 export async function ensureAdministrator(
-  store: AccessStore,
-  clock: Clock,
+  ground: Ground,
   environmentToken: string | undefined,
 ): Promise<string | undefined> {
-  const administrator = (await store.findAdministrator()) ?? (await createAdministrator(store, clock));
+  const { store, clock } = ground;
+  const administrator = (await store.findAdministrator()) ?? (await createAdministrator(ground));
   if (environmentToken !== undefined) {
-    await useEnvironmentToken(store, clock, administrator, environmentToken);
+    await useEnvironmentToken(ground, administrator, environmentToken);
     return undefined;
   }
   // An operator who takes the variable away takes the token away.
@@ -77,23 +96,18 @@ export async function ensureAdministrator(
   const tokens = await store.listTokens({ userId: administrator.id, cursor: undefined, limit: 1 });
   if (tokens.length > 0) return undefined;
   const secret = createTokenSecret();
-  const createdAt = clock.now();
-  await addToken(store, administrator, {
-    name: 'first token',
-    secret,
-    createdAt,
-    expiresAt: createdAt + yearMs,
-  });
+  const expiresAt = clock.now() + yearMs;
+  await addToken(ground, administrator, { name: 'first token', secret, expiresAt });
   return secret;
 }
 
 /** For the host that runs beside the server on one machine: nobody has to carry its token, so it lives for one start. */
-export async function replaceHostToken(store: AccessStore, clock: Clock, name: string): Promise<string> {
+export async function replaceHostToken(ground: Ground, name: string): Promise<string> {
+  const { store } = ground;
   const administrator = await store.findAdministrator();
   if (administrator === undefined) throw new Error('there is no administrator');
   const secret = createTokenSecret();
   await store.deleteTokensNamed(administrator.id, name);
-  const token = { name, secret, createdAt: clock.now(), expiresAt: null, scopes: ['host' as const] };
-  await addToken(store, administrator, token);
+  await addToken(ground, administrator, { name, secret, expiresAt: null, scopes: ['host'] });
   return secret;
 }

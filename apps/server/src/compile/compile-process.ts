@@ -82,19 +82,18 @@ export class CompileProcess {
     return this.#isBusy || this.#isEnding;
   }
 
-  /** Whether everything else goes before it, for good. */
+  /** Whether the work of others goes before it, for good. */
   get isLast(): boolean {
     return this.#isLast;
   }
 
   goLast(): void {
     this.#isLast = true;
-    this.#giveWay('greedy');
+    this.#giveWay();
   }
 
-  #giveWay(as: 'long' | 'greedy'): void {
-    if (this.#isLast && as === 'long') return;
-    if (this.#child.pid !== undefined && !this.#hasEnded) giveWay(this.#child.pid, as);
+  #giveWay(): void {
+    if (this.#child.pid !== undefined && !this.#hasEnded) giveWay(this.#child.pid);
   }
 
   /** Runs `task` within the limits. Rejects with `CompileProcessEnded` when the process ends meanwhile. */
@@ -103,7 +102,7 @@ export class CompileProcess {
     this.#isBusy = true;
     this.#endReason = 'crashed';
     const timer = setTimeout(() => this.kill('timed_out'), timeoutMs);
-    const longTimer = setTimeout(() => this.#giveWay('long'), longWorkMs);
+    const longTimer = setTimeout(() => this.#giveWay(), longWorkMs);
     const memoryTimer = setInterval(() => void this.#checkMemory(), memoryCheckMs);
     const failing = new Promise<never>((_, reject) => {
       this.#rejectWork = reject;

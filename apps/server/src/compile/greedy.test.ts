@@ -27,7 +27,7 @@ test('a process of whoever has had much lately goes last, and serves nobody else
   compiler = await createTestCompiler({ processes: 2, isGreedy: (userId) => userId === 'greedy' });
   expect(await write('greedy')).toHaveLength(1);
   const [slow = 0] = listProcesses();
-  expect(prioritiesOf(slow)).toEqual([19, 19]);
+  expect(prioritiesOf(slow)).toEqual([10, 10]);
   expect(await write('modest')).toHaveLength(1);
   expect(await write('another')).toHaveLength(1);
   const [own = 0, ...more] = listProcesses().filter((id) => id !== slow);
@@ -43,5 +43,5 @@ test('where all processes go last, one makes room for who has had little', async
   expect(await write('modest')).toHaveLength(1);
   expect(listProcesses().map(prioritiesOf)).toEqual([[0, 0]]);
   expect(await write('greedy')).toHaveLength(1);
-  expect(listProcesses().map(prioritiesOf)).toEqual([[19, 19]]);
+  expect(listProcesses().map(prioritiesOf)).toEqual([[10, 10]]);
 });

@@ -37,7 +37,7 @@ const newerRelease = (cause: Error): SettingError =>
 
 async function migrate(db: Db): Promise<void> {
   const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
-  const { error } = await new Migrator({ db, provider }).migrateToLatest();
+  const { error } = await new Migrator({ db, provider, allowUnorderedMigrations: true }).migrateToLatest();
   if (error === undefined) return;
   // Kysely's words for a migration that was made and that it does not know.
   if (error instanceof Error && error.message.startsWith('corrupted migrations')) throw newerRelease(error);

@@ -47,6 +47,13 @@ export const limitSettings = {
     description: 'captures that are kept of the hosts of a user',
     format: megabytes,
   }),
+  maxKeptLogMb: setting({
+    name: 'PHALANX_MAX_KEPT_LOG_MB',
+    default: '102400',
+    description:
+      'logs that are kept of the runs of a user, compressed; beyond it those of the oldest runs go',
+    format: megabytes,
+  }),
   maxProjectMb: setting({
     name: 'PHALANX_MAX_PROJECT_MB',
     default: '20480',

@@ -26,8 +26,8 @@ async function startTwo(): Promise<{ parent: ChildProcess; ids: number[] }> {
 test('what gives way does so with all that it has started', async () => {
   const { parent, ids } = await startTwo();
   expect(ids.map((id) => getPriority(id))).toEqual([0, 0]);
-  giveWay(parent.pid ?? 0, 'greedy');
-  expect(ids.map((id) => getPriority(id))).toEqual([19, 19]);
+  giveWay(parent.pid ?? 0);
+  expect(ids.map((id) => getPriority(id))).toEqual([10, 10]);
 });
 
 test('work that takes long gives way', async () => {
@@ -46,5 +46,5 @@ test('a thread gives way alone, and what has ended gives way to nothing', async 
   expect(await once(worker, 'message')).toEqual([5]);
   await worker.terminate();
   expect(getPriority()).toBe(0);
-  expect(() => giveWay(2 ** 22, 'long')).not.toThrow();
+  expect(() => giveWay(2 ** 22)).not.toThrow();
 });

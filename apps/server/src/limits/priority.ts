@@ -6,7 +6,7 @@ import { setPriority } from 'node:os';
  * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. What honest
  * users do has to go on beside other programs of a busy machine, so nothing of theirs goes far behind.
  */
-const niceOf = { thread: 5, long: 10, greedy: 19 };
+const niceOf = { thread: 5, process: 10 };
 /** What is done by then was no burden. */
 const shortMs = 250;
 
@@ -14,15 +14,15 @@ const shortMs = 250;
 export function giveWayByLength(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
-  const timer = setTimeout(() => giveWay(pid, 'long'), shortMs).unref();
+  const timer = setTimeout(() => giveWay(pid), shortMs).unref();
   child.once('exit', () => clearTimeout(timer));
 }
 
 /** Others go before the process and all that it has started. Nothing takes it back. */
-export function giveWay(pid: number, as: 'long' | 'greedy'): void {
+export function giveWay(pid: number): void {
   for (const thread of threadsOf(pid)) {
-    lower(thread, niceOf[as]);
-    for (const child of childrenOf(pid, thread)) giveWay(child, as);
+    lower(thread, niceOf.process);
+    for (const child of childrenOf(pid, thread)) giveWay(child);
   }
 }
 

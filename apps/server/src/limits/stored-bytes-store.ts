@@ -5,7 +5,7 @@ type Tables = {
   stored_bytes: { user_id: string; kind: StoredKind; bytes: number };
 };
 
-type StoredKind = 'captures' | 'projects';
+type StoredKind = 'captures' | 'projects' | 'logs';
 
 /**
  * The bytes that users have stored. Triggers keep the sums, in the transaction that stores or deletes a record or a

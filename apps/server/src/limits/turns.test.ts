@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import { ApiError } from '../http/api-error.ts';
 import { Turns, type TurnsOptions } from './turns.ts';
@@ -22,6 +22,26 @@ it('who has had least gets the next turn, however many of another wait', async (
     });
   await Promise.all([work('greedy', 20), work('greedy', 20), work('greedy', 20), work('modest', 1)]);
   expect(order).toEqual(['greedy', 'modest', 'greedy', 'greedy']);
+});
+
+it('greedy is who has had much while others were there too', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const turns = turnsOf({ places: 2 });
+    const work = async (user: string, ms: number): Promise<void> => {
+      const release = await turns.take(user);
+      vi.advanceTimersByTime(ms);
+      release();
+    };
+    await work('greedy', 12_000);
+    expect(turns.isGreedy('greedy')).toBe(false);
+    await work('modest', 100);
+    expect([turns.isGreedy('greedy'), turns.isGreedy('modest')]).toEqual([true, false]);
+    vi.advanceTimersByTime(60_000);
+    expect(turns.isGreedy('greedy')).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('one user never holds the last place', async () => {

@@ -27,11 +27,13 @@ interface Had {
 /** What was had counts half after so long. */
 const halfLifeMs = 60_000;
 const greedyMs = 10_000;
+const presenceMs = 10;
 const maxRemembered = 10_000;
 
 /** Work that users share: of those who wait, the one who has had least of it lately gets the next turn. */
 export class Turns {
   readonly #options: TurnsOptions;
+  #hadByAll: Had = { ms: 0, at: 0 };
   readonly #had = new LRUCache<string, Had>({ max: maxRemembered });
   readonly #waiting = new Map<string, Waiting[]>();
   readonly #working = new Map<string, number>();
@@ -51,9 +53,10 @@ export class Turns {
     return this.#options.places - this.#free;
   }
 
-  /** Whether the user has had more than others can be expected to wait for. */
+  /** Whether the user has lately had more than others, who are there too, can be expected to wait for. */
   isGreedy(userId: string): boolean {
-    return this.#hadOf(userId) > greedyMs;
+    const own = this.#hadOf(userId);
+    return own > greedyMs && decayed(this.#hadByAll) - own > presenceMs;
   }
 
   /** Throws what the options say when too many of this user wait already, or when it takes too long. */
@@ -107,7 +110,9 @@ export class Turns {
     const left = (this.#working.get(userId) ?? 1) - 1;
     if (left === 0) this.#working.delete(userId);
     else this.#working.set(userId, left);
-    this.#had.set(userId, { ms: this.#hadOf(userId) + tookMs, at: performance.now() });
+    const at = performance.now();
+    this.#had.set(userId, { ms: this.#hadOf(userId) + tookMs, at });
+    this.#hadByAll = { ms: decayed(this.#hadByAll) + tookMs, at };
     this.#next();
   }
 
@@ -132,6 +137,8 @@ export class Turns {
 
   #hadOf(userId: string): number {
     const had = this.#had.get(userId);
-    return had === undefined ? 0 : had.ms * 0.5 ** ((performance.now() - had.at) / halfLifeMs);
+    return had === undefined ? 0 : decayed(had);
   }
 }
+
+const decayed = ({ ms, at }: Had): number => ms * 0.5 ** ((performance.now() - at) / halfLifeMs);

@@ -10,6 +10,7 @@ export const limitNames = [
   'projects',
   'project_bytes',
   'capture_bytes',
+  'kept_log_bytes',
   'tokens',
   'devices',
   'hosts',

@@ -11,6 +11,7 @@ import { shareTables } from './008-shares.ts';
 import { usageTables } from './009-usage.ts';
 import { auditTables } from './010-audit.ts';
 import { sessionTables } from './011-sessions.ts';
+import { keptLogTable } from './012-kept-logs.ts';
 import { runIndexes } from './013-run-indexes.ts';
 import { recordIndexes } from './015-record-indexes.ts';
 import { runDeviceIndex } from './017-run-device-index.ts';
@@ -28,6 +29,7 @@ export const migrations: Record<string, Migration> = {
   '009-usage': usageTables,
   '010-audit': auditTables,
   '011-sessions': sessionTables,
+  '012-kept-logs': keptLogTable,
   '013-run-indexes': runIndexes,
   '015-record-indexes': recordIndexes,
   '017-run-device-index': runDeviceIndex,

@@ -15,23 +15,35 @@ interface Part {
   sizeBytes: number;
 }
 
-/** Adds the entries of a segment that takes no more to the kept logs of their runs. It can be done again from the start. */
-export async function keepSegment(segment: LogSegment, kept: KeptLogs): Promise<void> {
+/**
+ * Adds the entries of a segment that takes no more to the kept logs of their runs. It can be done again from the start.
+ * Returns the runs.
+ */
+export async function keepSegment(segment: LogSegment, kept: KeptLogs): Promise<Set<string>> {
+  const runIds = new Set<string>();
   const parts = new Map<string, Part>();
   for (const batches of segment.readAll(stepBytes)) {
     for (const batch of batches) {
-      const isFull = await addTo(parts, batch, kept);
+      const runId = runIdOf(batch.entries);
+      if (runId === undefined) continue;
+      runIds.add(runId);
+      const isFull = await addTo(parts, runId, batch, kept);
       if (isFull || parts.size >= runsAtOnce) await keepParts(segment, kept, parts);
     }
     await nextTurn();
   }
   await keepParts(segment, kept, parts);
+  return runIds;
 }
 
 /** Whether there is enough of the batch's run for a chunk. */
-async function addTo(parts: Map<string, Part>, batch: StoredBatch, kept: KeptLogs): Promise<boolean> {
-  const runId = runIdOf(batch.entries);
-  if (runId === undefined || batch.last_id <= (await kept.stateOf(runId)).lastId) return false;
+async function addTo(
+  parts: Map<string, Part>,
+  runId: string,
+  batch: StoredBatch,
+  kept: KeptLogs,
+): Promise<boolean> {
+  if (batch.last_id <= (await kept.stateOf(runId)).lastId) return false;
   const part = parts.get(runId) ?? { batches: [], sizeBytes: 0 };
   parts.set(runId, part);
   part.batches.push(batch);

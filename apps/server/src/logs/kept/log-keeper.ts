@@ -6,12 +6,14 @@ import type { LogSegment } from '../segment-store.ts';
 import type { LogStore } from '../store.ts';
 import { keepSegment } from './keep-segment.ts';
 import type { KeptLogs } from './kept-logs.ts';
+import type { KeptQuota } from './kept-quota.ts';
 
 const retryMs = 60_000;
 
 interface Options {
   store: LogStore;
   kept: KeptLogs;
+  quota: KeptQuota;
   clock: Clock;
   faults: FaultMonitor;
 }
@@ -36,9 +38,9 @@ export class LogKeeper {
 
   /** Whether the next one may be tried. */
   async #tryToKeep(segment: LogSegment): Promise<boolean> {
-    const { kept, clock, faults } = this.#options;
+    const { kept, quota, clock, faults } = this.#options;
     try {
-      await keepSegment(segment, kept);
+      await quota.count(await keepSegment(segment, kept));
       segment.markKept();
       return true;
     } catch (error) {
