@@ -11,9 +11,11 @@ import type {
   InstalledApp,
   PhoneFile,
   PhoneFilePart,
+  PhoneNotification,
   ScreenPicture,
   ScreenTree,
   ShellResult,
+  WindowTree,
 } from './phone-answers.ts';
 import { maxStageLength } from './records.ts';
 
@@ -52,6 +54,8 @@ const call =
 
 export const agentCalls = {
   'screen.content': call<ScreenTree>()(nothing),
+  /** All windows, the front one first. */
+  'screen.windows': call<WindowTree[]>()(nothing),
   'screen.screenshot': call<ScreenPicture>()(
     Type.Object({
       format: Type.Optional(Type.Union([Type.Literal('jpeg'), Type.Literal('png')])),
@@ -118,6 +122,9 @@ export const agentCalls = {
   'navigate.home': call<void>()(nothing),
   'navigate.recents': call<void>()(nothing),
   'navigate.notifications': call<void>()(nothing),
+  /** Off: without any; on: as they were. They are put back when the last run on the phone has ended. */
+  'screen.animations': call<void>()(Type.Object({ isOn: Type.Boolean() })),
+  'notification.list': call<PhoneNotification[]>()(nothing),
   'app.launch': call<void>()(Type.Object({ packageName })),
   'app.stop': call<void>()(Type.Object({ packageName })),
   'app.current': call<CurrentApp>()(nothing),

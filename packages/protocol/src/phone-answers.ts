@@ -65,6 +65,20 @@ export interface ScreenTree {
   treeId?: number;
 }
 
+/** One of the windows that are on the screen together. */
+export interface WindowTree {
+  root: UiNode;
+  /** It is the soft keyboard. */
+  isKeyboard: boolean;
+}
+
+/** A notification as the phone has it in its shade. */
+export interface PhoneNotification {
+  packageName: string;
+  title: string | null;
+  text: string | null;
+}
+
 /** An encoded picture of the screen. */
 export interface ScreenPicture {
   /** Base64 of the encoded picture. */

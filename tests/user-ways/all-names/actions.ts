@@ -95,6 +95,34 @@ async function touching(): Promise<void> {
       await actions.waitForTextGone('Grüße 🦴');
       return true;
     },
+    windows: async () => {
+      await (await openForm()).tap();
+      await actions.waitFor((screen) => screen.findById('name')?.isFocused);
+      const windows = await actions.windows();
+      const keyboard = windows.find(({ isKeyboard }) => isKeyboard);
+      await calls<AndroidWindow>('AndroidWindow', {
+        packageName: () => windows.some(({ packageName }) => packageName === form),
+        isKeyboard: () => keyboard !== undefined,
+        root: () => keyboard?.root.parent === null,
+      });
+      return windows.length > 2;
+    },
+    readNotifications: async () => {
+      const [first] = await actions.readNotifications();
+      await calls<PhoneNotification>('PhoneNotification', {
+        packageName: () => first?.packageName === 'android',
+        title: () => first?.title === 'USB debugging connected',
+        text: () => first?.text === 'Tap to turn off USB debugging',
+      });
+      return first !== undefined;
+    },
+    setAnimations: async () => {
+      await actions.setAnimations(false);
+      const scale = 'settings get global window_animation_scale';
+      const off = (await agent.shell(scale)).stdout;
+      await actions.setAnimations(true);
+      return off === '0\n' && (await agent.shell(scale)).stdout !== '0\n';
+    },
     setClipboard: async () => {
       await actions.setClipboard('नमस्ते مرحبا');
       await actions.inputKey('PASTE');

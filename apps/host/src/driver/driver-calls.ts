@@ -1,7 +1,15 @@
-import type { AgentCallParams, AgentCallResult, DeviceInfo, PhoneCallName } from '@phalanx/protocol';
+import type {
+  AgentCallParams,
+  AgentCallResult,
+  DeviceInfo,
+  PhoneCallName,
+  WindowTree,
+} from '@phalanx/protocol';
+import { restoreAnimations, turnAnimationsOff } from './animations.ts';
 import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps.ts';
 import { clearAppData, installApp, listApps, setPermission, uninstallApp } from './change-apps.ts';
 import { encodeScreenshot } from './encode-screenshot.ts';
+import { listNotifications } from './notifications.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './phone-files.ts';
 import type { PhoneShell } from './phone-shell.ts';
 import { runShellCommand } from './shell-command.ts';
@@ -32,6 +40,10 @@ export function callsOf({ shell, backend, deviceInfo }: CalledParts): Calls {
       const tree = await backend.readTree(signal);
       return { ...tree, capturedAt: Date.now(), source: backend.source };
     },
+    'screen.windows': (_, signal) => readWindows(shell, backend, signal),
+    'screen.animations': ({ isOn }, signal) =>
+      isOn ? restoreAnimations(shell, signal) : turnAnimationsOff(shell, signal),
+    'notification.list': (_, signal) => listNotifications(shell, signal),
     'screen.screenshot': async (params, signal) =>
       encodeScreenshot(await backend.takeScreenshot(signal), params),
     'input.tap': (params, signal) => backend.tap(params, signal),
@@ -78,4 +90,16 @@ export function callsOf({ shell, backend, deviceInfo }: CalledParts): Calls {
 async function hideKeyboard(shell: PhoneShell, backend: UiBackend, signal: AbortSignal): Promise<void> {
   const { stdout } = await shell.run('dumpsys input_method | grep mInputShown=', signal);
   if (/mInputShown=true/.test(stdout)) await backend.pressKey(keyBack, signal);
+}
+
+/** The keyboard is known by its package: Android does not tell the helper what kind a window is of. */
+async function readWindows(
+  shell: PhoneShell,
+  backend: UiBackend,
+  signal: AbortSignal,
+): Promise<WindowTree[]> {
+  const roots = await backend.readWindows(signal);
+  const { stdout } = await shell.run('settings get secure default_input_method', signal);
+  const keyboard = stdout.trim().split('/', 1)[0];
+  return roots.map((root) => ({ root, isKeyboard: root.packageName === keyboard }));
 }

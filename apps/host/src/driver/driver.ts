@@ -1,5 +1,6 @@
 import type { AgentCallParams, AgentCallResult, DeviceInfo, PhoneCallName } from '@phalanx/protocol';
 import { withTimeLimit } from '../time/time-limit.ts';
+import { restoreAnimations } from './animations.ts';
 import { createCallQueue } from './call-queue.ts';
 import { callsOf } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
@@ -21,7 +22,10 @@ export interface Driver {
     params: AgentCallParams<Name>,
     signal?: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
-  /** Wakes and opens the screen and holds it awake for so long, before the next call; 0 lets it sleep. Never rejects. */
+  /**
+   * Wakes and opens the screen and holds it awake for so long, before the next call; 0 lets it sleep, and puts the animations
+   * back that a run has turned off. Never rejects.
+   */
   keepAwake(forMs: number): Promise<void>;
   /** A picture of the screen beside the calls, which don't wait for it. Rejects with DriverError. */
   takePictureAside(params: AgentCallParams<'screen.screenshot'>, signal?: AbortSignal): Promise<TakenPicture>;
@@ -68,6 +72,7 @@ export function createDriver(options: DriverOptions): Driver {
         queue.run(async () => {
           await backend.keepAwake(forMs, limit);
           if (forMs > 0) await shell.run('wm dismiss-keyguard', limit);
+          else await restoreAnimations(shell, limit);
         }, limit),
       ).catch(() => {});
     },

@@ -1,4 +1,4 @@
-import type { AgentCallParams } from '@phalanx/protocol';
+import type { AgentCallParams, UiNode } from '@phalanx/protocol';
 import type { FrameSource } from './frames/frame-source.ts';
 import type { ParsedTree } from './tree/parse-tree.ts';
 
@@ -10,6 +10,8 @@ export interface UiBackend {
   /** Pictures that the phone makes small by itself; undefined where it can't. */
   readonly frames?: FrameSource | undefined;
   readTree(signal: AbortSignal): Promise<ParsedTree>;
+  /** The roots of all windows, the front one first; only the active one where the others can't be read. */
+  readWindows(signal: AbortSignal): Promise<UiNode[]>;
   /** The screen as a PNG file. */
   takeScreenshot(signal: AbortSignal): Promise<Buffer>;
   tap(point: AgentCallParams<'input.tap'>, signal: AbortSignal): Promise<void>;

@@ -22,6 +22,11 @@ const readings: ReadonlySet<PhoneCallName> = new Set([
   'app.current',
   'device.info',
   'clipboard.read',
+  'screen.windows',
+  'notification.list',
+  'app.list',
+  'file.list',
+  'file.read',
 ]);
 
 /**

@@ -24,7 +24,7 @@ export function createActions({ bridge, sleep }: AgentParts): Actions {
 function screenActions(
   bridge: AgentBridge,
   pointer: ReturnType<typeof createPointer>,
-): Pick<Actions, 'screenContent' | 'screenshot'> {
+): Pick<Actions, 'screenContent' | 'windows' | 'screenshot'> {
   const touch = {
     ...pointer,
     writeText: keyActions(bridge).writeText,
@@ -36,6 +36,14 @@ function screenActions(
       bridge
         .call('screen.content', {})
         .then(({ root, treeId }) => rememberTree(createAndroidNode(root, touch), treeId)),
+    windows: () =>
+      bridge.call('screen.windows', {}).then((windows) =>
+        windows.map(({ root, isKeyboard }) => ({
+          packageName: root.packageName,
+          isKeyboard,
+          root: createAndroidNode(root, touch),
+        })),
+      ),
     screenshot: (options) => bridge.call('screen.screenshot', presetOf(options)),
   };
 }
@@ -77,7 +85,16 @@ const quarterTurns = { portrait: 0, landscape: 1, portraitReversed: 2, landscape
 
 function dialogActions(
   bridge: AgentBridge,
-): Pick<Actions, 'acceptAlert' | 'dismissAlert' | 'rotate' | 'announcements' | 'hideKeyboard'> {
+): Pick<
+  Actions,
+  | 'acceptAlert'
+  | 'dismissAlert'
+  | 'rotate'
+  | 'announcements'
+  | 'hideKeyboard'
+  | 'readNotifications'
+  | 'setAnimations'
+> {
   const press = (answer: 'accept' | 'dismiss', button: string | undefined): Promise<string> =>
     bridge.call('alert.press', { answer, ...(button !== undefined && { button: String(button) }) });
   return {
@@ -89,6 +106,8 @@ function dialogActions(
       return bridge.call('screen.rotate', { quarterTurns: quarterTurns[to] });
     },
     announcements: () => bridge.call('screen.content', {}).then(({ announced = [] }) => announced),
+    readNotifications: () => bridge.call('notification.list', {}),
+    setAnimations: (isOn) => bridge.call('screen.animations', { isOn }),
     hideKeyboard: () => bridge.call('input.hideKeyboard', {}),
   };
 }

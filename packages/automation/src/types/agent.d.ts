@@ -75,6 +75,11 @@ interface DeviceInfo {
 interface AgentActions extends AgentWaits {
   /** Reads the screen: the root node of the active window, with all nodes below it. */
   screenContent(): Promise<AndroidNode>;
+  /**
+   * All windows on the screen, the front one first: dialogs, the keyboard, the app, bars and overlays. Slower than
+   * `screenContent`; while the phone is on the slower way, the active window alone.
+   */
+  windows(): Promise<readonly AndroidWindow[]>;
   /** Takes a picture of the screen. Default: JPEG of quality 80 in full size. */
   screenshot(options?: ScreenshotOptions | Exclude<ScreenshotRecord, 'none'>): Promise<Screenshot>;
 
@@ -131,6 +136,14 @@ interface AgentActions extends AgentWaits {
   /** The toasts and notifications of the last seconds, as far as the phone tells them. */
   announcements(): Promise<readonly string[]>;
 
+  /** The notifications in the shade, as data. */
+  readNotifications(): Promise<readonly PhoneNotification[]>;
+  /**
+   * Turns the animations of the phone off, or puts them back. When the last run on the phone has ended they are put back
+   * by themselves.
+   */
+  setAnimations(isOn: boolean): Promise<void>;
+
   back(): Promise<void>;
   home(): Promise<void>;
   /** Opens the list of recent apps. */
@@ -182,6 +195,23 @@ interface AgentWaits {
    * view. At the end of the list it rejects at once with the `WaitTimeoutError`, which says so.
    */
   scrollTo(target: string | RegExp | NodeConditions, options?: ScrollOptions): Promise<AndroidNode>;
+}
+
+interface AndroidWindow {
+  /** The app that it belongs to. */
+  packageName: string;
+  /** It is the soft keyboard. */
+  isKeyboard: boolean;
+  /** Its nodes, as `screenContent` gives those of the active window. */
+  root: AndroidNode;
+}
+
+interface PhoneNotification {
+  packageName: string;
+  /** Null when it has none. */
+  title: string | null;
+  /** Its first line; null when it has none. */
+  text: string | null;
 }
 
 type Truthy<T> = Exclude<T, false | 0 | 0n | '' | null | undefined>;

@@ -19,6 +19,7 @@ export function createFallbackBackend(shell: PhoneShell): UiBackend {
     source: 'dump',
     failed: new AbortController().signal,
     readTree: (signal) => dumpTree(shell, signal),
+    readWindows: async (signal) => [(await dumpTree(shell, signal)).root],
     takeScreenshot: (signal) => screencap(shell, signal),
     tap: ({ x, y }, signal) => input(`input tap ${x} ${y}`, signal),
     // Both processes start at nearly the same time: one after the other, the second tap would come too late.

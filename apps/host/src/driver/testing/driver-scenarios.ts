@@ -189,6 +189,28 @@ export const driverScenarios: readonly DriverScenario[] = [
     },
   },
   {
+    behaviour: 'reads the windows that it can, and knows the keyboard',
+    async run(driver) {
+      await openField(driver, 'city');
+      const windows = await driver.call('screen.windows', {});
+      const packages = windows.map(({ root }) => root.packageName);
+      expect(packages).toContain(form.packageName);
+      expect(windows.filter(({ isKeyboard }) => isKeyboard)).toHaveLength(driver.source === 'dump' ? 0 : 1);
+      expect(packages.includes('com.android.systemui')).toBe(driver.source !== 'dump');
+      expect((await read(driver)).packageName).toBe(form.packageName);
+    },
+  },
+  {
+    behaviour: 'reads notifications as data',
+    async run(driver) {
+      expect(await driver.call('notification.list', {})).toContainEqual({
+        packageName: 'android',
+        title: 'USB debugging connected',
+        text: 'Tap to turn off USB debugging',
+      });
+    },
+  },
+  {
     behaviour: 'presses keys',
     async run(driver) {
       await openField(driver, 'email');

@@ -12,6 +12,15 @@ export type ParsedTree = Pick<ScreenTree, 'root' | 'packageName' | 'rotation' | 
 
 /** Reads both forms of Android's UI XML: element names are class names (UiAutomator2), or all are `node` (`uiautomator dump`). */
 export function parseTree(xml: string): ParsedTree {
+  return readXml(xml).result();
+}
+
+/** The windows of such a document, each by itself. */
+export function parseRoots(xml: string): UiNode[] {
+  return readXml(xml).roots();
+}
+
+function readXml(xml: string): Reading {
   if (xml.length > maxTextLength) throw unreadable(`it is over ${maxTextLength} characters`);
   const reading = createReading();
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
@@ -21,18 +30,21 @@ export function parseTree(xml: string): ParsedTree {
   parser.on('opentag', ({ name, attributes }) => reading.open(name, attributes));
   parser.on('closetag', () => reading.close());
   parser.write(joinSurrogates(xml)).close();
-  return reading.result();
+  return reading;
 }
 
 interface Reading {
   open(name: string, attributes: Readonly<Record<string, string>>): void;
   close(): void;
   result(): ParsedTree;
+  /** Without toasts. */
+  roots(): UiNode[];
 }
 
 function createReading(): Reading {
   const roots: UiNode[] = [];
   const path: UiNode[] = [];
+  const windows = (): UiNode[] => roots.filter((root) => !isToast(root));
   let depth = 0;
   let nodes = 0;
   let rotation = 0;
@@ -54,10 +66,11 @@ function createReading(): Reading {
       path.pop();
     },
     result: () => ({
-      ...onlyRoot(roots.filter((root) => !isToast(root))),
+      ...onlyRoot(windows()),
       rotation,
       announced: roots.filter(isToast).map(({ text }) => text ?? ''),
     }),
+    roots: windows,
   };
 }
 

@@ -1,7 +1,8 @@
+import type { UiNode } from '@phalanx/protocol';
 import { createFrameSource } from '../frames/frame-source.ts';
 import type { PhoneShell } from '../phone-shell.ts';
 import { DriverError } from '../driver-error.ts';
-import { parseTree } from '../tree/parse-tree.ts';
+import { parseRoots, parseTree } from '../tree/parse-tree.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { readClipboard, writeClipboard } from './clipboard.ts';
 import { dragActions, fingersActions, swipeActions } from './swipe-actions.ts';
@@ -71,6 +72,7 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
   const typer = createFieldTyper(session);
   return {
     readTree: async (signal) => parseTree(await session.getText('source', signal)),
+    readWindows: (signal) => readWindows(session, signal),
     takeScreenshot: async (signal) => Buffer.from(await session.getText('screenshot', signal), 'base64'),
     tap: (offset, signal) => post('appium/gestures/click', { offset }, signal),
     doubleTap: (offset, signal) => post('appium/gestures/double_click', { offset }, signal),
@@ -91,4 +93,16 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
     pressKey: (keycode, signal) => post('appium/device/press_keycode', { keycode }, signal),
     openNotifications: (signal) => post('appium/device/open_notifications', {}, signal),
   };
+}
+
+/** The helper reads the active window alone, which is faster, but for this. */
+async function readWindows(session: HelperSession, signal: AbortSignal): Promise<UiNode[]> {
+  const readAll = (enableMultiWindows: boolean): Promise<unknown> =>
+    session.post('appium/settings', { settings: { enableMultiWindows } }, signal);
+  await readAll(true);
+  try {
+    return parseRoots(await session.getText('source', signal));
+  } finally {
+    await readAll(false);
+  }
 }

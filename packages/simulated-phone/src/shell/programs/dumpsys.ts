@@ -16,14 +16,16 @@ const battery = ({ android }: Phone) => `Current Battery Service state:
   technology: Li-ion
 `;
 
-/** One record a notification, in the words of NotificationRecord.dump. */
-function notifications({ android }: Phone): string {
+/** One record a notification, in the words of NotificationRecord.dump; of texts the lengths alone, unless they are asked for. */
+function notifications({ android }: Phone, args: readonly string[]): string {
+  const string = (value: string) =>
+    args.includes('--noredact') ? `String (${value})` : `String [length=${value.length}]`;
   const records = android.notices.notifications.map(
     ({ packageName, title, text }, index) =>
       `    NotificationRecord(0x0${index}a1: pkg=${packageName} user=UserHandle{0} id=${index} tag=null importance=3 key=0|${packageName}|${index}|null|1000: Notification(channel=C))\n` +
-      `      uid=1000 userId=0\n      extras={\n          android.title=String (${title})\n          android.text=String (${text})\n      }\n`,
+      `      uid=1000 userId=0\n      extras={\n          android.title=${string(title)}\n          android.text=${string(text)}\n      }\n`,
   );
-  return `Current Notification Manager state:\n  Notification List:\n${records.join('')}\n`;
+  return `Current Notification Manager state:\n  Notification List:\n${records.join('')}  \n  mArchive=Archive (0 notifications)\n`;
 }
 
 function power({ android }: Phone): string {
