@@ -47,8 +47,13 @@ async function migrate(db: Db): Promise<void> {
 /** Opens the database of a data folder and brings its tables up to date. Throws when another process has it. */
 export async function openDatabase(file: string): Promise<Db> {
   const db = new Kysely<object>({ dialect: new StrictSqliteDialect(openSqlite(file)) });
-  await migrate(db);
-  return db;
+  try {
+    await migrate(db);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
 }
 
 /** Writes something that is always the same. Throws when the database can't be written. */

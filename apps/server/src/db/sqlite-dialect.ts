@@ -1,8 +1,10 @@
 import type Database from 'better-sqlite3';
 import {
   type DatabaseConnection,
+  type DialectAdapter,
   type Driver,
   type SqliteDatabase,
+  SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
 } from 'kysely';
@@ -33,12 +35,23 @@ class StrictSqliteDriver extends SqliteDriver {
   }
 }
 
+/** All migrations are one transaction: whatever ends it in the middle, the next start finds the tables as they were. */
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
 export class StrictSqliteDialect extends SqliteDialect {
   readonly #sqlite: Database.Database;
 
   constructor(sqlite: Database.Database) {
     super({ database: sqlite });
     this.#sqlite = sqlite;
+  }
+
+  override createAdapter(): DialectAdapter {
+    return new TransactionalSqliteAdapter();
   }
 
   override createDriver(): Driver {
