@@ -35,7 +35,11 @@ const config: KnipConfig = {
     tests: {
       // Its text goes into the browser.
       ignoreDependencies: ['axe-core'],
-      entry: ['**/*.test.ts', 'console/{screenshots,readme-picture}.ts', 'fuzz/{main,stall-watch}.ts'],
+      entry: [
+        '**/*.test.ts',
+        'console/{figures,screenshots,readme-picture}.ts',
+        'fuzz/{main,stall-watch}.ts',
+      ],
       project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],
     },
     bench: {

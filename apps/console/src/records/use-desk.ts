@@ -106,7 +106,10 @@ function usePrefetch(search: RecordsSearch, page: RecordPage | undefined): void 
       const last = next.screens.at(-1);
       void queries.prefetchQuery(treeQuery(last));
       const picture = last?.screenshot.screenshotUrl;
-      if (typeof picture === 'string') new Image().src = localAddress(picture);
+      if (typeof picture !== 'string') return;
+      const image = new Image();
+      image.src = localAddress(picture);
+      void image.decode().catch(() => undefined);
     };
   }, [queries, search, id, hasOlder]);
 }

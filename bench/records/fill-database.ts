@@ -1,0 +1,49 @@
+import path from 'node:path';
+import Database from 'better-sqlite3';
+
+import { ensureAdministrator } from '../../apps/server/src/access/first-start.ts';
+import { createAccessStore } from '../../apps/server/src/access/store.ts';
+import { systemClock } from '../../apps/server/src/clock.ts';
+import { openDatabase } from '../../apps/server/src/db/database.ts';
+import { fillRecords, middleRecordIds, type FillPlan } from './fill-records.ts';
+import { fillTallies } from './fill-tallies.ts';
+
+interface Filling {
+  dataDir: string;
+  /** Of the administrator, who has the records. */
+  token: string;
+  records: number;
+}
+
+/** Makes a data folder of a server that has so many records. Returns IDs of some in the middle. */
+export async function fillDatabase({ dataDir, token, records }: Filling): Promise<string[]> {
+  const file = path.join(dataDir, 'phalanx.db');
+  const plan = { ownerId: await addOwner(file, token), records };
+  const middleIds = fill(file, plan);
+  await fillTallies(file, plan);
+  return middleIds;
+}
+
+async function addOwner(file: string, token: string): Promise<string> {
+  const database = await openDatabase(file);
+  try {
+    const access = createAccessStore(database);
+    const deeds = { done: async () => undefined };
+    await ensureAdministrator({ store: access, clock: systemClock, deeds }, token);
+    const user = await access.findAdministrator();
+    if (user === undefined) throw new Error('there is no administrator');
+    return user.id;
+  } finally {
+    await database.destroy();
+  }
+}
+
+function fill(file: string, plan: FillPlan): string[] {
+  const sqlite = new Database(file);
+  try {
+    fillRecords(sqlite, plan);
+    return middleRecordIds(sqlite, plan.records);
+  } finally {
+    sqlite.close();
+  }
+}
