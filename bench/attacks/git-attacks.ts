@@ -12,7 +12,8 @@ async function git(folder: string, args: readonly string[], input = ''): Promise
     const child = execFile('git', [...identity, ...args], options, (_, stdout, stderr) =>
       resolve(stdout.trim() === '' ? stderr : stdout.trim()),
     );
-    child.stdin?.end(input);
+    // A command that reads no input may have ended.
+    child.stdin?.on('error', () => undefined).end(input);
   });
 }
 
@@ -26,7 +27,8 @@ async function pushTree(
   await git(folder, ['init', '--quiet']);
   const commit = await git(folder, ['commit-tree', await make(folder), '-m', 'hostile']);
   const said = await git(folder, ['push', ground.project.cloneUrl, `${commit}:refs/heads/${name}`]);
-  const refusal = /remote: (error: )?(.{0,90})/.exec(said)?.[2] ?? said.slice(-90);
+  const short = said.replaceAll(/\.{4,}/g, '…');
+  const refusal = /remote: (error: )?(.{0,90})/.exec(short)?.[2] ?? short.slice(-90);
   return `refused: ${refusal.trim()}`;
 }
 

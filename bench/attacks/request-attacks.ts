@@ -1,10 +1,11 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hostConnectPath } from '@phalanx/protocol';
+import { Type } from 'typebox';
 import { WebSocket } from 'ws';
 
 import { SimulatedHost } from '../hosts/simulated-host.ts';
-import { directLaunch, launchPath, listDeviceIds, type Api } from '../http/api.ts';
+import { ask, directLaunch, launchPath, type Api } from '../http/api.ts';
 import { type Attack, counted, type Ground, send } from './attack.ts';
 
 const launch = (ground: Ground, code?: string): Promise<string> => {
@@ -96,7 +97,7 @@ export const requestAttacks: readonly Attack[] = [
     attack: 'a token for one project comes as a host',
     before: "takes over its user's host and gets the next launch's code",
     play: async ({ api, createToken, project }) => {
-      const limited = await createToken({ project_ids: [project.id], scopes: ['read', 'launch'] });
+      const limited = await createToken({ project_ids: [project.id], scopes: ['read', 'launch', 'admin'] });
       const asked = JSON.stringify({ name: 'x', scopes: ['host'], project_ids: [project.id] });
       return `${await sayAsHost(limited, '{}')}; such a token made: ${await send(api, 'POST', '/api/v2/tokens', asked)}`;
     },
@@ -113,7 +114,7 @@ export const requestAttacks: readonly Attack[] = [
     before: 'valid until 9999',
     play: async ({ createToken }) => {
       const expiresAt = Date.now() + 60_000;
-      const short = await createToken({ expires_at: expiresAt });
+      const short = await createToken({ expires_at: expiresAt, scopes: ['read', 'admin'] });
       const reply = await fetch(new URL('/api/v2/tokens', short.url), {
         method: 'POST',
         headers: { authorization: `Bearer ${short.token}`, 'content-type': 'application/json' },
@@ -125,13 +126,17 @@ export const requestAttacks: readonly Attack[] = [
   },
   {
     finding: '9',
-    attack: 'a host with 30,000 phones',
+    attack: 'a host with 6,000 phones, and one that says 30,000 at once',
     before: 'all of them registered (a flood of logs: the row `hostile`)',
     play: async ({ createToken }) => {
       const own = await createToken({});
-      const serials = Array.from({ length: 30_000 }, (_, index) => `flood-${index}`);
-      await SimulatedHost.connect({ ...own, name: 'flood', serials }).catch(() => undefined);
-      return `at least ${(await listDeviceIds(own)).length}, at most 5,000 known`;
+      const serials = Array.from({ length: 6000 }, (_, index) => `flood-${index}`);
+      await SimulatedHost.connect({ ...own, name: 'flood', serials });
+      const Limits = Type.Object({ limit: Type.String(), used: Type.Union([Type.Number(), Type.Null()]) });
+      const Usage = Type.Object({ usage: Type.Object({ limits: Type.Array(Limits) }) });
+      const { usage } = await ask(own, '/api/v2/me/usage', Usage);
+      const known = usage.limits.find(({ limit }) => limit === 'devices')?.used;
+      return `${known} known; ${await sayAsHost(own, '['.repeat(6_000_000))}`;
     },
   },
   {
