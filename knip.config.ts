@@ -7,7 +7,7 @@ const config: KnipConfig = {
     '.': {
       entry: [
         'scripts/run.mjs',
-        'scripts/{test,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack}.ts',
+        'scripts/{test,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack,write-reference}.ts',
         'scripts/**/*.test.ts',
       ],
       project: ['scripts/**/*.{ts,mjs}', '*.ts'],

@@ -28,6 +28,11 @@ export const CHECKS: readonly Check[] = [
     command: ['node', 'scripts/merge-dependencies.ts', '--check'],
     repair: 'node scripts/run.mjs scripts/merge-dependencies.ts && npm install --package-lock-only',
   },
+  {
+    name: 'reference',
+    command: ['node', 'scripts/write-reference.ts', '--check'],
+    repair: 'node scripts/run.mjs scripts/write-reference.ts',
+  },
   { name: 'imports', command: ['node', 'scripts/check-imports.ts'] },
   { name: 'file-sizes', command: ['node', 'scripts/check-file-sizes.ts'], hasWarnings: true },
 ];

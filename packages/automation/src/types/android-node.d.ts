@@ -76,7 +76,15 @@ interface AndroidNode {
   writeText(text: string, options?: { clear?: boolean }): Promise<void>;
 }
 
-/** Conditions on a node. A node must meet all of them. */
+/**
+ * Conditions on a node. A node must meet all of them.
+ *
+ * @example
+ * await agent.actions.stopApp('com.android.settings');
+ * await agent.actions.launchApp('com.android.settings');
+ * const toggle = await agent.actions.waitForNode((f) => f.isSwitch().rightOf((g) => g.hasText('Bluetooth')));
+ * console.log(toggle.isChecked);
+ */
 interface AndroidNodeFilter {
   /** A button of any kind but radio buttons, by its class. */
   isButton(): AndroidNodeFilter;

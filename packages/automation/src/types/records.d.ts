@@ -12,6 +12,13 @@ interface AgentUtils {
  * The host collects the last 50 screens that a run stores. They become a record by `submit`, and by themselves when the
  * run ends with an uncaught error (`crash`) or exceeds its time limit (`timeout`): that record has one screen more, the
  * one that the phone showed at the end, if it answered quickly.
+ *
+ * @example
+ * const screen = await agent.actions.screenContent();
+ * const { storeScreen, submit } = agent.utils.outOfSteps;
+ * await storeScreen(screen, 'checkout', 'unknown', 0, ScreenshotRecord.LOW_QUALITY);
+ * const submitted = await submit('debug', 'example');
+ * console.log(submitted.success ? submitted.id : submitted.error);
  */
 interface OutOfStepsUtils {
   /**

@@ -6,6 +6,23 @@
  *
  * An error that an action throws is not caught: it rejects the promise. Uncaught, it ends the run, and the host makes a
  * `crash` record of the same screens.
+ *
+ * @example
+ * await agent.actions.stopApp('com.android.settings');
+ * const { success, error } = await runStages({
+ *   states: { About: 'Serial number', Settings: { packageName: 'com.android.settings' } },
+ *   stages: [
+ *     {
+ *       name: 'about this phone',
+ *       reached: 'About',
+ *       on: {
+ *         Settings: async () => (await agent.actions.scrollTo('About phone')).tap(),
+ *         unknown: () => agent.actions.launchApp('com.android.settings'),
+ *       },
+ *     },
+ *   ],
+ * });
+ * console.log(success, error);
  */
 declare function runStages<State extends string>(plan: StagePlan<State>): Promise<StagesResult<State>>;
 

@@ -1,0 +1,191 @@
+/**
+ * Every action rejects with an `AgentError` when the phone could not do it.
+ *
+ * @example
+ * await agent.actions.launchApp('com.android.settings');
+ * const screen = await agent.actions.screenContent();
+ * console.log(screen.packageName, screen.getAllNodes().length);
+ */
+interface AgentActions extends AgentWaits {
+  /** Reads the screen: the root node of the active window, with all nodes below it. */
+  screenContent(): Promise<AndroidNode>;
+  /**
+   * All windows on the screen, the front one first: dialogs, the keyboard, the app, bars and overlays. Slower than
+   * `screenContent`; while the phone is on the slower way, the active window alone.
+   *
+   * @example
+   * for (const { packageName, isKeyboard, root } of await agent.actions.windows())
+   *   console.log(packageName, isKeyboard, root.boundsInScreen);
+   */
+  windows(): Promise<readonly AndroidWindow[]>;
+  /** Takes a picture of the screen. Default: JPEG of quality 80 in full size. */
+  screenshot(options?: ScreenshotOptions | Exclude<ScreenshotRecord, 'none'>): Promise<Screenshot>;
+
+  tap(x: number, y: number): Promise<void>;
+  doubleTap(x: number, y: number): Promise<void>;
+  /** Presses and holds. Default: 1,000 ms; at most 60,000. */
+  longPress(x: number, y: number, durationMs?: number): Promise<void>;
+  /** The same as `longPress`. */
+  hold(x: number, y: number, durationMs?: number): Promise<void>;
+  /** Moves one finger from one point to another. Default: in 300 ms; at most 60,000. */
+  swipe(fromX: number, fromY: number, toX: number, toY: number, durationMs?: number): Promise<void>;
+
+  /** Takes what is at the first point to the second: holds it, moves, lets go. Default: in 500 ms; at most 60,000. */
+  drag(fromX: number, fromY: number, toX: number, toY: number, durationMs?: number): Promise<void>;
+  /**
+   * Two fingers around a point, from one distance of each other to another: apart to zoom in, together to zoom out.
+   * Default: in 400 ms; at most 60,000. Rejects with `input_refused` while the phone is on the slower way.
+   */
+  pinch(x: number, y: number, fromDistance: number, toDistance: number, durationMs?: number): Promise<void>;
+
+  /**
+   * Types into the focused field, after what is there: text of any script, of up to 10,000 characters. Rejects with
+   * `no_focused_field`, and with `text_not_typable` where the field takes no text, and for what is not ASCII while the
+   * phone is on the slower way.
+   */
+  writeText(text: string): Promise<void>;
+  /** Empties the focused field. */
+  clearText(): Promise<void>;
+  /** Presses a key: an Android key code from 0 to 1000, or its name without `KEYCODE_`. */
+  inputKey(key: number | AndroidKey): Promise<void>;
+  /** Presses a key of the direction pad. */
+  dpad(direction: 'up' | 'down' | 'left' | 'right' | 'center'): Promise<void>;
+
+  /**
+   * What the keyboard's action key does in the focused field: search, go, send, next, done. It is the key ENTER, which a
+   * field of several lines takes for a new line.
+   */
+  performEditorAction(): Promise<void>;
+  /** Closes the soft keyboard when one is shown. */
+  hideKeyboard(): Promise<void>;
+  /** Presses the confirming button of the dialog in front, or the named one, and gives its label. Rejects with `no_alert`. */
+  acceptAlert(button?: string): Promise<string>;
+  /** Presses the declining button of the dialog in front, or the named one, and gives its label. Rejects with `no_alert`. */
+  dismissAlert(button?: string): Promise<string>;
+  /** Turns the screen, and keeps it from turning by itself. */
+  rotate(to: 'portrait' | 'landscape' | 'portraitReversed' | 'landscapeReversed'): Promise<void>;
+  /**
+   * Puts a text of up to 10,000 characters on the clipboard: `inputKey('PASTE')` pastes it. Rejects with `clipboard_refused` while the phone is on the slower way.
+   *
+   * @example
+   * await agent.actions.launchApp('dev.phalanx.sample.form');
+   * await (await agent.actions.waitForId('name')).tap();
+   * await agent.actions.setClipboard('مرحبا');
+   * await agent.actions.inputKey('PASTE');
+   */
+  setClipboard(text: string): Promise<void>;
+  /**
+   * The text on the clipboard, empty when there is none. Rejects with `clipboard_refused` where the phone doesn't show it:
+   * since Android 10 it shows it to the app in front alone.
+   */
+  getClipboard(): Promise<string>;
+  /** The toasts and notifications of the last seconds, as far as the phone tells them. */
+  announcements(): Promise<readonly string[]>;
+
+  /**
+   * The notifications in the shade, as data.
+   *
+   * @example
+   * for (const { packageName, title, text } of await agent.actions.readNotifications())
+   *   console.log(packageName, title, text);
+   */
+  readNotifications(): Promise<readonly PhoneNotification[]>;
+  /**
+   * Turns the animations of the phone off, or puts them back. When the last run on the phone has ended they are put back
+   * by themselves.
+   *
+   * @example
+   * await agent.actions.setAnimations(false);
+   * await agent.actions.launchApp('com.android.settings');
+   */
+  setAnimations(isOn: boolean): Promise<void>;
+
+  back(): Promise<void>;
+  home(): Promise<void>;
+  /** Opens the list of recent apps. */
+  recents(): Promise<void>;
+  /** Opens the notification shade. */
+  notifications(): Promise<void>;
+
+  /** Starts an app by its package name, such as `com.android.settings`. */
+  launchApp(packageName: string): Promise<void>;
+  /** Opens an address, such as `https://…` or a deep link, in whatever app takes it, or in the named one. */
+  openLink(url: string, packageName?: string): Promise<void>;
+  /** Force-stops an app. */
+  stopApp(packageName: string): Promise<void>;
+  /** The app in front; `activity` is null when the phone does not say. */
+  currentApp(): Promise<{ packageName: string; activity: string | null }>;
+
+  /** Does nothing for so long. */
+  sleep(durationMs: number): Promise<void>;
+}
+
+interface AndroidWindow {
+  /** The app that it belongs to. */
+  packageName: string;
+  /** It is the soft keyboard. */
+  isKeyboard: boolean;
+  /** Its nodes, as `screenContent` gives those of the active window. */
+  root: AndroidNode;
+}
+
+interface PhoneNotification {
+  packageName: string;
+  /** Null when it has none. */
+  title: string | null;
+  /** Its first line; null when it has none. */
+  text: string | null;
+}
+
+interface ScreenshotOptions {
+  /** Default `jpeg`. */
+  format?: 'jpeg' | 'png';
+  /** JPEG quality, 1 to 100. Default 80. */
+  quality?: number;
+  /** Larger pictures are scaled down to this width, 16 to 10,000. Default: as the screen is. */
+  maxWidth?: number;
+}
+
+interface Screenshot {
+  /** The encoded picture. */
+  base64: string;
+  mimeType: 'image/jpeg' | 'image/png';
+  width: number;
+  height: number;
+  /** Size of the screen that was taken. */
+  originalWidth: number;
+  originalHeight: number;
+}
+
+/** Names of key codes of Android, without `KEYCODE_`. */
+type AndroidKey =
+  | 'HOME'
+  | 'BACK'
+  | 'DPAD_UP'
+  | 'DPAD_DOWN'
+  | 'DPAD_LEFT'
+  | 'DPAD_RIGHT'
+  | 'DPAD_CENTER'
+  | 'VOLUME_UP'
+  | 'VOLUME_DOWN'
+  | 'POWER'
+  | 'CAMERA'
+  | 'TAB'
+  | 'SPACE'
+  | 'ENTER'
+  | 'DEL'
+  | 'MENU'
+  | 'SEARCH'
+  | 'MEDIA_PLAY_PAUSE'
+  | 'PAGE_UP'
+  | 'PAGE_DOWN'
+  | 'ESCAPE'
+  | 'FORWARD_DEL'
+  | 'MOVE_HOME'
+  | 'MOVE_END'
+  | 'APP_SWITCH'
+  | 'SLEEP'
+  | 'WAKEUP'
+  | 'CUT'
+  | 'COPY'
+  | 'PASTE';

@@ -1,0 +1,40 @@
+/**
+ * The apps on the phone. What changes them needs a host whose operator has set `PHALANX_ALLOW_APP_CHANGES=true`; else it rejects with `not_allowed`.
+ *
+ * @example
+ * const apps = await agent.apps.list();
+ * if (!apps.some(({ packageName }) => packageName === 'dev.phalanx.sample.form')) throw new Error('not installed');
+ * await agent.apps.clearData('dev.phalanx.sample.form');
+ */
+interface AgentApps {
+  /** All that are installed. */
+  list(): Promise<readonly InstalledApp[]>;
+  /**
+   * Installs an APK, or updates what is installed; the data of the app stays. It takes up to three minutes.
+   * Rejects with `app_change_refused`, which has the phone's answer and what to do about it.
+   *
+   * @param apk The file itself, such as `await (await fetch(url)).bytes()`, of up to 50 MB; or the path of an APK in the
+   *   phone's shared storage, of any size.
+   */
+  install(apk: Uint8Array | string, options?: InstallOptions): Promise<void>;
+  /** Rejects with `app_not_found`, and with `app_change_refused` for apps that belong to the phone. */
+  uninstall(packageName: string): Promise<void>;
+  /** Stops the app and forgets its data and its permissions, as if it were just installed. */
+  clearData(packageName: string): Promise<void>;
+  /** Grants a permission that Android would ask for, such as `android.permission.CAMERA`. */
+  grantPermission(packageName: string, permission: string): Promise<void>;
+  /** Takes a permission back. Android stops the app. */
+  revokePermission(packageName: string, permission: string): Promise<void>;
+}
+
+interface InstallOptions {
+  /** Grants every permission that the app asks for. Default false; some makers refuse it. */
+  grantPermissions?: boolean;
+}
+
+interface InstalledApp {
+  /** Such as `com.android.settings`. */
+  packageName: string;
+  /** It came with the phone. */
+  isSystem: boolean;
+}

@@ -1,0 +1,32 @@
+/**
+ * Files in the phone's shared storage, `/sdcard`. Other places that the phone's shell may use need a host whose operator has
+ * set `PHALANX_ALLOW_SHELL=true`; else they reject with `not_allowed`. Paths are absolute.
+ *
+ * @example
+ * const path = '/sdcard/Download/greeting.txt';
+ * await agent.files.write(path, 'Grüße');
+ * console.log(new TextDecoder().decode(await agent.files.read(path)));
+ * for (const { name, sizeBytes } of await agent.files.list('/sdcard/Download')) console.log(name, sizeBytes);
+ * await agent.files.delete(path);
+ */
+interface AgentFiles {
+  /** What a folder holds, by name. Rejects with `file_not_found`. */
+  list(folder: string): Promise<readonly PhoneFile[]>;
+  /** A file of up to 50 MB; `new TextDecoder().decode(bytes)` makes text of it. Rejects with `file_not_found`, and with a `RangeError` for more. */
+  read(path: string): Promise<Uint8Array>;
+  /**
+   * Writes a file of up to 50 MB, text as UTF-8, and makes the folders that are missing. Rejects with `file_refused`, and
+   * with a `RangeError` for more. A write that fails may leave a part.
+   */
+  write(path: string, content: string | Uint8Array): Promise<void>;
+  /** Deletes a file. Rejects with `file_not_found`, and with `file_refused` for a folder. */
+  delete(path: string): Promise<void>;
+}
+
+interface PhoneFile {
+  name: string;
+  isFolder: boolean;
+  sizeBytes: number;
+  /** Epoch milliseconds, on the phone's clock. */
+  modifiedAt: number;
+}

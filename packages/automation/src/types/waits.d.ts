@@ -1,0 +1,76 @@
+/**
+ * Waits read the screen again and again until it shows what is awaited. When the time is up they reject with a
+ * `WaitTimeoutError`, which tells what was seen instead.
+ *
+ * A slow phone is not charged to the wait: one reading of the screen counts as at most one second of `timeoutMs`,
+ * and after the time is up the screen is looked at once more if the last look had begun before.
+ *
+ * @example
+ * await agent.actions.stopApp('com.android.settings');
+ * await agent.actions.launchApp('com.android.settings');
+ * const deadline = AbortSignal.timeout(60_000);
+ * await agent.actions.waitForText('Bluetooth', { signal: deadline });
+ * const about = await agent.actions.scrollTo('About phone', { signal: deadline });
+ * await about.tap();
+ * await agent.actions.waitForNode((f) => f.hasText('Serial number'), { signal: deadline });
+ */
+interface AgentWaits {
+  /** Waits for the first node that meets the conditions, as `AndroidNode.filterOne` finds it. */
+  waitForNode(conditions: NodeConditions, options?: WaitOptions): Promise<AndroidNode>;
+  /** Waits for a node with this text, as `AndroidNode.findTextOne` finds it. */
+  waitForText(text: string | RegExp, options?: WaitOptions): Promise<AndroidNode>;
+  /** Waits until no node has this text any more. */
+  waitForTextGone(text: string | RegExp, options?: WaitOptions): Promise<void>;
+  /** Waits for a node with this id, as `AndroidNode.findById` finds it. */
+  waitForId(viewId: string, options?: WaitOptions): Promise<AndroidNode>;
+  /** Waits until an app is in front. */
+  waitForApp(packageName: string, options?: WaitOptions): Promise<AndroidNode>;
+  /** Waits until `predicate` gives something truthy for the screen, and gives that. */
+  waitFor<T>(
+    predicate: (screen: AndroidNode) => T | Promise<T>,
+    options?: WaitOptions & { /** For the error: what is awaited. */ description?: string },
+  ): Promise<Truthy<T>>;
+  /** Waits until the screen has not changed for `quietMs` (default 1,000), and gives it. */
+  waitForIdle(options?: WaitOptions & { quietMs?: number }): Promise<AndroidNode>;
+  /**
+   * Scrolls until a node with this text, or one that meets the conditions, can be touched, and gives it when the list has
+   * come to rest: `await (await agent.actions.scrollTo('About phone')).tap()`. It scrolls nothing while the node is in
+   * view. At the end of the list it rejects at once with the `WaitTimeoutError`, which says so.
+   */
+  scrollTo(target: string | RegExp | NodeConditions, options?: ScrollOptions): Promise<AndroidNode>;
+}
+
+type Truthy<T> = Exclude<T, false | 0 | 0n | '' | null | undefined>;
+
+interface WaitOptions {
+  /** How long to wait. Default 30,000; with 0 the screen is read exactly once. */
+  timeoutMs?: number;
+  /** Pause between two readings of the screen. Default 250. */
+  intervalMs?: number;
+  /**
+   * Ends the wait at once when it aborts: it rejects with the signal's `reason`. With `AbortSignal.timeout(ms)`, a deadline
+   * that several waits can share, it rejects with the `WaitTimeoutError` and what was seen.
+   */
+  signal?: AbortSignal | null;
+}
+
+interface ScrollOptions extends WaitOptions {
+  /** Where the node is from what is shown now. Default `down`: the content moves up. */
+  direction?: 'down' | 'up' | 'left' | 'right';
+  /** What is scrolled: the first node that meets these conditions. Default: the largest scrollable node, else the screen. */
+  within?: NodeConditions;
+}
+
+/** A wait that ended without what was awaited. Its message tells the story of the wait. */
+declare class WaitTimeoutError extends Error {
+  private constructor();
+  /** What was awaited, in words. */
+  readonly awaited: string;
+  readonly waitedMs: number;
+  /** How often the screen was read. */
+  readonly reads: number;
+  /** The screens that were seen, changes only, oldest first. */
+  readonly seen: readonly { afterMs: number; packageName: string; title: string }[];
+  /** What on the last screen comes nearest to what was awaited. */
+  readonly nearest: readonly string[];
+}
