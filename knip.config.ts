@@ -7,7 +7,7 @@ const config: KnipConfig = {
     '.': {
       entry: [
         'scripts/run.mjs',
-        'scripts/{test,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack,write-reference}.ts',
+        'scripts/{test,phone-table,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack,write-reference}.ts',
         'scripts/**/*.test.ts',
       ],
       project: ['scripts/**/*.{ts,mjs}', '*.ts'],
@@ -15,7 +15,7 @@ const config: KnipConfig = {
     },
     'packages/simulated-phone': {
       project: ['src/**/*.{ts,tsx}'],
-      entry: ['src/**/*.test.{ts,tsx}'],
+      entry: ['src/**/*.test.{ts,tsx}', 'src/testing/real-adbd/inside.ts'],
       ignoreDependencies: ['@expo-google-fonts/roboto'],
     },
     'apps/console': {
@@ -51,7 +51,7 @@ const config: KnipConfig = {
     interface: true,
     type: true,
   },
-  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git'],
+  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip'],
 };
 
 export default config;

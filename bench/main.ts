@@ -14,12 +14,15 @@ import { onStage } from './harness/stage.ts';
 import { formatNotes, formatTable, tableJson, type Measured } from './harness/table.ts';
 import { commit } from './rows/commit.ts';
 import { confinement } from './rows/confinement.ts';
+import { driverCalls } from './rows/driver-calls.ts';
 import { findings } from './rows/findings.ts';
 import { firstLine } from './rows/first-line.ts';
+import { phonesBusy, phonesIdle } from './rows/fleet.ts';
 import { hostile } from './rows/hostile.ts';
 import { ingest } from './rows/ingest.ts';
 import { largeFile } from './rows/large-file.ts';
 import { launch } from './rows/launch.ts';
+import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
 import { poll } from './rows/poll.ts';
 import { recording } from './rows/recording.ts';
@@ -42,6 +45,10 @@ const rows = [
   memory,
   hostile,
   findings,
+  ...driverCalls,
+  phonesIdle,
+  phonesBusy,
+  live,
 ];
 
 const { values, positionals } = parseArgs({

@@ -1,53 +1,82 @@
-import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 interface TestComponent {
   readonly name: string;
-  /** The first of these programs in PATH is taken. */
-  readonly programs: readonly string[];
-  readonly debianPackage: string;
+  readonly isHere: () => boolean;
+  readonly debianPackages: readonly string[];
+  /** What there is to do when the packages are here. */
+  readonly build?: () => Promise<void>;
   readonly untested: string;
 }
+
+/** The first of these programs in PATH is taken. */
+const inPath =
+  (...programs: readonly string[]) =>
+  (): boolean => {
+    const folders = (process.env['PATH'] ?? '').split(delimiter);
+    return folders.some((folder) => programs.some((program) => isExecutable(join(folder, program))));
+  };
+
+/** The file system of a phone with Debian's adbd, for tests. */
+const ADBD_ROOT = join(import.meta.dirname, '../node_modules/.cache/phalanx-adbd');
+const ADBD_SCRIPT = join(
+  import.meta.dirname,
+  '../packages/simulated-phone/src/testing/real-adbd/build-root.sh',
+);
 
 const COMPONENTS: readonly TestComponent[] = [
   {
     name: 'git',
-    programs: ['git'],
-    debianPackage: 'git',
+    isHere: inPath('git'),
+    debianPackages: ['git'],
     untested: 'projects: files, commits, clone and push',
   },
   {
     name: 'adb',
-    programs: ['adb'],
-    debianPackage: 'adb',
+    isHere: inPath('adb'),
+    debianPackages: ['adb'],
     untested: "phones behind a real adb server, as Google's own tool speaks to them",
   },
   {
     name: 'chromium',
-    programs: ['chromium', 'chromium-browser', 'google-chrome'],
-    debianPackage: 'chromium',
+    isHere: inPath('chromium', 'chromium-browser', 'google-chrome'),
+    debianPackages: ['chromium'],
     untested: 'the console, as people use it in a browser',
+  },
+  {
+    name: 'adbd',
+    isHere: () => existsSync(ADBD_ROOT) && canEnterNamespaces(),
+    debianPackages: ['gcc', 'g++', 'iproute2'],
+    build: async () =>
+      void (await promisify(execFile)(ADBD_SCRIPT, [ADBD_ROOT], { timeout: APT_TIME_LIMIT_MS })),
+    untested: "phones whose adbd is real (Debian's, in namespaces of its own, which takes root)",
   },
 ];
 
 const APT_GET = '/usr/bin/apt-get';
 const APT_TIME_LIMIT_MS = 300_000;
 
+/** Where the file system of a phone with a real adbd is; undefined without one. */
+export const findAdbdRoot = (missing: readonly TestComponent[]): string | undefined =>
+  missing.some(({ name }) => name === 'adbd') ? undefined : ADBD_ROOT;
+
 /** Installs what is missing where that needs no question (root on Debian), and tells what is missing still. */
 export async function prepareComponents(): Promise<readonly TestComponent[]> {
   const missing = COMPONENTS.filter(isMissing);
   if (missing.length === 0 || process.getuid?.() !== 0 || !isExecutable(APT_GET)) return missing;
-  await installWithApt(missing.map((component) => component.debianPackage));
+  await installWithApt(missing.flatMap((component) => component.debianPackages));
+  for (const component of missing) await component.build?.().catch(tellFailure);
   return missing.filter(isMissing);
 }
 
 export function describeMissing(missing: readonly TestComponent[]): string {
-  const packages = missing.map((component) => component.debianPackage).join(' ');
+  const packages = missing.flatMap((component) => component.debianPackages).join(' ');
   return [
     '!!! NOT EVERYTHING WAS TESTED',
-    ...missing.map(({ name, untested }) => `!!! ${name} is not installed. Not tested: ${untested}.`),
+    ...missing.map(({ name, untested }) => `!!! ${name} is not here. Not tested: ${untested}.`),
     `!!! To test it: apt-get install --no-install-recommends ${packages}   (then npm test again)`,
   ].join('\n');
 }
@@ -64,15 +93,22 @@ async function installWithApt(packages: readonly string[]): Promise<void> {
     await promisify(execFile)(APT_GET, ['update'], options);
     await promisify(execFile)(APT_GET, ['install', '-y', '--no-install-recommends', ...packages], options);
   } catch (error) {
-    console.error(
-      `npm test: the installation failed.\n${error instanceof Error ? error.message : String(error)}`,
-    );
+    tellFailure(error);
   }
 }
 
-function isMissing({ programs }: TestComponent): boolean {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return !folders.some((folder) => programs.some((program) => isExecutable(join(folder, program))));
+function tellFailure(error: unknown): void {
+  console.error(
+    `npm test: the installation failed.\n${error instanceof Error ? error.message : String(error)}`,
+  );
+}
+
+function canEnterNamespaces(): boolean {
+  return spawnSync('unshare', ['--mount', '--net', '--pid', '--fork', 'true']).status === 0;
+}
+
+function isMissing({ isHere }: TestComponent): boolean {
+  return !isHere();
 }
 
 function isExecutable(path: string): boolean {

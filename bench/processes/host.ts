@@ -44,20 +44,22 @@ async function firstLine(
 }
 
 answerParent({
-  /** Starts the product's host with the product's defaults, beside one simulated phone; `unconfined`: as on a machine that can't confine. */
+  /** Starts the product's host with the product's defaults, beside one simulated phone or with those of other ports; `unconfined`: as on a machine that can't confine. */
   start: command(
     Type.Object({
       ...{ url: Type.String(), token: Type.String(), dataDir: Type.String() },
       unconfined: Type.Optional(Type.Boolean()),
+      ports: Type.Optional(Type.Array(Type.Integer())),
     }),
-    async ({ url, token, dataDir, unconfined = false }) => {
-      const phone = await startSimulatedPhone({ serial: 'phone-0' });
+    async ({ url, token, dataDir, ports, unconfined = false }) => {
+      const phones = ports ?? [(await startSimulatedPhone({ serial: 'phone-0' })).port];
       const config = parseHostConfig({
         PHALANX_SERVER_URL: url,
         PHALANX_TOKEN: token,
         PHALANX_DATA_DIR: dataDir,
         PHALANX_ADB_SERVER: 'off',
-        PHALANX_PHONES: `${phone.host}:${phone.port}`,
+        PHALANX_PHONES: phones.map((port) => `127.0.0.1:${port}`).join(','),
+        ...(ports !== undefined && { PHALANX_WARM_SANDBOXES: String(ports.length) }),
       });
       await startHost(config, { log, ...(unconfined && { confinement: await noConfinement() }) });
     },

@@ -5,10 +5,12 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class Cable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #isPulled = false;
 
   private constructor(target: { host: string; port: number }) {
     this.#server = createServer((near) => {
       const far = connect(target);
+      if (this.#isPulled) near.destroy();
       near.pipe(far).pipe(near);
       for (const socket of [near, far]) {
         this.#sockets.add(socket);
@@ -40,6 +42,20 @@ export class Cable {
   /** Cuts every connection that goes through; new ones go through again. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  get isPulled(): boolean {
+    return this.#isPulled;
+  }
+
+  /** Nothing goes through until it is plugged in again. */
+  pull(): void {
+    this.#isPulled = true;
+    this.cut();
+  }
+
+  plug(): void {
+    this.#isPulled = false;
   }
 
   close(): void {

@@ -23,6 +23,19 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
+/** Phones that are there already, and how the host finds them. */
+export interface GivenPhones {
+  readonly phones: readonly SimulatedPhone[];
+  readonly hostSettings: Readonly<Record<string, string>>;
+}
+
+async function startPhones(count: number): Promise<GivenPhones> {
+  const serials = Array.from({ length: count }, (_, index) => `TEST${index + 1}`);
+  const phones = await Promise.all(serials.map((serial) => startSimulatedPhone({ serial })));
+  const addresses = phones.map((phone) => `${phone.host}:${phone.port}`).join(',');
+  return { phones, hostSettings: { PHALANX_PHONES: addresses, PHALANX_ADB_SERVER: 'off' } };
+}
+
 /** Server, host and phones as processes of their own, and a cable between server and host that can be cut. */
 export class Installation {
   readonly api: ApiClient;
@@ -31,6 +44,7 @@ export class Installation {
   readonly folder: string;
   readonly #listen: string;
   readonly #serverFolder: string;
+  readonly #hostSettings: Readonly<Record<string, string>>;
   server: Program;
   host: Program;
 
@@ -38,13 +52,14 @@ export class Installation {
     folder: string;
     serverFolder: string;
     listen: string;
-    phones: SimulatedPhone[];
+    given: GivenPhones;
     cable: Cable;
   }) {
     this.folder = parts.folder;
     this.#listen = parts.listen;
     this.#serverFolder = parts.serverFolder;
-    this.phones = parts.phones;
+    this.phones = parts.given.phones;
+    this.#hostSettings = parts.given.hostSettings;
     this.cable = parts.cable;
     this.api = new ApiClient(`http://${parts.listen}`, adminToken);
     this.server = this.#spawnServer();
@@ -57,16 +72,15 @@ export class Installation {
   }
 
   /** Resolves when every phone is ready. */
-  static async start(phoneCount: number, serverFolder?: string): Promise<Installation> {
+  static async start(wanted: number | GivenPhones, serverFolder?: string): Promise<Installation> {
     const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-test-'));
     const listen = `127.0.0.1:${await freePort()}`;
-    const serials = Array.from({ length: phoneCount }, (_, index) => `TEST${index + 1}`);
-    const phones = await Promise.all(serials.map((serial) => startSimulatedPhone({ serial })));
+    const given = typeof wanted === 'number' ? await startPhones(wanted) : wanted;
     const cable = await Cable.to(`http://${listen}`);
     const installation = new Installation({
       folder,
       listen,
-      phones,
+      given,
       cable,
       serverFolder: serverFolder ?? path.join(folder, 'server'),
     });
@@ -166,9 +180,8 @@ export class Installation {
       PHALANX_SERVER_URL: this.cable.url,
       PHALANX_TOKEN: adminToken,
       PHALANX_DATA_DIR: path.join(this.folder, 'host'),
-      PHALANX_PHONES: this.phones.map((phone) => `${phone.host}:${phone.port}`).join(','),
-      PHALANX_ADB_SERVER: 'off',
       PHALANX_LOG_LEVEL: 'warn',
+      ...this.#hostSettings,
     });
   }
 }

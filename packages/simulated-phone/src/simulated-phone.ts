@@ -32,6 +32,8 @@ export interface SimulatedPhone {
   readonly isUiServerRunning: boolean;
   /** How many ADB connections are open. */
   readonly connectionCount: number;
+  /** What adbd brings to its callers, by ADB's name for it, such as `shell,v2,raw:id` or `tcp:6790`. */
+  findService: AdbDevice['findService'];
   /** A picture of the screen, as `screencap` takes it. `raw` is RGBA. */
   screenshot(format: PictureFormat): Promise<Buffer>;
   /** Closes the port, all connections and all timers. */
@@ -209,6 +211,7 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
     get connectionCount() {
       return connections.size;
     },
+    findService: (name) => device.findService(name),
     screenshot: (format) => phone.camera.take(format),
     async stop() {
       power.cut();

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
+import { type RealAdbd, startRealAdbd } from '@phalanx/simulated-phone/testing/real-adbd';
 import { version } from 'appium-uiautomator2-server';
 import { pino } from 'pino';
 import { type PhoneWatch, watchPhones, type WatchPhonesOptions } from '../watch-phones.ts';
@@ -14,6 +15,8 @@ export interface PhoneTestBed {
   startPhone(options: PhoneOptions): Promise<SimulatedPhone>;
   /** As above, with the UI helper installed already: most tests are not about its 18 MB. */
   startPreparedPhone(options: PhoneOptions): Promise<SimulatedPhone>;
+  /** Debian's adbd in the file system of that folder, before the phone. */
+  startRealAdbd(phone: SimulatedPhone, root: string): Promise<RealAdbd>;
   startAdb(port?: number): Promise<AdbServerFixture>;
   watch(options: Partial<WatchPhonesOptions>): PhoneWatch;
   close(): Promise<void>;
@@ -38,6 +41,11 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
   return {
     startPhone,
     startPreparedPhone: (options) => startPhone({ installedPackages: helperPackages, ...options }),
+    async startRealAdbd(phone, root) {
+      const adbd = await startRealAdbd(phone, root);
+      endings.push(() => adbd.stop());
+      return adbd;
+    },
     async startAdb(port) {
       const adb = await startAdbServer(port);
       endings.push(() => adb.stop());

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+
+import type { Adb } from '@yume-chan/adb';
+
+import { openDirectConnection } from '../../apps/host/src/adb/direct-connection.ts';
+import { loadHostKey } from '../../apps/host/src/adb/host-key.ts';
+import { TrackedLink } from '../../apps/host/src/adb/link.ts';
+import { readMjpeg } from '../../apps/host/src/driver/frames/mjpeg-reader.ts';
+import { toSocketDuplex } from '../../apps/host/src/driver/uiautomator2/socket-duplex.ts';
+
+const helperPort = 6790;
+const picturePort = 7810;
+const headEnd = Buffer.from('\r\n\r\n');
+
+/** A socket to the helper on a phone, and what is said on it: no queue, no limits, and no look at the answer. */
+export class BareHelper {
+  readonly #adb: Adb;
+  readonly #socket: Duplex;
+  #session = '';
+
+  private constructor(adb: Adb, socket: Duplex) {
+    this.#adb = adb;
+    this.#socket = socket;
+  }
+
+  /** The helper runs already. */
+  static async open(port: number, dataDir: string): Promise<BareHelper> {
+    const address = { host: '127.0.0.1', port };
+    const link = new TrackedLink('direct-tcp', { name: 'bare', place: 'bare' }, () => undefined);
+    const key = await loadHostKey(dataDir);
+    const status = await openDirectConnection(link, { address, key }, new AbortController().signal);
+    if (status.state !== 'connected') throw new Error(status.reason);
+    const { adb } = status.connection;
+    const helper = new BareHelper(adb, toSocketDuplex(await adb.createSocket(`tcp:${helperPort}`)));
+    const opened = await helper.#ask('POST', '/session', {
+      capabilities: { firstMatch: [{}], alwaysMatch: {} },
+    });
+    helper.#session = /"sessionId":"([^"]+)"/.exec(opened.toString())?.[1] ?? '';
+    return helper;
+  }
+
+  async readTree(): Promise<void> {
+    await this.#ask('GET', `/session/${this.#session}/source`);
+  }
+
+  async tap(): Promise<void> {
+    await this.#ask('POST', `/session/${this.#session}/appium/gestures/click`, { offset: { x: 10, y: 900 } });
+  }
+
+  /** Of those that come in so many milliseconds after the first, how many are another one than before. */
+  async countPictures(durationMs: number): Promise<number> {
+    const stream = toSocketDuplex(await this.#adb.createSocket(`tcp:${picturePort}`));
+    stream.write('GET / HTTP/1.0\r\n\r\n');
+    let [count, endsAt] = [0, Infinity];
+    let last: Buffer = Buffer.alloc(0);
+    for await (const picture of readMjpeg(stream)) {
+      if (performance.now() > endsAt) break;
+      if (endsAt === Infinity) endsAt = performance.now() + durationMs;
+      else if (!picture.equals(last)) count += 1;
+      last = picture;
+    }
+    stream.destroy();
+    return count;
+  }
+
+  /** Resolves with the whole answer. */
+  async #ask(method: string, path: string, body?: object): Promise<Buffer> {
+    const text = body === undefined ? '' : JSON.stringify(body);
+    this.#socket.write(
+      `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+    );
+    const parts: Buffer[] = [];
+    let missing = Infinity;
+    while (missing > 0) {
+      const said: unknown[] = await once(this.#socket, 'data');
+      const [part] = said;
+      if (!(part instanceof Uint8Array)) throw new Error('a socket gives bytes');
+      parts.push(Buffer.from(part));
+      missing = missingOf(parts, missing);
+    }
+    return Buffer.concat(parts);
+  }
+}
+
+/** Joins what has come only until the head is there. */
+function missingOf(parts: Buffer[], before: number): number {
+  if (before !== Infinity) return before - (parts.at(-1)?.length ?? 0);
+  const bytes = Buffer.concat(parts);
+  const end = bytes.indexOf(headEnd);
+  const length = /content-length: *(\d+)/i.exec(bytes.toString('latin1', 0, Math.max(end, 0)))?.[1];
+  return end === -1 || length === undefined ? Infinity : end + headEnd.length + Number(length) - bytes.length;
+}

@@ -1,0 +1,83 @@
+import { pino } from 'pino';
+import { Type } from 'typebox';
+
+import type { Driver } from '../../apps/host/src/driver/driver.ts';
+import { type PhoneWatch, watchPhones } from '../../apps/host/src/phones/watch-phones.ts';
+import { answerParent, command } from '../harness/answer-parent.ts';
+import { BareHelper } from '../phones/bare-helper.ts';
+import { largeApp } from '../phones/large-app.ts';
+
+const log = pino({ level: 'error' });
+/** Nothing but the calls that are measured. */
+const quiet = { heartbeatMs: 600_000, healthMs: 600_000 };
+let driver: Driver | undefined;
+let bareDriver: Driver | undefined;
+let bare: BareHelper | undefined;
+
+async function driverOf(watch: PhoneWatch, serial: string): Promise<Driver> {
+  const isReady = (): boolean => watch.find(serial)?.state.state === 'ready';
+  await new Promise<void>((resolve) => {
+    watch.onChange(() => isReady() && resolve());
+    if (isReady()) resolve();
+  });
+  const found = watch.find(serial)?.driver();
+  if (found === undefined) throw new Error(`there is no phone ${serial}`);
+  return found;
+}
+
+type Call = () => Promise<unknown>;
+
+async function meanMs(call: Call, count: number): Promise<number> {
+  const beganAt = performance.now();
+  for (let at = 0; at < count; at += 1) await call();
+  return (performance.now() - beganAt) / count;
+}
+
+const tapAt = { x: 10, y: 900 };
+
+function callOf(by: 'driver' | 'bare', what: 'tree' | 'tap'): Call {
+  if (driver === undefined || bare === undefined) throw new Error('open comes first');
+  const [ours, theirs] = [driver, bare];
+  if (by === 'bare') return what === 'tree' ? () => theirs.readTree() : () => theirs.tap();
+  return what === 'tree' ? () => ours.call('screen.content', {}) : () => ours.call('input.tap', tapAt);
+}
+
+const scroll = { fromX: 540, toX: 540, durationMs: 300 };
+
+/** Scrolls as the automation of the row does, for so long. */
+async function scrollFor(ours: Driver, durationMs: number): Promise<void> {
+  const endsAt = performance.now() + durationMs;
+  await ours.call('app.launch', { packageName: 'com.android.settings' });
+  for (let isUp = false; performance.now() < endsAt; isUp = !isUp)
+    await ours.call('input.swipe', { ...scroll, fromY: isUp ? 600 : 1800, toY: isUp ? 1800 : 600 });
+}
+
+answerParent({
+  /** The product's driver on the first phone, a bare socket on the second, both with their helpers. */
+  open: command(
+    Type.Object({ ports: Type.Array(Type.Integer()), dataDir: Type.String(), isLarge: Type.Boolean() }),
+    async ({ ports, dataDir, isLarge }) => {
+      const addresses = ports.map((port) => ({ host: '127.0.0.1', port }));
+      const watch = watchPhones({ addresses, dataDir, log, ...quiet });
+      const drivers = [await driverOf(watch, 'phone-0'), await driverOf(watch, 'phone-1')];
+      for (const one of drivers) if (isLarge) await one.call('app.launch', { packageName: largeApp });
+      [driver, bareDriver] = drivers;
+      bare = await BareHelper.open(ports[1] ?? 0, dataDir);
+    },
+  ),
+  /** Pictures a second that the helper itself makes while its screen scrolls, counted on a bare socket. */
+  pictures: command(Type.Object({ durationMs: Type.Integer() }), async ({ durationMs }) => {
+    if (driver === undefined || bare === undefined) throw new Error('open comes first');
+    const counted = bare.countPictures(durationMs);
+    await scrollFor(bareDriver ?? driver, durationMs);
+    return (await counted) / (durationMs / 1000);
+  }),
+  time: command(
+    Type.Object({
+      by: Type.Enum(['driver', 'bare']),
+      what: Type.Enum(['tree', 'tap']),
+      count: Type.Integer(),
+    }),
+    ({ by, what, count }) => meanMs(callOf(by, what), count),
+  ),
+});

@@ -1,0 +1,67 @@
+/**
+ * Figure: the mean time of one call through the product's driver: queue, limits, HTTP, and the answer as objects.
+ * Baseline: the same request on a socket that is kept open over the same ADB library, whose answer is only counted.
+ *
+ * Fair because each drives a simulated phone of its own in another process, in turns, and the phone takes the same for
+ * both. `far-…` have 20 ms between host and phone: who asked twice would take twice as long.
+ */
+import { Type } from 'typebox';
+
+import { interleave } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+
+interface Calls {
+  readonly name: string;
+  readonly title: string;
+  readonly what: 'tree' | 'tap';
+  readonly roundTripMs: number;
+  /** Of the tree that is read; 0: the home screen. */
+  readonly nodes: number;
+  readonly count: number;
+  /** Of the ratio, at most. */
+  readonly most: number | undefined;
+}
+
+const rounds = 7;
+
+async function measure(stage: Stage, calls: Calls): Promise<RowResult> {
+  const phones = await stage.start('phones');
+  const { roundTripMs, nodes, what, count } = calls;
+  const ports = await phones.call('start', { count: 2, roundTripMs, nodes }, Type.Array(Type.Integer()));
+  const driver = await stage.start('driver');
+  const opening = { ports, dataDir: await stage.folder(), isLarge: nodes > 0 };
+  await driver.call('open', opening, Type.Unknown());
+  const time = (by: 'driver' | 'bare'): Promise<number> =>
+    driver.call('time', { by, what, count }, Type.Number());
+  const measured = await interleave({
+    rounds,
+    figure: () => time('driver'),
+    baseline: () => time('bare'),
+  });
+  const trips = roundTripMs === 0 ? [] : [`round trips: ${(measured.figure / roundTripMs).toFixed(2)}`];
+  const { most } = calls;
+  const targets = most === undefined ? [] : [{ of: 'ratio', bound: 'at most', value: most } as const];
+  return { ...measured, unit: 'ms', targets, notes: trips };
+}
+
+const rowOf = (calls: Calls): Row => ({
+  name: calls.name,
+  title: calls.title,
+  against: 'the same request on a bare socket',
+  measure: (stage) => measure(stage, calls),
+});
+
+const near = { roundTripMs: 0, nodes: 0, count: 200, most: 1.3 };
+const far = { roundTripMs: 20, nodes: 0, count: 20, most: 1.3 };
+
+export const driverCalls: readonly Row[] = [
+  rowOf({ ...near, name: 'screen', what: 'tree', title: 'screen.content through the driver' }),
+  rowOf({ ...near, name: 'tap', what: 'tap', title: 'a tap through the driver' }),
+  rowOf({ ...far, name: 'far-screen', what: 'tree', title: 'screen.content over a cable of 20 ms' }),
+  rowOf({ ...far, name: 'far-tap', what: 'tap', title: 'a tap over a cable of 20 ms' }),
+  rowOf({
+    ...{ ...near, count: 10, most: undefined, nodes: 1500 },
+    ...{ name: 'large-screen', what: 'tree', title: 'screen.content of 1,500 nodes' },
+  }),
+];

@@ -1,0 +1,92 @@
+/**
+ * `phones-idle`: figure: the host's processor time with thirty phones that nobody uses, in percent of one core;
+ * compared with one phone. `phones-busy`: figure: steps a second of thirty automations that read the screen and tap as
+ * fast as they can; compared with one that does so alone. The phones are simulated, in a process of their own, on the same
+ * processors: with real ones the host has all of them for itself.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+
+import type { Row, RowResult } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+import { ask, directLaunch, launchPath, type Api } from '../http/api.ts';
+import { startServerWithPhones } from './server-with-phones.ts';
+
+const many = 30;
+/** Six heartbeats, and each phone's health once. */
+const idleMs = 30_000;
+const busyMs = 10_000;
+
+async function idlePercent(stage: Stage, count: number): Promise<number> {
+  const { host } = await startServerWithPhones(stage, count);
+  const before = await host.cpuMs();
+  await sleep(idleMs);
+  return (100 * ((await host.cpuMs()) - before)) / idleMs;
+}
+
+export const phonesIdle: Row = {
+  name: 'phones-idle',
+  title: 'processor time of a host with 30 idle phones, percent of a core',
+  against: 'the same with one phone',
+  async measure(stage: Stage): Promise<RowResult> {
+    const figure = await idlePercent(stage, many);
+    const baseline = await idlePercent(stage, 1);
+    return {
+      figure,
+      baseline,
+      unit: '%',
+      targets: [{ of: 'figure', bound: 'at most', value: 2 }],
+      notes: [],
+    };
+  },
+};
+
+const code = `
+const endsAt = Date.now() + ${busyMs};
+let steps = 0;
+for (; Date.now() < endsAt; steps += 1) {
+  await agent.actions.screenContent();
+  await agent.actions.tap(10, 900);
+}
+agent.control.setResult(steps);`;
+
+const Runs = Type.Object({
+  runs: Type.Array(Type.Object({ run_id: Type.String(), status: Type.String() })),
+});
+const Result = Type.Object({ run: Type.Object({ result: Type.Number() }) });
+
+async function stepsOf(api: Api, deviceId: string): Promise<number> {
+  const launch = { ...directLaunch(deviceId), code };
+  await ask(api, launchPath, Type.Unknown(), launch);
+  for (;;) {
+    const { runs } = await ask(api, `/api/v2/runs?launch_id=${launch.launch_id}`, Runs);
+    const [run] = runs;
+    if (run?.status === 'completed') return (await ask(api, `/api/v2/runs/${run.run_id}`, Result)).run.result;
+    if (run !== undefined && run.status !== 'running') throw new Error(`the run has ${run.status}`);
+    await sleep(500);
+  }
+}
+
+export const phonesBusy: Row = {
+  name: 'phones-busy',
+  title: 'steps a second of 30 automations at once that read and tap',
+  against: 'one such automation',
+  async measure(stage: Stage): Promise<RowResult> {
+    const { api, host, deviceIds } = await startServerWithPhones(stage, many);
+    const alone = await stepsOf(api, deviceIds[0] ?? '');
+    const before = await host.cpuMs();
+    const steps = await Promise.all(deviceIds.map((deviceId) => stepsOf(api, deviceId)));
+    const cpuMs = (await host.cpuMs()) - before;
+    const total = steps.reduce((sum, one) => sum + one, 0);
+    return {
+      figure: (1000 * total) / busyMs,
+      baseline: (1000 * alone) / busyMs,
+      unit: 'steps/s',
+      targets: [],
+      notes: [
+        `${(cpuMs / total).toFixed(2)} ms of the host's processor time a step, without the sandbox's`,
+        `slowest automation ${(1000 * Math.min(...steps)) / busyMs} steps/s, fastest ${(1000 * Math.max(...steps)) / busyMs}`,
+      ],
+    };
+  },
+};

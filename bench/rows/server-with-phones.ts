@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+
+import type { BenchProcess } from '../harness/bench-process.ts';
+import type { Stage } from '../harness/stage.ts';
+import { ask, newToken, type Api } from '../http/api.ts';
+
+export interface ServerWithPhones {
+  readonly api: Api;
+  readonly host: BenchProcess;
+  readonly deviceIds: readonly string[];
+}
+
+const Devices = Type.Object({
+  devices: Type.Array(Type.Object({ device_id: Type.String(), state: Type.String() })),
+});
+
+const pollMs = 250;
+/** After the phones are ready, sandboxes and compilers start. */
+const settleMs = 8000;
+
+/** The product's server and host in processes of their own, with simulated phones in a third, all ready and in quiet. */
+export async function startServerWithPhones(stage: Stage, count: number): Promise<ServerWithPhones> {
+  const api = { url: '', token: newToken() };
+  const server = await stage.start('server');
+  api.url = await server.call('listen', { dataDir: await stage.folder(), token: api.token }, Type.String());
+  const phones = await stage.start('phones');
+  const ports = await phones.call('start', { count, roundTripMs: 0, nodes: 0 }, Type.Array(Type.Integer()));
+  const host = await stage.start('host');
+  await host.call('start', { ...api, dataDir: await stage.folder(), ports }, Type.Unknown());
+  const deviceIds = await whenReady(api, count);
+  await sleep(settleMs);
+  return { api, host, deviceIds };
+}
+
+async function whenReady(api: Api, count: number): Promise<string[]> {
+  for (;;) {
+    const { devices } = await ask(api, '/api/v2/devices?limit=1000', Devices);
+    const ready = devices.filter(({ state }) => state === 'ready');
+    if (ready.length === count) return ready.map(({ device_id }) => device_id);
+    await sleep(pollMs);
+  }
+}

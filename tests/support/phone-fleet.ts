@@ -1,0 +1,105 @@
+import {
+  androidReleases,
+  type AndroidVersion,
+  type MakerName,
+  makerProfiles,
+  type SimulatedPhone,
+  startSimulatedPhone,
+} from '@phalanx/simulated-phone';
+import { version } from 'appium-uiautomator2-server';
+
+import {
+  type AdbServerFixture,
+  findFreePort,
+  startAdbServer,
+} from '../../apps/host/src/phones/testing/adb-server-fixture.ts';
+import { Cable } from './cable.ts';
+import type { GivenPhones } from './installation.ts';
+
+const helper = 'io.appium.uiautomator2.server';
+/** Thirty times 18 MB would be a test of their own. */
+const installedPackages = [helper, `${helper}.test`].map((name) => ({
+  name,
+  versionCode: 278,
+  versionName: version,
+}));
+
+export interface FleetPhone {
+  readonly phone: SimulatedPhone;
+  readonly cable: Cable;
+  /** How it is reached, and what a phone without a number of its own is called. */
+  readonly address: string;
+  readonly isBehindAdb: boolean;
+}
+
+/** Phones of five makers and four releases of Android on cables that can be pulled, half of them behind an adb server. */
+export class PhoneFleet {
+  readonly phones: readonly FleetPhone[];
+  readonly #adbPort: number;
+  #adb: AdbServerFixture;
+
+  private constructor(phones: readonly FleetPhone[], adbPort: number, adb: AdbServerFixture) {
+    this.phones = phones;
+    this.#adbPort = adbPort;
+    this.#adb = adb;
+  }
+
+  static async start(count: number): Promise<PhoneFleet> {
+    const phones = await Promise.all(Array.from({ length: count }, (_, index) => startPhone(index)));
+    const adbPort = await findFreePort();
+    const fleet = new PhoneFleet(phones, adbPort, await startAdbServer(adbPort));
+    await fleet.#connectAll();
+    return fleet;
+  }
+
+  given(): GivenPhones {
+    const direct = this.phones.filter(({ isBehindAdb }) => !isBehindAdb);
+    return {
+      phones: this.phones.map(({ phone }) => phone),
+      hostSettings: {
+        PHALANX_PHONES: direct.map(({ address }) => address).join(','),
+        PHALANX_ADB_SERVER: `127.0.0.1:${this.#adbPort}`,
+        PHALANX_WARM_SANDBOXES: String(this.phones.length),
+      },
+    };
+  }
+
+  /** Plugs it in again. An adb server is told of phones on TCP, where it finds those on USB by itself. */
+  async plug({ cable, isBehindAdb, address }: FleetPhone): Promise<void> {
+    cable.plug();
+    if (isBehindAdb) await this.#adb.adb('connect', address);
+  }
+
+  async restartAdb(): Promise<void> {
+    await this.#adb.stop();
+    this.#adb = await startAdbServer(this.#adbPort);
+    await this.#connectAll();
+  }
+
+  async stop(): Promise<void> {
+    await this.#adb.stop();
+    for (const { cable } of this.phones) cable.close();
+  }
+
+  async #connectAll(): Promise<void> {
+    const behind = this.phones.filter(({ isBehindAdb, cable }) => isBehindAdb && !cable.isPulled);
+    await Promise.all(behind.map(({ address }) => this.#adb.adb('connect', address)));
+  }
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
+const makers = Object.keys(makerProfiles) as MakerName[];
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const releases = Object.keys(androidReleases).map(Number) as AndroidVersion[];
+
+async function startPhone(index: number): Promise<FleetPhone> {
+  const phone = await startSimulatedPhone({
+    serial: `FLEET${index + 1}`,
+    profile: makers[index % makers.length] ?? 'pixel',
+    android: releases[index % releases.length] ?? 15,
+    bootMs: 2000,
+    installedPackages,
+  });
+  const cable = await Cable.to(`http://${phone.host}:${phone.port}`);
+  return { phone, cable, address: new URL(cable.url).host, isBehindAdb: index % 2 === 1 };
+}
