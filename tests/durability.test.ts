@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@phalanx/cli/testing/until';
 import { afterEach, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';
@@ -38,11 +39,10 @@ async function startTwentyRuns(code = numberedLines): Promise<LogReader[]> {
 }
 
 async function untilInTheMiddle(readers: readonly LogReader[]): Promise<void> {
-  const isInTheMiddle = (reader: LogReader): boolean => reader.entries.length > lineCount / 5;
-  while (!readers.every(isInTheMiddle)) {
+  await until('a fifth of each log', async () => {
     for (const reader of readers) await reader.poll();
-    await sleep(20);
-  }
+    return readers.every(({ entries }) => entries.length > lineCount / 5);
+  });
 }
 
 const readAll = async (readers: readonly LogReader[]): Promise<void> =>

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { until } from '@phalanx/cli/testing/until';
 import { afterEach, expect, test } from 'vitest';
 
 import { SmallDisk } from '../apps/server/src/testing/small-disk.ts';
@@ -29,10 +30,6 @@ afterEach(async () => {
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 const isReady = async (): Promise<boolean> => (await fetch(`${installation.url}/readyz`)).ok;
 
-async function until(isMet: () => Promise<boolean>): Promise<void> {
-  while (!(await isMet())) await new Promise((resolve) => setTimeout(resolve, 50));
-}
-
 async function startRuns(): Promise<LogReader[]> {
   const devices = await installation.readyDevices();
   return Promise.all(
@@ -47,12 +44,12 @@ async function startRuns(): Promise<LogReader[]> {
 /** The storage fails in the middle of all runs, and works again after they would have ended. */
 async function expectNothingLost(fail: () => void, mend: () => void): Promise<void> {
   const readers = await startRuns();
-  await until(async () => {
+  await until('a tenth of each log', async () => {
     for (const reader of readers) await reader.poll();
     return readers.every(({ entries }) => entries.length > lineCount / 10);
   });
   fail();
-  await until(async () => !(await isReady()));
+  await until('/readyz to be red', async () => !(await isReady()));
   const { host } = installation;
   for (let count = 0; count < 20; count += 1) {
     for (const { state, reason } of await installation.listDevices())
@@ -61,7 +58,7 @@ async function expectNothingLost(fail: () => void, mend: () => void): Promise<vo
   }
   expect(host.hasExited).toBe(false);
   mend();
-  await until(isReady);
+  await until('/readyz to be green', isReady);
   await Promise.all(readers.map((reader) => reader.readToEnd()));
   for (const reader of readers) {
     expect(reader.numbers).toEqual(upTo(lineCount));

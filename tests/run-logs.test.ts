@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@phalanx/cli/testing/until';
 import { runRoutes } from '@phalanx/protocol';
 import { afterEach, expect, test } from 'vitest';
 
@@ -30,12 +30,20 @@ async function runIdOf(launchId: string): Promise<string> {
   return runs[0]?.run_id ?? '';
 }
 
-async function until(isMet: () => Promise<boolean>): Promise<void> {
-  while (!(await isMet().catch(() => false))) await sleep(50);
-}
+/** The service may be away meanwhile. */
+const untilMore = (runId: string, least: number): Promise<number> =>
+  until(
+    `more than ${least} lines`,
+    async () => (await messagesOf(runId).catch(() => [])).length,
+    (count) => count > least,
+  );
 
-const hasEnded = async (launchId: string): Promise<boolean> =>
-  ((await installation.findRun(launchId))?.ended_at ?? null) !== null;
+const untilEnded = (launchId: string): Promise<unknown> =>
+  until(
+    'the end of the run',
+    () => installation.findRun(launchId).catch(() => undefined),
+    (run) => typeof run?.ended_at === 'number',
+  );
 
 test('the log of a run has each line once, though the server is killed in the middle of it, twice, and then the host', async () => {
   installation = await Installation.start(1);
@@ -44,11 +52,11 @@ test('the log of a run has each line once, though the server is killed in the mi
   const launchId = await installation.launch(deviceId, lines);
   const runId = await runIdOf(launchId);
   for (const reached of [100, 300]) {
-    await until(async () => (await messagesOf(runId)).length > reached);
+    await untilMore(runId, reached);
     await installation.server.end('SIGKILL');
     await installation.restartServer();
   }
-  await until(() => hasEnded(launchId));
+  await untilEnded(launchId);
   expect(await messagesOf(runId)).toEqual(Array.from({ length: 600 }, (_, index) => `line ${index + 1}`));
   const { run } = await installation.api.call(runRoutes.get, { params: { id: runId } });
   expect(run).toMatchObject({ status: 'completed', outcome: 'succeeded', result: { lines: 600 } });
@@ -56,10 +64,10 @@ test('the log of a run has each line once, though the server is killed in the mi
   await installation.readyDevices();
   const second = await installation.launch(deviceId, lines);
   const secondId = await runIdOf(second);
-  await until(async () => (await messagesOf(secondId)).length > 100);
+  await untilMore(secondId, 100);
   await installation.host.end('SIGKILL');
   installation.restartHost();
-  await until(() => hasEnded(second));
+  await untilEnded(second);
   const messages = await messagesOf(secondId);
   expect(messages).toEqual(messages.map((_, index) => `line ${index + 1}`));
   expect(messages.length).toBeGreaterThan(100);

@@ -2,15 +2,18 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+
+import { until } from '@phalanx/cli/testing/until';
 
 import { Program } from '../support/program.ts';
 
 const execute = promisify(execFile);
 const launcher = fileURLToPath(new URL('../../apps/cli/bin/phalanx.mjs', import.meta.url));
-const pollMs = 50;
+
+/** A run of every name, beside three others on a busy machine. */
+const runLimitMs = 290_000;
 
 type Json = Record<string, unknown>;
 
@@ -90,12 +93,16 @@ export class Service {
   }
 
   async readyDevices(count: number): Promise<string[]> {
-    for (;;) {
-      const { devices } = await this.call('GET', '/api/v2/devices');
-      const ready = (devices as Json[]).filter(({ state }) => state === 'ready' || state === 'busy');
-      if (ready.length === count) return ready.map((device) => String(device['device_id'])).sort();
-      await sleep(pollMs);
-    }
+    const isReady = ({ state }: Json): boolean => state === 'ready' || state === 'busy';
+    const devices = await until(
+      `${count} devices to be ready`,
+      async () => (await this.call('GET', '/api/v2/devices'))['devices'] as Json[],
+      (all) => all.filter(isReady).length === count,
+    );
+    return devices
+      .filter(isReady)
+      .map((device) => String(device['device_id']))
+      .sort();
   }
 
   async createProject(name: string): Promise<string> {
@@ -112,13 +119,14 @@ export class Service {
       jobVariables: { job: 7 },
     };
     await this.call('POST', '/api/v2/devices/launchAutomation', { ...body, device_ids: [deviceId] });
-    for (;;) {
-      const query = `?automation_id=${projectId}&device_id=${deviceId}`;
-      const { runs } = await this.call('GET', `/api/v2/runs${query}`);
-      const [run] = runs as Json[];
-      if (run?.['ended_at']) return run;
-      await sleep(pollMs);
-    }
+    const query = `?automation_id=${projectId}&device_id=${deviceId}`;
+    const [run = {}] = await until(
+      'the end of the run',
+      async () => (await this.call('GET', `/api/v2/runs${query}`))['runs'] as Json[],
+      ([newest]) => Boolean(newest?.['ended_at']),
+      runLimitMs,
+    );
+    return run;
   }
 
   async readLog(deviceId: string, automationId: string): Promise<Json[]> {

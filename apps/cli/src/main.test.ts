@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
@@ -188,12 +191,21 @@ test.each([
   expect(JSON.parse(stderr)).toMatchObject({ success: false, message: expect.any(String), ...error });
 });
 
-test('a refusal names the phone as people do, beside its ID', async () => {
+test('a refusal names the project and the phone as people do, beside their IDs', async () => {
   await service.run(['project', 'create', 'named', '--no-folder']);
-  const { code, stderr } = await service.run(['run', 'named', '--device', 'SIM0001']);
-  expect({ code, stderr }).toEqual({
-    code: 3,
-    stderr: expect.stringMatching(/named \([0-9a-f-]{36}\)|main\.ts/),
+  const commit = await service.run(['project', 'revert', '0'.repeat(40), '--project', 'named']);
+  expect(commit).toMatchObject({ code: 3, stderr: expect.stringMatching(/ named \([0-9a-f-]{36}\)/) });
+  const app = await service.run(['input', 'app', 'SIM0001', 'no.such.app']);
+  expect(app).toMatchObject({ code: 3, stderr: expect.stringMatching(/ SIM0001 \([0-9a-f-]{36}\)/) });
+});
+
+test('`npm run phalanx` works in the folder where it was typed', async () => {
+  const repository = fileURLToPath(new URL('../../..', import.meta.url));
+  const words = ['--prefix', repository, 'run', '--silent', 'phalanx', '--', 'types', 'missing'];
+  const typed = promisify(execFile)('npm', words, { cwd: service.folder });
+  await expect(typed).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`${path.join(service.folder, 'missing')} is no folder`),
   });
 });
 

@@ -5,6 +5,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../connecti
 import { confirm } from '../connection/confirm.ts';
 import { usageError } from '../exit-codes.ts';
 import { getUserId } from '../launch/find-user.ts';
+import { printMessage } from '../output/print-message.ts';
 import { printable } from '../output/printable.ts';
 
 /** `phalanx user rename|disable|enable|delete` */
@@ -57,6 +58,5 @@ async function deleteUser(
   if (!flags.yes && !(await confirm(printable(`Delete user "${text}"${what} for good?`))))
     throw usageError('Nothing was deleted: say yes, or give --yes.');
   const query = flags.projects ? { projects: 'delete' as const } : {};
-  const { message } = await api.call(accessRoutes.deleteUser, { params: { id }, query });
-  console.log(printable(message));
+  printMessage(await api.call(accessRoutes.deleteUser, { params: { id }, query }));
 }

@@ -3,8 +3,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
 import { deviceIdOf, listDevices } from '../launch/find-device.ts';
+import { printMessage } from '../output/print-message.ts';
 import { printable } from '../output/printable.ts';
-import { withNames } from '../output/typed-names.ts';
 
 const deviceText = 'serial number or device ID';
 
@@ -98,8 +98,7 @@ function addTextInput(
 async function touch(device: string, body: PhoneInput, flags: ConnectionFlags): Promise<void> {
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
-  const { message } = await api.call(deviceControlRoutes.input, { params, body });
-  console.log(printable(withNames(message)));
+  printMessage(await api.call(deviceControlRoutes.input, { params, body }));
 }
 
 interface LeaseFlags extends ConnectionFlags {
@@ -131,10 +130,7 @@ Examples:
 async function lease(device: string, { minutes = 1, end, ...flags }: LeaseFlags): Promise<void> {
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
-  if (end) {
-    const { message } = await api.call(deviceControlRoutes.endLease, { params });
-    return console.log(printable(withNames(message)));
-  }
+  if (end) return printMessage(await api.call(deviceControlRoutes.endLease, { params }));
   const body = { duration_ms: minutes * 60_000 };
   const reply = await api.call(deviceControlRoutes.lease, { params, body });
   console.log(

@@ -69,8 +69,7 @@ async function execute(file: string, flags: Flags): Promise<void> {
       devices,
       json: flags.json === true,
       stopCommand: started.map(({ launchId }) => stopCommand(flags, launchId)).join('; '),
-      junit: flags.junit,
-      name: path.basename(file),
+      report: flags.junit === undefined ? undefined : { file: flags.junit, name: path.basename(file) },
     });
   }
   const refused = starts.length - begun.size;

@@ -1,6 +1,7 @@
-import { launchRoutes } from '@phalanx/protocol';
+import { launchRoutes, projectRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
+import type { ApiClient } from '../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
 import { exitCodesHelp } from '../exit-codes.ts';
 import { addFollowOptions, follows, type FollowFlags } from '../follow/follow-options.ts';
@@ -60,6 +61,7 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
   const devices = await listDevices(api);
   const deviceIds = chooseDevices(devices, flags);
   const body = { device_ids: deviceIds, automationId, command: 'start' as const, ...inputs };
+  const report = flags.junit === undefined ? undefined : await reportOf(api, automationId, flags.junit);
   const reply = await api.call(launchRoutes.launch, { body });
   if (flags.json) console.log(JSON.stringify(reply));
   else notice(reply.message);
@@ -69,7 +71,12 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
     devices,
     json: flags.json === true,
     stopCommand: stopCommand(flags, project ?? automationId),
-    junit: flags.junit,
-    name: project ?? automationId,
+    report,
   });
+}
+
+/** Whatever was typed for the project, or nothing. */
+async function reportOf(api: ApiClient, id: string, file: string): Promise<{ file: string; name: string }> {
+  const { project } = await api.call(projectRoutes.get, { params: { id } });
+  return { file, name: project.name };
 }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 test('a phone and a host are shared, seen by the member, and no longer shared', async () => {
-  await service.run(['user', 'create', 'ada']);
+  expect((await service.run(['user', 'create', 'ada'])).stdout).toContain(' --user ada\n');
   const token = await service.run(['token', 'create', 'laptop', '--user', 'ada']);
   const env = { PHALANX_TOKEN: token.stdout.trim() };
   const [device] = JSON.parse((await service.run(['devices', '--json'])).stdout).devices;
@@ -27,7 +27,9 @@ test('a phone and a host are shared, seen by the member, and no longer shared', 
   ]);
   expect(await said('hosts', 'share', host.name, 'ada', '--role', 'launch')).toBe('ada may launch now.\n');
   expect((await service.run(['hosts'], { env })).stdout).toMatch(/connected .* launch /);
-  expect(await said('devices', 'unshare', device.serial, 'ada')).toMatch(/^The device is no longer shared/);
+  expect(await said('devices', 'unshare', device.serial, 'ada')).toMatch(
+    /^The device is no longer shared with user ada \(/,
+  );
   expect(await said('hosts', 'unshare', host.id, 'ada')).toMatch(/^The host is no longer shared/);
   expect((await service.run(['hosts'], { env })).stdout).toMatch(/^No hosts yet/);
 });

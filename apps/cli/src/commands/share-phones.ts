@@ -6,6 +6,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../connecti
 import { deviceIdOf, listDevices } from '../launch/find-device.ts';
 import { getUserId } from '../launch/find-user.ts';
 import { formatAge } from '../output/duration.ts';
+import { printMessage } from '../output/print-message.ts';
 import { printable } from '../output/printable.ts';
 import { printJson, printTable } from '../output/table.ts';
 import { readAll } from '../read-all.ts';
@@ -84,7 +85,7 @@ function addShareCommands(parent: Command, { noun, routes, findId }: Shared): vo
     .action(async (text: string, user: string, flags: ConnectionFlags) => {
       const { api } = await connect(flags);
       const params = { id: await findId(api, text), user_id: await getUserId(api, user) };
-      console.log(printable((await api.call(routes.deleteMember, { params })).message));
+      printMessage(await api.call(routes.deleteMember, { params }));
     });
   for (const command of [share, unshare]) addConnectionOptions(command);
 }

@@ -7,8 +7,8 @@ import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { listRuns } from '../follow/find-runs.ts';
 import { deviceIdOf, isOnline, listDevices, serialOf } from '../launch/find-device.ts';
 import { getAutomationId } from '../launch/find-project.ts';
+import { printMessage } from '../output/print-message.ts';
 import { printable } from '../output/printable.ts';
-import { withNames } from '../output/typed-names.ts';
 import { repeated } from './repeated.ts';
 
 interface Flags extends ConnectionFlags {
@@ -62,7 +62,7 @@ interface Stop {
 async function stop(api: ApiClient, { automationId, deviceIds, devices }: Stop): Promise<void> {
   if (automationId !== undefined && !(await isDirect(api, automationId))) {
     const body = { device_ids: [...deviceIds], automationId, command: 'stop' as const };
-    return console.log(printable(withNames((await api.call(launchRoutes.launch, { body })).message)));
+    return printMessage(await api.call(launchRoutes.launch, { body }));
   }
   let refused = 0;
   for (const deviceId of deviceIds) {

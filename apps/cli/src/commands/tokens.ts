@@ -7,7 +7,7 @@ import { getAutomationId } from '../launch/find-project.ts';
 import { getUserId } from '../launch/find-user.ts';
 import { formatAge, formatDuration } from '../output/duration.ts';
 import { notice } from '../output/notice.ts';
-import { printable } from '../output/printable.ts';
+import { printMessage } from '../output/print-message.ts';
 import { printJson, printTable } from '../output/table.ts';
 import { readAll } from '../read-all.ts';
 import { repeated } from './repeated.ts';
@@ -87,7 +87,7 @@ Examples:
     .argument('<id>', 'its ID; "phalanx token list" shows it')
     .action(async (id: string, flags: ConnectionFlags) => {
       const { api } = await connect(flags);
-      console.log(printable((await api.call(accessRoutes.deleteToken, { params: { id } })).message));
+      printMessage(await api.call(accessRoutes.deleteToken, { params: { id } }));
     });
   for (const command of [create, list, revoke]) addConnectionOptions(command);
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
 import { listUsers } from '../launch/find-user.ts';
 import { printable } from '../output/printable.ts';
+import { quoted } from '../output/quoted.ts';
 import { printJson, printTable } from '../output/table.ts';
 import { addChangeCommands } from './change-users.ts';
 
@@ -25,7 +26,9 @@ export function addUserCommands(program: Command): void {
       if (flags.json) return printJson(reply);
       const { user } = reply;
       console.log(printable(`User "${user.name}" has the ID ${user.id}.`));
-      console.log(`A token for them: phalanx token create "first token" --user ${user.id}`);
+      console.log(
+        printable(`A token for them: phalanx token create "first token" --user ${quoted(user.name)}`),
+      );
     });
   const list = users
     .command('list')

@@ -17,10 +17,8 @@ interface Show {
   /** Prints the service's `log` and `run` events instead, one a line. */
   readonly json: boolean;
   readonly stopCommand: string;
-  /** Of what runs, for people. */
-  readonly name: string;
-  /** A file for a JUnit report. */
-  readonly junit: string | undefined;
+  /** In JUnit's form: the file for it, and what people call that which runs. */
+  readonly report: { readonly file: string; readonly name: string } | undefined;
 }
 
 /** Prints the logs of these runs until all have ended. Throws unless every one has done what it was to do. */
@@ -29,7 +27,7 @@ export async function showRuns(api: ApiClient, show: Show): Promise<void> {
     followRuns(api, show.runs, show.json ? jsonListener : textListener(show)),
     `Stopped following; what runs goes on. Stop it with: ${show.stopCommand}`,
   );
-  if (show.junit !== undefined) await writeReport(show.junit, ended, show);
+  if (show.report !== undefined) await writeReport(show.report, ended, show.devices);
   throwUnlessDone(ended);
 }
 
@@ -44,7 +42,11 @@ function throwUnlessDone(ended: readonly Run[]): void {
   throw new CommandError(exitCodes.outOfSteps, message);
 }
 
-async function writeReport(file: string, runs: readonly Run[], { name, devices }: Show): Promise<void> {
+async function writeReport(
+  { file, name }: NonNullable<Show['report']>,
+  runs: readonly Run[],
+  devices: readonly Device[],
+): Promise<void> {
   const deviceName = (run: Run): string => serialOf(devices, run.device_id);
   await writeFile(file, junitReport({ name, runs, deviceName }));
 }

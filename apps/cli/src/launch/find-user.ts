@@ -2,6 +2,7 @@ import { accessRoutes, type User } from '@phalanx/protocol';
 
 import { ApiRefusal, type ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
+import { rememberName } from '../output/typed-names.ts';
 import { readAll } from '../read-all.ts';
 import { isUuid } from './find-project.ts';
 
@@ -22,7 +23,10 @@ export async function getUserId(api: ApiClient, text: string): Promise<string> {
   const [only] = named;
   if (only === undefined)
     throw new CommandError(exitCodes.refused, `There is no user "${text}": "phalanx user list" shows them.`);
-  if (named.length === 1) return only.id;
+  if (named.length === 1) {
+    rememberName(only.id, text);
+    return only.id;
+  }
   throw usageError(
     `Several users have the name "${text}": give an ID of ${named.map(({ id }) => id).join(', ')}.`,
   );

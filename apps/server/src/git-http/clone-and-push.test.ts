@@ -169,7 +169,7 @@ describe('a push to main', () => {
     const refused = await git('push', 'origin', 'main');
     expect([refused.code, refused.text]).toEqual([
       1,
-      expect.stringContaining('remote: The project has uncommitted changes'),
+      expect.stringMatching(/remote: The project has uncommitted changes[^]*"phalanx project commit"/),
     ]);
     expect(await project.changes()).toMatchObject({ 'uncommitted.txt': 'added' });
     await project.mustCommit('second');

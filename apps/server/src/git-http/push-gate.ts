@@ -100,7 +100,7 @@ async function requireClean(repository: GitRepository, main: NewMain): Promise<v
   if (await isDirty(repository, state))
     throw new PushRefused(
       'The project has uncommitted changes, which this push would mix with yours.',
-      'Commit them (POST /api/v2/automation/commit) and fetch, or discard them by a revert to the newest commit.',
+      'Commit them ("phalanx project commit") and fetch, or discard them by "phalanx project revert" to the newest commit.',
     );
 }
 

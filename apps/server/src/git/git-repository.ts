@@ -6,6 +6,7 @@ import { BatchProcessEnded, KeptOpen, type Reading } from './batch-process.ts';
 import type { GitProgram } from './git-program.ts';
 import { runGit } from './run-git.ts';
 import { removeStaleLock } from './stale-files.ts';
+import { errorCodeOf } from '../error-code.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { formatTree, parseTree, type Tree, TreeCache } from './tree.ts';
 
@@ -178,7 +179,7 @@ export class GitRepository {
       await syncFolder(path.dirname(path.join(this.gitDir, ref)));
     } catch (error) {
       // Git's upkeep has moved the ref to a file of many refs, which it syncs, and taken the empty folder away.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+      if (errorCodeOf(error) !== 'ENOENT') throw error;
     }
   }
 }

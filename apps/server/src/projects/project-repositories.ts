@@ -2,6 +2,7 @@ import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from 'pino';
 
+import { errorCodeOf } from '../error-code.ts';
 import { findFault, folderMissing, PartFailed } from '../faults/fault.ts';
 import { BatchProcessEnded } from '../git/batch-process.ts';
 import { type GitProgram, pruneExpiry } from '../git/git-program.ts';
@@ -217,7 +218,7 @@ async function exists(file: string): Promise<boolean> {
     await access(file);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    if (errorCodeOf(error) === 'ENOENT') return false;
     throw error;
   }
 }

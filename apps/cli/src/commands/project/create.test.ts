@@ -33,8 +33,10 @@ test('a new project has code that type-checks, pushes and runs on any phone', as
   const cwd = at('My-shop');
   await promisify(execFile)(process.execPath, [tsc, '--strict'], { cwd });
   expect(await service.run(['project', 'push'], { cwd })).toMatchObject({ code: 0, stderr: '' });
-  const run = await service.run(['run', '--all-ready', '--follow', '--param', 'greeting=Servus'], { cwd });
+  const options = ['--junit', 'report.xml', '--param', 'greeting=Servus'];
+  const run = await service.run(['run', '--all-ready', ...options], { cwd });
   expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(/Servus from google Pixel 8/) });
+  expect(await readFile(at('My-shop', 'report.xml'), 'utf8')).toContain('<testsuite name="My shop"');
   const misspelt = await service.run(['run', '--all-ready', '--param', 'greting=x'], { cwd });
   expect(misspelt).toMatchObject({ code: 3, stderr: expect.stringContaining('greting') });
 });

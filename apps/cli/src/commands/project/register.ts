@@ -8,6 +8,7 @@ import { usageError } from '../../exit-codes.ts';
 import { listProjects } from '../../launch/find-project.ts';
 import { notice } from '../../output/notice.ts';
 import { quoted } from '../../output/quoted.ts';
+import { printMessage } from '../../output/print-message.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseProject } from '../../project/choose-project.ts';
@@ -104,5 +105,5 @@ async function deleteProject(project: string, flags: ConnectionFlags & { yes?: t
   const question = printable(`Delete "${found.name}" (${id}) with its files, commits and records for good?`);
   if (!flags.yes && !(await confirm(question)))
     throw usageError('Nothing was deleted: say yes, or give --yes.');
-  console.log(printable((await connection.api.call(projectRoutes.delete, { params: { id } })).message));
+  printMessage(await connection.api.call(projectRoutes.delete, { params: { id } }));
 }

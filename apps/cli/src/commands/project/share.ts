@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { getUserId } from '../../launch/find-user.ts';
+import { printMessage } from '../../output/print-message.ts';
 import { printable } from '../../output/printable.ts';
 import { chooseProject } from '../../project/choose-project.ts';
 import { addProjectOption } from './project-option.ts';
@@ -36,7 +37,7 @@ export function addShareCommands(project: Command): void {
     .action(async (user: string, flags: ConnectionFlags & { project?: string }) => {
       const connection = await connect(flags);
       const params = await memberOf(connection, user, flags.project);
-      console.log(printable((await connection.api.call(projectRoutes.deleteMember, { params })).message));
+      printMessage(await connection.api.call(projectRoutes.deleteMember, { params }));
     });
   for (const command of [share, unshare]) addConnectionOptions(addProjectOption(command));
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 import type { ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { printable } from '../../output/printable.ts';
+import { printMessage } from '../../output/print-message.ts';
 import { getRecordId } from './read-records.ts';
 
 type Change = (api: ApiClient, id: string) => Promise<{ message: string }>;
@@ -34,8 +34,7 @@ export function addMarkCommands(records: Command): void {
       .argument('<records...>', 'their IDs, or how each begins')
       .action(async (ids: readonly string[], flags: ConnectionFlags) => {
         const { api } = await connect(flags);
-        for (const text of ids)
-          console.log(printable((await change(api, await getRecordId(api, text))).message));
+        for (const text of ids) printMessage(await change(api, await getRecordId(api, text)));
       });
     addConnectionOptions(command);
   }
