@@ -39,10 +39,11 @@ async function startTwentyRuns(code = numberedLines): Promise<LogReader[]> {
 }
 
 async function untilInTheMiddle(readers: readonly LogReader[]): Promise<void> {
-  await until('a fifth of each log', async () => {
+  const isInTheMiddle = async (): Promise<boolean> => {
     for (const reader of readers) await reader.poll();
     return readers.every(({ entries }) => entries.length > lineCount / 5);
-  });
+  };
+  await until('a fifth of each log', isInTheMiddle, Boolean, timeLimitMs / 2);
 }
 
 const readAll = async (readers: readonly LogReader[]): Promise<void> =>

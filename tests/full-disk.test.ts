@@ -44,10 +44,11 @@ async function startRuns(): Promise<LogReader[]> {
 /** The storage fails in the middle of all runs, and works again after they would have ended. */
 async function expectNothingLost(fail: () => void, mend: () => void): Promise<void> {
   const readers = await startRuns();
-  await until('a tenth of each log', async () => {
+  const haveBegun = async (): Promise<boolean> => {
     for (const reader of readers) await reader.poll();
     return readers.every(({ entries }) => entries.length > lineCount / 10);
-  });
+  };
+  await until('a tenth of each log', haveBegun, Boolean, timeLimitMs / 2);
   fail();
   await until('/readyz to be red', async () => !(await isReady()));
   const { host } = installation;

@@ -30,12 +30,16 @@ async function runIdOf(launchId: string): Promise<string> {
   return runs[0]?.run_id ?? '';
 }
 
+/** With a restart of the service in it. */
+const runLimitMs = 100_000;
+
 /** The service may be away meanwhile. */
 const untilMore = (runId: string, least: number): Promise<number> =>
   until(
     `more than ${least} lines`,
     async () => (await messagesOf(runId).catch(() => [])).length,
     (count) => count > least,
+    runLimitMs,
   );
 
 const untilEnded = (launchId: string): Promise<unknown> =>
@@ -43,6 +47,7 @@ const untilEnded = (launchId: string): Promise<unknown> =>
     'the end of the run',
     () => installation.findRun(launchId).catch(() => undefined),
     (run) => typeof run?.ended_at === 'number',
+    runLimitMs,
   );
 
 test('the log of a run has each line once, though the server is killed in the middle of it, twice, and then the host', async () => {
