@@ -10,7 +10,7 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { addCallerCommands } from './commands/callers.ts';
-import { runCli } from './testing/cli-process.ts';
+import { type CliProcess, runCli } from './testing/cli-process.ts';
 import { adminToken, TestService } from './testing/test-service.ts';
 
 // Each test starts several processes, which takes its time on a busy machine.
@@ -197,6 +197,20 @@ test('a refusal names the project and the phone as people do, beside their IDs',
   expect(commit).toMatchObject({ code: 3, stderr: expect.stringMatching(/ named \([0-9a-f-]{36}\)/) });
   const app = await service.run(['input', 'app', 'SIM0001', 'no.such.app']);
   expect(app).toMatchObject({ code: 3, stderr: expect.stringMatching(/ SIM0001 \([0-9a-f-]{36}\)/) });
+});
+
+test('a host says that it works for a server when that has taken it, and not before', async () => {
+  const start = (token: string): CliProcess =>
+    service.spawn(['host', '--adb-server', 'off'], {
+      env: { PHALANX_DATA_DIR: path.join(service.folder, 'beside'), PHALANX_TOKEN: token },
+    });
+  const stranger = start('phx_unknown');
+  await stranger.printed((stdout) => stdout.includes('give a valid one in PHALANX_TOKEN'));
+  await stranger.end('SIGTERM');
+  expect(stranger.stdout).not.toContain('Connected');
+  const taken = start(adminToken);
+  await taken.printed((stdout) => /^Connected: ".+" works for http/m.test(stdout));
+  await taken.end('SIGTERM');
 });
 
 test('`npm run phalanx` works in the folder where it was typed', async () => {
