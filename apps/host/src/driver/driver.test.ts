@@ -30,7 +30,7 @@ const reaches: Readonly<Record<string, Reach>> = {
   }),
 };
 
-/** Behind the real adbd, a helper that can't start is known only at its time limit: three times 30 s. */
+/** Without its helper the phone behind the real adbd is left out: here, and not alone, its start hangs for a reason that is not known. */
 const sourcesOf = (way: string) =>
   way === 'real adbd' ? (['uiautomator2'] as const) : (['uiautomator2', 'dump'] as const);
 /** `npm run phone-table` runs this for every maker. */
