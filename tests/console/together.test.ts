@@ -137,7 +137,7 @@ story('a lost connection and a revoked token lose nothing that was typed', async
   expect(await textOf(projectId)).toContain('typed before the token went');
 });
 
-story('an operator sees why a phone is away, and what is refused on it', async () => {
+story('a launch from the fleet tells what became of it on each phone', async () => {
   const page = await openAs(service.token, '/devices');
   await page.getByText('SIM0001').waitFor();
   await page.keyboard.press('j');
