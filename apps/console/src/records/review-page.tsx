@@ -53,7 +53,7 @@ export function ReviewPage() {
           record={desk.record}
           page={data}
           desk={desk}
-          shown={search.screen}
+          shown={desk.screen}
         />
       )}
     </Page>

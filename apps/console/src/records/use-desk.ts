@@ -16,7 +16,8 @@ const leastLookMs = 400;
 export function useDesk(search: RecordsSearch) {
   const navigate = route.useNavigate();
   const queries = useQueryClient();
-  const place: Place = search.record === undefined ? 'newest' : { at: search.record };
+  const ahead = useAhead(search.record);
+  const place: Place = ahead.shown === undefined ? 'newest' : { at: ahead.shown };
   const query = useQuery({ ...recordQuery(search, place), placeholderData: keepPreviousData });
   const record = query.data?.result ?? undefined;
   const shownAt = useShownAt(record?.out_of_steps_id);
@@ -29,10 +30,14 @@ export function useDesk(search: RecordsSearch) {
       replace: true,
     });
   const go = async (to: Place): Promise<boolean> => {
-    const page = await queries.fetchQuery(recordQuery(search, to));
+    const wanted = recordQuery(search, to);
+    const known = queries.getQueryState(wanted.queryKey);
+    const page =
+      (known?.isInvalidated === false ? known.data : undefined) ?? (await queries.fetchQuery(wanted));
     if (page.result === null) return false;
     const id = page.result.out_of_steps_id;
     queries.setQueryData(recordQuery(search, { at: id }).queryKey, page);
+    ahead.show(id);
     open(id);
     return true;
   };
@@ -82,7 +87,15 @@ export function useDesk(search: RecordsSearch) {
     });
   const showScreen = (screen: number): void =>
     void navigate({ search: (rest) => ({ ...rest, screen }), replace: true });
-  return { query, record, walk, mark, save, filter, showScreen };
+  const screen = ahead.isAhead ? undefined : search.screen;
+  return { query, record, screen, walk, mark, save, filter, showScreen };
+}
+
+/** The address follows what is shown, but not within the frame in which a key was pressed. */
+function useAhead(addressed: string | undefined) {
+  const [ahead, setAhead] = useState<string>();
+  useEffect(() => setAhead(undefined), [addressed]);
+  return { shown: ahead ?? addressed, isAhead: ahead !== undefined, show: setAhead };
 }
 
 function useShownAt(id: string | undefined): number {
