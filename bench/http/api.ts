@@ -53,9 +53,15 @@ export type DirectLaunch = ReturnType<typeof directLaunch>;
 
 export const launchPath = '/api/v2/devices/launchDirectAutomation';
 
+/** Fewer than may wait for the compiler (PHALANX_MAX_WAITING). */
+const launchesAtOnce = 50;
+
 /** Starts a run on each of the devices. */
 export async function launchOnEach(api: Api, deviceIds: readonly string[]): Promise<DirectLaunch[]> {
   const launches = deviceIds.map(directLaunch);
-  await Promise.all(launches.map((launch) => ask(api, launchPath, Type.Unknown(), launch)));
+  for (let first = 0; first < launches.length; first += launchesAtOnce) {
+    const some = launches.slice(first, first + launchesAtOnce);
+    await Promise.all(some.map((launch) => ask(api, launchPath, Type.Unknown(), launch)));
+  }
   return launches;
 }

@@ -99,8 +99,9 @@ const outcome = await fuzzApi(world, {
 }).finally(() => watch.disconnect());
 console.log(`${statusTable(outcome)}\n${outcome.succeeded.size} operations have succeeded\n${String(waits)}`);
 const others: string[] = [];
-for (let batch = 0; batch * batchSize < Number(values.frames) && !stop.signal.aborted; batch += 1)
-  others.push(...(await fuzzHosts(world, { seed: Number(values.seed) + batch, frames: batchSize })));
+let frames = 0;
+for (; frames < Number(values.frames) && !stop.signal.aborted; frames += batchSize)
+  others.push(...(await fuzzHosts(world, { seed: Number(values.seed) + frames, frames: batchSize })));
 const pushed = await fuzzPushes(world, { seed: Number(values.seed), pushes: Number(values.pushes) });
 await world.close();
 const phones = await PhoneWorld.create();
@@ -108,7 +109,7 @@ const lied = await fuzzPhone(phones, { seed: Number(values.seed), lies: Number(v
 await phones.close();
 others.push(...pushed.violations, ...lied.violations);
 console.log(
-  `${values.frames} frames of hosts, ${values.pushes} pushes (${pushed.taken} taken), ${lied.told} messages of a phone: ${others.length} violations`,
+  `${frames} frames of hosts, ${values.pushes} pushes (${pushed.taken} taken), ${lied.told} messages of a phone: ${others.length} violations`,
 );
 for (const violation of others) console.log(violation);
 console.log(
