@@ -64,8 +64,8 @@ export const findAdbdRoot = (missing: readonly TestComponent[]): string | undefi
   missing.some(({ name }) => name === 'adbd') ? undefined : ADBD_ROOT;
 
 /** Installs what is missing where that needs no question (root on Debian), and tells what is missing still. */
-export async function prepareComponents(): Promise<readonly TestComponent[]> {
-  const missing = COMPONENTS.filter(isMissing);
+export async function prepareComponents({ adbd }: { adbd: boolean }): Promise<readonly TestComponent[]> {
+  const missing = COMPONENTS.filter((one) => (adbd || one.name !== 'adbd') && isMissing(one));
   if (missing.length === 0 || process.getuid?.() !== 0 || !isExecutable(APT_GET)) return missing;
   await installWithApt(missing.flatMap((component) => component.debianPackages));
   for (const component of missing) await component.build?.().catch(tellFailure);
