@@ -94,6 +94,10 @@ export const appAndFileScenarios: readonly DriverScenario[] = [
       const run = (command: string, timeoutMs = 5000): Promise<ShellResult> =>
         driver.call('phone.shell', { command, timeoutMs });
       expect(await run('echo a; echo b >&2; false')).toEqual({ stdout: 'a\n', stderr: 'b\n', exitCode: 1 });
+      await expect(run('sleep 20', 50)).rejects.toMatchObject({
+        code: 'call_timed_out',
+        message: expect.stringContaining('0.05 s'),
+      });
       const path = '/sdcard/Download/long.bin';
       const base64 = Buffer.alloc(300 * 1024, 'x').toString('base64');
       await driver.call('file.write', { path, base64, isFirst: true });
