@@ -5,7 +5,7 @@ import type { Foundation } from './foundation.ts';
 import { DirectLaunches } from './launches/direct-launches.ts';
 import { deleteOldLaunches } from './launches/history.ts';
 import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
-import { ProjectBundles } from './launches/bundles.ts';
+import { Bundles } from './launches/bundles.ts';
 import { ProjectLaunches } from './launches/project-launches.ts';
 import { addLaunchRoutes } from './launches/routes.ts';
 import { RunPlaces } from './launches/run-places.ts';
@@ -60,9 +60,9 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
     nameOf: nameOfDevice,
   };
   const parameters = new ParameterChecker(limits.turns.parameters);
-  const bundles = new ProjectBundles(compiler);
+  const bundles = new Bundles(compiler);
   addLaunchRoutes(app, {
-    directLaunches: new DirectLaunches(dispatcher, devices, compiler),
+    directLaunches: new DirectLaunches(dispatcher, devices, bundles),
     projectLaunches: new ProjectLaunches({ dispatcher, devices, getLaunchable, bundles, parameters }),
     getLaunchable,
     people,

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 import { type Compiler, requireCompiled } from '../compile/compiler.ts';
+import type { BundleResult } from '../compile/process/bundle.ts';
 import type { ProjectFiles } from '../compile/project-mirror.ts';
 
 /** Code that is ready for the sandbox: one script without imports, and the way back to the user's lines. */
@@ -20,8 +21,8 @@ export function bundleOf({ code, sourceMap }: Pick<Bundle, 'code' | 'sourceMap'>
 /** In UTF-16 units; the bundles that were not launched for longest make room. */
 const maxKeptLength = 64 * 1024 * 1024;
 
-/** The bundles of projects, by the exact tree that they were made of. */
-export class ProjectBundles {
+/** The bundles of what is launched, by exactly what they are made of: many launches of the same are one work. */
+export class Bundles {
   readonly #compiler: Compiler;
   readonly #made = new LRUCache<string, Bundle>({ maxSize: maxKeptLength, sizeCalculation: lengthOf });
   readonly #making = new Map<string, Promise<Bundle>>();
@@ -31,11 +32,20 @@ export class ProjectBundles {
   }
 
   /** Throws `compile_failed` with a line for each mistake. */
-  async get(files: ProjectFiles): Promise<Bundle> {
-    const key = `${files.projectId} ${files.treeId}`;
+  async ofProject(files: ProjectFiles): Promise<Bundle> {
+    return this.#get(`${files.projectId} ${files.treeId}`, () => this.#compiler.bundleProject(files));
+  }
+
+  /** The same for direct code. What others have launched is nobody's to find out, so each user has bundles of their own. */
+  async ofDirectCode(userId: string, code: string): Promise<Bundle> {
+    const key = `${userId} ${hash('sha256', JSON.stringify(code), 'hex')}`;
+    return this.#get(key, () => this.#compiler.bundleDirectCode(userId, code));
+  }
+
+  async #get(key: string, compile: () => Promise<BundleResult>): Promise<Bundle> {
     const made = this.#made.get(key);
     if (made !== undefined) return made;
-    const making = this.#making.get(key) ?? this.#make(files);
+    const making = this.#making.get(key) ?? compile().then((result) => bundleOf(requireCompiled(result)));
     this.#making.set(key, making);
     try {
       const bundle = await making;
@@ -44,10 +54,6 @@ export class ProjectBundles {
     } finally {
       this.#making.delete(key);
     }
-  }
-
-  async #make(files: ProjectFiles): Promise<Bundle> {
-    return bundleOf(requireCompiled(await this.#compiler.bundleProject(files)));
   }
 }
 

@@ -72,6 +72,14 @@ describe('a start', () => {
     ]);
   });
 
+  it('of the same code on more phones at once than may wait for the compiler is compiled once', async () => {
+    const serials = Array.from({ length: 150 }, (_, index) => `many-${index}`);
+    const { host: large, deviceIds } = await server.connectHost({ serials });
+    const replies = await Promise.all(deviceIds.map((id) => server.start(id)));
+    await large.cut();
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
   it('hands over compiled code with a source map of main.ts', async () => {
     const launchId = crypto.randomUUID();
     await server.start(deviceId, launchId, {

@@ -3,12 +3,11 @@ import type { LaunchDirectBody } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
-import { type Compiler, requireCompiled } from '../compile/compiler.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices } from '../devices/online-devices.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Deed } from '../http/deed.ts';
-import { bundleOf } from './bundles.ts';
+import type { Bundles } from './bundles.ts';
 import { answerOf, deliver, type LaunchAnswer, type LaunchReply, readAnswer } from './launch-answer.ts';
 import { awaitOutcome, dispatch, type Dispatch, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
 import type { StoredLaunch } from './store.ts';
@@ -47,14 +46,14 @@ function requireSame(request: DirectRequest, fingerprint: string, known: string)
 export class DirectLaunches {
   readonly #dispatcher: Dispatcher;
   readonly #devices: DeviceAccess;
-  readonly #compiler: Compiler;
+  readonly #bundles: Bundles;
   /** The launches that wait for their answer, by user and launch ID. */
   readonly #underWay = new Map<string, UnderWay>();
 
-  constructor(dispatcher: Dispatcher, devices: DeviceAccess, compiler: Compiler) {
+  constructor(dispatcher: Dispatcher, devices: DeviceAccess, bundles: Bundles) {
     this.#dispatcher = dispatcher;
     this.#devices = devices;
-    this.#compiler = compiler;
+    this.#bundles = bundles;
   }
 
   /** Throws what the error table has for launches. */
@@ -82,7 +81,7 @@ export class DirectLaunches {
   async #launch(launcher: Launcher, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
     const { userId } = launcher;
     getOnlineDevices(this.#devices, userId, [request.device_id]);
-    const bundle = bundleOf(requireCompiled(await this.#compiler.bundleDirectCode(userId, request.code)));
+    const bundle = await this.#bundles.ofDirectCode(userId, request.code);
     // Compiling takes its time: the device may have gone meanwhile.
     const devices = getOnlineDevices(this.#devices, userId, [request.device_id]);
     const id = uuidv7();

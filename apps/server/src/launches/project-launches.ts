@@ -12,7 +12,7 @@ import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { answerOf, deliver, type LaunchReply } from './launch-answer.ts';
 import { dispatch, type Dispatcher } from './dispatch.ts';
 import { parametersSchemaPath, type ParameterChecker } from './parameters/parameter-checker.ts';
-import type { ProjectBundles } from './bundles.ts';
+import type { Bundles } from './bundles.ts';
 
 export type ProjectRequest = Static<typeof LaunchBody>;
 
@@ -20,7 +20,7 @@ interface Options {
   dispatcher: Dispatcher;
   devices: DeviceAccess;
   getLaunchable: GetLaunchable;
-  bundles: ProjectBundles;
+  bundles: Bundles;
   parameters: ParameterChecker;
 }
 
@@ -41,7 +41,7 @@ export class ProjectLaunches {
     const { userId } = principal;
     const given = request.automationParameters ?? {};
     const automationParameters = await this.#checkParameters(project, given, userId);
-    const bundle = await this.#options.bundles.get(project.files);
+    const bundle = await this.#options.bundles.ofProject(project.files);
     // Compiling takes its time: a device may have gone meanwhile.
     const devices = this.#getFreeDevices(principal, project, request.device_ids);
     const claims = devices.map(({ device }) => claimOf(device.id, project.projectId));

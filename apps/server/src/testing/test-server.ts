@@ -127,7 +127,7 @@ export class TestServer {
     api: ApiCaller = this.api,
   ): Promise<{ host: TestHost; deviceIds: string[]; deviceId: string }> {
     const host = await TestHost.connected({ url: this.url, token: adminToken, ...options });
-    const { body } = await api('GET', '/api/v2/devices');
+    const { body } = await api('GET', '/api/v2/devices?limit=1000');
     const devices = Array.isArray(body['devices']) ? body['devices'] : [];
     const idOf = new Map(devices.map((one) => [stringAt(one, 'serial'), stringAt(one, 'device_id')]));
     const deviceIds = host.devices.map(({ serial }) => idOf.get(serial) ?? '');

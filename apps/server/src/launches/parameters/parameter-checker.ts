@@ -8,7 +8,7 @@ import type { ParameterAnswer, ParameterQuestion } from './parameter-messages.ts
 /** In the project. */
 export const parametersSchemaPath = 'parameters.schema.json';
 
-const timeoutMs = 3000;
+const timeoutMs = 5000;
 const memoryMb = 64;
 type Parameters = Record<string, unknown>;
 
