@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { notify, notifyFailure } from '../parts/notices.tsx';
@@ -94,8 +94,19 @@ export function useDesk(search: RecordsSearch) {
 /** The address follows what is shown, but not within the frame in which a key was pressed. */
 function useAhead(addressed: string | undefined) {
   const [ahead, setAhead] = useState<string>();
-  useEffect(() => setAhead(undefined), [addressed]);
-  return { shown: ahead ?? addressed, isAhead: ahead !== undefined, show: setAhead };
+  const opened = useRef<string[]>([]);
+  useEffect(() => {
+    const at = opened.current.lastIndexOf(addressed ?? '');
+    opened.current = at === -1 ? [] : opened.current.slice(at + 1);
+    // Of several quick keys, the address of an earlier one must not show its record again.
+    if (opened.current.length === 0) setAhead(undefined);
+  }, [addressed]);
+  const show = (id: string): void => {
+    if (id === addressed && opened.current.length === 0) return;
+    opened.current.push(id);
+    setAhead(id);
+  };
+  return { shown: ahead ?? addressed, isAhead: ahead !== undefined, show };
 }
 
 function useShownAt(id: string | undefined): number {
