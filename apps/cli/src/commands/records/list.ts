@@ -21,6 +21,8 @@ export function addListCommand(records: Command): void {
     .command('list')
     .description('list records, newest first')
     .option('--automation <automation>', 'only of this project (ID or name) or launch ID')
+    .option('--device <device>', 'only of this device')
+    .option('--run <run>', 'only of this run: its ID, or how it begins or ends')
     .addOption(new Option('--type <type>', 'only of this type').choices(recordTypes))
     .addOption(new Option('--status <status>', 'only in this state').choices(recordStatuses))
     .option('--tag <tag>', 'only with this debug tag')

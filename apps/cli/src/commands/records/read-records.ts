@@ -7,10 +7,14 @@ import {
 
 import type { ApiClient } from '../../api-client.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
+import { getRunId } from '../../follow/get-run-id.ts';
+import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
 import { getAutomationId, isUuid } from '../../launch/find-project.ts';
 
 export interface RecordFilter {
   automation?: string;
+  device?: string;
+  run?: string;
   type?: (typeof recordTypes)[number];
   status?: (typeof recordStatuses)[number];
   tag?: string;
@@ -18,9 +22,11 @@ export interface RecordFilter {
 
 /** The matching records, newest first, one call each. */
 export async function* readRecords(api: ApiClient, filter: RecordFilter): AsyncGenerator<OutOfStepsRecord> {
-  const { automation, type, status, tag } = filter;
+  const { automation, device, run, type, status, tag } = filter;
   const query = {
     ...(automation === undefined ? {} : { automation_id: await getAutomationId(api, automation) }),
+    ...(device === undefined ? {} : { device_id: deviceIdOf(await listDevices(api), device) }),
+    ...(run === undefined ? {} : { run_id: await getRunId(api, run) }),
     ...(type === undefined ? {} : { type }),
     ...(status === undefined ? {} : { status }),
     ...(tag === undefined ? {} : { tag }),

@@ -51,8 +51,10 @@ test('runs that end out of steps on several devices have an exit code and a repo
   expect(report).toMatch(/<testsuite name="x\.ts" tests="2" failures="2"/);
   expect(report).toMatch(/<testcase classname="x\.ts" name="SIM0002" .*>\s*<failure type="out_of_steps"/);
 
-  const list = await service.run(['records', 'list', '--json', '--limit', '1']);
-  const [{ out_of_steps_id: id }] = JSON.parse(list.stdout).records;
+  const ofPhone = ['records', 'list', '--json', '--device', 'SIM0002'];
+  const [{ out_of_steps_id: id, run_id: run }] = JSON.parse((await service.run(ofPhone)).stdout).records;
+  const ofRun = await service.run(['records', 'list', '--json', '--run', run.slice(-12)]);
+  expect(JSON.parse(ofRun.stdout).records).toMatchObject([{ out_of_steps_id: id }]);
   const shown = await service.run(['records', 'show', id.slice(0, -1)]);
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
   expect(await service.run(['records', 'show', 'ffff'])).toMatchObject({ code: 3 });
