@@ -7,6 +7,8 @@ export interface SimulatedPhoneOptions {
   readonly serial: string;
   /** Whose phone it is: its name, its display and its ways. Default: our own, with AOSP's ways. */
   readonly profile?: MakerName;
+  /** Whether the maker's switch is on that lets the shell grant permissions and clear data. Default: false. */
+  readonly allowsGrants?: boolean;
   /** Release of Android. Default: 15. */
   readonly android?: AndroidVersion;
   /** The phone asks for it on the lock screen, and until then its apps can't be started after a restart. Default: none. */

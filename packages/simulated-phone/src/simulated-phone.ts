@@ -49,7 +49,10 @@ const surpriseDialog: Dialog = {
 };
 
 function identityOf(options: SimulatedPhoneOptions): Identity {
-  const maker = options.profile === undefined ? ownProfile : makerProfiles[options.profile];
+  const profile = options.profile === undefined ? ownProfile : makerProfiles[options.profile];
+  const maker = options.allowsGrants
+    ? { ...profile, refusesGrants: false, clearRefusal: undefined }
+    : profile;
   const version = options.android ?? 15;
   return {
     serial: maker.sharedSerial ?? options.serial,

@@ -55,6 +55,7 @@ describe.each(matrix)('$maker over $way by $source', ({ maker, reach, source }) 
     const phone = await bed.startPreparedPhone({
       serial: 'SIM1',
       uiAutomator2: source === 'uiautomator2',
+      allowsGrants: true,
       ...profileOf(maker),
     });
     const watch = bed.watch(await reach(bed, phone));
