@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
@@ -29,6 +30,20 @@ test('what gives way does so with all that it has started', async () => {
   giveWay(parent.pid ?? 0);
   expect(ids.map((id) => getPriority(id))).toEqual([10, 10]);
 });
+
+test.runIf(existsSync('/proc/self/autogroup'))(
+  'who leads a session gives way with the session, and nobody else does',
+  async () => {
+    const niceOf = (pid: number): number =>
+      Number(/nice (-?\d+)/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1]);
+    const leader = spawn('sleep', ['1000'], { detached: true });
+    const member = spawn('sleep', ['1000']);
+    started.push(leader, member);
+    for (const { pid = 0 } of [leader, member]) giveWay(pid);
+    await expect.poll(() => niceOf(leader.pid ?? 0)).toBe(10);
+    expect(niceOf(member.pid ?? 0)).toBe(0);
+  },
+);
 
 test('work that takes long gives way', async () => {
   const { parent, ids } = await startTwo();

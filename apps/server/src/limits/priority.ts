@@ -1,6 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+
+import { errorCodeOf } from '../error-code.ts';
 
 /**
  * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. What honest
@@ -14,15 +16,42 @@ const shortMs = 250;
 export function giveWayByLength(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
-  const timer = setTimeout(() => giveWay(pid), shortMs).unref();
+  const timer = setTimeout(() => lowerAll(pid), shortMs).unref();
   child.once('exit', () => clearTimeout(timer));
 }
 
 /** Others go before the process and all that it has started. Nothing takes it back. */
 export function giveWay(pid: number): void {
+  lowerAll(pid);
+  // Where the kernel shares the processors among sessions first, a nice value counts within one alone.
+  if (leadsSession(pid)) lowerAutogroup(pid);
+}
+
+/** Of any other process, the session is that of the service. */
+function leadsSession(pid: number): boolean {
+  try {
+    // The name in brackets may have anything in it: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
+    return Number(fields?.[3]) === pid;
+  } catch {
+    return false;
+  }
+}
+
+function lowerAutogroup(pid: number, tries = 5): void {
+  try {
+    writeFileSync(`/proc/${pid}/autogroup`, String(niceOf.process));
+  } catch (error) {
+    // Linux takes one change in a tenth of a second.
+    if (errorCodeOf(error) === 'EAGAIN' && tries > 0)
+      setTimeout(() => lowerAutogroup(pid, tries - 1), 200).unref();
+  }
+}
+
+function lowerAll(pid: number): void {
   for (const thread of threadsOf(pid)) {
     lower(thread, niceOf.process);
-    for (const child of childrenOf(pid, thread)) giveWay(child);
+    for (const child of childrenOf(pid, thread)) lowerAll(child);
   }
 }
 
