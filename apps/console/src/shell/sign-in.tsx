@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { session } from '../api/session.ts';
@@ -38,14 +38,15 @@ function takeLink(): string | undefined {
   return link;
 }
 
+/** Taken before the router begins, which would leave it out of the address that it leads to. */
+let givenLink = takeLink();
+
 function SignInForm({ lead }: { lead: string }) {
   const { signIn, isBusy, problem } = useSignIn();
   const [token, setToken] = useState('');
-  const isStarted = useRef(false);
   useEffect(() => {
-    if (isStarted.current) return;
-    isStarted.current = true;
-    const link = takeLink();
+    const link = givenLink;
+    givenLink = undefined;
     if (link !== undefined) void signIn({ link });
   });
   return (
