@@ -38,6 +38,7 @@ const config: KnipConfig = {
       entry: [
         '**/*.test.ts',
         'console/{figures,screenshots,readme-picture}.ts',
+        'appium-witness/main.ts',
         'fuzz/{main,stall-watch}.ts',
       ],
       project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],
@@ -51,7 +52,7 @@ const config: KnipConfig = {
     interface: true,
     type: true,
   },
-  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip'],
+  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip', 'setpriv'],
 };
 
 export default config;

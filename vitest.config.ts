@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['packages/**/*.test.ts', 'apps/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts'],
+    globalSetup: 'apps/server/src/testing/start-postgres.ts',
     pool: 'forks',
     maxWorkers: 2,
     // For a machine that is busy with other things. What hangs is told sooner by the waits of the tests themselves.

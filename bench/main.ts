@@ -26,6 +26,7 @@ import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
 import { poll } from './rows/poll.ts';
 import { recording } from './rows/recording.ts';
+import { reconnect } from './rows/reconnect.ts';
 import { records } from './rows/records.ts';
 import { storeRecord } from './rows/store-record.ts';
 import { write } from './rows/write.ts';
@@ -45,6 +46,7 @@ const rows = [
   memory,
   hostile,
   findings,
+  reconnect,
   ...driverCalls,
   phonesIdle,
   phonesBusy,

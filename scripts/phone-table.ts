@@ -7,7 +7,7 @@ const makers = ['pixel', 'samsung', 'xiaomi', 'oppo', 'tablet-noname'];
 const ways = ['direct TCP', 'adb server', 'real adbd'];
 const sources = ['uiautomator2', 'dump'];
 
-const missing = await prepareComponents({ adbd: true });
+const missing = await prepareComponents();
 process.env['TEST_ADBD_ROOT'] = findAdbdRoot(missing) ?? '';
 process.env['TEST_MAKERS'] = makers.join(' ');
 

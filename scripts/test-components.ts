@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -20,11 +21,11 @@ const inPath =
     return folders.some((folder) => programs.some((program) => isExecutable(join(folder, program))));
   };
 
-/** The file system of a phone with Debian's adbd, for tests. */
-const ADBD_ROOT = join(import.meta.dirname, '../node_modules/.cache/phalanx-adbd');
-const ADBD_SCRIPT = join(
+const ADBD_SOURCES = join(import.meta.dirname, '../packages/simulated-phone/src/testing/real-adbd');
+/** The file system of a phone with Debian's adbd, for tests. Of other sources it is another one. */
+const ADBD_ROOT = join(
   import.meta.dirname,
-  '../packages/simulated-phone/src/testing/real-adbd/build-root.sh',
+  `../node_modules/.cache/phalanx-adbd-${hashOf('build-root.sh', 'sh.c', 'properties.cpp')}`,
 );
 
 const COMPONENTS: readonly TestComponent[] = [
@@ -47,11 +48,31 @@ const COMPONENTS: readonly TestComponent[] = [
     untested: 'the console, as people use it in a browser',
   },
   {
+    name: 'postgresql',
+    isHere: () => globSync('/usr/lib/postgresql/*/bin/postgres').length > 0,
+    debianPackages: ['postgresql'],
+    untested: 'the service on PostgreSQL instead of SQLite',
+  },
+  {
+    name: 'docker-compose',
+    isHere: inPath('docker-compose'),
+    debianPackages: ['docker-compose'],
+    untested: 'deploy/compose.yaml',
+  },
+  {
+    name: 'systemd-analyze',
+    isHere: inPath('systemd-analyze'),
+    debianPackages: ['systemd'],
+    untested: 'deploy/systemd',
+  },
+  {
     name: 'adbd',
     isHere: () => existsSync(ADBD_ROOT) && canEnterNamespaces(),
     debianPackages: ['gcc', 'g++', 'iproute2'],
     build: async () =>
-      void (await promisify(execFile)(ADBD_SCRIPT, [ADBD_ROOT], { timeout: APT_TIME_LIMIT_MS })),
+      void (await promisify(execFile)(join(ADBD_SOURCES, 'build-root.sh'), [ADBD_ROOT], {
+        timeout: APT_TIME_LIMIT_MS,
+      })),
     untested: "phones whose adbd is real (Debian's, in namespaces of its own, which takes root)",
   },
 ];
@@ -63,9 +84,12 @@ const APT_TIME_LIMIT_MS = 300_000;
 export const findAdbdRoot = (missing: readonly TestComponent[]): string | undefined =>
   missing.some(({ name }) => name === 'adbd') ? undefined : ADBD_ROOT;
 
+/** The same, of a machine that is taken as it is. */
+export const foundAdbdRoot = (): string | undefined => findAdbdRoot(COMPONENTS.filter(isMissing));
+
 /** Installs what is missing where that needs no question (root on Debian), and tells what is missing still. */
-export async function prepareComponents({ adbd }: { adbd: boolean }): Promise<readonly TestComponent[]> {
-  const missing = COMPONENTS.filter((one) => (adbd || one.name !== 'adbd') && isMissing(one));
+export async function prepareComponents(): Promise<readonly TestComponent[]> {
+  const missing = COMPONENTS.filter(isMissing);
   if (missing.length === 0 || process.getuid?.() !== 0 || !isExecutable(APT_GET)) return missing;
   await installWithApt(missing.flatMap((component) => component.debianPackages));
   for (const component of missing) await component.build?.().catch(tellFailure);
@@ -101,6 +125,12 @@ function tellFailure(error: unknown): void {
   console.error(
     `npm test: the installation failed.\n${error instanceof Error ? error.message : String(error)}`,
   );
+}
+
+function hashOf(...names: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const name of names) hash.update(readFileSync(join(ADBD_SOURCES, name)));
+  return hash.digest('hex').slice(0, 12);
 }
 
 function canEnterNamespaces(): boolean {

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { readEntries } from '../apps/server/src/audit/testing/audit-reader.ts';
 import { createApiCaller } from '../apps/server/src/testing/api-caller.ts';
-import { stringAt } from '../apps/server/src/testing/test-server.ts';
+import { stringAt } from '../apps/server/src/testing/string-at.ts';
 import { Program } from './support/program.ts';
 
 const adminToken = `admin-${randomUUID()}-${randomUUID()}`;

@@ -14,6 +14,15 @@ const repository = fileURLToPath(new URL('..', import.meta.url));
 /** Several processes start, and packages come from the network. */
 const timeLimitMs = 600_000;
 
+/** Names of settings of what runs this test. */
+const ofThisRun = /^(npm_|PHALANX_|TEST|VITEST|VITE_|NODE_ENV$|NODE_OPTIONS$)/i;
+/** What the machine says of its network, such as certificates and proxies, belongs to a user's shell. */
+const ofMachine = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value = '']) =>
+    ofThisRun.test(name) ? [] : [[name, value] as const],
+  ),
+);
+
 /** The machine's own Node and npm, not those of the repository. */
 const machinePath = (process.env['PATH'] ?? '')
   .split(path.delimiter)
@@ -35,6 +44,7 @@ async function phalanx(args: readonly string[], cwd = folder): Promise<string> {
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'phalanx-installed-'));
   env = {
+    ...ofMachine,
     PATH: `${at('prefix', 'bin')}${path.delimiter}${machinePath}`,
     HOME: process.env['HOME'] ?? folder,
     XDG_CONFIG_HOME: at('config'),

@@ -18,6 +18,8 @@ export interface HostPlan {
   token: string;
   name: string;
   serials: readonly string[];
+  /** Default: a new one. */
+  hostId?: string;
 }
 
 type Launch = Extract<ServerMessage, { type: 'launch' }>;
@@ -46,6 +48,7 @@ export class SimulatedHost {
   readonly #serials: readonly string[];
   readonly #running = new Map<string, RunReport>();
   readonly #onRecordStored = new Map<string, (missing: MissingCaptures) => void>();
+  #isCut = false;
   #onHeartbeat: () => void = () => undefined;
   #onForgotten: () => void = () => undefined;
 
@@ -56,7 +59,13 @@ export class SimulatedHost {
   }
 
   /** Resolves when the server has taken in the devices. */
-  static async connect({ url, token, name, serials }: HostPlan): Promise<SimulatedHost> {
+  static async connect({
+    url,
+    token,
+    name,
+    serials,
+    hostId = randomUUID(),
+  }: HostPlan): Promise<SimulatedHost> {
     const socket = new WebSocket(new URL(hostConnectPath, url), {
       perMessageDeflate: false,
       headers: { authorization: `Bearer ${token}` },
@@ -66,10 +75,12 @@ export class SimulatedHost {
       socket.once('error', reject);
     });
     socket.on('error', (error) => console.error(`${name}: ${error.message}`));
-    socket.on('close', (code, reason) => console.error(`${name}: closed with ${code} ${reason.toString()}`));
     const host = new SimulatedHost(socket, serials);
+    socket.on('close', (code, reason) => {
+      if (!host.#isCut) console.error(`${name}: closed with ${code} ${reason.toString()}`);
+    });
     const devices = serials.map(report);
-    const hello = { host_id: randomUUID(), host_name: name, devices, runs: [] };
+    const hello = { host_id: hostId, host_name: name, devices, runs: [] };
     host.send({ type: 'hello', protocol_version: hostProtocolVersion, ...hello });
     // Messages are handled in order: with the answer to this one, the devices are known.
     await host.beat();
@@ -78,6 +89,12 @@ export class SimulatedHost {
 
   get runIds(): string[] {
     return [...this.#running.keys()];
+  }
+
+  /** As when its network fails. */
+  cut(): void {
+    this.#isCut = true;
+    this.#socket.terminate();
   }
 
   /** Confirms all devices. Resolves with the server's answer. */

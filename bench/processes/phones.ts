@@ -1,21 +1,38 @@
 import { sampleApps, startSimulatedPhone } from '@phalanx/simulated-phone';
+import { startRealAdbd, type RealAdbd } from '@phalanx/simulated-phone/testing/real-adbd';
 import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { largeAppOf } from '../phones/large-app.ts';
 import { layCable } from '../phones/slow-cable.ts';
 
+let adbds: readonly RealAdbd[] = [];
+
 answerParent({
-  /** Simulated phones, for other processes to drive: their work is not the host's. Returns their ports. */
+  /**
+   * Simulated phones, for other processes to drive: their work is not the host's. With `adbdRoot` a real adbd stands
+   * before each. Returns their ports.
+   */
   start: command(
-    Type.Object({ count: Type.Integer(), roundTripMs: Type.Number(), nodes: Type.Integer() }),
-    async ({ count, roundTripMs, nodes }) => {
+    Type.Object({
+      count: Type.Integer(),
+      roundTripMs: Type.Number(),
+      nodes: Type.Integer(),
+      adbdRoot: Type.Optional(Type.String()),
+    }),
+    async ({ count, roundTripMs, nodes, adbdRoot }) => {
       const serials = Array.from({ length: count }, (_, index) => `phone-${index}`);
       const apps = [...sampleApps, largeAppOf(nodes)];
       const phones = await Promise.all(serials.map((serial) => startSimulatedPhone({ serial, apps })));
+      if (adbdRoot !== undefined) {
+        adbds = await Promise.all(phones.map((phone) => startRealAdbd(phone, adbdRoot)));
+        return adbds.map(({ port }) => port);
+      }
       return roundTripMs === 0
         ? phones.map(({ port }) => port)
         : Promise.all(phones.map((phone) => layCable(phone, roundTripMs)));
     },
   ),
+  /** What a real adbd leaves on the machine goes. */
+  stop: command(Type.Object({}), () => Promise.all(adbds.map((adbd) => adbd.stop()))),
 });

@@ -1,16 +1,12 @@
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import { transform } from 'esbuild';
 import { Type } from 'typebox';
 
-import { GitRepository, noObject } from '../../apps/server/src/git/git-repository.ts';
-import { prepareGit } from '../../apps/server/src/git/prepare-git.ts';
+import { noObject } from '../../apps/server/src/git/git-objects.ts';
 import { runGit } from '../../apps/server/src/git/run-git.ts';
-import { fileMode } from '../../apps/server/src/git/tree.ts';
-import { buildTree, withEntry } from '../../apps/server/src/git/tree-paths.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { changedContent, changedPath, sampleFiles } from '../projects/sample-project.ts';
 import { openRawChecker, type RawChecker } from '../projects/raw-checker.ts';
+import { RawGit, type RawTree } from '../projects/raw-git.ts';
 
 const ref = 'refs/heads/main';
 const who = { NAME: 'bench', EMAIL: 'bench@phalanx.invalid' };
@@ -22,20 +18,14 @@ const environment = Object.fromEntries(
 
 interface RawProject {
   checker: RawChecker;
-  repository: GitRepository;
-  tree: string | undefined;
+  repository: RawGit;
+  root: RawTree;
+  known: Map<RawTree, string>;
+  tree: string;
   head: string | undefined;
 }
 
 let project: RawProject | undefined;
-
-async function openRepository(folder: string): Promise<GitRepository> {
-  const git = await prepareGit(path.join(folder, 'git'), process.env['PATH'] ?? '');
-  const gitDir = path.join(folder, 'raw.git');
-  await mkdir(path.join(gitDir, 'refs'), { recursive: true });
-  await runGit(git, ['init', '--bare', '--quiet', '--template=', gitDir], { gitDir });
-  return new GitRepository(git, gitDir);
-}
 
 function getProject(): RawProject {
   if (project === undefined) throw new Error('open comes first');
@@ -53,18 +43,31 @@ function emit(content: string): Promise<unknown> {
   return transform(content, { ...options, loader: 'ts' });
 }
 
+/** Puts an entry at a path; the folders above it are to be written again. */
+function put({ root, known }: Pick<RawProject, 'root' | 'known'>, name: string, id: string): void {
+  const segments = name.split('/');
+  let folder = root;
+  known.delete(folder);
+  for (const segment of segments.slice(0, -1)) {
+    const found = folder.get(segment);
+    const below: RawTree = found === undefined || typeof found === 'string' ? new Map() : found;
+    folder.set(segment, below);
+    folder = below;
+    known.delete(folder);
+  }
+  folder.set(segments.at(-1) ?? '', id);
+}
+
 /** One blob, the folders above it, one ref: safe on the disk like a write of the service. */
 async function store(open: RawProject, content: string): Promise<void> {
-  const { repository } = open;
-  const id = await repository.writeBlob(content);
-  const before = open.tree;
-  open.tree = await withEntry(repository, before, changedPath, { mode: fileMode, id });
-  await repository.updateRef('refs/phalanx/saved', open.tree ?? noObject, before ?? noObject);
+  const { repository, root, known, tree } = open;
+  put(open, changedPath, await repository.writeBlob(content));
+  open.tree = await repository.writeTree(root, known);
+  await repository.updateRef('refs/phalanx/saved', open.tree, tree);
 }
 
 async function commit(open: RawProject): Promise<void> {
   const { repository, tree, head } = open;
-  if (tree === undefined) throw new Error('nothing was written yet');
   const args = ['commit-tree', tree, ...(head === undefined ? [] : ['-p', head]), '-m', 'bench'];
   const { stdout } = await runGit(repository.git, args, { gitDir: repository.gitDir, environment });
   open.head = stdout.toString().trim();
@@ -77,15 +80,15 @@ answerParent({
     Type.Object({ folder: Type.String(), files: Type.Integer() }),
     async ({ folder, files: count }) => {
       const files = sampleFiles(count);
-      const repository = await openRepository(folder);
+      const repository = await RawGit.open(folder);
       // What the other files hold does not matter to git.
       const id = await repository.writeBlob('the same in all files');
-      const tree = await buildTree(
-        repository,
-        new Map(Array.from(files.keys(), (name) => [name, { mode: fileMode, id }])),
-      );
-      project = { checker: await openRawChecker(files), repository, tree, head: undefined };
-      await repository.updateRef('refs/phalanx/saved', tree ?? noObject, noObject);
+      const root: RawTree = new Map();
+      const known = new Map<RawTree, string>();
+      for (const name of files.keys()) put({ root, known }, name, id);
+      const tree = await repository.writeTree(root, known);
+      project = { checker: await openRawChecker(files), repository, root, known, tree, head: undefined };
+      await repository.updateRef('refs/phalanx/saved', tree, noObject);
     },
   ),
   /** Checks, emits and stores a changed file, one after the other. Returns how long each took, in ms. */

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 
 import { encodeBatch } from '../../apps/server/src/logs/log-batch.ts';
 import { IncreasingIds } from '../../apps/server/src/uuid-v7.ts';
-import { LogSegment } from '../../apps/server/src/logs/segment-store.ts';
+import { LogSegment } from '../../apps/server/src/logs/segments/segment-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';
 

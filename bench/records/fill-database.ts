@@ -25,7 +25,7 @@ export async function fillDatabase({ dataDir, token, records }: Filling): Promis
 }
 
 async function addOwner(file: string, token: string): Promise<string> {
-  const database = await openDatabase(file);
+  const database = await openDatabase({ file });
   try {
     const access = createAccessStore(database);
     const deeds = { done: async () => undefined };

@@ -20,7 +20,7 @@ interface Last {
  */
 export async function fillTallies(file: string, plan: FillPlan): Promise<void> {
   const lists = addRoots(file, plan);
-  const database = await openDatabase(file);
+  const database = await openDatabase({ file });
   try {
     await database.transaction().execute(async (transaction: Db) => {
       for (const { list, last } of lists) await addToTallies(transaction, [list], last);

@@ -3,10 +3,12 @@
  * Baseline: the same request on a socket that is kept open over the same ADB library, whose answer is only counted.
  *
  * Fair because each drives a simulated phone of its own in another process, in turns, and the phone takes the same for
- * both. `far-…` have 20 ms between host and phone: who asked twice would take twice as long.
+ * both. `screen` and `tap` go through Debian's adbd where `npm test` has set it up. `far-…` have 20 ms between host and
+ * phone: who asked twice would take twice as long.
  */
 import { Type } from 'typebox';
 
+import { foundAdbdRoot } from '../../scripts/test-components.ts';
 import { interleave } from '../harness/rounds.ts';
 import type { Row, RowResult } from '../harness/row.ts';
 import type { Stage } from '../harness/stage.ts';
@@ -16,6 +18,8 @@ interface Calls {
   readonly title: string;
   readonly what: 'tree' | 'tap';
   readonly roundTripMs: number;
+  /** Whether a real adbd stands before the phones, where there is one. */
+  readonly throughAdbd: boolean;
   /** Of the tree that is read; 0: the home screen. */
   readonly nodes: number;
   readonly count: number;
@@ -28,7 +32,9 @@ const rounds = 7;
 async function measure(stage: Stage, calls: Calls): Promise<RowResult> {
   const phones = await stage.start('phones');
   const { roundTripMs, nodes, what, count } = calls;
-  const ports = await phones.call('start', { count: 2, roundTripMs, nodes }, Type.Array(Type.Integer()));
+  const adbdRoot = calls.throughAdbd ? foundAdbdRoot() : undefined;
+  const wanted = { count: 2, roundTripMs, nodes, ...(adbdRoot === undefined ? {} : { adbdRoot }) };
+  const ports = await phones.call('start', wanted, Type.Array(Type.Integer()));
   const driver = await stage.start('driver');
   const opening = { ports, dataDir: await stage.folder(), isLarge: nodes > 0 };
   await driver.call('open', opening, Type.Unknown());
@@ -39,10 +45,12 @@ async function measure(stage: Stage, calls: Calls): Promise<RowResult> {
     figure: () => time('driver'),
     baseline: () => time('bare'),
   });
-  const trips = roundTripMs === 0 ? [] : [`round trips: ${(measured.figure / roundTripMs).toFixed(2)}`];
+  await phones.call('stop', {}, Type.Unknown());
+  const notes = roundTripMs === 0 ? [] : [`round trips: ${(measured.figure / roundTripMs).toFixed(2)}`];
+  if (calls.throughAdbd) notes.push(adbdRoot === undefined ? 'without a real adbd' : "through Debian's adbd");
   const { most } = calls;
   const targets = most === undefined ? [] : [{ of: 'ratio', bound: 'at most', value: most } as const];
-  return { ...measured, unit: 'ms', targets, notes: trips };
+  return { ...measured, unit: 'ms', targets, notes };
 }
 
 const rowOf = (calls: Calls): Row => ({
@@ -52,12 +60,18 @@ const rowOf = (calls: Calls): Row => ({
   measure: (stage) => measure(stage, calls),
 });
 
-const near = { roundTripMs: 0, nodes: 0, count: 200, most: 1.3 };
-const far = { roundTripMs: 20, nodes: 0, count: 20, most: 1.3 };
+const near = { throughAdbd: false, roundTripMs: 0, nodes: 0, count: 200, most: 1.3 };
+const far = { throughAdbd: false, roundTripMs: 20, nodes: 0, count: 20, most: 1.3 };
 
 export const driverCalls: readonly Row[] = [
-  rowOf({ ...near, name: 'screen', what: 'tree', title: 'screen.content through the driver' }),
-  rowOf({ ...near, name: 'tap', what: 'tap', title: 'a tap through the driver' }),
+  rowOf({
+    ...near,
+    throughAdbd: true,
+    name: 'screen',
+    what: 'tree',
+    title: 'screen.content through the driver',
+  }),
+  rowOf({ ...near, throughAdbd: true, name: 'tap', what: 'tap', title: 'a tap through the driver' }),
   rowOf({ ...far, name: 'far-screen', what: 'tree', title: 'screen.content over a cable of 20 ms' }),
   rowOf({ ...far, name: 'far-tap', what: 'tap', title: 'a tap over a cable of 20 ms' }),
   rowOf({

@@ -10,11 +10,11 @@ import type { Attack, Ground } from '../attacks/attack.ts';
 import { gitAttacks } from '../attacks/git-attacks.ts';
 import { heldByTests } from '../attacks/held-by-tests.ts';
 import { requestAttacks } from '../attacks/request-attacks.ts';
-import type { BenchProcess } from '../harness/bench-process.ts';
 import type { Row, RowResult } from '../harness/row.ts';
 import type { Stage } from '../harness/stage.ts';
 import { ask, listDeviceIds, type Api } from '../http/api.ts';
 import { createProject } from '../projects/push-project.ts';
+import { longestDuring } from './longest-during.ts';
 import { startServerWithHosts } from './server-with-hosts.ts';
 
 const quietMs = 5000;
@@ -47,16 +47,6 @@ export const findings: Row = {
 };
 
 const byFinding = (one: Attack, other: Attack): number => Number(one.finding) - Number(other.finding);
-
-async function longestDuring(watch: BenchProcess, api: Api, work: () => Promise<unknown>): Promise<number> {
-  await watch.call('begin', api, Type.Unknown());
-  try {
-    await work();
-  } finally {
-    await sleep(100);
-  }
-  return watch.call('end', {}, Type.Number());
-}
 
 /** A user of their own, with a phone and a project. */
 async function groundOf(stage: Stage, admin: Api): Promise<Ground> {

@@ -1,40 +1,27 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 
-import { Service } from '../user-ways/service.ts';
 import { findViolations } from './support/axe.ts';
-import { openBrowser, openWindow, signIn } from './support/browser.ts';
-import { hasChromium, story } from './support/story.ts';
+import { openWindow, signIn } from './support/browser.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
 import { fillService } from './support/fill-service.ts';
-import { pagesOf } from './support/pages.ts';
+import { type ConsolePage, emptyPages, pagesOf } from './support/pages.ts';
 
 const sizes = [
   { width: 1280, height: 800 },
   { width: 390, height: 844 },
 ];
 const mostFirstLoadBytes = 250_000;
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  if (!hasChromium) return;
-  service = await Service.start(3);
-  browser = await openBrowser();
-});
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+const here = stage(3);
 
 story(
   'every page and dialog is accessible, light and dark, wide and narrow, and keeps to its policy',
   async () => {
-    const places = await fillService(service);
-    const { page, problems } = await openWindow(browser);
-    await signIn(page, service.url, service.token);
+    const { page, problems } = await openWindow(here.browser);
+    await signIn(page, here.service.url, here.service.token);
     const found: string[] = [];
-    for (const { title, open } of pagesOf(places)) {
-      await open(page, service.url);
+    const look = async ({ title, open }: ConsolePage): Promise<void> => {
+      await open(page, here.service.url);
       for (const viewport of sizes)
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.setViewportSize(viewport);
@@ -47,14 +34,16 @@ story(
           if (overflow > 0) found.push(`${title} ${viewport.width}: ${overflow} pixels too wide`);
         }
       await page.setViewportSize(sizes[0] ?? { width: 1280, height: 800 });
-    }
+    };
+    for (const one of emptyPages) await look(one);
+    for (const one of pagesOf(await fillService(here.service))) await look(one);
     expect(found).toEqual([]);
     expect(problems).toEqual([]);
   },
 );
 
 story('the first page is small, and its files are for ever', async () => {
-  const { page } = await openWindow(browser);
+  const { page } = await openWindow(here.browser);
   const sizesOf: number[] = [];
   page.on('response', (response) => {
     const { pathname } = new URL(response.url());
@@ -65,7 +54,7 @@ story('the first page is small, and its files are for ever', async () => {
     });
     sizesOf.push(Number(response.headers()['content-length']));
   });
-  await signIn(page, service.url, service.token);
+  await signIn(page, here.service.url, here.service.token);
   await page.getByText('Redmi Note 13').waitFor();
   expect(sizesOf.length).toBeGreaterThan(2);
   expect(sizesOf.reduce((sum, size) => sum + size, 0)).toBeLessThan(mostFirstLoadBytes);

@@ -1,36 +1,23 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 
-import { Service } from '../user-ways/service.ts';
 import { findViolations } from './support/axe.ts';
-import { openBrowser, openWindow, signIn, type Watched } from './support/browser.ts';
+import { openConsole, openWindow, signIn } from './support/browser.ts';
 import { paste } from './support/paste.ts';
-import { hasChromium, story } from './support/story.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
 
 const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url);
-let service: Service;
-let browser: Browser;
-let author: Watched;
-
-beforeAll(async () => {
-  if (!hasChromium) return;
-  service = await Service.start(2);
-  browser = await openBrowser();
-  author = await openWindow(browser);
-});
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+const here = stage(2);
 
 story('from the first sign-in to a record that is solved for everybody', async () => {
+  const author = await openWindow(here.browser);
   const { page } = author;
-  await page.goto(`${service.url}/`);
+  await openConsole(page, here.service.url);
   await page.getByLabel('API token').fill('phx_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('alert').getByText('The token').waitFor();
-  await signIn(page, service.url, service.token);
+  await signIn(page, here.service.url, here.service.token);
 
   // A sample leads to a project that runs.
   await page.getByRole('link', { name: 'Phalanx: first steps' }).click();
@@ -95,6 +82,16 @@ story('from the first sign-in to a record that is solved for everybody', async (
     .getByRole('button', { name: /main\.ts:\d+/ })
     .first();
   await line.waitFor();
+  // However long a line is, and however narrow its place: nothing is written over it.
+  await page.getByRole('button', { name: 'Unwrap' }).click();
+  await line.waitFor();
+  const isApart = line.evaluate((button) => {
+    const [end, start] = [button.parentElement, button.parentElement?.nextElementSibling].map((part) =>
+      part?.getBoundingClientRect(),
+    );
+    return end !== undefined && start !== undefined && end.right <= start.left;
+  });
+  expect(await isApart).toBe(true);
   const place = Number((await line.textContent())?.split(':')[1]);
   await line.click();
   await page.locator('.cm-activeLineGutter', { hasText: new RegExp(`^${place}$`) }).waitFor();
@@ -114,8 +111,8 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByLabel('Time').selectOption('');
   await page.getByLabel('Phone').selectOption('');
   await page.getByText('of 2').waitFor();
-  const { page: colleague, problems } = await openWindow(browser);
-  await signIn(colleague, service.url, service.token);
+  const { page: colleague, problems } = await openWindow(here.browser);
+  await signIn(colleague, here.service.url, here.service.token);
   await colleague.getByRole('link', { name: 'Review' }).click();
   await colleague.getByText('1 of 2').waitFor();
   await page.getByRole('treeitem').first().waitFor();

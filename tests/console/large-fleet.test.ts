@@ -48,7 +48,7 @@ story('a thousand phones are found, chosen and stopped, and one that goes is tol
   await page.getByLabel('Select all').click();
   await page.getByText(`${phones} selected`).waitFor();
   await page.getByRole('button', { name: 'Stop…' }).click();
-  await page.getByRole('button', { name: 'Stop 0 runs' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop', exact: true }).click();
   await page
     .getByRole('region', { name: 'Outcome on each phone' })
     .getByText('nothing ran')

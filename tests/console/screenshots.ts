@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { Service } from '../user-ways/service.ts';
 import { openBrowser, openWindow, signIn } from './support/browser.ts';
 import { fillService } from './support/fill-service.ts';
-import { pagesOf } from './support/pages.ts';
+import { type ConsolePage, emptyPages, pagesOf } from './support/pages.ts';
 
 const sizes = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } };
 const themes = ['light', 'dark'] as const;
@@ -21,11 +21,13 @@ try {
 }
 
 async function shootAll(browser: Browser): Promise<void> {
-  try {
-    const places = await fillService(service);
+  const shootEach = async (pages: readonly ConsolePage[]): Promise<void> => {
     for (const [size, viewport] of Object.entries(sizes))
-      for (const theme of themes)
-        await shoot(browser, `${size}-${theme}`, { viewport, theme }, pagesOf(places));
+      for (const theme of themes) await shoot(browser, `${size}-${theme}`, { viewport, theme }, pages);
+  };
+  try {
+    await shootEach(emptyPages);
+    await shootEach(pagesOf(await fillService(service)));
   } finally {
     await browser.close();
   }
@@ -40,7 +42,7 @@ async function shoot(
   opened: Browser,
   name: string,
   { viewport, theme }: Look,
-  pages: ReturnType<typeof pagesOf>,
+  pages: readonly ConsolePage[],
 ): Promise<void> {
   const isNarrow = viewport.width < 720;
   const look = { viewport, colorScheme: theme, isMobile: isNarrow, hasTouch: isNarrow };

@@ -1,32 +1,24 @@
 import type { UiNode } from '@phalanx/protocol';
-import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 
 import { until } from '@phalanx/cli/testing/until';
-import { Service } from '../user-ways/service.ts';
 import { findViolations } from './support/axe.ts';
-import { openBrowser, openWindow, signIn, type Watched } from './support/browser.ts';
-import { paste } from './support/paste.ts';
-import { hasChromium, story } from './support/story.ts';
+import { openWindow, signIn, type Watched } from './support/browser.ts';
+import { writeAtEnd } from './support/paste.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
 
-let service: Service;
-let browser: Browser;
-
-beforeAll(async () => {
-  if (!hasChromium) return;
-  service = await Service.start(1);
-  browser = await openBrowser();
-});
-afterAll(async () => {
-  await browser?.close();
-  await service?.stop();
-});
+const here = stage(1);
 
 /** A user with a token of their own. */
 async function createUser(name: string): Promise<{ id: string; token: string; tokenId: string }> {
-  const { user } = await service.call('POST', '/api/v2/users', { name });
+  const { user } = await here.service.call('POST', '/api/v2/users', { name });
   const { id } = user as { id: string };
-  const { token, secret } = await service.call('POST', '/api/v2/tokens', { name: 'laptop', user_id: id });
+  const { token, secret } = await here.service.call('POST', '/api/v2/tokens', {
+    name: 'laptop',
+    user_id: id,
+  });
   return { id, token: String(secret), tokenId: (token as { id: string }).id };
 }
 
@@ -34,29 +26,18 @@ const opened: Watched[] = [];
 const problems = (): string[] => opened.flatMap((window) => window.problems);
 
 async function openAs(token: string, place: string): Promise<Page> {
-  const window = await openWindow(browser);
+  const window = await openWindow(here.browser);
   opened.push(window);
   const { page } = window;
-  await signIn(page, service.url, token);
-  await page.goto(`${service.url}${place}`);
+  await signIn(page, here.service.url, token);
+  await page.goto(`${here.service.url}${place}`);
   return page;
 }
 
-async function type(page: Page, text: string): Promise<void> {
-  await page.locator('.cm-content').click();
-  await page.keyboard.press('Control+End');
-  await paste(page, text);
-}
-
-const textOf = async (projectId: string): Promise<string> =>
-  String((await service.call('GET', `/api/v2/automation/file/${projectId}?path=main.ts`))['content']);
-
 story('two editors of a file, and one who may only look', async () => {
-  const projectId = await service.createProject('Shared');
-  const path = `/api/v2/automation/file/${projectId}`;
-  await service.call('PUT', path, { path: 'main.ts', content: "console.log('one');\n" });
+  const projectId = await here.service.createProject('Shared', { 'main.ts': "console.log('one');\n" });
   const [ada, bob, eve] = [await createUser('Ada'), await createUser('Bob'), await createUser('Eve')];
-  const owner = await openAs(service.token, `/projects/${projectId}`);
+  const owner = await openAs(here.service.token, `/projects/${projectId}`);
   await owner.getByRole('button', { name: 'Share' }).click();
   for (const name of ['Ada', 'Bob']) {
     await owner.getByLabel('User name').fill(name);
@@ -74,59 +55,55 @@ story('two editors of a file, and one who may only look', async () => {
   ];
   await first.locator('.cm-content').getByText('one').waitFor();
   await second.locator('.cm-content').getByText('one').waitFor();
-  await type(first, "console.log('of Ada');\n");
+  await writeAtEnd(first, "console.log('of Ada');\n");
   await first.keyboard.press('Control+s');
   await first.getByText(/^Saved at/).waitFor();
-  await type(second, "console.log('of Bob');\n");
+  await writeAtEnd(second, "console.log('of Bob');\n");
   await second.keyboard.press('Control+s');
   await second.getByText('Somebody else has saved this file').waitFor();
-  expect(await textOf(projectId)).toContain('of Ada');
+  expect(await here.service.readFile(projectId, 'main.ts')).toContain('of Ada');
   await second.getByRole('button', { name: 'Show theirs' }).click();
   await second.getByRole('region', { name: 'Their text' }).getByText('of Ada').waitFor();
   await second.getByRole('button', { name: 'Save mine over it' }).click();
   await second.getByText(/^Saved at/).waitFor();
-  expect(await textOf(projectId)).toContain('of Bob');
+  expect(await here.service.readFile(projectId, 'main.ts')).toContain('of Bob');
 
   const viewer = await openAs(eve.token, `/projects/${projectId}`);
   await viewer.locator('.cm-content').getByText('of Bob').waitFor();
   const save = viewer.getByRole('button', { name: 'Save' });
   expect(await save.getAttribute('aria-disabled')).toBe('true');
   expect(await save.getAttribute('title')).toBe('The project is shared with you for looking only.');
-  await type(viewer, 'nothing comes of it');
+  await writeAtEnd(viewer, 'nothing comes of it');
   expect(await viewer.locator('.cm-content').textContent()).not.toContain('nothing comes of it');
 });
 
 story('a lost connection and a revoked token lose nothing that was typed', async () => {
-  const projectId = await service.createProject('Kept');
-  await service.call('PUT', `/api/v2/automation/file/${projectId}`, {
-    path: 'main.ts',
-    content: '// begin\n',
-  });
+  const projectId = await here.service.createProject('Kept', { 'main.ts': '// begin\n' });
   const { id, token, tokenId } = await createUser('Grace');
-  await service.call('PUT', `/api/v2/automation-project/${projectId}/members/${id}`, {
+  await here.service.call('PUT', `/api/v2/automation-project/${projectId}/members/${id}`, {
     role: 'shared_editor',
   });
-  const { page, context } = await openWindow(browser);
-  await signIn(page, service.url, token);
-  await page.goto(`${service.url}/projects/${projectId}`);
+  const { page, context } = await openWindow(here.browser);
+  await signIn(page, here.service.url, token);
+  await page.goto(`${here.service.url}/projects/${projectId}`);
   await page.getByText('Live').waitFor();
   await page.locator('.cm-content').getByText('begin').waitFor();
 
   await context.setOffline(true);
-  await type(page, '// typed without a connection\n');
+  await writeAtEnd(page, '// typed without a connection\n');
   await page.keyboard.press('Control+s');
   await page.getByText('The service does not answer.').waitFor();
   await context.setOffline(false);
   await page.keyboard.press('Control+s');
   await page.getByText(/^Saved at/).waitFor();
-  expect(await textOf(projectId)).toContain('typed without a connection');
+  expect(await here.service.readFile(projectId, 'main.ts')).toContain('typed without a connection');
 
-  await type(page, '// typed before the token went\n');
+  await writeAtEnd(page, '// typed before the token went\n');
   await page.getByText('Unsaved, kept in this browser').waitFor();
-  await service.call('DELETE', `/api/v2/tokens/${tokenId}`, {});
+  await here.service.call('DELETE', `/api/v2/tokens/${tokenId}`, {});
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await again.waitFor();
-  const { secret } = await service.call('POST', '/api/v2/tokens', { name: 'new', user_id: id });
+  const { secret } = await here.service.call('POST', '/api/v2/tokens', { name: 'new', user_id: id });
   await again.getByLabel('API token').fill(String(secret));
   await again.getByRole('button', { name: 'Sign in' }).click();
   await again.waitFor({ state: 'detached' });
@@ -134,11 +111,11 @@ story('a lost connection and a revoked token lose nothing that was typed', async
   await page.locator('.cm-content').click();
   await page.keyboard.press('Control+s');
   await page.getByText(/^Saved at/).waitFor();
-  expect(await textOf(projectId)).toContain('typed before the token went');
+  expect(await here.service.readFile(projectId, 'main.ts')).toContain('typed before the token went');
 });
 
 story('a launch from the fleet tells what became of it on each phone', async () => {
-  const page = await openAs(service.token, '/devices');
+  const page = await openAs(here.service.token, '/devices');
   await page.getByText('SIM0001').waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('x');
@@ -153,14 +130,13 @@ story('a launch from the fleet tells what became of it on each phone', async () 
 });
 
 story('a run is followed while it writes, and stopped', async () => {
-  const projectId = await service.createProject('Endless');
   const content =
     "for (let line = 1; ; line += 1) {\n  console.log('line', line);\n  await agent.actions.waitForText('never', { timeoutMs: 50 }).catch(() => console.warn('not there'));\n}\n";
-  await service.call('PUT', `/api/v2/automation/file/${projectId}`, { path: 'main.ts', content });
-  const [deviceId] = await service.readyDevices(1);
+  const projectId = await here.service.createProject('Endless', { 'main.ts': content });
+  const [deviceId] = await here.service.readyDevices(1);
   const body = { automationId: projectId, command: 'start', device_ids: [deviceId] };
-  const page = await openAs(service.token, '/runs');
-  await service.call('POST', '/api/v2/devices/launchAutomation', body);
+  const page = await openAs(here.service.token, '/runs');
+  await here.service.call('POST', '/api/v2/devices/launchAutomation', body);
   await page.getByRole('link', { name: 'Endless' }).click();
   const lines = page.getByRole('log');
   await lines.getByText('line 3', { exact: true }).waitFor();
@@ -169,7 +145,7 @@ story('a run is followed while it writes, and stopped', async () => {
   expect(await lines.getByText('line 1', { exact: true }).count()).toBe(0);
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByText('stopped').first().waitFor();
-  await page.goto(`${service.url}/devices/${deviceId}`);
+  await page.goto(`${here.service.url}/devices/${deviceId}`);
   await page.getByText('The phone is ready.').first().waitFor();
 });
 
@@ -177,7 +153,7 @@ const form = 'dev.phalanx.sample.form';
 
 /** The nodes of what a phone shows, by the text or ID that they have. */
 async function nodesOf(deviceId: string) {
-  const { screen } = await service.call('GET', `/api/v2/devices/${deviceId}/screen?width=200`);
+  const { screen } = await here.service.call('GET', `/api/v2/devices/${deviceId}/screen?width=200`);
   const { tree, width, height } = screen as { tree: { root: UiNode }; width: number; height: number };
   const all = (node: UiNode): UiNode[] => [node, ...(node.children ?? []).flatMap(all)];
   const find = (name: string): UiNode | undefined =>
@@ -201,10 +177,10 @@ const shows = (deviceId: string, name: string, text?: string): Promise<unknown> 
   });
 
 story('a phone is shared, taken in hand, touched, and given back', async () => {
-  const [deviceId = ''] = await service.readyDevices(1);
+  const [deviceId = ''] = await here.service.readyDevices(1);
   const place = `/devices/${deviceId}?tab=control`;
   const bea = await createUser('Bea');
-  const owner = await openAs(service.token, place);
+  const owner = await openAs(here.service.token, place);
   await owner.getByRole('button', { name: 'Share' }).click();
   await owner.getByLabel('User name').fill('Bea');
   expect(await findViolations(owner)).toEqual([]);
@@ -223,7 +199,10 @@ story('a phone is shared, taken in hand, touched, and given back', async () => {
   expect(await findViolations(owner)).toEqual([]);
 
   // Touches, keys and text arrive, in their order.
-  await service.call('POST', `/api/v2/devices/${deviceId}/input`, { type: 'launch_app', package_name: form });
+  await here.service.call('POST', `/api/v2/devices/${deviceId}/input`, {
+    type: 'launch_app',
+    package_name: form,
+  });
   await shows(deviceId, 'Registration');
   await phone.click({ position: await placeIn(phone, deviceId, 'name') });
   await phone.pressSequentially('Ada Lovelace', { delay: 5 });

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 
+import { Cable } from '../support/cable.ts';
 import type { Lie } from './phone-lies.ts';
 
 const headerBytes = 24;
@@ -10,29 +10,24 @@ const lengthAt = 12;
 /** A simulated phone on whose way to the host ADB messages become lies. */
 export class LyingPhone {
   readonly host = '127.0.0.1';
+  readonly port: number;
   readonly #phone: SimulatedPhone;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
+  readonly #cable: Cable;
   #lies: Iterator<Lie> = [].values();
   /** Messages that took a lie. */
   told = 0;
 
-  private constructor(phone: SimulatedPhone) {
+  private constructor(phone: SimulatedPhone, cable: Cable) {
     this.#phone = phone;
-    this.#server = createServer((near) => this.#join(near, connect({ host: phone.host, port: phone.port })));
+    this.#cable = cable;
+    this.port = Number(new URL(cable.url).port);
   }
 
   static async start(serial: string): Promise<LyingPhone> {
-    const lying = new LyingPhone(await startSimulatedPhone({ serial }));
-    lying.#server.listen(0, lying.host);
-    await once(lying.#server, 'listening');
+    const phone = await startSimulatedPhone({ serial });
+    const carry = (near: Socket, far: Socket): void => lying.#carry(near, far);
+    const lying = new LyingPhone(phone, await Cable.to(`http://${phone.host}:${phone.port}`, carry));
     return lying;
-  }
-
-  get port(): number {
-    // A TCP server's address is never a text.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return (this.#server.address() as AddressInfo).port;
   }
 
   /** Each message of the phone takes one of them; afterwards it speaks the truth. */
@@ -41,21 +36,11 @@ export class LyingPhone {
   }
 
   async stop(): Promise<void> {
-    this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    this.#cable.close();
     await this.#phone.stop();
   }
 
-  #join(near: Socket, far: Socket): void {
-    for (const socket of [near, far]) {
-      this.#sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        near.destroy();
-        far.destroy();
-      });
-    }
+  #carry(near: Socket, far: Socket): void {
     near.pipe(far);
     let rest: Buffer = Buffer.alloc(0);
     far.on('data', (chunk: Buffer) => {

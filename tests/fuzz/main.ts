@@ -1,31 +1,19 @@
-// npm run fuzz [-- --requests N] [-- --frames N] [-- --pushes N] [-- --lies N] [-- --seed N] [-- --at-once N]
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { batchSize, describeViolation, fuzzApi, statusTable, type Outcome } from './campaign.ts';
 import { fuzzHosts } from './host-campaign.ts';
 import { fuzzPhone, PhoneWorld } from './phone-campaign.ts';
+import { readOptions } from './options.ts';
 import { fuzzPushes } from './push-campaign.ts';
 import { World } from './world.ts';
 
-const { values } = parseArgs({
-  options: {
-    requests: { type: 'string', default: '1000000' },
-    /** Of hosts, a batch of a thousand at a time. */
-    frames: { type: 'string', default: '100000' },
-    pushes: { type: 'string', default: '2000' },
-    /** Of a phone. */
-    lies: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: '1' },
-    'at-once': { type: 'string', default: '8' },
-  },
-});
+const options = readOptions(process.argv.slice(2));
 const told = { every: 20 * batchSize, stallMs: 250, checkEvery: 10 };
 const Answer = Compile(Type.Object({ ms: Type.Number(), isAnswered: Type.Boolean() }));
 
@@ -91,25 +79,25 @@ const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 const outcome = await fuzzApi(world, {
   signal: stop.signal,
-  seed: Number(values.seed),
-  requests: Number(values.requests),
-  atOnce: Number(values['at-once']),
+  seed: options.seed,
+  requests: options.requests,
+  atOnce: options['at-once'],
   checkEvery: told.checkEvery,
   onBatch: tell,
 }).finally(() => watch.disconnect());
 console.log(`${statusTable(outcome)}\n${outcome.succeeded.size} operations have succeeded\n${String(waits)}`);
 const others: string[] = [];
 let frames = 0;
-for (; frames < Number(values.frames) && !stop.signal.aborted; frames += batchSize)
-  others.push(...(await fuzzHosts(world, { seed: Number(values.seed) + frames, frames: batchSize })));
-const pushed = await fuzzPushes(world, { seed: Number(values.seed), pushes: Number(values.pushes) });
+for (; frames < options.frames && !stop.signal.aborted; frames += batchSize)
+  others.push(...(await fuzzHosts(world, { seed: options.seed + frames, frames: batchSize })));
+const pushed = await fuzzPushes(world, { seed: options.seed, pushes: options.pushes });
 await world.close();
 const phones = await PhoneWorld.create();
-const lied = await fuzzPhone(phones, { seed: Number(values.seed), lies: Number(values.lies) });
+const lied = await fuzzPhone(phones, { seed: options.seed, lies: options.lies });
 await phones.close();
 others.push(...pushed.violations, ...lied.violations);
 console.log(
-  `${frames} frames of hosts, ${values.pushes} pushes (${pushed.taken} taken), ${lied.told} messages of a phone: ${others.length} violations`,
+  `${frames} frames of hosts, ${options.pushes} pushes (${pushed.taken} taken), ${lied.told} messages of a phone: ${others.length} violations`,
 );
 for (const violation of others) console.log(violation);
 console.log(

@@ -4,7 +4,7 @@ import { until } from '@phalanx/cli/testing/until';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import fc from 'fast-check';
 
-import { stringAt } from '../../apps/server/src/testing/test-server.ts';
+import { stringAt } from '../../apps/server/src/testing/string-at.ts';
 import { Program } from '../support/program.ts';
 import { LyingPhone } from './lying-phone.ts';
 import { lies } from './phone-lies.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { type ApiCaller, createApiCaller } from '../../apps/server/src/testing/api-caller.ts';
 import { TestHost } from '../../apps/server/src/testing/test-host.ts';
-import { stringAt } from '../../apps/server/src/testing/test-server.ts';
+import { stringAt } from '../../apps/server/src/testing/string-at.ts';
 import { Program } from '../support/program.ts';
 import type { Known } from './api-requests.ts';
 
@@ -127,6 +127,10 @@ export class World {
     return Object.fromEntries(replies.map(({ text }, index) => [paths[index], ownIn(text)]));
   }
 
+  async endLease({ api, deviceId }: Person): Promise<void> {
+    await api('DELETE', `/api/v2/devices/${deviceId}/lease`);
+  }
+
   async #settle(): Promise<void> {
     this.victim = await this.#createPerson('victim');
     this.attacker = await this.#createPerson('attacker');
@@ -146,8 +150,7 @@ export class World {
     const serials = [`phone of ${name}`];
     const host = await TestHost.connected({
       ...{ url: this.url, token, serials, launchHabit: 'ends_at_once' },
-      // Nobody waits for a phone that is none.
-      requestHabit: 'fail',
+      requestHabit: 'answer',
     });
     this.#heartbeats.add(setInterval(() => void (host.isOpen && host.heartbeat()), heartbeatMs));
     return host;

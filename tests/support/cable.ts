@@ -1,22 +1,34 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
+/** Passes on what one end says to the other. */
+export type Carry = (near: Socket, far: Socket) => void;
+
+const carryBoth: Carry = (near, far) => void near.pipe(far).pipe(near);
+
 /** A TCP connection through a place where it can be cut. */
 export class Cable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #pairs = new Set<readonly [near: Socket, far: Socket]>();
+  readonly #carry: Carry;
   #isPulled = false;
+  #isSilent = false;
 
-  private constructor(target: { host: string; port: number }) {
+  private constructor(target: { host: string; port: number }, carry: Carry) {
+    this.#carry = carry;
     this.#server = createServer((near) => {
       const far = connect(target);
+      const pair = [near, far] as const;
+      this.#pairs.add(pair);
       if (this.#isPulled) near.destroy();
-      near.pipe(far).pipe(near);
+      if (!this.#isSilent) carry(near, far);
       for (const socket of [near, far]) {
         this.#sockets.add(socket);
         socket.on('error', () => undefined);
         socket.on('close', () => {
           this.#sockets.delete(socket);
+          this.#pairs.delete(pair);
           near.destroy();
           far.destroy();
         });
@@ -24,9 +36,9 @@ export class Cable {
     });
   }
 
-  static async to(url: string): Promise<Cable> {
+  static async to(url: string, carry: Carry = carryBoth): Promise<Cable> {
     const { hostname, port } = new URL(url);
-    const cable = new Cable({ host: hostname, port: Number(port) });
+    const cable = new Cable({ host: hostname, port: Number(port) }, carry);
     cable.#server.listen(0, '127.0.0.1');
     await once(cable.#server, 'listening');
     return cable;
@@ -56,6 +68,20 @@ export class Cable {
 
   plug(): void {
     this.#isPulled = false;
+  }
+
+  /** Nothing goes through, and neither end is told, until `carryOn`. */
+  silence(): void {
+    this.#isSilent = true;
+    for (const [near, far] of this.#pairs) {
+      near.unpipe();
+      far.unpipe();
+    }
+  }
+
+  carryOn(): void {
+    this.#isSilent = false;
+    for (const [near, far] of this.#pairs) this.#carry(near, far);
   }
 
   close(): void {

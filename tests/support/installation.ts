@@ -45,6 +45,7 @@ export class Installation {
   readonly #listen: string;
   readonly #serverFolder: string;
   readonly #hostSettings: Readonly<Record<string, string>>;
+  readonly #serverSettings: Readonly<Record<string, string>>;
   server: Program;
   host: Program;
 
@@ -54,12 +55,14 @@ export class Installation {
     listen: string;
     given: GivenPhones;
     cable: Cable;
+    serverSettings: Readonly<Record<string, string>>;
   }) {
     this.folder = parts.folder;
     this.#listen = parts.listen;
     this.#serverFolder = parts.serverFolder;
     this.phones = parts.given.phones;
     this.#hostSettings = parts.given.hostSettings;
+    this.#serverSettings = parts.serverSettings;
     this.cable = parts.cable;
     this.api = new ApiClient(`http://${parts.listen}`, adminToken);
     this.server = this.#spawnServer();
@@ -72,7 +75,11 @@ export class Installation {
   }
 
   /** Resolves when every phone is ready. */
-  static async start(wanted: number | GivenPhones, serverFolder?: string): Promise<Installation> {
+  static async start(
+    wanted: number | GivenPhones,
+    serverFolder?: string,
+    serverSettings: Readonly<Record<string, string>> = {},
+  ): Promise<Installation> {
     const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-test-'));
     const listen = `127.0.0.1:${await freePort()}`;
     const given = typeof wanted === 'number' ? await startPhones(wanted) : wanted;
@@ -82,6 +89,7 @@ export class Installation {
       listen,
       given,
       cable,
+      serverSettings,
       serverFolder: serverFolder ?? path.join(folder, 'server'),
     });
     await installation.server.printed(/Phalanx server is at/);
@@ -172,6 +180,7 @@ export class Installation {
       PHALANX_DATA_DIR: this.#serverFolder,
       PHALANX_ADMIN_TOKEN: adminToken,
       PHALANX_LOG_LEVEL: 'warn',
+      ...this.#serverSettings,
     });
   }
 

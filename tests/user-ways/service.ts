@@ -51,13 +51,18 @@ export class Service {
     const options = ['--listen', '127.0.0.1:0', '--adb-server', 'off', ...opened];
     const command = ['start', '--simulated-phones', String(phones), ...options];
     const program = new Program(command, env, { program: ['phalanx'], cwd: folder });
-    const [, url = ''] = await program.printed(/Phalanx is at (\S+)/);
-    const [, tokenFile = ''] = await program.printed(/token is in (.+): take it/);
-    const token = (await readFile(tokenFile, 'utf8')).trim();
-    const caller = { ...env, PHALANX_SERVER_URL: url, PHALANX_TOKEN: token };
-    const service = new Service({ folder, url, token, env: caller }, program);
-    await service.readyDevices(phones);
-    return service;
+    try {
+      const [, url = ''] = await program.printed(/Phalanx is at (\S+)/);
+      const [, tokenFile = ''] = await program.printed(/token is in (.+): take it/);
+      const token = (await readFile(tokenFile, 'utf8')).trim();
+      const caller = { ...env, PHALANX_SERVER_URL: url, PHALANX_TOKEN: token };
+      const service = new Service({ folder, url, token, env: caller }, program);
+      await service.readyDevices(phones);
+      return service;
+    } catch (error) {
+      await program.end();
+      throw error;
+    }
   }
 
   async stop(): Promise<void> {
@@ -87,6 +92,8 @@ export class Service {
   async shell(commands: string): Promise<string> {
     const { PHALANX_TOKEN: token = '', ...env } = this.env;
     const shell = execute('bash', ['-ec', commands], { cwd: this.folder, env: { ...env, TOKEN: token } });
+    // Commands that ask for nothing may have ended before it is there.
+    shell.child.stdin?.on('error', () => {});
     shell.child.stdin?.end(`${token}\n`);
     const { stdout, stderr } = await shell;
     return stdout + stderr;
@@ -105,9 +112,21 @@ export class Service {
       .sort();
   }
 
-  async createProject(name: string): Promise<string> {
+  /** With files, by their paths. */
+  async createProject(name: string, files: Readonly<Record<string, string>> = {}): Promise<string> {
     const { project } = await this.call('POST', '/api/v2/automation-project', { name });
-    return String((project as Json)['id']);
+    const id = String((project as Json)['id']);
+    for (const [file, content] of Object.entries(files)) await this.writeFile(id, file, content);
+    return id;
+  }
+
+  async writeFile(projectId: string, file: string, content: string): Promise<void> {
+    await this.call('PUT', `/api/v2/automation/file/${projectId}`, { path: file, content });
+  }
+
+  async readFile(projectId: string, file: string): Promise<string> {
+    const address = `/api/v2/automation/file/${projectId}?path=${encodeURIComponent(file)}`;
+    return String((await this.call('GET', address))['content']);
   }
 
   /** Launches a saved project, and gives its run when that has ended. */

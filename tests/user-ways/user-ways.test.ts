@@ -153,8 +153,12 @@ describe('the pages', () => {
 
   /** Of programs that are not here. */
   const configurations = ['ini', 'nginx'];
+  test.for(blocks.filter(({ language }) => language === 'json'))('$file, line $line: is JSON', ({ text }) => {
+    expect(() => JSON.parse(text) as unknown).not.toThrow();
+  });
+
   const isRun = ({ language, text }: Block): boolean =>
-    !configurations.includes(language) && !notRun.some(({ starts }) => text.startsWith(starts));
+    ![...configurations, 'json'].includes(language) && !notRun.some(({ starts }) => text.startsWith(starts));
   test.for(blocks.filter(isRun))(
     '$file, line $line: $language runs as printed',
     { timeout: timeLimitMs },
@@ -170,7 +174,7 @@ describe('the pages', () => {
 async function runCode({ file, line, text }: Block): Promise<void> {
   const projectId = await service.createProject(`${file} ${line}`);
   const write = (name: string, content: string): Promise<unknown> =>
-    service.call('PUT', `/api/v2/automation/file/${projectId}`, { path: name, content });
+    service.writeFile(projectId, name, content);
   await write('main.ts', text);
   await write('tsconfig.json', strict);
   await write('main.ts', text);
@@ -182,6 +186,9 @@ const notRun: { starts: string; reason: string }[] = [
   { starts: 'npm run demo', reason: 'demo.test.ts runs it to its end' },
   { starts: 'npm test', reason: 'it runs this' },
   { starts: 'npm pack', reason: 'installed-program.test.ts runs what it makes; it changes the machine' },
+  { starts: 'npm install --global', reason: 'tests/deploy looks at the units; it changes the machine' },
+  { starts: 'docker compose', reason: 'tests/deploy runs the image; it needs an engine' },
+  { starts: 'apt-get install postgresql', reason: 'postgres.test.ts runs on one; it changes the machine' },
   {
     starts: 'phalanx start',
     reason: 'its port may be in use here; the service of these tests is started by it',

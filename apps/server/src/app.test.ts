@@ -11,6 +11,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startServer } from './app.ts';
 import { parseServerConfig } from './config.ts';
 import { createApiCaller } from './testing/api-caller.ts';
+import { databaseSettings } from './testing/test-database.ts';
 import { TestHost } from './testing/test-host.ts';
 import { adminToken, startBody, TestServer } from './testing/test-server.ts';
 
@@ -25,18 +26,22 @@ function temporaryFolder(): string {
   return folder;
 }
 
-const environment = (dataDir: string, more: Record<string, string> = {}): Record<string, string> => ({
+const environment = async (
+  dataDir: string,
+  more: Record<string, string> = {},
+): Promise<Record<string, string>> => ({
   PHALANX_LISTEN: '127.0.0.1:0',
   PHALANX_DATA_DIR: dataDir,
   PHALANX_ADMIN_TOKEN: adminToken,
   PHALANX_LOG_LEVEL: 'silent',
+  ...(await databaseSettings(dataDir)),
   ...more,
 });
 
 async function spawnServer(dataDir: string): Promise<{ child: ChildProcess; url: string }> {
   const script = path.join(import.meta.dirname, 'testing', 'server-process.ts');
   const child = spawn(process.execPath, [script], {
-    env: { ...process.env, ...environment(dataDir) },
+    env: { ...process.env, ...(await environment(dataDir)) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   cleanUps.push(async () => child.kill('SIGKILL'));
@@ -94,7 +99,7 @@ describe('a server that is killed', () => {
     const dataDir = temporaryFolder();
     const { child } = await spawnServer(dataDir);
     await kill(child);
-    const next = await startServer(parseServerConfig(environment(dataDir)));
+    const next = await startServer(parseServerConfig(await environment(dataDir)));
     cleanUps.push(() => next.close());
     expect(next.url).toMatch(/^http:/);
   });
@@ -109,7 +114,7 @@ describe('a start that can’t succeed', () => {
       const inHere = where === 'in this process' ? await TestServer.start({ settings }) : undefined;
       if (inHere !== undefined) cleanUps.push(() => inHere.dispose());
       const first = inHere?.url ?? (await spawnServer(dataDir)).url;
-      const second = startServer(parseServerConfig(environment(dataDir)));
+      const second = startServer(parseServerConfig(await environment(dataDir)));
       await expect(second).rejects.toThrow(SettingError);
       await expect(second).rejects.toThrow(`The folder ${dataDir} is in use by another server`);
       const reply = await createApiCaller(first, adminToken)('GET', '/api/v2/me');
@@ -121,11 +126,11 @@ describe('a start that can’t succeed', () => {
     const first = await TestServer.start();
     cleanUps.push(() => first.dispose());
     const dataDir = temporaryFolder();
-    const taken = environment(dataDir, { PHALANX_LISTEN: new URL(first.url).host });
+    const taken = await environment(dataDir, { PHALANX_LISTEN: new URL(first.url).host });
     await expect(startServer(parseServerConfig(taken))).rejects.toThrow(
       /^PHALANX_LISTEN 127\.0\.0\.1:\d+ is taken/,
     );
-    const next = await startServer(parseServerConfig(environment(dataDir)));
+    const next = await startServer(parseServerConfig(await environment(dataDir)));
     await next.close();
   });
 });
@@ -133,7 +138,7 @@ describe('a start that can’t succeed', () => {
 describe('the administrator’s token', () => {
   it('is made and shown once, on the first start with an empty folder', async () => {
     const dataDir = temporaryFolder();
-    const settings = parseServerConfig(environment(dataDir, { PHALANX_ADMIN_TOKEN: '' }));
+    const settings = parseServerConfig(await environment(dataDir, { PHALANX_ADMIN_TOKEN: '' }));
     const first = await startServer(settings);
     const secret = first.firstToken ?? '';
     expect(secret).toMatch(/^phx_[0-9A-Za-z]{39}$/);
@@ -144,7 +149,9 @@ describe('the administrator’s token', () => {
     expect((await createApiCaller(second.url, secret)('GET', '/api/v2/users')).status).toBe(200);
     await second.close();
     // The operator puts the printed token into the setting.
-    const third = await startServer(parseServerConfig(environment(dataDir, { PHALANX_ADMIN_TOKEN: secret })));
+    const third = await startServer(
+      parseServerConfig(await environment(dataDir, { PHALANX_ADMIN_TOKEN: secret })),
+    );
     expect((await createApiCaller(third.url, secret)('GET', '/api/v2/users')).status).toBe(200);
     await third.close();
   });
@@ -161,17 +168,19 @@ describe('the administrator’s token', () => {
   it('from outside replaces the one of the last start', async () => {
     const dataDir = temporaryFolder();
     const old = 'old-token-0123456789-0123456789-0123456789';
-    await (await startServer(parseServerConfig(environment(dataDir, { PHALANX_ADMIN_TOKEN: old })))).close();
-    const next = await startServer(parseServerConfig(environment(dataDir)));
+    await (
+      await startServer(parseServerConfig(await environment(dataDir, { PHALANX_ADMIN_TOKEN: old })))
+    ).close();
+    const next = await startServer(parseServerConfig(await environment(dataDir)));
     cleanUps.push(() => next.close());
     expect((await createApiCaller(next.url, old)('GET', '/api/v2/me')).status).toBe(401);
     expect((await createApiCaller(next.url, adminToken)('GET', '/api/v2/me')).status).toBe(200);
   });
 });
 
-describe('a log store that can’t write', () => {
+describe('a folder of logs that can’t be written', () => {
   it('acknowledges nothing, and has everything once it can write again', async () => {
-    const server = await TestServer.start({ heartbeatMs: 60_000 });
+    const server = await TestServer.start({ engine: 'SQLite', heartbeatMs: 60_000 });
     cleanUps.push(() => server.dispose());
     const { host, deviceId } = await server.connectHost();
     cleanUps.push(() => host.cut());

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type Confinement, openConfinement } from '@phalanx/confinement';
+import { closeCodes } from '@phalanx/protocol';
 import { dataDir as dataDirSetting, explainFolder, prepareFolder } from '@phalanx/settings';
 import { pino, type Logger } from 'pino';
 
@@ -24,6 +25,7 @@ import type { ServerConfig } from './config.ts';
 import { addConsoleRoutes } from './console/routes.ts';
 import { openDatabase, probeDatabase, type Db } from './db/database.ts';
 import { GroupCommit } from './db/group-commit.ts';
+import { SoleServer } from './db/sole-server.ts';
 import { describeFaults, FaultMonitor } from './faults/fault-monitor.ts';
 import { probeOfFolder } from './faults/probe-folder.ts';
 import { openFleetFeatures } from './fleet-features.ts';
@@ -40,6 +42,8 @@ import { Limits } from './limits/limits.ts';
 import { createStoredBytes } from './limits/stored-bytes-store.ts';
 import { openLaunchFeatures } from './launch-features.ts';
 import { explainListenError, urlOf } from './listen-address.ts';
+import { ServerNode } from './nodes/server-node.ts';
+import { createNodeStore } from './nodes/store.ts';
 import { openProjectFeatures } from './project-features.ts';
 import { ProjectPeople } from './projects/project-people.ts';
 import { createProjectStore } from './projects/store.ts';
@@ -70,10 +74,13 @@ export interface ServerApp {
   createHostToken(name: string): Promise<string>;
   /** An address that signs a browser in as the administrator, once, within the hour. */
   createSignInLink(): Promise<string>;
+  /** Rejects with a `SettingError` when this server may not go on, because another one has its database. */
+  readonly ended: Promise<never>;
   close(): Promise<void>;
 }
 
 interface Access {
+  readonly sole: SoleServer | undefined;
   readonly access: AccessStore;
   readonly auditStore: AuditStore;
   readonly firstToken: string | undefined;
@@ -90,9 +97,28 @@ const prepareCompilerMs = 2000;
 
 const defaults = { heartbeatMs: 5000, ackTimeoutMs: 10_000, sweepMs: 5000 };
 
-async function watchFaults(database: Db, dataDir: string, log: Logger): Promise<FaultMonitor> {
+interface Tables {
+  readonly database: Db;
+  /** Of a database that others can reach too. */
+  readonly sole: SoleServer | undefined;
+}
+
+async function openTables({ dataDir, databaseUrl }: ServerConfig): Promise<Tables> {
+  if (databaseUrl === undefined)
+    return { database: await openDatabase({ file: path.join(dataDir, databaseFile) }), sole: undefined };
+  const sole = await SoleServer.of(databaseUrl);
+  try {
+    return { database: await openDatabase({ url: databaseUrl }), sole };
+  } catch (error) {
+    await sole.close();
+    throw error;
+  }
+}
+
+async function watchFaults(database: Db, config: ServerConfig, log: Logger): Promise<FaultMonitor> {
+  const { dataDir, databaseUrl } = config;
   const faults = new FaultMonitor({ log });
-  faults.addProbe('disk', await probeOfFolder(dataDir, databaseFile));
+  faults.addProbe('disk', await probeOfFolder(dataDir, databaseUrl === undefined ? databaseFile : '.'));
   faults.addProbe('database', () => probeDatabase(database));
   return faults;
 }
@@ -103,8 +129,9 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const log = overrides.log ?? pino({ level: config.logLevel });
   const { dataDir } = config;
   await prepareFolder(dataDir);
-  const database = await openDatabase(path.join(dataDir, databaseFile));
-  const faults = await watchFaults(database, dataDir, log);
+  const { database, sole } = await openTables(config);
+  const faults = await watchFaults(database, config, log);
+  const node = await ServerNode.open({ store: createNodeStore(database), clock, faults });
   const access = createAccessStore(database);
   const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * mostOpenFiles()));
   const limits = new Limits({ ...config.limits, maxConnections });
@@ -130,23 +157,26 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
     deeds: audit,
   });
   app.addHook('preClose', async () => faults.close());
+  app.addHook('onClose', () => sole?.close());
   app.addHook('onClose', () => database.destroy());
+  app.addHook('onClose', () => node.close());
   app.addHook('onClose', () => audit.close());
   app.addHook('onClose', () => authenticator.close());
   const requirePlace = connections.requirePlace.bind(connections);
   const gates = { authenticate, addressOf, peerOf: app.peerOf, requirePlace, limits };
   const hosts = new HostGateway({ ...gates, clock, log, faults, heartbeatMs, deeds: audit });
   authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
+  node.onGone(() => hosts.dropAll(closeCodes.tryAgainLater, 'the service stood still'));
   app.addHook('preClose', async () => hosts.close());
   const webSockets = new WebSockets(app);
   hosts.attach(app.server, webSockets);
   const confinement = overrides.confinement ?? (await openConfinement());
   const common = {
-    ...{ app, hosts, authenticator, database, commits, audit, dataDir, clock, log, faults },
+    ...{ app, hosts, authenticator, database, node, commits, audit, dataDir, clock, log, faults },
     ...{ confinement, connections, addressOf, limits, webSockets },
   };
   const links = new SignInLinks(access, clock);
-  return { ...common, access, auditStore, firstToken, sessions, ownAddress, links };
+  return { ...common, access, sole, auditStore, firstToken, sessions, ownAddress, links };
 }
 
 async function openFeatures(
@@ -249,9 +279,10 @@ async function start(config: ServerConfig, overrides: ServerOverrides): Promise<
   const createHostToken = (name: string): Promise<string> =>
     replaceHostToken({ store: access, clock, deeds: audit }, name);
   const url = urlOf(app.server.address());
+  const ended = foundation.sole?.taken ?? new Promise<never>(() => undefined);
   const createSignInLink = async (): Promise<string> => {
     const base = config.publicUrl?.href.replace(/\/+$/, '') ?? url;
     return `${base}/sign-in#link=${await foundation.links.create()}`;
   };
-  return { url, firstToken, createHostToken, createSignInLink, close };
+  return { url, firstToken, createHostToken, createSignInLink, ended, close };
 }

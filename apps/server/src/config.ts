@@ -1,5 +1,6 @@
 import {
   address,
+  databaseUrl,
   dataDir,
   type Environment,
   httpUrl,
@@ -25,6 +26,13 @@ const rows = {
     format: address,
   }),
   dataDir,
+  databaseUrl: setting({
+    name: 'PHALANX_DATABASE_URL',
+    default: '',
+    defaultText: 'SQLite, in the data folder',
+    description: 'database of PostgreSQL, such as postgres://user:password@host/phalanx',
+    format: unless('', databaseUrl),
+  }),
   adminToken: setting({
     name: 'PHALANX_ADMIN_TOKEN',
     default: '',

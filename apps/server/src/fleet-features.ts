@@ -1,7 +1,4 @@
-import path from 'node:path';
-
 import { DeviceAccess, DeviceShares } from './devices/device-access.ts';
-import { probeOfPart } from './faults/probe-folder.ts';
 import { Fleet } from './devices/fleet.ts';
 import { addControlRoutes } from './devices/control-routes.ts';
 import { Leases } from './devices/leases.ts';
@@ -15,26 +12,18 @@ import type { Foundation } from './foundation.ts';
 import { createMetrics, measureRequests, type Metrics } from './health/metrics.ts';
 import { OpenStreams } from './http/open-streams.ts';
 import { addLiveRoutes } from './live/routes.ts';
-import { HostAdmission } from './hosts/host-admission.ts';
+import { HostSessions } from './hosts/host-sessions.ts';
 import { KnownHosts } from './hosts/known-hosts.ts';
 import { createHostStore } from './hosts/store.ts';
-import { createStoredBytes } from './limits/stored-bytes-store.ts';
-import { LogIngest } from './logs/ingest.ts';
-import { createKeptBytesStore } from './logs/kept/kept-bytes-store.ts';
-import { KeptLogs } from './logs/kept/kept-logs.ts';
-import { KeptQuota } from './logs/kept/kept-quota.ts';
-import { LogKeeper } from './logs/kept/log-keeper.ts';
-import { OrphanCleaner } from './logs/kept/orphan-cleaner.ts';
-import { addRunLogRoutes } from './logs/kept/routes.ts';
-import { addLogRoutes } from './logs/routes.ts';
-import { LogStore } from './logs/store.ts';
+import { openLogFeatures } from './log-features.ts';
+import type { LogIngest } from './logs/ingest.ts';
+import type { KeptLogs } from './logs/kept/kept-logs.ts';
 import { periodically } from './periodically.ts';
 import type { ProjectPeople } from './projects/project-people.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
 import { RunAccess } from './runs/run-access.ts';
 import { RunChangeStore } from './runs/run-change-store.ts';
 import { RunLifecycle } from './runs/run-lifecycle.ts';
-import { RunOwners } from './runs/run-owners.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
 import type { StoredRun } from './runs/stored-run.ts';
 
@@ -47,9 +36,6 @@ interface FleetSettings {
   /** What is kept of the log of a run. */
   runLogMb: number;
 }
-
-const hourMs = 60 * 60 * 1000;
-const mebibyte = 1024 * 1024;
 
 /** Hosts and their devices, runs and their logs, and the events of all that. */
 export interface FleetFeatures {
@@ -66,34 +52,39 @@ export interface FleetFeatures {
 
 /** The phones, with whom they are shared, and the hosts that have them. */
 async function openDevices(
-  { app, database, hosts, clock, limits }: Foundation,
+  { app, database, node, commits, hosts, clock, limits, faults }: Foundation,
   heartbeatMs: number,
-): Promise<DeviceAccess> {
-  const fleet = new Fleet({ store: createDeviceStore(database), clock, limits, heartbeatMs });
+): Promise<{ devices: DeviceAccess; sessions: HostSessions }> {
+  const fleet = new Fleet({ store: createDeviceStore(database, commits), clock, limits, heartbeatMs });
   const shares = new DeviceShares(createShareStore(database));
-  await fleet.load();
   await shares.load();
   const access = new DeviceAccess(fleet, shares, new Leases({ clock, shares }));
-  const store = createHostStore(database);
-  const isConnected = hosts.isConnected.bind(hosts);
-  const admission = new HostAdmission({ store, limits, clock, isConnected });
-  hosts.admitBy((candidate) => admission.admit(candidate));
+  const store = createHostStore(database, commits);
+  const sessions = new HostSessions({ store, limits, clock, faults, node });
+  hosts.admitBy(sessions);
+  app.addHook('onClose', () => sessions.close());
   const known = new KnownHosts(limits.most('hosts'));
-  for (const { ownerId, stored } of fleet.all()) known.remember(ownerId, stored.host_id, stored.host_name);
+  const awaySince = await sessions.findEnds();
+  await fleet.load(awaySince);
+  for (const { ownerId, stored } of fleet.all()) {
+    const { host_id: id, host_name: name } = stored;
+    known.remember({ id, ownerId, name, since: awaySince({ ownerId, hostId: id }) });
+  }
   hosts.on('hello', (link) => {
     shares.noteName(link.userId, link.userName);
     known.connected(link, clock.now());
   });
   hosts.on('closed', (link) => known.disconnected(link, clock.now()));
   addMemberRoutes(app, access, known);
-  return access;
+  return { devices: access, sessions };
 }
 
 async function openLifecycle(
   { clock, commits }: Foundation,
   { lostAfterMs }: FleetSettings,
-  { runs, activeRuns, feed }: { runs: RunStore; activeRuns: ActiveRuns; feed: EventFeed },
+  features: { runs: RunStore; activeRuns: ActiveRuns; feed: EventFeed; sessions: HostSessions },
 ): Promise<RunLifecycle> {
+  const { runs, activeRuns, feed, sessions } = features;
   const onChange = feed.runsChanged.bind(feed);
   const lifecycle = new RunLifecycle({
     ...{
@@ -103,54 +94,11 @@ async function openLifecycle(
       clock,
       lostAfterMs,
       onChange,
+      listAway: (forMs) => sessions.listAway(forMs),
     },
   });
   await lifecycle.load();
   return lifecycle;
-}
-
-function openLogs(
-  { app, database, dataDir, clock, limits, log, faults }: Foundation,
-  { sweepMs, runLogMb }: FleetSettings,
-  features: Omit<FleetFeatures, 'keptLogs' | 'runsCreated'>,
-) {
-  const { devices, runs, runAccess, activeRuns, feed, metrics } = features;
-  const owners = new RunOwners(runs, activeRuns);
-  const folder = path.join(dataDir, 'logs');
-  const kept = new KeptLogs({ folder: path.join(dataDir, 'run-logs'), maxBytes: runLogMb * mebibyte });
-  const keptSeqOf = async (runId: string): Promise<number> => (await kept.stateOf(runId)).seq;
-  const store = new LogStore({ folder, clock, log, keptSeqOf });
-  faults.addProbe('disk', probeOfPart(folder));
-  const ingest = new LogIngest({
-    ...{ store, limits, log, faults },
-    findStream: (link, runId) => owners.findStream(link, runId),
-    onStored: (batch) => {
-      metrics.logEntries.inc(batch.count);
-      feed.logsStored(batch);
-    },
-  });
-  addLogRoutes(app, { devices, runAccess, store, clock });
-  app.addHook('onClose', async () => {
-    ingest.flush();
-    store.close();
-  });
-  addRunLogRoutes(app, { store, kept, access: runAccess, findRun: (runId) => runs.find(runId) });
-  const storedBytes = createStoredBytes(database);
-  const quota = new KeptQuota({
-    ...{ kept, limits, bytes: createKeptBytesStore(database) },
-    used: (userId) => storedBytes.count(userId, 'logs'),
-  });
-  const keeper = new LogKeeper({ store, kept, quota, clock, faults });
-  app.addHook(
-    'onClose',
-    periodically(faults, sweepMs, () => keeper.keep()),
-  );
-  const orphans = new OrphanCleaner(kept, (runIds) => runs.listByIds(runIds));
-  app.addHook(
-    'onClose',
-    periodically(faults, hourMs, () => orphans.cleanNextPart()),
-  );
-  return { store, ingest, kept };
 }
 
 interface Hearers {
@@ -169,7 +117,6 @@ function listenToHosts({ hosts }: Foundation, { fleet, lifecycle, ingest }: Hear
   hosts.on('logs', (link, runId, batch) => ingest.take(link, runId, batch));
   hosts.on('closed', (link) => {
     fleet.disconnect(link);
-    lifecycle.disconnect(link);
     ingest.forget(link);
   });
 }
@@ -189,13 +136,13 @@ export async function openFleetFeatures(
   const { app, database, commits, hosts, clock, log, faults } = foundation;
   const runs = createRunStore(database, commits);
   const activeRuns = new ActiveRuns();
-  const devices = await openDevices(foundation, settings.heartbeatMs);
+  const { devices, sessions } = await openDevices(foundation, settings.heartbeatMs);
   const { fleet } = devices;
   const runAccess = new RunAccess({ store: runs, devices, people: settings.people });
   await runAccess.load();
   const bus = new EventBus<FeedEvent>();
   const feed = new EventFeed({ bus, devices, activeRuns, runAccess, log });
-  const lifecycle = await openLifecycle(foundation, settings, { runs, activeRuns, feed });
+  const lifecycle = await openLifecycle(foundation, settings, { runs, activeRuns, feed, sessions });
   const metrics = createMetrics({
     hosts: () => hosts.size,
     activeRuns: () => activeRuns.size,
@@ -205,7 +152,7 @@ export async function openFleetFeatures(
     connections: () => foundation.connections.open,
   });
   const features = { devices, runs, runAccess, activeRuns, feed, metrics };
-  const logs = openLogs(foundation, settings, features);
+  const logs = await openLogFeatures(foundation, settings, features);
   listenToHosts(foundation, { fleet, lifecycle, ingest: logs.ingest });
   const streams = openStreams(foundation);
   addEventRoutes(app, bus, streams);
@@ -218,7 +165,7 @@ export async function openFleetFeatures(
     devices.leases.sweep(fleet);
     hosts.dropExpired();
     streams.endExpired(clock.now());
-    logs.store.expire();
+    await logs.store.expire();
     await lifecycle.sweep();
   });
   app.addHook('onClose', endSweep);

@@ -12,6 +12,7 @@ import type { HostGateway } from './hosts/gateway.ts';
 import type { HttpKernel } from './http/kernel.ts';
 import type { WebSockets } from './http/web-sockets.ts';
 import type { Limits } from './limits/limits.ts';
+import type { ServerNode } from './nodes/server-node.ts';
 
 /**
  * What every feature stands on. It adds its routes to `app` and ends with it, by its hooks: `preClose` runs before the
@@ -26,6 +27,7 @@ export interface Foundation {
   readonly limits: Limits;
   readonly authenticator: Authenticator;
   readonly database: Db;
+  readonly node: ServerNode;
   readonly commits: GroupCommit;
   readonly audit: AuditLog;
   readonly dataDir: string;

@@ -57,6 +57,7 @@ export function openLaunchFeatures(foundation: Foundation, options: LaunchOption
   const dispatcher = {
     ...{ launches, audit, activeRuns, stops, clock, ackTimeoutMs, onCreated: runsCreated },
     places: new RunPlaces(limits, activeRuns),
+    turns: limits.turns.launches,
     nameOf: nameOfDevice,
   };
   const parameters = new ParameterChecker(limits.turns.parameters);

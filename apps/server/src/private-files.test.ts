@@ -4,7 +4,10 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 
 import { TestProject } from './projects/testing/test-projects.ts';
+import { isOnPostgres } from './testing/test-database.ts';
 import { TestServer } from './testing/test-server.ts';
+
+const databaseFiles = isOnPostgres ? [] : ['phalanx.db', 'phalanx.db-wal'];
 
 async function listOpen(folder: string): Promise<string[]> {
   const open: string[] = [];
@@ -27,7 +30,7 @@ it('everything that the service writes is for its user alone, also in a folder t
   await project.put('main.ts', 'console.log(1);');
   await project.mustCommit();
   const names = await readdir(dataDir);
-  expect(names).toEqual(expect.arrayContaining(['phalanx.db', 'phalanx.db-wal', 'projects', 'logs', 'git']));
+  expect(names).toEqual(expect.arrayContaining([...databaseFiles, 'project-packs', 'project-cache']));
   expect(await listOpen(dataDir)).toEqual([]);
   await host.cut();
   await server.dispose();

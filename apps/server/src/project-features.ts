@@ -6,6 +6,7 @@ import { addCommitRoutes } from './commits/routes.ts';
 import { probeOfPart } from './faults/probe-folder.ts';
 import { addFileRoutes } from './files/routes.ts';
 import type { Foundation } from './foundation.ts';
+import { periodically } from './periodically.ts';
 import type { GitProgram } from './git/git-program.ts';
 import { prepareGit, probeGit } from './git/prepare-git.ts';
 import { addGitRoutes } from './git-http/routes.ts';
@@ -15,10 +16,16 @@ import { createGetLaunchable, type GetLaunchable } from './projects/project-file
 import { createProjectAccess } from './projects/project-access.ts';
 import type { ProjectDesk } from './projects/project-desk.ts';
 import type { ProjectPeople } from './projects/project-people.ts';
+import { LargePacks } from './projects/large-packs.ts';
+import { createPackLogStore } from './projects/pack-log-store.ts';
 import { ProjectRepositories } from './projects/project-repositories.ts';
 import { ProjectSizes, ProjectTotals } from './projects/project-sizes.ts';
 import { addProjectRoutes } from './projects/routes.ts';
 import { createProjectStore } from './projects/store.ts';
+import { takeUpRepositories } from './projects/take-up-repositories.ts';
+
+/** Nobody waits for what is swept. */
+const sweepMs = 60 * 60 * 1000;
 
 interface ProjectOptions {
   /** Where git is looked for. */
@@ -56,21 +63,31 @@ export async function openProjectFeatures(
   { searchPath, requireConfinement, compiler, people, onDeleted }: ProjectOptions,
 ): Promise<ProjectFeatures> {
   const { app, database, dataDir, authenticator, addressOf, limits, clock, log, faults } = foundation;
-  const { confinement, audit } = foundation;
+  const { commits, confinement, audit } = foundation;
   const git = await prepareGit(path.resolve(dataDir, 'git'), searchPath, confinement);
   tellOfConfinement(git, requireConfinement, log);
   faults.addProbe('git', () => probeGit(git));
   const store = createProjectStore(database);
-  const folder = path.resolve(dataDir, 'projects');
+  const folder = path.resolve(dataDir, 'project-packs');
+  const packLog = createPackLogStore(database, commits);
+  const large = await LargePacks.open(folder);
   const sizes: ProjectSizes = new ProjectSizes({
     ...{ store, limits },
     onFull: (id) => repositories.tidySoon(id),
   });
   const onTidied = (id: string, bytes: number): Promise<void> => sizes.measured(id, bytes);
-  const repositories = new ProjectRepositories({ git, folder, log, onTidied });
+  await takeUpRepositories(path.resolve(dataDir, 'projects'), { git, store: packLog, large, log });
+  const repositories = new ProjectRepositories({
+    ...{ git, store: packLog, large, clock, log, onTidied },
+    cacheFolder: path.resolve(dataDir, 'project-cache'),
+  });
   app.addHook('onClose', () => repositories.close());
   const ids = await store.listIds();
-  await repositories.sweep((id) => ids.has(id));
+  await repositories.open((id) => ids.has(id));
+  app.addHook(
+    'onClose',
+    periodically(faults, sweepMs, () => repositories.sweep()),
+  );
   faults.addProbe('disk', probeOfPart(folder));
   const access = createProjectAccess(store);
   const parameters = new ParameterChecker(limits.turns.parameters);
@@ -84,6 +101,6 @@ export async function openProjectFeatures(
   return {
     getLaunchable: createGetLaunchable(access, repositories),
     listOwned: (userId) => store.listOwned(userId),
-    deleteProject: (id) => deleteProject({ store, people, repositories, onDeleted }, id),
+    deleteProject: (id) => deleteProject({ people, repositories, onDeleted }, id),
   };
 }

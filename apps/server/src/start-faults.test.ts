@@ -56,7 +56,7 @@ describe('a start says in one line that its data folder', () => {
     await expectRefusal({}, /The folder .*\./);
   });
 
-  it.each(['captures', 'projects', 'logs', 'git'])(
+  it.each(['captures', 'projects', 'project-packs', 'project-cache', 'logs', 'git'])(
     'has a file where its folder %s should be',
     async (name) => {
       mkdirSync(dataDir);

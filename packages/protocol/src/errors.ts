@@ -34,6 +34,10 @@ export const errorTable = {
     status: 400,
     message: 'parameters.schema.json of the project is not a usable JSON Schema (2020-12): {problem}.',
   },
+  invalid_masks: {
+    status: 400,
+    message: 'masks.json of the project cannot be used: {problem}.',
+  },
   invalid_path: { status: 400, message: 'Field path {problem}.' },
   invalid_content: { status: 400, message: 'Field content {problem}.' },
   invalid_tsconfig: { status: 400, message: 'tsconfig.json cannot be used: {summary}.' },
@@ -124,6 +128,10 @@ export const errorTable = {
   device_busy: {
     status: 409,
     message: 'Device {device_id} is connected or has runs: unplug it or stop its host, then delete it.',
+  },
+  device_offline: {
+    status: 409,
+    message: 'Device {device_id} is offline: {reason}. Ask again when its state is ready.',
   },
   device_leased: {
     status: 409,

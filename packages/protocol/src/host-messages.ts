@@ -11,13 +11,14 @@ import { Type, type Static } from 'typebox';
 
 import { ReportedDeviceState } from './device-states.ts';
 import { EpochMs, Id, Uuid } from './ids.ts';
+import { ScreenMasks } from './masks.ts';
 import { PhoneInput } from './phone-input.ts';
 import { JsonObject } from './rest/contract.ts';
 import { CaptureKind, RecordReport } from './records.ts';
 import { maxRunResultBytes, RunError, RunOutcome, RunStatus } from './runs.ts';
 
 /** Raised when the messages change so that an older server can't follow. */
-export const hostProtocolVersion = 5;
+export const hostProtocolVersion = 6;
 /** A server follows hosts of its own version and of the one before, so that it can be brought up to date first. */
 export const oldestHostProtocolVersion = hostProtocolVersion - 1;
 export const hostConnectPath = '/api/v2/hosts/connect';
@@ -182,6 +183,8 @@ export const ServerMessage = Type.Union([
     bundle: LaunchBundle,
     automation_parameters: JsonObject,
     job_variables: JsonObject,
+    /** What of the screens of these phones must not leave the host while the runs go on. From version 6 on. */
+    masks: Type.Optional(ScreenMasks),
     runs: Type.Array(Type.Object({ run_id: Uuid, device_id: Id, serial: Type.String() })),
   }),
   /** End these runs. A run that the host does not know or that has ended is reported again as it is. */

@@ -7,6 +7,7 @@ export * from './host-messages.ts';
 export * from './ids.ts';
 export * from './live.ts';
 export * from './logs.ts';
+export * from './masks.ts';
 export * from './phone-answers.ts';
 export * from './phone-health.ts';
 export * from './phone-input.ts';

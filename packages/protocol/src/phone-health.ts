@@ -35,7 +35,7 @@ export const PhoneEvent = Type.Object(
 );
 export type PhoneEvent = Static<typeof PhoneEvent>;
 
-/** What a host knows of the health of a phone since the host began. */
+/** What a host knows of the health of a phone. */
 export const PhoneHealth = Type.Object(
   {
     facts: orNull(PhoneFacts),

@@ -54,6 +54,8 @@ export const SandboxReport = Type.Union([
     name: Type.String({ maxLength: 64 }),
     params: Type.Unknown(),
   }),
+  /** The code no longer wants the call of that number, which is answered nevertheless. */
+  Type.Object({ type: Type.Literal('cancel'), id: requestId }),
   /** JSON text of the run's result so far. */
   Type.Object({ type: Type.Literal('result'), json: Type.String({ maxLength: maxRunResultBytes }) }),
   /** The last message: nothing of the run happens after it. */

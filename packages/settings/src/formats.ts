@@ -54,6 +54,16 @@ export const secret = (limits: { min: number; max: number }): SettingFormat<stri
   },
 });
 
+/** Has a password in it, so no message shows it. */
+export const databaseUrl: SettingFormat<string> = {
+  parse(text, name) {
+    if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text)) return text;
+    throw new SettingError(
+      `${name} is no address of PostgreSQL: give one such as postgres://user:password@host:5432/database, with a % code for each special character of the password.`,
+    );
+  },
+};
+
 export const httpUrl: SettingFormat<URL> = {
   parse(text, name) {
     const url = URL.canParse(text) ? new URL(text) : undefined;

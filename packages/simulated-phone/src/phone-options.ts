@@ -35,6 +35,6 @@ export interface SimulatedPhoneOptions {
   }[];
   /** Apps of the phone, one of them a home screen. Default: the sample apps. */
   readonly apps?: readonly App[];
-  /** Size of the file system. Default: 64 MiB. */
+  /** Room for files, which are kept in memory. Default: 84 GB. */
   readonly storageBytes?: number;
 }

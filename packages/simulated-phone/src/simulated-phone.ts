@@ -109,7 +109,7 @@ function createAndroid(options: SimulatedPhoneOptions): Android {
     display: options.display ?? identity.maker.display,
     pin: options.pin,
     apps: options.apps ?? sampleApps,
-    storageBytes: options.storageBytes ?? 64 * 1024 * 1024,
+    storageBytes: options.storageBytes ?? 84e9,
   });
   for (const entry of options.installedPackages ?? []) android.packages.add({ ...entry, isSystem: false });
   return android;

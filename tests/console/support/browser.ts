@@ -57,8 +57,16 @@ export async function openWindow(
   return { page, context, problems };
 }
 
-export async function signIn(page: Page, url: string, token: string): Promise<void> {
+/** Whoever comes first may have to wait until the console is built, on a machine that is busy. */
+const buildMs = 120_000;
+
+export async function openConsole(page: Page, url: string): Promise<void> {
   await page.goto(`${url}/`);
+  await page.getByLabel('API token').waitFor({ timeout: buildMs });
+}
+
+export async function signIn(page: Page, url: string, token: string): Promise<void> {
+  await openConsole(page, url);
   await page.getByLabel('API token').fill(token);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Pages' }).waitFor();

@@ -26,31 +26,28 @@ const schema = {
 export async function fillService(service: Service): Promise<Places> {
   const devices = await service.readyDevices(3);
   const [deviceId = '', otherId = ''] = devices;
-  const projectId = await service.createProject('Registration');
-  await writeFile(service, projectId, 'main.ts', await readFile(new URL('registration.ts', samples), 'utf8'));
-  await writeFile(service, projectId, 'parameters.schema.json', `${JSON.stringify(schema, null, 2)}\n`);
-  await writeFile(
-    service,
+  const sample = (file: string): Promise<string> => readFile(new URL(file, samples), 'utf8');
+  const projectId = await service.createProject('Registration', {
+    'main.ts': await sample('registration.ts'),
+    'parameters.schema.json': `${JSON.stringify(schema, null, 2)}\n`,
+    'lib/names.ts': 'export const first = (name: string): string => name.split(" ")[0] ?? name;\n',
+  });
+  await service.call('POST', `/api/v2/automation/commit/${projectId}`, { message: 'The form is filled in' });
+  // As between two commits.
+  await service.writeFile(
     projectId,
     'lib/names.ts',
-    'export const first = (name: string): string => name.split(" ")[0] ?? name;\n',
+    'export const first = (name: string): string => name.trim().split(/\\s+/)[0] ?? name;\n',
   );
-  await service.call('POST', `/api/v2/automation/commit/${projectId}`, { message: 'The form is filled in' });
   const run = await service.launch(deviceId, projectId, { name: 'Ada Lovelace', email: 'ada@example.com' });
-  const other = await service.createProject('Unknown screens');
-  await writeFile(service, other, 'main.ts', await readFile(new URL('out-of-steps.ts', samples), 'utf8'));
+  const other = await service.createProject('Unknown screens', {
+    'main.ts': await sample('out-of-steps.ts'),
+  });
   await service.launch(deviceId, other);
-  const broken = await service.createProject('Nightly checkout');
-  await writeFile(
-    service,
-    broken,
-    'main.ts',
-    "console.warn('the cart is empty');\nconst button = await agent.actions.waitForText('Pay now', { timeoutMs: 500 });\nawait button.tap();\n",
-  );
+  const broken = await service.createProject('Nightly checkout', {
+    'main.ts':
+      "console.warn('the cart is empty');\nconst button = await agent.actions.waitForText('Pay now', { timeoutMs: 500 });\nawait button.tap();\n",
+  });
   await service.launch(otherId, broken);
   return { deviceId, projectId, runId: String(run['run_id']) };
-}
-
-async function writeFile(service: Service, projectId: string, file: string, content: string): Promise<void> {
-  await service.call('PUT', `/api/v2/automation/file/${projectId}`, { path: file, content });
 }

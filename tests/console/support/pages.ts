@@ -2,28 +2,69 @@ import type { Page } from 'playwright-core';
 
 import type { Places } from './fill-service.ts';
 
-interface ConsolePage {
+export interface ConsolePage {
   readonly title: string;
   /** Resolves when what the page is about is there. */
   readonly open: (page: Page, url: string) => Promise<void>;
 }
 
+type There = (page: Page) => Promise<unknown>;
+
+const at =
+  (address: string, there: There): ConsolePage['open'] =>
+  async (page, url) => {
+    await page.goto(`${url}${address}`);
+    await there(page);
+  };
+
+const text =
+  (words: string): There =>
+  (page) =>
+    page.getByText(words).filter({ visible: true }).first().waitFor();
+
+const shown: There = () => Promise.resolve();
+
+/** What a button of a page opens. */
+const dialog =
+  (button: string, then = shown): There =>
+  async (page) => {
+    await page.getByRole('button', { name: button, exact: true }).first().click();
+    await page.locator('#popups').getByRole('dialog').waitFor();
+    await then(page);
+  };
+
+/** Pages that have nothing to show yet. */
+export const emptyPages: readonly ConsolePage[] = [
+  { title: 'empty-start', open: at('/start', text('Make the sample')) },
+  { title: 'empty-projects', open: at('/projects', text('No project yet')) },
+  { title: 'empty-runs', open: at('/runs', text('Nothing has run yet')) },
+  { title: 'empty-review', open: at('/records', text('Nothing waits for you')) },
+  {
+    title: 'failure',
+    open: async (page, url) => {
+      await page.route('**/api/v2/runs*', (route) => route.abort());
+      await at('/runs', text('This could not be read'))(page, url);
+      await page.unroute('**/api/v2/runs*');
+    },
+  },
+];
+
 /** Every page of the console, and what pops up on it. */
 export function pagesOf({ deviceId, projectId, runId }: Places): readonly ConsolePage[] {
-  const at =
-    (address: string, there: (page: Page) => Promise<unknown>) =>
-    async (page: Page, url: string): Promise<void> => {
-      await page.goto(`${url}${address}`);
+  const project = (there: There): ConsolePage['open'] =>
+    at(`/projects/${projectId}?file=main.ts`, async (page) => {
+      await page.locator('.cm-content').waitFor();
+      // On a narrow page the files are a part of their own.
+      const files = page.getByRole('button', { name: 'Files', exact: true });
+      if (there !== shown && (await files.isVisible())) await files.click();
       await there(page);
-    };
-  const text = (words: string) => (page: Page) =>
-    page.getByText(words).filter({ visible: true }).first().waitFor();
+    });
   return [
     { title: 'start', open: at('/start', text('Something has run')) },
     { title: 'fleet', open: at('/devices', text('Redmi Note 13')) },
     {
       title: 'fleet-wall',
-      open: at('/devices?view=wall&pictures=true', async (page) => page.locator('li img').first().waitFor()),
+      open: at('/devices?view=wall&pictures=true', async (page) => page.locator('li img').nth(2).waitFor()),
     },
     {
       title: 'launch',
@@ -49,16 +90,20 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
       ),
     },
     { title: 'about', open: at(`/devices/${deviceId}?tab=about`, text('Free storage')) },
-    {
-      title: 'share',
-      open: at(`/devices/${deviceId}`, async (page) => {
-        await page.getByRole('button', { name: 'Share' }).click();
-        await text('owner')(page);
-      }),
-    },
+    { title: 'share', open: at(`/devices/${deviceId}`, dialog('Share', text('owner'))) },
     { title: 'runs', open: at('/runs', text('completed')) },
     { title: 'run', open: at(`/runs/${runId}`, text('The app says')) },
-    { title: 'settings', open: at('/settings', text('this sign-in')) },
+    { title: 'settings', open: at('/settings', text('Refused since the start')) },
+    { title: 'new-token', open: at('/settings', dialog('New token…')) },
+    { title: 'new-user', open: at('/settings', dialog('New user…')) },
+    { title: 'revoke', open: at('/settings', dialog('Revoke…')) },
+    {
+      title: 'stop',
+      open: at('/devices', async (page) => {
+        await page.getByLabel(/^Select .*SIM0001/).click();
+        await dialog('Stop…')(page);
+      }),
+    },
     {
       title: 'palette',
       open: at('/runs', async (page) => {
@@ -75,17 +120,16 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
         await page.getByRole('dialog').waitFor();
       }),
     },
-    { title: 'projects', open: at('/projects', text('Registration')) },
+    { title: 'projects', open: at('/projects', text('out of steps')) },
+    { title: 'new-project', open: at('/projects', dialog('New project…')) },
+    { title: 'new-file', open: project(dialog('New file')) },
+    { title: 'rename', open: project(dialog('Rename main.ts')) },
+    { title: 'delete', open: project(dialog('Delete main.ts')) },
+    { title: 'commit', open: project(dialog('Commit…', text('· modified'))) },
+    { title: 'history', open: project(dialog('History', text('The form is filled in'))) },
     {
       title: 'project',
-      open: at(`/projects/${projectId}?file=main.ts`, async (page) => page.locator('.cm-content').waitFor()),
-    },
-    {
-      title: 'commit',
-      open: at(`/projects/${projectId}`, async (page) => {
-        await page.getByRole('button', { name: 'History' }).click();
-        await text('The form is filled in')(page);
-      }),
+      open: project(shown),
     },
     {
       title: 'review',

@@ -9,3 +9,10 @@ export async function paste(page: Page, text: string): Promise<void> {
     document.activeElement?.dispatchEvent(event);
   }, text);
 }
+
+/** Writes at the end of the open file. */
+export async function writeAtEnd(page: Page, text: string): Promise<void> {
+  await page.locator('.cm-content').click();
+  await page.keyboard.press('Control+End');
+  await paste(page, text);
+}

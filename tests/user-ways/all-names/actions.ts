@@ -180,10 +180,17 @@ async function touching(): Promise<void> {
 
 async function pictures(): Promise<void> {
   const picture = await actions.screenshot({ format: 'png', quality: 50, maxWidth: 200 });
-  await calls<ScreenshotOptions>('ScreenshotOptions', {
+  await calls<Omit<ScreenshotOptions, keyof ActionOptions>>('ScreenshotOptions', {
     format: () => picture.mimeType === 'image/png',
     quality: async () => (await actions.screenshot({ quality: 10 })).mimeType === 'image/jpeg',
     maxWidth: () => picture.width === 200,
+  });
+  await calls<ActionOptions>('ActionOptions', {
+    signal: async () => {
+      const gone = await thrown(() => actions.hold(9, 900, 60_000, { signal: AbortSignal.timeout(50) }));
+      const reason = await thrown(() => actions.screenshot({ signal: AbortSignal.abort('mine') }));
+      return gone instanceof DOMException && gone.name === 'TimeoutError' && reason === 'mine';
+    },
   });
   await calls<Screenshot>('Screenshot', {
     base64: () => atob(picture.base64).startsWith('\u0089PNG'),

@@ -33,7 +33,7 @@ async function changing(base64: string): Promise<void> {
       return !(await isInstalled());
     },
   });
-  await calls<InstallOptions>('InstallOptions', {
+  await calls<Omit<InstallOptions, keyof ActionOptions>>('InstallOptions', {
     grantPermissions: async () => {
       await apps.install(apk, { grantPermissions: true });
       return isInstalled();
@@ -82,7 +82,7 @@ async function commanding(): Promise<void> {
     stderr: () => said.stderr === 'b\n',
     exitCode: () => said.exitCode === 1,
   });
-  await calls<ShellOptions>('ShellOptions', {
+  await calls<Omit<ShellOptions, keyof ActionOptions>>('ShellOptions', {
     timeoutMs: async () => {
       const wrong = await thrown(() => agent.shell('true', { timeoutMs: 0 }));
       return wrong instanceof AgentError && wrong.code === 'invalid_call';

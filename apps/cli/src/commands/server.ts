@@ -24,8 +24,11 @@ export function addServerCommand(program: Command): void {
       firstTokenNotice(server.firstToken, config.dataDir);
       tellOfStart();
       await signInNotice(server);
-      await untilSignal();
-      await server.close();
+      try {
+        await Promise.race([untilSignal(), server.ended]);
+      } finally {
+        await server.close();
+      }
     });
   addSettingFlags(command, rows);
 }

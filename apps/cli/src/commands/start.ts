@@ -36,8 +36,11 @@ export function addStartCommand(program: Command): void {
       tellOfStart();
       await signInNotice(service.server);
       console.log('Ctrl-C ends it.');
-      await untilSignal();
-      await service.close();
+      try {
+        await Promise.race([untilSignal(), service.server.ended]);
+      } finally {
+        await service.close();
+      }
     });
   addSettingFlags(command, rows);
 }

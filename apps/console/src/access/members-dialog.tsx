@@ -4,9 +4,10 @@ import { useState } from 'react';
 import { call } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
-import { CopyButton } from '../parts/copy.tsx';
+import { Copyable } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Select, TextField } from '../parts/field.tsx';
+import { Form, SubmitButton } from '../parts/form.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import styles from './members-dialog.module.css';
 
@@ -83,7 +84,7 @@ export function MembersDialog<Role extends string>(props: MembersDialogProps<Rol
       )}
       {me !== undefined && (
         <p className={styles['quiet']}>
-          Your user ID: <code>{me.user.id}</code> <CopyButton text={me.user.id} label="Copy your user ID" />
+          Your user ID: <Copyable text={me.user.id} label="Copy your user ID" />
         </p>
       )}
     </Dialog>
@@ -128,20 +129,18 @@ function AddMember<Role extends string>({ roles, onAdd }: AddMemberProps<Role>) 
   const [who, setWho] = useState('');
   const [role, setRole] = useState(roles[0].value);
   const isAdministrator = me?.user.role === 'admin' && me.token.scopes.includes('admin');
-  const add = (): void => void onAdd(who.trim(), role).then(() => setWho(''));
   return (
-    <div className={styles['add']}>
+    <Form className={styles['add']} onAct={() => onAdd(who.trim(), role).then(() => setWho(''))}>
       <TextField
         label={isAdministrator ? 'User name' : 'User ID'}
         hint={isAdministrator ? undefined : 'Ask them for it: it is below, in any Share dialog of theirs.'}
         value={who}
         onChange={setWho}
-        onEnter={add}
       />
       <Select label="Role" value={role} options={roles} onChange={setRole} />
-      <Button look="primary" reason={who.trim() === '' ? 'Say who.' : undefined} onClick={add}>
+      <SubmitButton look="primary" reason={who.trim() === '' ? 'Say who.' : undefined}>
         Share
-      </Button>
-    </div>
+      </SubmitButton>
+    </Form>
   );
 }

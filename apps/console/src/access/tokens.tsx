@@ -58,47 +58,60 @@ interface TokenTableProps {
   reason: string | undefined;
 }
 
-function TokenTable({ tokens, own, reason }: TokenTableProps) {
+function RevokeToken({ token: { id, name }, onClose }: { token: Token; onClose: () => void }) {
   const queries = useQueryClient();
-  const revoke = async ({ id, name }: Token): Promise<void> => {
+  const revoke = async (): Promise<void> => {
     try {
       await call('DELETE /api/v2/tokens/:id', { params: { id } });
       notify(`“${name}” is revoked`);
     } catch (error) {
       notifyFailure(`“${name}” is not revoked`, error);
     }
+    onClose();
     await queries.invalidateQueries({ queryKey: ['tokens'] });
   };
   return (
-    <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Used', 'Ends']} hasActions>
-      {tokens.map((token) => (
-        <tr key={token.id}>
-          <td>{token.name}</td>
-          <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
-          <td className={styles['quiet']}>
-            {token.last_used_at === null ? (
-              'never'
-            ) : (
-              <>
-                <Age since={token.last_used_at} /> ago
-              </>
-            )}
-          </td>
-          <td className={styles['quiet']}>
-            {token.expires_at === null ? 'never' : <Moment at={token.expires_at} />}
-          </td>
-          <td className={styles['end']}>
-            {token.id === own ? (
-              <span className={styles['quiet']}>this sign-in</span>
-            ) : (
-              <Button look="quiet" reason={reason} onClick={() => void revoke(token)}>
-                Revoke
-              </Button>
-            )}
-          </td>
-        </tr>
-      ))}
-    </SettingsTable>
+    <ActionDialog title={`Revoke “${name}”?`} onClose={onClose} action="Revoke" look="danger" onAct={revoke}>
+      <p>What uses it is refused from then on. It can’t be given back; a new token can be made.</p>
+    </ActionDialog>
+  );
+}
+
+function TokenTable({ tokens, own, reason }: TokenTableProps) {
+  const [revoked, setRevoked] = useState<Token>();
+  return (
+    <>
+      <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Used', 'Ends']} hasActions>
+        {tokens.map((token) => (
+          <tr key={token.id}>
+            <td>{token.name}</td>
+            <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
+            <td className={styles['quiet']}>
+              {token.last_used_at === null ? (
+                'never'
+              ) : (
+                <>
+                  <Age since={token.last_used_at} /> ago
+                </>
+              )}
+            </td>
+            <td className={styles['quiet']}>
+              {token.expires_at === null ? 'never' : <Moment at={token.expires_at} />}
+            </td>
+            <td className={styles['end']}>
+              {token.id === own ? (
+                <span className={styles['quiet']}>this sign-in</span>
+              ) : (
+                <Button look="quiet" reason={reason} onClick={() => setRevoked(token)}>
+                  Revoke…
+                </Button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </SettingsTable>
+      {revoked !== undefined && <RevokeToken token={revoked} onClose={() => setRevoked(undefined)} />}
+    </>
   );
 }
 
@@ -136,7 +149,7 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
         value={name}
         onChange={setName}
       />
-      <fieldset style={{ border: 0, padding: 0, margin: 0 }}>
+      <fieldset>
         <legend>It allows</legend>
         <div className={styles['choices']}>
           {scopes.map((scope) => (

@@ -1,7 +1,8 @@
 import type { Device, OutOfStepsRecord, Run } from '@phalanx/protocol';
 import { useEffect } from 'react';
 
-import { call } from './call.ts';
+import { call, hangUp } from './call.ts';
+import { ApiFailure } from './api-failure.ts';
 import { createStore } from './store.ts';
 import { session } from './session.ts';
 
@@ -16,6 +17,16 @@ export interface LiveEvents {
 type Listener = (data: never) => void;
 const eventNames = ['device', 'run', 'record'] as const;
 const longestWaitMs = 10_000;
+/** After so long without news it is asked whether the line still carries anything. */
+const quietMs = 10_000;
+const answerMs = 5000;
+
+/** Whether the service answers; what it says matters to the session alone. */
+const isThere = (): Promise<boolean> =>
+  call('GET /api/v2/me', {}, { signal: AbortSignal.timeout(answerMs) }).then(
+    () => true,
+    (error: unknown) => error instanceof ApiFailure && error.status > 0,
+  );
 
 /** What changes at the service, for as long as the page can be seen. */
 class EventConnection {
@@ -32,12 +43,15 @@ class EventConnection {
       if (session.store.get() === 'signed in') follow();
     });
     document.addEventListener('visibilitychange', follow);
+    const lose = (): void => this.#loseLine();
     window.addEventListener('online', follow);
+    window.addEventListener('offline', lose);
     follow();
     return () => {
       stopFollowing();
       document.removeEventListener('visibilitychange', follow);
       window.removeEventListener('online', follow);
+      window.removeEventListener('offline', lose);
       this.#close();
     };
   }
@@ -59,23 +73,45 @@ class EventConnection {
     window.clearTimeout(this.#timer);
     const source = new EventSource(`/api/v2/events?types=${eventNames.join(',')}`);
     this.#source = source;
+    this.#heard();
     source.onopen = () => {
       const isFirst = this.state.get() === 'connecting';
       this.#failures = 0;
       this.state.set('live');
       if (!isFirst) for (const listener of this.#resets) listener();
     };
-    source.onerror = () => this.#retry();
+    source.onerror = () => this.#lose();
     for (const name of eventNames)
       source.addEventListener(name, ({ data }: MessageEvent<string>) => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service writes events by the same contract
         const event = JSON.parse(data) as never;
         for (const listener of this.#listeners.get(name) ?? []) listener(event);
+        this.#heard();
       });
   }
 
-  #retry(): void {
-    this.#source?.close();
+  /** A cut far away closes nothing: the stream would be silent, as if nothing happened. */
+  #heard(): void {
+    window.clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => void this.#listen(), quietMs);
+  }
+
+  async #listen(): Promise<void> {
+    const source = this.#source;
+    const isAnswered = await isThere();
+    if (source === undefined || this.#source !== source) return;
+    if (isAnswered) this.#heard();
+    else this.#loseLine();
+  }
+
+  #loseLine(): void {
+    hangUp();
+    this.#lose();
+  }
+
+  #lose(): void {
+    if (this.#source === undefined) return;
+    this.#source.close();
     this.state.set('reconnecting');
     const waitMs = Math.min(longestWaitMs, 500 * 2 ** this.#failures);
     this.#failures += 1;
@@ -86,7 +122,7 @@ class EventConnection {
   /** A stream does not say why it was refused; this does, and ends a session that is over. */
   async #tryAgain(): Promise<void> {
     if (document.hidden || session.store.get() !== 'signed in') return;
-    await call('GET /api/v2/me', {}).catch(() => undefined);
+    if (!(await isThere())) return this.#loseLine();
     if (session.store.get() === 'signed in') this.#open();
   }
 

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import { call } from '../api/call.ts';
-import { CopyButton } from '../parts/copy.tsx';
+import { Copyable } from '../parts/copy.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
 import styles from './device-page.module.css';
@@ -55,7 +55,8 @@ function Health({ deviceId }: { deviceId: string }) {
   );
 }
 
-const gigabyte = 1024 ** 3;
+/** As phones count them. */
+const gigabyte = 1e9;
 const hourSeconds = 3600;
 
 const Measured = ({ facts }: { facts: PhoneFacts }) => (
@@ -125,7 +126,7 @@ const Facts = ({ device }: { device: Device }) => (
     </dd>
     <dt>Device ID</dt>
     <dd>
-      <code>{device.device_id}</code> <CopyButton text={device.device_id} label="Copy the device ID" />
+      <Copyable text={device.device_id} label="Copy the device ID" />
     </dd>
     <dt>Android</dt>
     <dd>

@@ -76,7 +76,7 @@ function Shown({ device }: { device: Device }) {
               to="/records"
               search={{ device: device.device_id, status: 'any' }}
             >
-              Its records
+              Records
             </Link>
           </>
         }

@@ -43,6 +43,8 @@ export function FleetWall({ devices, selection, hasPictures }: FleetWallProps) {
     getScrollElement: () => scroll,
     estimateSize: () => height + 10,
     overscan: 1,
+    paddingStart: 7,
+    paddingEnd: 7,
   });
   useEffect(() => rows.measure(), [rows, height]);
   return (

@@ -9,6 +9,7 @@ import { isReady } from '../devices/device-state.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, selectClass } from '../parts/field.tsx';
+import { SubmitButton } from '../parts/form.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { projectsQuery } from '../projects/queries.ts';
 import { lastParameters } from './last-parameters.ts';
@@ -86,6 +87,7 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
       title={`Launch on ${phones}`}
       isOpen
       onClose={onClose}
+      onAct={() => launch.start(automationId, chosen, values ?? {})}
       foot={
         <>
           {hasEnded && launch.error !== null && (
@@ -95,9 +97,8 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
           )}
           <Button onClick={onClose}>{hasEnded ? 'Close' : 'Cancel'}</Button>
           {!hasEnded && (
-            <Button
+            <SubmitButton
               look="primary"
-              isBusy={launch.isBusy}
               reason={
                 chosen.length === 0
                   ? 'No phone is left.'
@@ -105,10 +106,9 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
                     ? 'The parameters are not a JSON object.'
                     : undefined
               }
-              onClick={() => void launch.start(automationId, chosen, values ?? {})}
             >
               Launch
-            </Button>
+            </SubmitButton>
           )}
         </>
       }

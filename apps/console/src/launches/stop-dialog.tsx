@@ -5,6 +5,7 @@ import { ApiFailure } from '../api/api-failure.ts';
 import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { SubmitButton } from '../parts/form.tsx';
 import { messageOf } from '../parts/states.tsx';
 import { OutcomeList } from './outcome-list.tsx';
 import { waitingRows, withOutcomes, type OutcomeRow } from './outcomes.ts';
@@ -26,10 +27,8 @@ async function stopOn(deviceId: string): Promise<{ outcomes: OutcomeRow['outcome
 /** Stops everything that runs on the phones, each for itself. */
 export function StopDialog({ devices, onClose }: { devices: readonly Device[]; onClose: () => void }) {
   const [rows, setRows] = useState<readonly OutcomeRow[]>();
-  const [isBusy, setBusy] = useState(false);
   const running = devices.reduce((sum, device) => sum + device.running.length, 0);
   const stop = async (): Promise<void> => {
-    setBusy(true);
     setRows(waitingRows(devices));
     const waiting = [...devices];
     const lane = async (): Promise<void> => {
@@ -43,7 +42,6 @@ export function StopDialog({ devices, onClose }: { devices: readonly Device[]; o
       }
     };
     await Promise.all(Array.from({ length: atOnce }, lane));
-    setBusy(false);
   };
   const phones = `${devices.length} ${devices.length === 1 ? 'phone' : 'phones'}`;
   return (
@@ -51,19 +49,23 @@ export function StopDialog({ devices, onClose }: { devices: readonly Device[]; o
       title={`Stop everything on ${phones}`}
       isOpen
       onClose={onClose}
+      onAct={stop}
       foot={
         <>
           <Button onClick={onClose}>{rows === undefined ? 'Cancel' : 'Close'}</Button>
           {rows === undefined && (
-            <Button look="danger" isBusy={isBusy} onClick={() => void stop()}>
-              Stop {running} {running === 1 ? 'run' : 'runs'}
-            </Button>
+            <SubmitButton look="danger">
+              {running === 0 ? 'Stop' : `Stop ${running} ${running === 1 ? 'run' : 'runs'}`}
+            </SubmitButton>
           )}
         </>
       }
     >
       {rows === undefined ? (
-        <p>What has been stopped does not go on; what the phones show stays as it is.</p>
+        <p>
+          {running === 0 && 'Nothing runs there, as far as is known here. '}
+          What has been stopped does not go on; what the phones show stays as it is.
+        </p>
       ) : (
         <OutcomeList rows={rows} />
       )}

@@ -3,6 +3,7 @@ import { useState } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/field.tsx';
+import { Form, SubmitButton } from '../parts/form.tsx';
 import { Age } from '../parts/time.tsx';
 import styles from './live.module.css';
 import { TouchScreen } from './touch-screen.tsx';
@@ -85,7 +86,6 @@ const keys = [
 function Keys({ touches, reason }: { touches: Touches; reason: string | undefined }) {
   const [text, setText] = useState('');
   const sendText = (): void => {
-    if (reason !== undefined || text === '') return;
     touches.send({ type: 'text', text });
     setText('');
   };
@@ -98,18 +98,15 @@ function Keys({ touches, reason }: { touches: Touches; reason: string | undefine
           </Button>
         ))}
       </div>
-      <div className={styles['text']}>
+      <Form className={styles['text']} onAct={sendText}>
         <TextField
           label="Text"
           hint="It goes into the field that has the focus on the phone."
           value={text}
           onChange={setText}
-          onEnter={sendText}
         />
-        <Button reason={reason ?? (text === '' ? 'Type something.' : undefined)} onClick={sendText}>
-          Send
-        </Button>
-      </div>
+        <SubmitButton reason={reason ?? (text === '' ? 'Type something.' : undefined)}>Send</SubmitButton>
+      </Form>
     </>
   );
 }

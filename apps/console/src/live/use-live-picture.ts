@@ -2,6 +2,8 @@ import type { LiveMessage } from '@phalanx/protocol';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 
+import { liveEvents } from '../api/live-events.ts';
+
 export interface LivePicture {
   /** Of the newest picture; it stays when there is none now. */
   readonly address: string | undefined;
@@ -17,6 +19,7 @@ const nothingYet: LivePicture = {
   ...{ address: undefined, width: 0, height: 0, capturedAt: undefined, note: undefined },
 };
 const retryMs = 1000;
+const lost = 'The connection is lost. Trying again…';
 const closedForGood = new Map([
   [4003, 'Your sign-in has ended.'],
   [4004, 'The phone is no longer shared with you.'],
@@ -62,16 +65,29 @@ function follow(
     };
     socket.onclose = ({ code }) => {
       const ended = closedForGood.get(code);
-      change({ note: ended ?? 'The connection is lost. Trying again…' });
+      change({ note: ended ?? lost });
       if (ended === undefined) timer = window.setTimeout(open, retryMs);
       else onEnded();
     };
   };
-  open();
-  return () => {
+  const leave = (): void => {
     window.clearTimeout(timer);
     socket.onclose = null;
+    socket.onmessage = null;
     socket.close();
+  };
+  open();
+  // A cut far away closes no socket; the event stream finds it out for the whole page.
+  const stopFollowing = liveEvents.state.subscribe(() => {
+    const isLost = liveEvents.state.get() !== 'live';
+    if (document.hidden || (!isLost && socket.readyState === WebSocket.OPEN)) return;
+    leave();
+    if (isLost) change({ note: lost });
+    timer = window.setTimeout(open, isLost ? retryMs : 0);
+  });
+  return () => {
+    stopFollowing();
+    leave();
     if (shown !== undefined) URL.revokeObjectURL(shown);
   };
 }

@@ -11,6 +11,7 @@ const gatherMs = 150;
 class Touches {
   readonly #deviceId: string;
   #last = Promise.resolve();
+  #series = { isOver: false };
   #typed = '';
   #timer: number | undefined;
 
@@ -36,13 +37,18 @@ class Touches {
     if (text !== '') this.#add({ type: 'text', text });
   }
 
+  /** After one that failed, those that wait are dropped: they were meant for the screen that it leads to. */
   #add(body: PhoneInput): void {
-    this.#last = this.#last
-      .then(() => call('POST /api/v2/devices/:id/input', { params: { id: this.#deviceId }, body }))
-      .then(
-        () => undefined,
-        (error: unknown) => notifyFailure('The phone was not touched', error),
-      );
+    const series = this.#series;
+    const touch = async (): Promise<void> => {
+      if (series.isOver) return;
+      await call('POST /api/v2/devices/:id/input', { params: { id: this.#deviceId }, body });
+    };
+    this.#last = this.#last.then(touch).catch((error: unknown) => {
+      series.isOver = true;
+      this.#series = { isOver: false };
+      notifyFailure('The phone was not touched', error);
+    });
   }
 }
 

@@ -19,6 +19,8 @@ const lineHeight = 20;
 interface LogViewProps {
   log: LogSnapshot;
   isLive: boolean;
+  /** Whether it stands beside something else: then its lines are wrapped at first. */
+  isNarrow?: boolean;
   /** What a click on the place of a line does. */
   onOpenLine?: ((path: string, line: number) => void) | undefined;
 }
@@ -26,10 +28,10 @@ interface LogViewProps {
 const textOf = ({ timestamp, path, lineNumber, messageLevel, message }: LogEntry): string =>
   `${new Date(timestamp).toISOString()} ${messageLevel} ${path ?? ''}:${lineNumber} ${message}`;
 
-export function LogView({ log, isLive, onOpenLine }: LogViewProps) {
+export function LogView({ log, isLive, isNarrow = false, onOpenLine }: LogViewProps) {
   const [hidden, setHidden] = useState<ReadonlySet<Level>>(new Set());
   const [search, setSearch] = useState('');
-  const [isWrapped, setWrapped] = useState(() => window.innerWidth < 720);
+  const [isWrapped, setWrapped] = useState(() => isNarrow || window.innerWidth < 720);
   const shown = useMemo(
     () => (hidden.size === 0 ? log.entries : log.entries.filter((entry) => !hidden.has(entry.messageLevel))),
     [log.entries, hidden],
@@ -59,25 +61,27 @@ export function LogView({ log, isLive, onOpenLine }: LogViewProps) {
             </button>
           ))}
         </div>
-        <SearchInput
-          label="Search the log"
-          value={search}
-          onChange={setSearch}
-          onKeyUp={(event) => event.key === 'Enter' && found.step(event.shiftKey ? -1 : 1)}
-        />
-        {search !== '' && (
-          <>
-            <span className={styles['count']} role="status">
-              {found.count === 0 ? 'not found' : `${found.at + 1} of ${found.count}`}
-            </span>
-            <IconButton label="Previous" onClick={() => found.step(-1)}>
-              <Icon name="left" size={14} />
-            </IconButton>
-            <IconButton label="Next" onClick={() => found.step(1)}>
-              <Icon name="right" size={14} />
-            </IconButton>
-          </>
-        )}
+        <div className={styles['find']}>
+          <SearchInput
+            label="Search the log"
+            value={search}
+            onChange={setSearch}
+            onKeyUp={(event) => event.key === 'Enter' && found.step(event.shiftKey ? -1 : 1)}
+          />
+          {search !== '' && (
+            <>
+              <span className={styles['count']} role="status" aria-live={isLive ? 'off' : 'polite'}>
+                {found.count === 0 ? 'not found' : `${found.at + 1} of ${found.count}`}
+              </span>
+              <IconButton label="Previous" onClick={() => found.step(-1)}>
+                <Icon name="left" size={14} />
+              </IconButton>
+              <IconButton label="Next" onClick={() => found.step(1)}>
+                <Icon name="right" size={14} />
+              </IconButton>
+            </>
+          )}
+        </div>
         <div className={styles['tools']}>
           <Button look="quiet" aria-pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
             {isWrapped ? 'Unwrap' : 'Wrap'}

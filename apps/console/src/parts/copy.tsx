@@ -2,6 +2,7 @@ import { useState } from 'react';
 
 import { IconButton } from './button.tsx';
 import { Icon } from './icon.tsx';
+import styles from './copy.module.css';
 import { notifyFailure } from './notices.tsx';
 
 /** Plain http on a name of the network is no secure context: there only the old way works. */
@@ -33,3 +34,11 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     </IconButton>
   );
 }
+
+/** A text that is there to be copied, such as an ID. */
+export const Copyable = ({ text, label }: { text: string; label: string }) => (
+  <span className={styles['copyable']}>
+    <code>{text}</code>
+    <CopyButton text={text} label={label} />
+  </span>
+);

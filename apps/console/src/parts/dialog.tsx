@@ -1,9 +1,10 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import type { ReactNode } from 'react';
+import { useRef, type ReactNode } from 'react';
 
 import { Button, buttonClass } from './button.tsx';
 import { classNames } from './class-names.ts';
 import styles from './dialog.module.css';
+import { Form, SubmitButton } from './form.tsx';
 import { Icon } from './icon.tsx';
 import { popupRoot } from './popup-root.ts';
 
@@ -14,54 +15,76 @@ interface DialogProps {
   isWide?: boolean;
   children: ReactNode;
   foot?: ReactNode;
+  /** What the `SubmitButton` in it does. */
+  onAct?: () => unknown;
 }
 
-export const Dialog = ({ title, isOpen, onClose, isWide = false, children, foot }: DialogProps) => (
-  <BaseDialog.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
-    <BaseDialog.Portal container={popupRoot()}>
-      <BaseDialog.Backdrop className={styles['backdrop']} />
-      <BaseDialog.Popup className={classNames(styles['popup'], isWide && styles['wide'])}>
-        <div className={styles['head']}>
-          <BaseDialog.Title>{title}</BaseDialog.Title>
-          <BaseDialog.Close className={buttonClass('quiet', true)} aria-label="Close">
-            <Icon name="close" />
-          </BaseDialog.Close>
-        </div>
-        <div className={styles['body']}>{children}</div>
-        {foot !== undefined && <div className={styles['foot']}>{foot}</div>}
-      </BaseDialog.Popup>
-    </BaseDialog.Portal>
-  </BaseDialog.Root>
-);
+export function Dialog({ title, isOpen, onClose, isWide = false, children, foot, onAct }: DialogProps) {
+  const body = useRef<HTMLDivElement>(null);
+  const content = (
+    <>
+      <div ref={body} className={styles['body']}>
+        {children}
+      </div>
+      {foot !== undefined && <div className={styles['foot']}>{foot}</div>}
+    </>
+  );
+  return (
+    <BaseDialog.Root
+      open={isOpen}
+      onOpenChange={(open) => !open && onClose()}
+      // A click beside it, such as the second of two, takes away nothing that was typed or has begun.
+      disablePointerDismissal={onAct !== undefined}
+    >
+      <BaseDialog.Portal container={popupRoot()}>
+        <BaseDialog.Backdrop className={styles['backdrop']} />
+        <BaseDialog.Popup
+          className={classNames(styles['popup'], isWide && styles['wide'])}
+          // Where something is typed it begins there; a touch would bring up the keyboard over it.
+          initialFocus={(by) =>
+            by === 'touch' ||
+            (body.current?.querySelector<HTMLElement>('input:not([type]), textarea') ?? true)
+          }
+        >
+          <div className={styles['head']}>
+            <BaseDialog.Title>{title}</BaseDialog.Title>
+            <BaseDialog.Close className={buttonClass('quiet', true)} aria-label="Close">
+              <Icon name="close" />
+            </BaseDialog.Close>
+          </div>
+          {onAct === undefined ? (
+            content
+          ) : (
+            <Form className={styles['form']} onAct={onAct}>
+              {content}
+            </Form>
+          )}
+        </BaseDialog.Popup>
+      </BaseDialog.Portal>
+    </BaseDialog.Root>
+  );
+}
 
-interface ActionDialogProps extends Omit<DialogProps, 'isOpen' | 'foot'> {
+interface ActionDialogProps extends Omit<DialogProps, 'isOpen' | 'foot' | 'onAct'> {
   /** The word on the button that does it. */
   action: string;
   look?: 'primary' | 'danger';
-  isBusy?: boolean;
   /** Why it can't be done yet. */
   reason?: string | undefined;
   onAct: () => Promise<void>;
 }
 
 /** Asks for what one action needs; shown as long as it stands in the page. */
-export const ActionDialog = ({
-  action,
-  look = 'primary',
-  isBusy = false,
-  reason,
-  onAct,
-  ...rest
-}: ActionDialogProps) => (
+export const ActionDialog = ({ action, look = 'primary', reason, ...rest }: ActionDialogProps) => (
   <Dialog
     {...rest}
     isOpen
     foot={
       <>
         <Button onClick={rest.onClose}>Cancel</Button>
-        <Button look={look} isBusy={isBusy} reason={reason} onClick={() => void onAct()}>
+        <SubmitButton look={look} reason={reason}>
           {action}
-        </Button>
+        </SubmitButton>
       </>
     }
   />

@@ -40,22 +40,13 @@ export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
 interface TextFieldProps extends Omit<FieldProps, 'children'> {
   value: string;
   onChange: (text: string) => void;
-  /** For the key that ends a line, when there is a text. */
-  onEnter?: () => void;
 }
 
 /** A labelled line of text. */
-export const TextField = ({ value, onChange, onEnter, ...rest }: TextFieldProps) => (
+export const TextField = ({ value, onChange, ...rest }: TextFieldProps) => (
   <Field {...rest}>
     {(attributes) => (
-      <Input
-        {...attributes}
-        value={value}
-        onChange={({ target }) => onChange(target.value)}
-        onKeyDown={({ key }) => {
-          if (key === 'Enter' && value.trim() !== '') onEnter?.();
-        }}
-      />
+      <Input {...attributes} value={value} onChange={({ target }) => onChange(target.value)} />
     )}
   </Field>
 );

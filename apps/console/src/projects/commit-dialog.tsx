@@ -24,9 +24,7 @@ export function CommitDialog({ projectId, onClose }: CommitDialogProps) {
   });
   const [message, setMessage] = useState('');
   const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
   const commit = async (): Promise<void> => {
-    setBusy(true);
     try {
       const reply = await call('POST /api/v2/automation/commit/:id', { params, body: { message } });
       notify(`Committed ${reply.commit.hash.slice(0, 8)}`, reply.commit.message);
@@ -35,7 +33,6 @@ export function CommitDialog({ projectId, onClose }: CommitDialogProps) {
       onClose();
     } catch (failure) {
       setError(failure);
-      setBusy(false);
     }
   };
   return (
@@ -44,16 +41,10 @@ export function CommitDialog({ projectId, onClose }: CommitDialogProps) {
       isWide
       onClose={onClose}
       action="Commit"
-      isBusy={isBusy}
       reason={message.trim() === '' ? 'Say what has changed.' : undefined}
       onAct={commit}
     >
-      <TextField
-        label="What has changed"
-        value={message}
-        onChange={setMessage}
-        onEnter={() => void commit()}
-      />
+      <TextField label="What has changed" value={message} onChange={setMessage} />
       {(error ?? readError) !== null && <InlineFailure error={error ?? readError} />}
       {data === undefined && readError === null && <Loading rows={5} />}
       {data?.files.map(({ path, change, diff }) => (
@@ -80,7 +71,7 @@ const lookOf = (line: string): string | undefined => {
 
 /** The lines of a diff, without the head that names its file. */
 function DiffText({ text }: { text: string }) {
-  const lines = text.split('\n');
+  const lines = text.replace(/\n$/, '').split('\n');
   const start = Math.max(
     0,
     lines.findIndex((line) => line.startsWith('@@')),

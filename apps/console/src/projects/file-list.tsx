@@ -144,7 +144,6 @@ function NewFile({
         problem={problem}
         value={path}
         onChange={setPath}
-        onEnter={() => void create()}
       />
     </ActionDialog>
   );
@@ -192,7 +191,6 @@ function RenameFile({ projectId, path: before, onClose, onRenamed }: RenameFileP
         problem={problem}
         value={path}
         onChange={setPath}
-        onEnter={() => void rename()}
       />
     </ActionDialog>
   );

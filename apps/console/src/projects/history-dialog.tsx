@@ -32,8 +32,6 @@ export function HistoryDialog({ projectId, reason, onClose }: HistoryDialogProps
       const kept = replaced === null ? '' : ` What was not committed is kept as ${replaced.slice(0, 8)}.`;
       notify(`The files are those of ${hash.slice(0, 8)}`, `The history stays as it is.${kept}`);
       await queries.invalidateQueries({ queryKey: ['files', projectId] });
-      // The open file is read again.
-      window.dispatchEvent(new Event('phalanx:files-replaced'));
       onClose();
     } catch (failure) {
       setError(failure);

@@ -32,16 +32,13 @@ export function NewProject({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [problem, setProblem] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
   const create = async (): Promise<void> => {
-    setBusy(true);
     try {
       const projectId = await createStarter(name.trim());
       await queries.invalidateQueries({ queryKey: ['projects'] });
       await navigate({ to: '/projects/$projectId', params: { projectId } });
     } catch (error) {
       setProblem(messageOf(error));
-      setBusy(false);
     }
   };
   return (
@@ -49,7 +46,6 @@ export function NewProject({ onClose }: { onClose: () => void }) {
       title="New project"
       onClose={onClose}
       action="Create"
-      isBusy={isBusy}
       reason={name.trim() === '' ? 'Give it a name.' : undefined}
       onAct={create}
     >
@@ -59,7 +55,6 @@ export function NewProject({ onClose }: { onClose: () => void }) {
         problem={problem}
         value={name}
         onChange={setName}
-        onEnter={() => void create()}
       />
     </ActionDialog>
   );

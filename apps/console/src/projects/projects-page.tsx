@@ -1,3 +1,4 @@
+import type { Run } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,7 +8,9 @@ import { Button } from '../parts/button.tsx';
 import { SearchInput } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
-import { Moment } from '../parts/time.tsx';
+import { Age, Moment } from '../parts/time.tsx';
+import { useLastRuns } from '../runs/queries.ts';
+import { RunStatusMark } from '../runs/run-status.tsx';
 import { NewProject } from './new-project.tsx';
 import styles from './projects.module.css';
 import { projectsQuery } from './queries.ts';
@@ -21,6 +24,7 @@ const roleWords = {
 export function ProjectsPage() {
   const { data, error, refetch } = useQuery(projectsQuery);
   const missing = useMissingScope('edit');
+  const lastRuns = useLastRuns();
   const [isNew, setNew] = useState(false);
   const [search, setSearch] = useState('');
   const shown = data?.filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()));
@@ -53,6 +57,7 @@ export function ProjectsPage() {
             <Link to="/projects/$projectId" params={{ projectId: id }}>
               {name}
             </Link>
+            <LastRun run={lastRuns.get(id)} />
             <span className={styles['quiet']}>{roleWords[role]}</span>
             <span className={styles['quiet']}>
               made <Moment at={createdAt} />
@@ -64,3 +69,15 @@ export function ProjectsPage() {
     </Page>
   );
 }
+
+const LastRun = ({ run }: { run: Run | undefined }) =>
+  run === undefined ? (
+    <span className={styles['quiet']}>no run of late</span>
+  ) : (
+    <Link to="/runs/$runId" params={{ runId: run.run_id }} className={styles['lastRun']}>
+      <RunStatusMark run={run} />{' '}
+      <span className={styles['quiet']}>
+        <Age since={run.created_at} /> ago
+      </span>
+    </Link>
+  );

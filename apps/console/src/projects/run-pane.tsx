@@ -33,16 +33,18 @@ interface RunPaneProps {
 
 const keyOf = (projectId: string): string => `phalanx.phones.${projectId}`;
 
-/** The phones that were chosen for this project, of those that are there. */
+/** The phones that were chosen for this project, of those that are there; where there is one, it is that. */
 function usePhones(projectId: string, devices: readonly Device[]) {
-  const [ids, setIds] = useState<readonly string[]>(() =>
-    (localStorage.getItem(keyOf(projectId)) ?? '').split(' '),
+  const [kept, setKept] = useState(() => localStorage.getItem(keyOf(projectId))?.split(' '));
+  const ids = useMemo(
+    () => kept ?? (devices.length === 1 ? devices.map((device) => device.device_id) : []),
+    [kept, devices],
   );
   const known = useMemo(() => devices.filter((device) => ids.includes(device.device_id)), [devices, ids]);
   const toggle = (id: string): void => {
     const next = ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
     localStorage.setItem(keyOf(projectId), next.join(' '));
-    setIds(next);
+    setKept(next);
   };
   return { chosen: known, toggle };
 }
@@ -202,7 +204,7 @@ function RunResult({ runId, onOpenLine }: { runId: string; onOpenLine: RunPanePr
         <InlineFailure error={new Error(run.error.message)} />
       )}
       <div className={styles['resultLog']}>
-        <LogView log={log} isLive={active} onOpenLine={onOpenLine} />
+        <LogView log={log} isLive={active} isNarrow onOpenLine={onOpenLine} />
       </div>
     </>
   );

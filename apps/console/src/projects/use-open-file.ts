@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { ApiFailure } from '../api/api-failure.ts';
@@ -6,7 +6,7 @@ import { call, callWhole } from '../api/call.ts';
 import type { CodeAssistant } from './code-assist.ts';
 import { readFindings, type Finding } from './compiler-lines.ts';
 import { draftsOf } from './drafts.ts';
-import { readStoredFile } from './queries.ts';
+import { filesQuery, readStoredFile, type StoredFile } from './queries.ts';
 
 const keepDraftMs = 250;
 const checkMs = 500;
@@ -28,11 +28,23 @@ interface OpenFile {
   readonly theirs: string | undefined;
 }
 
+/** What is typed, and what it was made from. */
 interface Base {
   text: string;
   content: string;
   etag: string | null;
+  /** What was sent without an answer: the service may have it. */
+  unanswered?: string | undefined;
 }
+
+/** What is stored may be what was sent from here: then it is what the text goes on from. */
+function goOnFrom(one: Base, { content, etag }: StoredFile): boolean {
+  if (content !== one.text && content !== one.unanswered) return false;
+  Object.assign(one, { content, etag, unanswered: undefined });
+  return true;
+}
+
+const isClean = ({ text, content }: Base): boolean => text === content;
 
 interface FilePlace {
   userId: string;
@@ -49,6 +61,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   const [loadError, setLoadError] = useState<unknown>(null);
   const base = useRef<Base>({ text: '', content: '', etag: null });
   const hasLoaded = useRef(false);
+  const saved = useRef<Promise<unknown>>(Promise.resolve());
   const timers = useRef<{ draft?: number; check?: number }>({});
   const patch = useCallback(
     (change: Partial<OpenFile>) =>
@@ -84,29 +97,49 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     },
     [userId, projectId, path, mayEdit],
   );
-  const keepDraft = useCallback(async () => {
-    const { text, content, etag } = base.current;
-    const drafts = draftsOf(userId, projectId);
-    if (text === content) await drafts.drop(path);
-    else await drafts.keep(path, { content: text, baseEtag: etag });
-  }, [userId, projectId, path]);
+  const keepDraft = useCallback(
+    async (one: Base) => {
+      const drafts = draftsOf(userId, projectId);
+      if (isClean(one)) await drafts.drop(path);
+      else await drafts.keep(path, { content: one.text, baseEtag: one.etag });
+    },
+    [userId, projectId, path],
+  );
 
   useEffect(() => {
     const abort = new AbortController();
     const running = timers.current;
     void load(abort.signal);
-    const reload = (): void => void load(abort.signal);
-    window.addEventListener('phalanx:files-replaced', reload);
     return () => {
-      window.removeEventListener('phalanx:files-replaced', reload);
       abort.abort();
       window.clearTimeout(running.check);
       // What waits to be kept is of this file, whatever is opened next.
       window.clearTimeout(running.draft);
-      if (hasLoaded.current) void keepDraft();
+      if (hasLoaded.current) void keepDraft(base.current);
       hasLoaded.current = false;
     };
   }, [load, keepDraft]);
+
+  const { data: list } = useQuery(filesQuery(projectId));
+  const listed = list?.files.find((one) => one.path === path)?.etag;
+  useEffect(() => {
+    const abort = new AbortController();
+    /** The list may be older than the last save: the file itself decides. */
+    const catchUp = async (): Promise<void> => {
+      await saved.current;
+      const known = base.current;
+      if (!hasLoaded.current || known.etag === listed) return;
+      const stored = await readStoredFile(projectId, path, abort.signal);
+      if (abort.signal.aborted || base.current !== known || stored.etag === known.etag) return;
+      if (isClean(known)) return load(abort.signal);
+      if (!goOnFrom(known, stored)) return patch({ condition: 'conflict', theirs: stored.content });
+      patch({ condition: isClean(known) ? 'saved' : 'unsaved', error: null });
+      return keepDraft(known);
+    };
+    // A file that has gone is no longer in the list, which says so.
+    if (listed !== undefined) catchUp().catch(() => undefined);
+    return () => abort.abort();
+  }, [listed, projectId, path, load, patch, keepDraft]);
 
   const check = useCallback(async () => {
     const { text } = base.current;
@@ -129,7 +162,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     });
     window.clearTimeout(timers.current.draft);
     window.clearTimeout(timers.current.check);
-    timers.current.draft = window.setTimeout(() => void keepDraft(), keepDraftMs);
+    timers.current.draft = window.setTimeout(() => void keepDraft(base.current), keepDraftMs);
     timers.current.check = window.setTimeout(() => void check(), checkMs);
   };
 
@@ -151,39 +184,56 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   };
   const mayAsk = (text: string): boolean => mayEdit && text.length <= mostCheckedLength;
 
-  /** Whether the service has the text now. */
-  const save = async (isOverwriting = false): Promise<boolean> => {
-    const { text, etag } = base.current;
-    if (!mayEdit || (file?.condition === 'saved' && text === base.current.content)) return file !== undefined;
+  /** Whether the service has the text now. One save waits for the other, of which it is the next version. */
+  const save = (isOverwriting = false): Promise<boolean> => {
+    const next = saved.current.then(() => saveNow(isOverwriting));
+    saved.current = next;
+    return next;
+  };
+
+  async function saveNow(isOverwriting: boolean): Promise<boolean> {
+    const one = base.current;
+    if (!mayEdit || isClean(one)) return hasLoaded.current;
+    const { text, etag } = one;
     patch({ condition: 'saving', error: null });
-    await keepDraft();
+    await keepDraft(one);
     try {
       const headers: Record<string, string> = etag === null ? { 'if-none-match': '*' } : { 'if-match': etag };
       const input = { params: { id: projectId }, body: { path, content: text } };
-      const reply = await callWhole(
+      const { body, headers: got } = await callWhole(
         'PUT /api/v2/automation/file/:id',
         input,
         isOverwriting ? {} : { headers },
       );
-      base.current = { text: base.current.text, content: text, etag: reply.headers.get('etag') };
-      await keepDraft();
-      const isCurrent = base.current.text === text;
-      const findings = readFindings(reply.body.warnings, 'warning');
-      patch({ condition: isCurrent ? 'saved' : 'unsaved', savedAt: Date.now(), findings, theirs: undefined });
-      void queries.invalidateQueries({ queryKey: ['files', projectId] });
-      void queries.invalidateQueries({ queryKey: ['diff', projectId] });
+      Object.assign(one, { content: text, etag: got.get('etag'), unanswered: undefined });
+      await hasSaved(one);
+      patch({ findings: readFindings(body.warnings, 'warning') });
       return true;
     } catch (error) {
-      await explain(error);
-      return false;
+      if (error instanceof ApiFailure && error.status === 0) one.unanswered = text;
+      return explain(one, error);
     }
-  };
+  }
 
-  async function explain(error: unknown): Promise<void> {
+  async function hasSaved(one: Base): Promise<void> {
+    await keepDraft(one);
+    const condition = isClean(one) ? 'saved' : 'unsaved';
+    patch({ condition, savedAt: Date.now(), theirs: undefined, error: null });
+    void queries.invalidateQueries({ queryKey: ['files', projectId] });
+    void queries.invalidateQueries({ queryKey: ['diff', projectId] });
+  }
+
+  /** Whether it was saved all the same: the answer of an earlier try may not have come back. */
+  async function explain(one: Base, error: unknown): Promise<boolean> {
     if (error instanceof ApiFailure && error.code === 'precondition_failed') {
       const stored = await readStoredFile(projectId, path).catch(() => undefined);
+      if (stored !== undefined && goOnFrom(one, stored)) {
+        if (!isClean(one)) return saveNow(false);
+        await hasSaved(one);
+        return true;
+      }
       patch({ condition: 'conflict', theirs: stored?.content ?? '' });
-      return;
+      return false;
     }
     const findings = error instanceof ApiFailure ? readFindings(error.errors, 'error') : [];
     patch({
@@ -191,6 +241,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
       error,
       ...(findings.length > 0 ? { findings } : {}),
     });
+    return false;
   }
 
   /** Throws away what was typed here. */

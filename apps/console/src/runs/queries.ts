@@ -1,5 +1,5 @@
 import type { Run } from '@phalanx/protocol';
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
 import { timeSince } from '../parts/since.tsx';
@@ -29,6 +29,19 @@ export const runsQuery = ({ status, device, automation, since }: RunsSearch) =>
     },
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
+
+const noRuns = new Map<string, Run>();
+const lastOf = ({ runs }: RunsPage): ReadonlyMap<string, Run> =>
+  new Map(runs.toReversed().map((run) => [run.automation_id, run]));
+
+/** The newest run of each project, as far as it is one of the newest hundred. */
+export const useLastRuns = (): ReadonlyMap<string, Run> =>
+  useQuery({
+    queryKey: ['runs', 'last'],
+    queryFn: ({ signal }): Promise<RunsPage> =>
+      call('GET /api/v2/runs', { query: { limit: pageSize } }, { signal }),
+    select: lastOf,
+  }).data ?? noRuns;
 
 export const runQuery = (runId: string) =>
   queryOptions({

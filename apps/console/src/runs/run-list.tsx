@@ -99,6 +99,7 @@ function useListKeys(runs: readonly Run[]): number {
 function Row({ run, start, isCurrent }: { run: Run; start: number; isCurrent: boolean }) {
   const device = useDevicesById().get(run.device_id);
   const names = useProjectNames();
+  const phone = device === undefined ? run.device_id : deviceName(device);
   const isDirect = run.launch_id !== null;
   return (
     <div
@@ -114,9 +115,10 @@ function Row({ run, start, isCurrent }: { run: Run; start: number; isCurrent: bo
         <Link to="/runs/$runId" params={{ runId: run.run_id }} className={styles['name']}>
           {isDirect ? 'Direct code' : (names.get(run.automation_id) ?? 'Project')}
         </Link>
+        <span className={styles['where']}>{phone}</span>
       </span>
       <span role="cell" className={styles['quiet']}>
-        {device === undefined ? run.device_id : deviceName(device)}
+        {phone}
       </span>
       <span role="cell" className={styles['quiet']}>
         <Moment at={run.started_at ?? run.created_at} />

@@ -11,7 +11,7 @@ import { LaunchDialog } from '../launches/launch-dialog.tsx';
 import { LogView } from '../logs/log-view.tsx';
 import { useRunLog } from '../logs/use-run-log.ts';
 import { Button } from '../parts/button.tsx';
-import { CopyButton } from '../parts/copy.tsx';
+import { Copyable } from '../parts/copy.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
@@ -193,7 +193,7 @@ function Details({ run }: { run: RunDetail }) {
         )}
         <dt>ID</dt>
         <dd>
-          <code>{run.run_id}</code> <CopyButton text={run.run_id} label="Copy the ID" />
+          <Copyable text={run.run_id} label="Copy the ID" />
         </dd>
       </dl>
     </section>

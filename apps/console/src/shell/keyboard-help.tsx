@@ -26,6 +26,15 @@ const groups: readonly { name: string; keys: readonly [keys: string, meaning: st
     ],
   },
   {
+    name: 'Editor',
+    keys: [
+      ['Ctrl S', 'Save'],
+      ['Ctrl Enter', 'Save and run'],
+      ['Ctrl Space', 'Complete'],
+      ['Ctrl Shift Space', 'Parameters of a call'],
+    ],
+  },
+  {
     name: 'Review',
     keys: [
       ['j k', 'Older, newer record'],
@@ -35,15 +44,6 @@ const groups: readonly { name: string; keys: readonly [keys: string, meaning: st
       ['b', 'Save, or stop saving'],
       ['c', 'Copy the first selector'],
       ['o', 'Open the code that stopped there'],
-    ],
-  },
-  {
-    name: 'Editor',
-    keys: [
-      ['Ctrl S', 'Save'],
-      ['Ctrl Enter', 'Save and run'],
-      ['Ctrl Space', 'Complete'],
-      ['Ctrl Shift Space', 'How what is called is called'],
     ],
   },
 ];

@@ -69,7 +69,11 @@ function SignInForm({ lead }: { lead: string }) {
           void signIn({ token: token.trim() });
         }}
       >
-        <Field label="API token" hint="The terminal showed it at the first start." problem={problem}>
+        <Field
+          label="API token"
+          hint="The terminal that started the service says where it is."
+          problem={problem}
+        >
           {(attributes) => (
             <input
               {...attributes}

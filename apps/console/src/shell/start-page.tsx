@@ -77,8 +77,11 @@ export function StartPage() {
           )}
         </Step>
         <Step number={4} title={hasRun ? 'Something has run' : 'Run it'} isDone={hasRun}>
-          <p>Open the project, choose phones, and press Run: the log comes beside the code.</p>
-          {hasRun && <Link to="/runs">Look at the runs</Link>}
+          {hasRun ? (
+            <Link to="/runs">Look at the runs</Link>
+          ) : (
+            <p>Open the project, choose phones, and press Run: the log comes beside the code.</p>
+          )}
         </Step>
       </ol>
     </Page>
@@ -133,12 +136,14 @@ function CreateSample() {
   return (
     <>
       <p>An automation is TypeScript. A sample reads what the phone shows and writes it to the log.</p>
-      <Button look="primary" reason={missing} isBusy={isBusy} onClick={() => void create()}>
-        Make the sample
-      </Button>
-      <Link to="/projects" className={buttonClass('quiet')}>
-        All projects
-      </Link>
+      <div className={styles['actions']}>
+        <Button look="primary" reason={missing} isBusy={isBusy} onClick={() => void create()}>
+          Make the sample
+        </Button>
+        <Link to="/projects" className={buttonClass('quiet')}>
+          All projects
+        </Link>
+      </div>
     </>
   );
 }

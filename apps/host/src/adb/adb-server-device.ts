@@ -4,7 +4,7 @@ import { anyAborted, pause, withTimeLimit } from '../time/time-limit.ts';
 import { AdbServerTransport } from './adb-server-transport.ts';
 import type { ListedDevice } from './device-list.ts';
 import { type AdbConnection, type LinkListener, TrackedLink } from './link.ts';
-import { troubleReason } from './trouble-reason.ts';
+import { leftReason, troubleReason } from './trouble-reason.ts';
 
 const openTimeoutMs = 5000;
 // A connection that lives shorter does not count as a success: finding out that a phone hangs takes some seconds.
@@ -14,11 +14,13 @@ const steadyMs = 20_000;
 export class AdbServerDevice {
   readonly #client: AdbServerClient;
   readonly #link: TrackedLink;
+  readonly #device: ListedDevice;
   #state: ListedDevice['state'] | undefined;
   #keeping: AbortController | undefined;
 
   constructor(client: AdbServerClient, device: ListedDevice, onLink: LinkListener) {
     this.#client = client;
+    this.#device = device;
     this.#link = new TrackedLink('adb-server', { name: device.serial, place: placeOf(device) }, onLink);
   }
 
@@ -32,6 +34,11 @@ export class AdbServerDevice {
   }
 
   /** The row has left the list. */
+  leave(): void {
+    this.remove(leftReason(this.#device));
+  }
+
+  /** Nothing more comes of the list. */
   remove(reason: string): void {
     this.#state = undefined;
     this.#keeping?.abort(new Error(reason));

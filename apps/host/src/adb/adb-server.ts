@@ -122,7 +122,7 @@ function applyList(
   for (const [id, device] of devices) {
     if (listed.has(id)) continue;
     devices.delete(id);
-    device.remove('The phone was unplugged, or adb disconnected it. Plug it in again.');
+    device.leave();
   }
   for (const row of list) {
     const device = devices.get(row.transportId) ?? new AdbServerDevice(client, row, onLink);

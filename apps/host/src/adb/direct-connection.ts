@@ -28,7 +28,7 @@ export async function openDirectConnection(
     const why = error instanceof Error ? error.message : String(error);
     return trouble(
       'offline',
-      `No connection to ${link.name} (${why}). Check that the phone is on, on this network and listens for ADB.`,
+      `No connection to ${link.name} (${why}). Check that the phone is on, on this network and listens for ADB. After a restart it does so only when it is plugged in and told "adb tcpip" again.`,
     );
   }
   return await shakeHands(link, options, socket);
@@ -56,7 +56,7 @@ async function shakeHands(
   const onTlsDemand = (): void => {
     verdict = trouble(
       'offline',
-      `${link.name} asks for wireless debugging with TLS. Use "adb tcpip 5555" once, or pair it with an adb server.`,
+      `${link.name} asks for wireless debugging with TLS, which goes through an adb server: "adb pair" with the address and code that the phone shows, then "adb connect ${link.name}". Or plug it in once and use "adb tcpip 5555".`,
     );
     socket.destroy();
   };

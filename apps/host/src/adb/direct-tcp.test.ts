@@ -85,6 +85,27 @@ describe('an address that is watched', () => {
     expect(offers).toBeLessThanOrEqual(1);
   });
 
+  it('waits longer each time for a phone that lets it in and hangs up', async () => {
+    const dialledAt: number[] = [];
+    const enough = Promise.withResolvers<void>();
+    let timesIn = 0;
+    void watchPeer(
+      (socket) => {
+        dialledAt.push(performance.now());
+        if (dialledAt.length === 5) enough.resolve();
+        socket.once('data', () => socket.end(welcome()));
+      },
+      ({ status }) => {
+        if (status.state === 'connected') timesIn += 1;
+        return false;
+      },
+    );
+    await enough.promise;
+    expect(timesIn).toBe(4);
+    // 200, 400, 800 and 1,600 ms, less a quarter; without a back-off it is hundreds of dials in that time.
+    expect((dialledAt[4] ?? 0) - (dialledAt[0] ?? 0)).toBeGreaterThan(0.75 * 3000);
+  });
+
   it('ends its connection when it is closed in the middle of a handshake', async () => {
     const arrived = Promise.withResolvers<Socket>();
     void watchPeer(
@@ -98,6 +119,15 @@ describe('an address that is watched', () => {
     await expect(closed).resolves.toBeDefined();
   });
 });
+
+/** What a phone says that lets somebody in. */
+function welcome(): Buffer {
+  const banner = Buffer.from('device::ro.product.model=Short;features=shell_v2,cmd');
+  const head = packet(0x4e_58_4e_43, 0, banner.length);
+  head.writeUInt32LE(0x0100_0001, 4);
+  head.writeUInt32LE(256 * 1024, 8);
+  return Buffer.concat([head, banner]);
+}
 
 function packet(command: number, payloadBytes: number, announcedBytes = payloadBytes): Buffer {
   const bytes = Buffer.alloc(24 + payloadBytes, 7);

@@ -1,7 +1,7 @@
 import type { ListedDevice } from './device-list.ts';
 
 /** What an operator should do about a phone in this state, in one or two sentences. */
-export function troubleReason({ state, serial, stateText }: ListedDevice): string {
+export function troubleReason({ state, serial, stateText, usbPath }: ListedDevice): string {
   switch (state) {
     case 'unauthorized':
       return `The phone ${serial} does not know this computer yet. Confirm "Allow USB debugging" (with "Always allow") on its screen.`;
@@ -18,6 +18,18 @@ export function troubleReason({ state, serial, stateText }: ListedDevice): strin
     case 'device':
       return `adb has a connection to the phone ${serial}.`;
     default:
-      return `adb sees the phone ${serial} but gets no answer (${stateText}). Plug it in again, or switch USB debugging off and on.`;
+      return usbPath === undefined
+        ? `adb sees the phone ${serial} but gets no answer (${stateText}). Check that it is on this network and wireless debugging is on; ${newPort}`
+        : `adb sees the phone ${serial} but gets no answer (${stateText}). Plug it in again, or switch USB debugging off and on.`;
   }
 }
+
+/** What to do about a phone that has left the list of its adb server. */
+export function leftReason({ serial, usbPath }: ListedDevice): string {
+  return usbPath === undefined
+    ? `The phone ${serial} has left the network, or adb disconnected it. Use "adb connect" with its address; ${newPort}`
+    : 'The phone was unplugged, or adb disconnected it. Plug it in again.';
+}
+
+const newPort =
+  'after a restart of the phone its port is another one, which "adb mdns services" or its screen tells.';

@@ -11,6 +11,7 @@ import { clearAppData, installApp, listApps, setPermission, uninstallApp } from 
 import { encodeScreenshot } from './encode-screenshot.ts';
 import { listNotifications } from './notifications.ts';
 import { deleteFile, listFiles, readFilePart, writeFilePart } from './phone-files.ts';
+import type { MaskedScreen } from './masks/masked-screen.ts';
 import type { PhoneShell } from './phone-shell.ts';
 import { runShellCommand } from './shell-command.ts';
 import type { UiBackend } from './ui-backend.ts';
@@ -25,6 +26,8 @@ export type Calls = {
 interface CalledParts {
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
+  /** Reads the screen. */
+  readonly screen: MaskedScreen;
   readonly deviceInfo: () => DeviceInfo;
 }
 
@@ -33,19 +36,25 @@ const keyBack = 4;
 const keyAppSwitch = 187;
 
 /** What each call does on a phone. */
-export function callsOf({ shell, backend, deviceInfo }: CalledParts): Calls {
+export function callsOf({ shell, backend, screen, deviceInfo }: CalledParts): Calls {
   const launcher = createAppLauncher(shell);
   return {
     'screen.content': async (_, signal) => {
-      const tree = await backend.readTree(signal);
+      const tree = await screen.readTree(signal);
       return { ...tree, capturedAt: Date.now(), source: backend.source };
     },
-    'screen.windows': (_, signal) => readWindows(shell, backend, signal),
+    'screen.windows': (_, signal) => readWindows(shell, screen, signal),
     'screen.animations': ({ isOn }, signal) =>
       isOn ? restoreAnimations(shell, signal) : turnAnimationsOff(shell, signal),
-    'notification.list': (_, signal) => listNotifications(shell, signal),
-    'screen.screenshot': async (params, signal) =>
-      encodeScreenshot(await backend.takeScreenshot(signal), params),
+    'notification.list': async (_, signal) =>
+      screen.hideNotifications(await listNotifications(shell, signal)),
+    'screen.screenshot': async (params, signal) => {
+      const [png, hidden] = await screen.take(
+        () => backend.takeScreenshot(signal),
+        () => backend.readTree(signal),
+      );
+      return encodeScreenshot(png, params, hidden);
+    },
     'input.tap': (params, signal) => backend.tap(params, signal),
     'input.doubleTap': (params, signal) => backend.doubleTap(params, signal),
     'input.longPress': (params, signal) => backend.longPress(params, signal),
@@ -95,10 +104,10 @@ async function hideKeyboard(shell: PhoneShell, backend: UiBackend, signal: Abort
 /** The keyboard is known by its package: Android does not tell the helper what kind a window is of. */
 async function readWindows(
   shell: PhoneShell,
-  backend: UiBackend,
+  screen: MaskedScreen,
   signal: AbortSignal,
 ): Promise<WindowTree[]> {
-  const roots = await backend.readWindows(signal);
+  const roots = await screen.readWindows(signal);
   const { stdout } = await shell.run('settings get secure default_input_method', signal);
   const keyboard = stdout.trim().split('/', 1)[0];
   return roots.map((root) => ({ root, isKeyboard: root.packageName === keyboard }));

@@ -1,10 +1,17 @@
-import type { AgentCallParams, AgentCallResult, DeviceInfo, PhoneCallName } from '@phalanx/protocol';
+import type {
+  AgentCallParams,
+  AgentCallResult,
+  DeviceInfo,
+  PhoneCallName,
+  ScreenMask,
+} from '@phalanx/protocol';
 import { withTimeLimit } from '../time/time-limit.ts';
 import { restoreAnimations } from './animations.ts';
 import { createCallQueue } from './call-queue.ts';
 import { callsOf } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
 import { type OneCall, explainFailure } from './explain-failure.ts';
+import { createMaskedScreen } from './masks/masked-screen.ts';
 import type { PhoneShell } from './phone-shell.ts';
 import { takePictureAside } from './take-picture-aside.ts';
 import type { TakenPicture } from './taken-picture.ts';
@@ -36,6 +43,8 @@ export interface DriverOptions {
   readonly shell: PhoneShell;
   readonly backend: UiBackend;
   readonly deviceInfo: () => DeviceInfo;
+  /** What of the screen must not be seen now. Default: none. */
+  readonly masks?: (() => readonly ScreenMask[]) | undefined;
   /** Limit of a call, besides the time that a long press or a swipe takes by itself. Default 30000. */
   readonly timeoutMs?: number | undefined;
   /** Told after each call that the phone has answered: it is alive. */
@@ -47,7 +56,9 @@ const wakeTimeoutMs = 5000;
 export function createDriver(options: DriverOptions): Driver {
   const { backend, shell, deviceInfo } = options;
   const queue = createCallQueue();
-  const calls = callsOf(options);
+  const { masks = () => [] } = options;
+  const screen = createMaskedScreen({ backend, masks, deviceInfo });
+  const calls = callsOf({ ...options, screen });
   let pendingCalls = 0;
   return {
     source: backend.source,
@@ -77,13 +88,15 @@ export function createDriver(options: DriverOptions): Driver {
       ).catch(() => {});
     },
     takePictureAside: (params, signal) =>
-      limited(options, { name: 'screen.screenshot', params, signal }, (limit) =>
-        takePictureAside(
-          { shell, frames: backend.frames, display: () => displayOf(deviceInfo()) },
-          params,
-          limit,
-        ),
-      ),
+      limited(options, { name: 'screen.screenshot', params, signal }, async (limit) => {
+        const aside = { shell, frames: backend.frames, display: () => displayOf(deviceInfo()) };
+        const [picture, hidden] = await screen.take(
+          () => takePictureAside(aside, params, limit),
+          () => queue.run(() => backend.readTree(limit), limit),
+        );
+        picture.cover(hidden);
+        return picture;
+      }),
   };
 }
 

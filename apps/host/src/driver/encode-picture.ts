@@ -11,6 +11,9 @@ export interface EncodedPicture {
   readonly originalHeight: number;
 }
 
+/** What a picture of a screen of that size must not show. */
+export type HiddenParts = (screen: Size) => readonly Bounds[];
+
 // Above any phone's screen; a PNG of a few bytes can claim to be gigapixels.
 const maxPixels = 64 * 1024 * 1024;
 
@@ -18,7 +21,7 @@ const maxPixels = 64 * 1024 * 1024;
 export async function encodePicture(
   file: Buffer,
   { format = 'jpeg', quality = 80, maxWidth }: AgentCallParams<'screen.screenshot'>,
-  hidden: readonly Bounds[] = [],
+  hidden: HiddenParts = () => [],
 ): Promise<EncodedPicture> {
   try {
     const source = sharp(file, { limitInputPixels: maxPixels });
@@ -26,7 +29,9 @@ export async function encodePicture(
     const width = Math.min(maxWidth ?? originalWidth, originalWidth);
     const size = { width, height: Math.round((originalHeight * width) / originalWidth) };
     if (width < originalWidth) source.resize(size);
-    source.composite(blackOver(hidden, size, width / originalWidth));
+    source.composite(
+      blackOver(hidden({ width: originalWidth, height: originalHeight }), size, width / originalWidth),
+    );
     const encoded = format === 'jpeg' ? source.jpeg({ quality }) : source.png({ compressionLevel: 6 });
     const { data, info } = await encoded.toBuffer({ resolveWithObject: true });
     return { data, width: info.width, height: info.height, originalWidth, originalHeight };
@@ -40,7 +45,7 @@ export async function encodePicture(
   }
 }
 
-interface Size {
+export interface Size {
   readonly width: number;
   readonly height: number;
 }

@@ -1,12 +1,12 @@
 import type { AgentCallParams, ScreenPicture } from '@phalanx/protocol';
 import { DriverError } from './driver-error.ts';
-import { encodePicture, isBlack } from './encode-picture.ts';
+import { encodePicture, type HiddenParts, isBlack } from './encode-picture.ts';
 
 /** So Android draws a window that forbids pictures, on phones that give a picture of it at all. */
 export function blackPicture(): DriverError {
   return new DriverError(
     'secure_screen',
-    "The phone's picture is all black: the app in front forbids pictures (FLAG_SECURE), or the screen is off.",
+    "The phone's picture is all black: the app in front forbids pictures (FLAG_SECURE), the screen is off, or masks.json of the project covers all of it.",
   );
 }
 
@@ -14,8 +14,9 @@ export function blackPicture(): DriverError {
 export async function encodeScreenshot(
   png: Buffer,
   params: AgentCallParams<'screen.screenshot'>,
+  hidden?: HiddenParts,
 ): Promise<ScreenPicture> {
-  const picture = await encodePicture(png, params);
+  const picture = await encodePicture(png, params, hidden);
   if (await isBlack(picture)) throw blackPicture();
   const { data, ...size } = picture;
   return { base64: data.toString('base64'), mimeType: `image/${params.format ?? 'jpeg'}`, ...size };

@@ -1,7 +1,9 @@
 import type { AgentCallParams, Bounds } from '@phalanx/protocol';
 import sharp from 'sharp';
-import { type EncodedPicture, encodePicture, isBlack } from './encode-picture.ts';
+import { type EncodedPicture, encodePicture, type HiddenParts, isBlack } from './encode-picture.ts';
 import { blackPicture } from './encode-screenshot.ts';
+
+export type { HiddenParts } from './encode-picture.ts';
 
 /** What a covered frame is encoded with again. */
 const frameQuality = 60;
@@ -11,8 +13,8 @@ export interface TakenPicture {
   readonly sizeBytes: number;
   /** As the phone's own lossless file, many times larger than it will be. */
   readonly isRaw: boolean;
-  /** Blackens these parts, in pixels of the screen; before the first `finish`. */
-  cover(hidden: readonly Bounds[]): void;
+  /** Blackens these parts as well, in pixels of the screen; before the first `finish`. */
+  cover(hidden: HiddenParts): void;
   /** In the form that was asked for; the first call makes it, and lets go of the phone's file. Rejects for a black one. */
   finish(): Promise<EncodedPicture>;
 }
@@ -33,9 +35,13 @@ export function smallPicture(
     const original = isTurned
       ? { originalWidth: display.height, originalHeight: display.width }
       : { originalWidth: display.width, originalHeight: display.height };
-    const inPicture = hidden.map((bounds) => scaled(bounds, width / original.originalWidth));
+    const inPicture = hidden({ width: original.originalWidth, height: original.originalHeight }).map(
+      (bounds) => scaled(bounds, width / original.originalWidth),
+    );
     const data =
-      hidden.length === 0 ? bytes : (await encodePicture(bytes, { quality: frameQuality }, inPicture)).data;
+      inPicture.length === 0
+        ? bytes
+        : (await encodePicture(bytes, { quality: frameQuality }, () => inPicture)).data;
     return { data, width, height, ...original };
   });
 }
@@ -50,11 +56,12 @@ const scaled = ({ left, top, right, bottom }: Bounds, scale: number): Bounds => 
 function taken(
   file: Buffer,
   isRaw: boolean,
-  encode: (bytes: Buffer, hidden: readonly Bounds[]) => Promise<EncodedPicture>,
+  encode: (bytes: Buffer, hidden: HiddenParts) => Promise<EncodedPicture>,
 ): TakenPicture {
   let bytes: Buffer | undefined = file;
   let size = file.byteLength;
-  let hidden: readonly Bounds[] = [];
+  const parts: HiddenParts[] = [];
+  const hidden: HiddenParts = (screen) => parts.flatMap((part) => part(screen));
   let finished: Promise<EncodedPicture> | undefined;
   const work = async (): Promise<EncodedPicture> => {
     const picture = await encode(bytes ?? Buffer.alloc(0), hidden).finally(() => (bytes = undefined));
@@ -69,8 +76,8 @@ function taken(
     get isRaw() {
       return isRaw && bytes !== undefined;
     },
-    cover: (bounds) => {
-      hidden = bounds;
+    cover: (part) => {
+      parts.push(part);
     },
     finish: () => (finished ??= work()),
   };

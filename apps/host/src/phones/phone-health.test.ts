@@ -1,4 +1,7 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Phone } from './phone.ts';
 import { createPhoneTestBed, type PhoneTestBed } from './testing/phone-test-bed.ts';
 import { waitForPhone, waitForState } from './testing/wait-for-phone.ts';
 
@@ -29,6 +32,24 @@ describe('the health of a phone', () => {
     expect(ready.facts?.free_bytes).toBeGreaterThan(1_000_000);
     expect(ready.facts?.uptime_seconds).toBeGreaterThan(3000);
     expect(ready.history.list().map(({ state }) => state)).toEqual(['connecting', 'ready']);
+  });
+
+  it('has its history still when the host has begun anew, and does without one that it can not read', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1' });
+    const statesOf = ({ history }: Phone): string[] => history.list().map(({ state }) => state);
+    const first = bed.watch({ addresses: [phone], ...quick });
+    const before = await waitForState(first, 'SIM1', 'ready');
+    await first.close();
+    const told = statesOf(before);
+    const second = bed.watch({ addresses: [phone], ...quick });
+    const after = await waitForState(second, 'SIM1', 'ready');
+    expect(statesOf(after)).toEqual([...told, 'connecting', 'ready']);
+    expect(after.history.list().slice(0, told.length)).toEqual(before.history.list());
+    await second.close();
+    const folder = join(bed.dataDir, 'phones');
+    for (const name of await readdir(folder)) await writeFile(join(folder, name), '[{');
+    const third = await waitForState(bed.watch({ addresses: [phone], ...quick }), 'SIM1', 'ready');
+    expect(statesOf(third)).toEqual(['connecting', 'ready']);
   });
 
   it('keeps it from work while its battery is low, until it is better than the limit', async () => {

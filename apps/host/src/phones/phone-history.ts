@@ -3,13 +3,22 @@ import type { PhoneEvent } from '@phalanx/protocol';
 /** Enough for what a phone went through in a day; a flapping one forgets its morning. */
 const keptEvents = 200;
 
-/** What a phone went through since the host began, newest last. */
+/** What a phone went through, newest last. */
 export class PhoneHistory {
-  #events: PhoneEvent[] = [];
-  #lastRepair: PhoneEvent | null = null;
+  readonly #onChange: (events: readonly PhoneEvent[]) => void;
+  #events: readonly PhoneEvent[];
+
+  /** `before` is what is known from earlier. */
+  constructor(
+    before: readonly PhoneEvent[] = [],
+    onChange: (events: readonly PhoneEvent[]) => void = () => {},
+  ) {
+    this.#events = before.slice(-keptEvents);
+    this.#onChange = onChange;
+  }
 
   get lastRepair(): PhoneEvent | null {
-    return this.#lastRepair;
+    return this.#events.findLast(({ kind }) => kind === 'repair') ?? null;
   }
 
   list(): readonly PhoneEvent[] {
@@ -18,6 +27,6 @@ export class PhoneHistory {
 
   add(event: PhoneEvent): void {
     this.#events = [...this.#events, event].slice(-keptEvents);
-    if (event.kind === 'repair') this.#lastRepair = event;
+    this.#onChange(this.#events);
   }
 }

@@ -1,6 +1,7 @@
 import type { PhoneFacts } from '@phalanx/protocol';
 import type { Driver } from '../driver/driver.ts';
-import { PhoneHistory } from './phone-history.ts';
+import { HeldMasks } from '../driver/masks/held-masks.ts';
+import type { PhoneHistory } from './phone-history.ts';
 import {
   type Phone,
   type PhoneDescription,
@@ -15,7 +16,8 @@ export class PhoneRecord implements Phone {
   readonly serial: string;
   readonly isIdentified: boolean;
   readonly screen = new ScreenHolder();
-  readonly history = new PhoneHistory();
+  readonly masks = new HeldMasks();
+  readonly history: PhoneHistory;
   /** When its UI helper died, on a clock that never goes back. */
   readonly helperDeaths: number[] = [];
   readonly #onChange: (phone: Phone) => void;
@@ -29,11 +31,12 @@ export class PhoneRecord implements Phone {
 
   constructor(
     identity: Pick<Phone, 'serial' | 'isIdentified'>,
-    onChange: (phone: Phone) => void,
-    now: () => number,
+    history: PhoneHistory,
+    { onChange, now }: { onChange: (phone: Phone) => void; now: () => number },
   ) {
     this.serial = identity.serial;
     this.isIdentified = identity.isIdentified;
+    this.history = history;
     this.#onChange = onChange;
     this.#now = now;
     this.#state = { state: 'connecting', reason: 'The phone was just found.', since: now() };

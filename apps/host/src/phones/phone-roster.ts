@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
+import type { HistoryFolder } from './history-folder.ts';
 import { identifyPhone, type PhoneIdentity } from './identify-phone.ts';
 import type { Phone } from './phone.ts';
+import { PhoneHistory } from './phone-history.ts';
 import { PhoneKeeper } from './phone-keeper.ts';
 import { PhoneRecord } from './phone-record.ts';
 import type { SessionOptions } from './phone-session.ts';
@@ -12,6 +14,7 @@ const passing: ReadonlySet<LinkStatus['state']> = new Set(['connecting', 'offlin
 /** Finds out which phone each link leads to, and gives it to that phone's keeper. */
 export class PhoneRoster {
   readonly #options: SessionOptions;
+  readonly #histories: HistoryFolder;
   readonly #log: Logger;
   readonly #now: () => number;
   /** By the phone's own serial number. */
@@ -27,8 +30,12 @@ export class PhoneRoster {
   readonly #listeners = new Set<(phone: Phone) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
 
-  constructor(options: SessionOptions, log: Logger, now: () => number) {
+  constructor(
+    options: SessionOptions,
+    { histories, log, now }: { histories: HistoryFolder; log: Logger; now: () => number },
+  ) {
     this.#options = options;
+    this.#histories = histories;
     this.#log = log;
     this.#now = now;
   }
@@ -140,7 +147,12 @@ export class PhoneRoster {
   }
 
   #createKeeper(serial: string, isIdentified: boolean): PhoneKeeper {
-    const record = new PhoneRecord({ serial, isIdentified }, (phone) => this.#tell(phone), this.#now);
+    // Another one may have the name that ADB has for a phone.
+    const history = isIdentified ? this.#histories.historyOf(serial) : new PhoneHistory();
+    const record = new PhoneRecord({ serial, isIdentified }, history, {
+      onChange: (phone) => this.#tell(phone),
+      now: this.#now,
+    });
     return new PhoneKeeper(record, this.#options);
   }
 

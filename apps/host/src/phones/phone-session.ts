@@ -126,6 +126,7 @@ async function serveBy(
       shell,
       backend,
       deviceInfo,
+      masks: () => phone.masks.list(),
       timeoutMs: options.callTimeoutMs,
       onAnswer: () => phone.confirm(),
     });

@@ -1,6 +1,7 @@
 import type { PhoneFacts, ReportedDeviceState } from '@phalanx/protocol';
 
 import type { Driver } from '../driver/driver.ts';
+import type { HeldMasks } from '../driver/masks/held-masks.ts';
 import type { PhoneHistory } from './phone-history.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
@@ -39,12 +40,14 @@ export interface Phone {
   readonly description: PhoneDescription | undefined;
   /** When the phone last answered, epoch milliseconds; 0 when it never did. */
   readonly confirmedAt: number;
-  /** What it went through since the host began. */
+  /** What it went through, also before a restart of the host. */
   readonly history: Pick<PhoneHistory, 'list' | 'lastRepair'>;
   /** Null until it was asked. */
   readonly facts: PhoneFacts | null;
   /** Who works with the screen holds it awake. */
   readonly screen: Pick<ScreenHolder, 'hold' | 'isHeld'>;
+  /** Whose project declares what must not be seen holds that. */
+  readonly masks: Pick<HeldMasks, 'hold'>;
   /** Throws PhoneUnavailable when the phone is not ready. Ask again after a state change: a driver ends with its connection. */
   driver(): Driver;
 }

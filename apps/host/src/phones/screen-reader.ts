@@ -46,7 +46,7 @@ async function findPicture(
 ): Promise<EncodedPicture | null> {
   try {
     const taken = await driver.takePictureAside({ format: 'jpeg', maxWidth: width }, signal);
-    taken.cover(hidden);
+    taken.cover(() => hidden);
     return await taken.finish();
   } catch (error) {
     if (error instanceof DriverError && error.code === 'secure_screen') return null;

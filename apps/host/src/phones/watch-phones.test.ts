@@ -228,10 +228,24 @@ describe.skipIf(!(await hasAdb()))('a phone of an adb server', () => {
     const ready = await waitForState(watch, 'SIM1', 'ready');
     await adb.disconnect(phone);
     await waitForState(watch, 'SIM1', 'offline');
-    await expect.poll(() => ready.state.reason).toContain('unplugged');
+    await expect.poll(() => ready.state.reason).toContain('"adb connect"');
     await adb.connect(phone);
     await waitForState(watch, 'SIM1', 'ready');
     expect(watch.phones()).toHaveLength(1);
+  });
+
+  it('is the same phone under another port, as wireless debugging has it after each restart', async () => {
+    const adb = await bed.startAdb();
+    const before = await bed.startPreparedPhone({ serial: 'SIM1' });
+    const watch = bed.watch({ adbServer: adb.address });
+    await adb.connect(before);
+    const phone = await waitForState(watch, 'SIM1', 'ready');
+    await before.stop();
+    await waitForState(watch, 'SIM1', 'offline');
+    await expect.poll(() => phone.state.reason).toContain('adb mdns services');
+    await adb.connect(await bed.startPreparedPhone({ serial: 'SIM1' }));
+    await waitForState(watch, 'SIM1', 'ready');
+    expect(watch.phones()).toEqual([phone]);
   });
 
   it('is unauthorized until the user allows the server', async () => {

@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import type { Address } from '@phalanx/settings';
 import type { Logger } from 'pino';
 import { watchAdbServer } from '../adb/adb-server.ts';
 import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
+import { HistoryFolder } from './history-folder.ts';
 import type { Phone } from './phone.ts';
 import type { PhoneRules } from './phone-rules.ts';
 import { PhoneRoster } from './phone-roster.ts';
@@ -13,7 +15,7 @@ export interface WatchPhonesOptions {
   readonly adbServer?: Address | undefined;
   /** Phones that are reached without an adb server. */
   readonly addresses: readonly Address[];
-  /** Holds the host's ADB key. */
+  /** Holds the host's ADB key, and what phones went through. */
   readonly dataDir: string;
   readonly log: Logger;
   /** How often a ready phone is asked for a sign of life. Default 5000. */
@@ -49,12 +51,15 @@ const noRules: PhoneRules = { minBatteryPercent: 0, maxTemperatureCelsius: 0 };
 export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
   const { heartbeatMs = 5000, probeTimeoutMs = 3000, callTimeoutMs = 30_000, now = Date.now } = options;
   const { helperRetryMs = 180_000, healthMs = 30_000, rules = noRules, mayReboot = false } = options;
+  const histories = new HistoryFolder(join(options.dataDir, 'phones'), options.log);
   const roster = new PhoneRoster(
     { heartbeatMs, probeTimeoutMs, callTimeoutMs, helperRetryMs, healthMs, rules, mayReboot },
-    options.log,
-    now,
+    { histories, log: options.log, now },
   );
-  const sources = startSources(options, (link) => roster.take(link));
+  const sources = histories
+    .load()
+    .catch((error: unknown) => options.log.error({ err: error }, 'Histories of phones can not be kept'))
+    .then(() => startSources(options, (link) => roster.take(link)));
   return {
     phones: () => roster.phones(),
     find: (serial) => roster.find(serial),
@@ -63,6 +68,7 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
       const started = await sources;
       await Promise.all(started.map((source) => source.close()));
       await roster.close();
+      await histories.close();
     },
   };
 }

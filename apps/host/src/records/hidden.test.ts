@@ -1,13 +1,13 @@
 /** What must not leave the host: from the phone's screen to records, screens and logs, with a real sandbox and driver. */
 import { randomUUID } from 'node:crypto';
 
-import { type Bounds, DeviceScreen } from '@phalanx/protocol';
-import sharp, { type Region } from 'sharp';
+import { DeviceScreen } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import { expect, it } from 'vitest';
 
 import { findNode } from '../driver/find-node.ts';
 import { parseTree } from '../driver/tree/parse-tree.ts';
+import { brightest } from '../testing/brightest.ts';
 import { serial, useTestHost } from '../testing/test-host.ts';
 
 const host = useTestHost();
@@ -26,23 +26,6 @@ const code = `
   await agent.utils.outOfSteps.storeScreen(screen, 's', 'Form', 1, ScreenshotRecord.HIGH_QUALITY);
   await agent.utils.outOfSteps.submit('outOfSteps');
   throw new Error('the end');`;
-
-/** The brightest level there, of 255. */
-async function brightest(picture: Buffer, { left, top, right, bottom }: Bounds): Promise<number> {
-  const { width } = await sharp(picture).metadata();
-  const scale = width / 1080;
-  // JPEG lets the colours around a black part run a little into it.
-  const inner = { left: left + 20, top: top + 20, width: right - left - 40, height: bottom - top - 40 };
-  const part = Object.fromEntries(
-    Object.entries(inner).map(([name, value]) => [name, Math.floor(value * scale)]),
-  );
-  const { channels } = await sharp(picture)
-    .extract(part as unknown as Region)
-    .greyscale()
-    .toBuffer()
-    .then((bytes) => sharp(bytes).stats());
-  return channels[0]?.max ?? 255;
-}
 
 it(
   'a password is black in pictures, dots in trees, and in no byte that leaves the host',

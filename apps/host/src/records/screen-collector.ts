@@ -53,7 +53,7 @@ async function covered(
   hidden: Promise<readonly Bounds[]>,
 ): Promise<TakenPicture | undefined> {
   const [taken, bounds] = await Promise.all([picture, hidden]);
-  taken?.cover(bounds);
+  taken?.cover(() => bounds);
   return taken;
 }
 

@@ -114,6 +114,45 @@ describe('a host that executes a run', { timeout: 60_000 }, () => {
     expect(host.service.messages(runId)).toEqual(['begun', host.service.runs.get(runId)?.error?.message]);
   });
 
+  it('gives up an action with its signal, and the phone is free for the next one', async () => {
+    const runId = host.launch(`
+      const deadline = () => ({ signal: AbortSignal.timeout(300) });
+      await agent.actions.hold(500, 1200, 60_000, deadline()).catch(({ name }) => console.log(name));
+      await agent.actions.tap(500, 1200);
+      console.log('tapped');
+    `);
+    expect((await host.service.untilEnded(runId)).status).toBe('completed');
+    expect(host.service.messages(runId)).toEqual(['TimeoutError', 'tapped']);
+  });
+
+  it('gives up the reading of a wait whose deadline is over, and the phone is free for the next call', async () => {
+    const runId = host.launch(`
+      await agent.actions.launchApp('com.android.settings');
+      console.log('opened');
+      await agent.actions.scrollTo('nowhere', { signal: AbortSignal.timeout(1000) }).catch(({ name }) => console.log(name));
+      const { packageName } = await agent.actions.currentApp();
+      console.log(packageName);
+    `);
+    await host.service.until(() => host.service.messages(runId).includes('opened'));
+    host.phone.faults.wedgedHelper = true;
+    await host.service.until(() => host.service.messages(runId).length === 3);
+    expect(host.service.messages(runId)).toEqual(['opened', 'WaitTimeoutError', 'com.android.settings']);
+    host.phone.faults.wedgedHelper = false;
+    await host.service.untilEnded(runId);
+  });
+
+  it('ends a long action as soon as its run is stopped', async () => {
+    const first = host.launch("console.log('begun'); await agent.actions.hold(500, 1200, 60_000);");
+    await host.service.until(() => host.service.messages(first).length > 0);
+    host.service.send({ type: 'stop', run_ids: [first] });
+    expect((await host.service.untilEnded(first)).status).toBe('stopped');
+    const next = host.launch('await agent.actions.tap(500, 1200);');
+    expect((await host.service.untilEnded(next)).status).toBe('completed');
+    expect(host.phone.android.inputs.list()).not.toContainEqual(
+      expect.objectContaining({ kind: 'long-press' }),
+    );
+  });
+
   it('fails calls with the reason when the phone is lost, and lets the code go on', async () => {
     const runId = host.launch(`
       console.log('begun');

@@ -1,3 +1,4 @@
+import type { ScreenMask } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { SpooledLog } from '../logs/spooled-log.ts';
@@ -18,6 +19,7 @@ export interface RunTask {
   job: SandboxJob;
   deviceId: string;
   serial: string;
+  masks: readonly ScreenMask[];
 }
 
 export interface RunSurroundings {
@@ -66,6 +68,7 @@ async function execute(
   const problem = problemWithPhone(surroundings.phones, task.serial);
   if (problem !== undefined) return failed('device_unavailable', problem);
   const account = new RunAccount();
+  const unmask = surroundings.phones.find(task.serial)?.masks.hold(task.masks);
   const sandbox = surroundings.pool.start(task.job, hooksOf(task, surroundings, account));
   const stop = (): void => {
     sandbox.stop();
@@ -87,6 +90,7 @@ async function execute(
   } finally {
     loss.stop();
     letSleep?.();
+    unmask?.();
     surroundings.recorder.close();
   }
 }

@@ -117,13 +117,19 @@ describe('a host that reports its runs', { timeout: 60_000 }, () => {
   it('tells ends with large results without a frame that is too large', async () => {
     host.service.acknowledgesRuns = false;
     const code = `agent.control.setResult('x'.repeat(65_000));`;
-    const runIds = Array.from({ length: 40 }, () => host.launch(code));
-    for (const runId of runIds) await host.service.untilEnded(runId);
+    const runIds: string[] = [];
+    // No more at once than a busy machine starts in time.
+    while (runIds.length < 40) {
+      const few = Array.from({ length: 4 }, () => host.launch(code));
+      for (const runId of few) await host.service.untilEnded(runId);
+      runIds.push(...few);
+    }
     host.service.runs.clear();
     host.service.cut();
     for (const runId of runIds) {
-      const { result } = await host.service.untilEnded(runId);
-      expect(result).toHaveLength(65_002);
+      const end = await host.service.untilEnded(runId);
+      expect(end).toMatchObject({ status: 'completed', error: null });
+      expect(end.result).toHaveLength(65_002);
     }
     const hello = host.service.arrivals.findLast((arrival) => arrival.kind === 'hello');
     expect(JSON.stringify(hello).length).toBeLessThan(3 * 1024 * 1024);

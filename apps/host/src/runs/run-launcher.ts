@@ -67,7 +67,12 @@ export class RunLauncher {
       if (this.#isClosed) delivery.end(run, hostStopped);
       else if (bundle === undefined) delivery.end(run, bundleMissing);
       else
-        void this.#execute(run, { job: this.#jobOf(run_id, message, bundle), deviceId: device_id, serial });
+        void this.#execute(run, {
+          job: this.#jobOf(run_id, message, bundle),
+          deviceId: device_id,
+          serial,
+          masks: message.masks ?? [],
+        });
     }
   }
 

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import type { ServerMessage } from '@phalanx/protocol';
+import type { ScreenMask, ServerMessage } from '@phalanx/protocol';
 
 /** A launch of `code` on phones. */
 export function launchOf(
   code: string,
   runs: Extract<ServerMessage, { type: 'launch' }>['runs'],
+  masks: readonly ScreenMask[] = [],
 ): Extract<ServerMessage, { type: 'launch' }> {
   const bundle = {
     hash: createHash('sha256').update(code).digest('hex'),
@@ -17,6 +18,7 @@ export function launchOf(
     bundle,
     automation_parameters: {},
     job_variables: {},
+    masks: [...masks],
     runs,
   };
 }

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { ScreenMask } from '@phalanx/protocol';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect } from 'vitest';
@@ -87,9 +88,9 @@ export class TestHost {
   }
 
   /** Launches on the phone, and gives the run's ID. */
-  launch(code: string, on = serial): string {
+  launch(code: string, on = serial, masks: readonly ScreenMask[] = []): string {
     const runId = randomUUID();
-    this.service.send(launchOf(code, [{ run_id: runId, device_id: 'device-1', serial: on }]));
+    this.service.send(launchOf(code, [{ run_id: runId, device_id: 'device-1', serial: on }], masks));
     return runId;
   }
 

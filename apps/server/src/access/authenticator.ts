@@ -101,7 +101,7 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
     const now = clock.now();
     if (expiresAt !== null && expiresAt <= now) throw refuse('The token has expired.');
     lastUses.set(tokenId, now);
-    limits.spend('requests', tokenId, userId);
+    limits.spend('requests', userId, userId);
     return principal;
   };
 

@@ -1,19 +1,5 @@
 import type { Db } from '../db/database.ts';
 
-interface SessionRow {
-  /** Of the secret in the cookie. */
-  hash: string;
-  token_id: string;
-  created_at: number;
-  used_at: number;
-}
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  session: SessionRow;
-  token: { id: string; hash: string };
-};
-
 export interface StoredSession {
   readonly hash: string;
   /** Of the secret of its token. */
@@ -25,8 +11,7 @@ export interface StoredSession {
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
 /** Browsers that are signed in. */
-export function createSessionStore(database: Db) {
-  const db = database.withTables<Tables>();
+export function createSessionStore(db: Db) {
   return {
     async insert(session: { hash: string; tokenId: string; createdAt: number }): Promise<void> {
       const { hash, tokenId: token_id, createdAt } = session;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { adminToken, stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { adminToken, TestServer } from '../testing/test-server.ts';
 
 let server: TestServer;
 let origin: string;

@@ -1,42 +1,19 @@
 import type { Scope } from '@phalanx/protocol';
 
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
+import { serialize } from '../db/locks.ts';
 import { nameKey, namePattern } from '../db/name-key.ts';
+import { textsIn } from '../db/rows.ts';
+import type { Row } from '../db/tables.ts';
+import { transact } from '../db/transact.ts';
 
-interface UserRow {
-  id: string;
-  name: string;
-  /** See `nameKey`: unique. */
-  name_key: string;
-  role: 'admin' | 'user';
-  created_at: number;
-  /** Epoch ms; null: they may come in. */
-  disabled_at: number | null;
-}
+type TokenRow = Row<'token'>;
 
-interface TokenRow {
-  id: string;
-  user_id: string;
-  name: string;
-  hash: string;
-  scopes: string;
-  project_ids: string | null;
-  created_at: number;
-  expires_at: number | null;
-  last_used_at: number | null;
-  /** The token that it was made with. */
-  parent_id: string | null;
-}
+export type StoredUser = Omit<Row<'user'>, 'name_key'>;
 
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  user: UserRow;
-  token: TokenRow;
-};
-
-export type StoredUser = Omit<UserRow, 'name_key'>;
+export type UserChanges = Pick<StoredUser, 'id'> & Partial<Omit<StoredUser, 'created_at'>>;
 
 export type NewUser = Omit<StoredUser, 'disabled_at'>;
 
@@ -103,12 +80,12 @@ interface TokenFilter {
 
 const family = (id: string) => sql<string>`(
   WITH RECURSIVE family(id) AS (
-    SELECT ${id} UNION SELECT token.id FROM token JOIN family ON token.parent_id = family.id)
+    SELECT id FROM token WHERE id = ${id} UNION SELECT token.id FROM token JOIN family ON token.parent_id = family.id)
   SELECT id FROM family)`;
 
 export type AccessStore = ReturnType<typeof createAccessStore>;
 
-async function countTokens(db: Kysely<Tables>, userId: string): Promise<number> {
+async function countTokens(db: Db, userId: string): Promise<number> {
   const row = await db
     .selectFrom('token')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -117,14 +94,11 @@ async function countTokens(db: Kysely<Tables>, userId: string): Promise<number> 
   return row.count;
 }
 
+const activeAdministrators = (db: Db) =>
+  db.selectFrom('user').where('role', '=', 'admin').where('disabled_at', 'is', null);
+
 /** Users and tokens. */
-export function createAccessStore(database: Db) {
-  const db = database.withTables<Tables>();
-  const administrators = db
-    .selectFrom('user')
-    .selectAll()
-    .where('role', '=', 'admin')
-    .where('disabled_at', 'is', null);
+export function createAccessStore(db: Db) {
   return {
     findUser: (id: string): Promise<StoredUser | undefined> =>
       db.selectFrom('user').selectAll().where('id', '=', id).executeTakeFirst(),
@@ -142,17 +116,24 @@ export function createAccessStore(database: Db) {
     },
 
     findAdministrator: (): Promise<StoredUser | undefined> =>
-      administrators.orderBy('id').limit(1).executeTakeFirst(),
+      activeAdministrators(db).selectAll().orderBy('id').limit(1).executeTakeFirst(),
 
-    async countAdministrators(): Promise<number> {
-      return (await administrators.execute()).length;
-    },
-
-    /** Throws what `isUniqueViolation` knows when the name is taken. */
-    async updateUser({ id, ...changes }: StoredUser): Promise<void> {
-      const row = { ...changes, name_key: nameKey(changes.name) };
-      await db.updateTable('user').set(row).where('id', '=', id).execute();
-    },
+    /**
+     * False, and nothing is changed, when there would be no administrator left. Throws what `isUniqueViolation` knows
+     * when the name is taken.
+     */
+    updateUser: ({ id, ...changes }: UserChanges): Promise<boolean> =>
+      transact(db, async (transaction) => {
+        const row = { ...changes, ...(changes.name !== undefined && { name_key: nameKey(changes.name) }) };
+        const isLeaving = row.role === 'user' || typeof row.disabled_at === 'number';
+        if (isLeaving) {
+          await serialize(transaction, 'administrators');
+          const administrators = await activeAdministrators(transaction).select('id').execute();
+          if (administrators.length === 1 && administrators[0]?.id === id) return false;
+        }
+        await transaction.updateTable('user').set(row).where('id', '=', id).execute();
+        return true;
+      }),
 
     /** With all that refers to them. */
     async deleteUser(id: string): Promise<void> {
@@ -166,11 +147,11 @@ export function createAccessStore(database: Db) {
 
     /** Those that are no projects in which the user has a part. */
     async findForeignProjects(userId: string, projectIds: readonly string[]): Promise<string[]> {
-      const { rows } = await sql<{ id: string }>`
-        SELECT value AS id FROM json_each(${JSON.stringify(projectIds)}) WHERE value NOT IN (
-          SELECT id FROM project WHERE owner_id = ${userId}
-          UNION SELECT project_id FROM project_member WHERE user_id = ${userId})`.execute(db);
-      return rows.map(({ id }) => id);
+      const own = db.selectFrom('project').select('id').where('owner_id', '=', userId);
+      const shared = db.selectFrom('project_member').select('project_id as id').where('user_id', '=', userId);
+      const rows = await own.where('id', 'in', textsIn(db, projectIds)).union(shared).execute();
+      const known = new Set(rows.map(({ id }) => id));
+      return projectIds.filter((id) => !known.has(id));
     },
 
     /** Throws what `isUniqueViolation` knows when the name is taken. */
@@ -186,7 +167,8 @@ export function createAccessStore(database: Db) {
 
     /** False, and nothing is stored, when the user has `most` tokens already. */
     async insertTokenWithin(token: NewToken, most: number): Promise<boolean> {
-      return db.transaction().execute(async (transaction) => {
+      return transact(db, async (transaction) => {
+        await serialize(transaction, `tokens of ${token.userId}`);
         if ((await countTokens(transaction, token.userId)) >= most) return false;
         await transaction.insertInto('token').values(toRow(token)).execute();
         return true;
@@ -262,8 +244,10 @@ export function createAccessStore(database: Db) {
     },
 
     async noteUse(lastUses: ReadonlyMap<string, number>): Promise<void> {
-      await db.transaction().execute(async (transaction) => {
-        for (const [id, at] of lastUses) {
+      // In one order, so that no two of them wait for each other.
+      const sorted = [...lastUses].sort(([one], [other]) => (one < other ? -1 : 1));
+      await transact(db, async (transaction) => {
+        for (const [id, at] of sorted) {
           await transaction.updateTable('token').set({ last_used_at: at }).where('id', '=', id).execute();
         }
       });

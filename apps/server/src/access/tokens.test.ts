@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { adminToken, numberAt, stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { adminToken, numberAt, TestServer } from '../testing/test-server.ts';
 import { createTokenSecret, isDamagedSecret } from './token-secret.ts';
 
 let server: TestServer;

@@ -23,13 +23,10 @@ export function addUsageRoutes(app: FastifyInstance, { store, limits }: UsageRou
     limits: await limits.usageOf(id),
   });
 
-  addRoute(app, usageRoutes.mine, async ({ principal: { userId, userName, tokenId } }) => {
-    const { limits: rows, ...user } = await usageOf({ id: userId, name: userName });
-    // Of the token that asks; others have their own.
-    const used = Math.round(limits.requests.share(tokenId) * limits.most('requests') * 60);
-    const shown = rows.map((row) => (row.limit === 'requests' ? { ...row, used } : row));
-    return { success: true, usage: { ...user, limits: shown } };
-  });
+  addRoute(app, usageRoutes.mine, async ({ principal: { userId, userName } }) => ({
+    success: true,
+    usage: await usageOf({ id: userId, name: userName }),
+  }));
 
   addRoute(app, usageRoutes.ofUser, async ({ principal, params }) => {
     requireAdministrator(principal);

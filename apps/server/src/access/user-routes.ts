@@ -56,10 +56,7 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     requireAdministrator(principal);
     const before = await getUser(params.id);
     const user = changed(before, body);
-    if (user.role !== 'admin' || user.disabled_at !== null) await requireAnotherAdministrator(before);
-    await store.updateUser(user).catch((error: unknown) => {
-      throw explainUserName(error, user.name);
-    });
+    await update(user);
     deed.on(subjectOf(before), [user.id], body);
     onNamed(user.id, user.name);
     authenticator.renew();
@@ -70,13 +67,12 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
   addRoute(app, accessRoutes.deleteUser, async ({ principal, params, query, deed }) => {
     requireAdministrator(principal);
     const user = await getUser(params.id);
-    await requireAnotherAdministrator(user);
     const { length: count } = await belongings.listProjects(user.id);
     if (count > 0 && query.projects !== 'delete')
       throw ApiError.of('user_owns_projects', { user_id: user.id, count });
     deed.on(subjectOf(user), [user.id], { projects: count });
     // Nothing new can come while the rest goes; what a crash leaves goes when it is asked for again.
-    await store.updateUser({ ...user, disabled_at: user.disabled_at ?? clock.now() });
+    await update({ ...user, disabled_at: user.disabled_at ?? clock.now() });
     await dropTokens(user.id);
     await belongings.remove(user.id);
     await store.deleteUser(user.id);
@@ -99,10 +95,11 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     };
   }
 
-  async function requireAnotherAdministrator({ id, role, disabled_at }: StoredUser): Promise<void> {
-    const counts = role === 'admin' && disabled_at === null;
-    if (counts && (await store.countAdministrators()) === 1)
-      throw ApiError.of('last_administrator', { user_id: id });
+  async function update(user: StoredUser): Promise<void> {
+    const isUpdated = await store.updateUser(user).catch((error: unknown) => {
+      throw explainUserName(error, user.name);
+    });
+    if (!isUpdated) throw ApiError.of('last_administrator', { user_id: user.id });
   }
 
   /** Event streams and host connections end with them. */

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { EventReader } from '../testing/event-reader.ts';
 import { TestHost } from '../testing/test-host.ts';
-import { stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { TestServer } from '../testing/test-server.ts';
 
 let server: TestServer;
 

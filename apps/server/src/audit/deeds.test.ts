@@ -5,7 +5,8 @@ import { cloneUrl, runUserGit, TestFolders, TestProject } from '../projects/test
 import type { ApiCaller, ApiReply } from '../testing/api-caller.ts';
 import { recordReport, tell } from '../testing/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
-import { startBody, stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { startBody, TestServer } from '../testing/test-server.ts';
 import { readEntries } from './testing/audit-reader.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

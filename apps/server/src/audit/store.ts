@@ -1,33 +1,10 @@
-import type { AuditAction, AuditOutcome, AuditSubject } from '@phalanx/protocol';
-import { sql, type Transaction } from 'kysely';
+import type { AuditAction } from '@phalanx/protocol';
 
-import type { Db } from '../db/database.ts';
+import type { Db, Transaction } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
+import { transact } from '../db/transact.ts';
 
-export interface StoredEntry {
-  /** UUIDv7. */
-  id: string;
-  action: AuditAction;
-  outcome: AuditOutcome;
-  code: string | null;
-  user_id: string | null;
-  user_name: string | null;
-  token_id: string | null;
-  token_name: string | null;
-  address: string | null;
-  subject_type: AuditSubject['type'] | null;
-  subject_id: string | null;
-  subject_name: string | null;
-  /** JSON of an object. */
-  details: string;
-  count: number;
-  request_id: string | null;
-}
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  audit_entry: StoredEntry;
-  audit_reader: { user_id: string; entry_id: string };
-};
+export type StoredEntry = Row<'audit_entry'>;
 
 /** What one index leads to. */
 export interface EntryRange {
@@ -47,21 +24,14 @@ const entriesPerStep = 500;
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 
-export function createAuditStore(database: Db) {
-  const db = database.withTables<Tables>();
+export function createAuditStore(db: Db) {
   const strangers = db.selectFrom('audit_entry').select('id').where('user_id', 'is', null);
   return {
     /** `readers`: who may read of it beside administrators. */
-    async insert(
-      transaction: Transaction<object>,
-      entry: StoredEntry,
-      readers: Iterable<string>,
-    ): Promise<void> {
-      await transaction.withTables<Tables>().insertInto('audit_entry').values(entry).execute();
-      const userIds = JSON.stringify([...readers]);
-      await sql`INSERT INTO audit_reader SELECT value, ${entry.id} FROM json_each(${userIds})`.execute(
-        transaction,
-      );
+    async insert(transaction: Transaction, entry: StoredEntry, readers: Iterable<string>): Promise<void> {
+      await transaction.insertInto('audit_entry').values(entry).execute();
+      const rows = Array.from(readers, (user_id) => ({ user_id, entry_id: entry.id }));
+      if (rows.length > 0) await transaction.insertInto('audit_reader').values(rows).execute();
     },
 
     async findLastId(): Promise<string | undefined> {
@@ -106,7 +76,7 @@ export function createAuditStore(database: Db) {
     const rows = await some.limit(entriesPerStep).execute();
     const ids = rows.map(({ id }) => id);
     if (ids.length === 0) return 0;
-    await db.transaction().execute(async (transaction) => {
+    await transact(db, async (transaction) => {
       await transaction.deleteFrom('audit_reader').where('entry_id', 'in', ids).execute();
       await transaction.deleteFrom('audit_entry').where('id', 'in', ids).execute();
     });

@@ -12,8 +12,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { createApiCaller, type ApiReply } from '../testing/api-caller.ts';
 import { jpegBytes, recordReport, screenReport, tell } from '../testing/record-reports.ts';
+import { databaseSettings } from '../testing/test-database.ts';
 import { TestHost } from '../testing/test-host.ts';
-import { adminToken, startBody, stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { adminToken, startBody, TestServer } from '../testing/test-server.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -342,6 +344,7 @@ async function spawnServer(dataDir: string): Promise<{ child: ChildProcess; url:
       PHALANX_DATA_DIR: dataDir,
       PHALANX_ADMIN_TOKEN: adminToken,
       PHALANX_LOG_LEVEL: 'silent',
+      ...(await databaseSettings(dataDir)),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

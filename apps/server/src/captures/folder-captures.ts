@@ -6,24 +6,10 @@ import { validate } from 'uuid';
 import { errorCodeOf } from '../error-code.ts';
 import { folderMissing, PartFailed } from '../faults/fault.ts';
 import { syncFolder } from '../sync-folder.ts';
+import { writeSynced } from '../write-synced.ts';
 import type { CaptureKey, CaptureStore, ReceivedCapture, StoredCapture } from './capture-store.ts';
 
 const isId = (text: string): boolean => validate(text) && text === text.toLowerCase();
-
-/** Returns how many bytes there were. The file is closed in any case. */
-async function writeAll(handle: FileHandle, body: AsyncIterable<Uint8Array>): Promise<number> {
-  try {
-    let sizeBytes = 0;
-    for await (const chunk of body) {
-      await handle.writeFile(chunk);
-      sizeBytes += chunk.byteLength;
-    }
-    await handle.sync();
-    return sizeBytes;
-  } finally {
-    await handle.close();
-  }
-}
 
 /** Captures in `folder`, sharded by the end of the record's ID: `captures/3f/<record>/<screen>.tree`. */
 export class FolderCaptures implements CaptureStore {
@@ -47,8 +33,7 @@ export class FolderCaptures implements CaptureStore {
     const file = path.join(this.#incoming, randomUUID());
     const discard = () => rm(file, { force: true });
     try {
-      const handle = await open(file, 'wx', 0o600);
-      const sizeBytes = await writeAll(handle, body);
+      const sizeBytes = await writeSynced(file, body);
       return { sizeBytes, discard, keep: (key) => this.#keep(file, key) };
     } catch (error) {
       await discard();

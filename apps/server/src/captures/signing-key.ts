@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, readFile, rm } from 'node:fs/promises';
+import { link, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
 import { errorCodeOf } from '../error-code.ts';
+import { writeSynced } from '../write-synced.ts';
 
 const keyBytes = 32;
 
@@ -10,13 +11,7 @@ const keyBytes = 32;
 async function createKey(file: string): Promise<void> {
   const draft = `${file}.${process.pid}`;
   await rm(draft, { force: true });
-  const handle = await open(draft, 'wx', 0o600);
-  try {
-    await handle.writeFile(randomBytes(keyBytes));
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeSynced(draft, [randomBytes(keyBytes)]);
   await link(draft, file).catch((error: unknown) => {
     if (errorCodeOf(error) !== 'EEXIST') throw error;
   });

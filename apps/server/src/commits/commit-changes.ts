@@ -3,7 +3,7 @@ import type { Commit } from '@phalanx/protocol';
 import { ApiError } from '../http/api-error.ts';
 import { keepCompiled } from '../projects/compiled-trees.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
-import { isDirty, publishHead, readSavedState, swapSavedState } from '../projects/saved-state.ts';
+import { isDirty } from '../projects/saved-state.ts';
 import { createCommit, type CommitContent } from './create-commit.ts';
 
 interface CommitRequest extends Pick<CommitContent, 'message' | 'author' | 'time'> {
@@ -15,14 +15,13 @@ export function commitChanges(
   repositories: ProjectRepositories,
   { projectId, message, author, time }: CommitRequest,
 ): Promise<Commit> {
-  return repositories.write(projectId, async (repository) => {
-    const state = await readSavedState(repository);
-    if (!(await isDirty(repository, state))) throw ApiError.of('nothing_to_commit', {});
+  return repositories.write(projectId, async (draft, change) => {
+    const { state } = change;
+    if (!(await isDirty(draft, state))) throw ApiError.of('nothing_to_commit', {});
     const content = { tree: state.files, parent: state.head, message, author, time };
-    const hash = await createCommit(repository, content);
-    await keepCompiled(repository, state);
-    await swapSavedState(repository, state, { ...state, head: hash });
-    await publishHead(repository);
+    const hash = createCommit(draft, content);
+    keepCompiled(change, state);
+    change.save({ ...state, head: hash });
     return { hash, message };
   });
 }

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 
 import { findDamage, gitDirOf, runUserGit, TestProject } from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
-import { stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { TestServer } from '../testing/test-server.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -26,7 +27,7 @@ describe('a commit', () => {
     expect(reply.status).toBe(201);
     const hash = stringAt(reply.body['commit'], 'hash');
     expect(reply.body).toEqual({ success: true, commit: { hash, message: 'first\n\nwith a body' } });
-    const { text } = await runUserGit(gitDirOf(server, project.id), [
+    const { text } = await runUserGit(await gitDirOf(server.dataDir, project), [
       'log',
       '--format=%H %an <%ae>%n%B',
       'main',
@@ -42,7 +43,12 @@ describe('a commit', () => {
   it('holds sources only', async () => {
     await project.put('main.ts', 'const a = 1;\n');
     await project.mustCommit();
-    const { text } = await runUserGit(gitDirOf(server, project.id), ['ls-tree', '-r', '--name-only', 'main']);
+    const { text } = await runUserGit(await gitDirOf(server.dataDir, project), [
+      'ls-tree',
+      '-r',
+      '--name-only',
+      'main',
+    ]);
     expect(text).toBe('main.ts\n');
   });
 
@@ -66,7 +72,7 @@ describe('a commit', () => {
     expect((await project.commit('again')).status).toBe(400);
     await project.put('a.txt', 'a');
     expect(await project.changes()).toEqual({ 'a.txt': 'added' });
-    expect(await findDamage(gitDirOf(server, project.id))).toBe('');
+    expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
   });
 
   it('needs changes', async () => {
@@ -219,7 +225,7 @@ describe('a revert', () => {
     const foreign = await other.mustCommit();
     await project.put('a.txt', 'a');
     await project.mustCommit();
-    const { text } = await runUserGit(gitDirOf(server, project.id), ['rev-parse', 'main^{tree}']);
+    const { text } = await runUserGit(await gitDirOf(server.dataDir, project), ['rev-parse', 'main^{tree}']);
     for (const hash of [foreign, text.trim()]) expect((await project.revert(hash)).status).toBe(404);
   });
 });

@@ -1,4 +1,4 @@
-import type { GitRepository } from '../git/git-repository.ts';
+import type { Draft } from '../git/draft.ts';
 
 export interface CommitContent {
   readonly tree: string | undefined;
@@ -17,19 +17,18 @@ function authorName({ userId, userName }: CommitContent['author']): string {
 }
 
 /** Stores a commit, which nothing refers to yet, and returns its hash. */
-export async function createCommit(repository: GitRepository, content: CommitContent): Promise<string> {
+export function createCommit(draft: Draft, content: CommitContent): string {
   const { parent, author } = content;
   // ".invalid" is promised to belong to nobody.
   const who = `${authorName(author)} <${author.userId}@phalanx.invalid> ${Math.floor(content.time / 1000)} +0000`;
   // A project without files has its tree nowhere yet.
-  const tree = content.tree ?? (await repository.writeTree(new Map()));
+  const tree = content.tree ?? draft.writeTree(new Map());
   const head = [
     `tree ${tree}`,
     ...(parent === undefined ? [] : [`parent ${parent}`]),
     `author ${who}`,
     `committer ${who}`,
   ];
-  // The form of a commit object, as `git cat-file -p` shows it. Written by a git that is kept open: starting one for
-  // each commit costs more than all the rest, and stops the event loop meanwhile.
-  return repository.writeCommit(`${head.join('\n')}\n\n${content.message}\n`);
+  // The form of a commit object, as `git cat-file -p` shows it.
+  return draft.writeCommit(`${head.join('\n')}\n\n${content.message}\n`);
 }

@@ -1,10 +1,10 @@
 import type { FileDiff } from '@phalanx/protocol';
 
 import { changeOf } from '../files/list-files.ts';
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { runGit } from '../git/run-git.ts';
 import { listDifferences } from '../git/tree-paths.ts';
-import { emptyTree, findTreeOf, readSavedState } from '../projects/saved-state.ts';
+import { emptyTree, findTreeOf, type SavedState } from '../projects/saved-state.ts';
 
 /** Text of all files together; what goes beyond is left out. */
 const maxReplyBytes = 4 * 1024 * 1024;
@@ -18,8 +18,7 @@ interface Diff {
 }
 
 /** What has changed between the newest commit and the saved files. */
-export async function diffSavedFiles(repository: GitRepository): Promise<Diff> {
-  const { head, files } = await readSavedState(repository);
+export async function diffSavedFiles(repository: GitObjects, { head, files }: SavedState): Promise<Diff> {
   const committed = await findTreeOf(repository, head);
   const differences = await listDifferences(repository, committed, files);
   const base = head ?? null;
@@ -35,7 +34,7 @@ export async function diffSavedFiles(repository: GitRepository): Promise<Diff> {
 }
 
 async function readTexts(
-  repository: GitRepository,
+  repository: GitObjects,
   before: string,
   after: string,
 ): Promise<{ texts: Map<string, string>; isCut: boolean }> {

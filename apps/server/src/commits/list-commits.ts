@@ -1,10 +1,10 @@
 import type { ListedCommit } from '@phalanx/protocol';
 
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../http/api-error.ts';
-import { readSavedState } from '../projects/saved-state.ts';
+import type { SavedState } from '../projects/saved-state.ts';
 
 const format = '%H%n%P%n%an%n%ae%n%at%n%B';
 
@@ -20,10 +20,11 @@ interface Page {
 }
 
 export async function listCommits(
-  repository: GitRepository,
+  repository: GitObjects,
+  { head }: SavedState,
   { cursor, limit }: { cursor: string | undefined; limit: number },
 ): Promise<Page> {
-  const { start, skip } = await startOf(repository, cursor);
+  const { start, skip } = await startOf(repository, head, cursor);
   if (start === undefined) return { commits: [], next_cursor: null };
   const args = ['log', '-z', '--topo-order', `--format=${format}`, `--skip=${skip}`, `-n${limit + 1}`];
   const { stdout, isCut } = await runGit(repository.git, [...args, start, '--'], {
@@ -55,10 +56,10 @@ function parseCommit(record: string): ListedCommit {
 }
 
 async function startOf(
-  repository: GitRepository,
+  repository: GitObjects,
+  head: string | undefined,
   cursor: string | undefined,
 ): Promise<{ start: string | undefined; skip: number }> {
-  const { head } = await readSavedState(repository);
   if (cursor === undefined) return { start: head, skip: 0 };
   const [, start = '', skip = ''] = cursorForm.exec(cursor) ?? [];
   if (start === '' || !(await isAncestor(repository, { older: start, newer: head })))

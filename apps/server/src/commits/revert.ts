@@ -1,24 +1,20 @@
 import type { Commit } from '@phalanx/protocol';
 
 import { requireCompiled } from '../compile/compiler.ts';
-import { privateRefs } from '../git/git-program.ts';
-import { noObject, type GitRepository } from '../git/git-repository.ts';
+import type { Draft } from '../git/draft.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { listFiles } from '../git/tree-paths.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
 import { ApiError } from '../http/api-error.ts';
+import type { Change } from '../projects/change.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
 import { findCompiledTree, keepCompiled } from '../projects/compiled-trees.ts';
+import { privateRefs } from '../projects/private-refs.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { findTotalsProblem } from '../projects/project-sizes.ts';
-import {
-  findTreeOf,
-  isDirty,
-  readSavedState,
-  swapSavedState,
-  type SavedState,
-} from '../projects/saved-state.ts';
+import { findTreeOf, isDirty } from '../projects/saved-state.ts';
 import { TreeCounter } from '../projects/tree-totals.ts';
 import { createCommit, type CommitContent } from './create-commit.ts';
 
@@ -37,27 +33,27 @@ export function revertTo(
   request: RevertRequest,
 ): Promise<{ commit: Commit; replaced: string | null }> {
   const { projectId, hash } = request;
-  return desk.repositories.write(projectId, async (repository) => {
-    const state = await readSavedState(repository);
-    if (!(await isKnown(repository, hash, state)))
+  return desk.repositories.write(projectId, async (draft, change) => {
+    const { state } = change;
+    if (!(await isKnown(draft, change, hash)))
       throw ApiError.of('commit_not_found', { hash, project_id: projectId });
-    const files = await findTreeOf(repository, hash);
-    await requireSize(repository, files);
-    const compiled = await compiledOf(desk, repository, { projectId, files, state });
-    const replaced = files === state.files ? null : await keepReplaced(repository, state, request);
-    await swapSavedState(repository, state, { files, compiled, head: state.head });
-    return { commit: { hash, message: await readMessage(repository, hash) }, replaced };
+    const files = await findTreeOf(draft, hash);
+    await requireSize(draft, files);
+    const compiled = await compiledOf(desk, { draft, change, projectId, files });
+    const replaced = files === state.files ? null : await keepReplaced(draft, change, request);
+    change.save({ files, compiled, head: state.head });
+    return { commit: { hash, message: await readMessage(draft, hash) }, replaced };
   });
 }
 
-async function isKnown(repository: GitRepository, hash: string, state: SavedState): Promise<boolean> {
+async function isKnown(repository: GitObjects, change: Change, hash: string): Promise<boolean> {
   if (!/^[0-9a-f]{40}$/.test(hash)) return false;
-  if ((await repository.findRef(replacedRef(hash))) !== undefined) return true;
-  return isAncestor(repository, { older: hash, newer: state.head });
+  if ((await change.findRef(replacedRef(hash))) !== undefined) return true;
+  return isAncestor(repository, { older: hash, newer: change.state.head });
 }
 
 /** No push brings more, but an older one may have. */
-async function requireSize(repository: GitRepository, files: string | undefined): Promise<void> {
+async function requireSize(repository: GitObjects, files: string | undefined): Promise<void> {
   if (files === undefined) return;
   const problem = findTotalsProblem(await new TreeCounter(repository).count(files));
   if (problem !== undefined) throw ApiError.of('project_full', { problem });
@@ -65,41 +61,46 @@ async function requireSize(repository: GitRepository, files: string | undefined)
 
 async function compiledOf(
   { compiler, repositories }: ProjectDesk,
-  repository: GitRepository,
-  { projectId, files, state }: { projectId: string; files: string | undefined; state: SavedState },
+  {
+    draft,
+    change,
+    projectId,
+    files,
+  }: { draft: Draft; change: Change; projectId: string; files: string | undefined },
 ): Promise<string | undefined> {
+  const { state } = change;
   if (files === undefined) return undefined;
   if (files === state.files) return state.compiled;
-  if (!hasSources((await listFiles(repository, files)).keys())) return undefined;
-  const known = await findCompiledTree(repository, files);
+  if (!hasSources((await listFiles(draft, files)).keys())) return undefined;
+  const known = await findCompiledTree(change, files);
   if (known !== undefined) return known;
   const projectFiles = createProjectFiles(projectId, files, (work) => repositories.read(projectId, work));
   const { outputs } = requireCompiled(await compiler.compileProject(projectFiles));
-  return storeCompiled(repository, state.compiled, outputs);
+  return storeCompiled(draft, outputs);
 }
 
 /** A commit that is on no branch, so that nothing is lost by a revert. */
 async function keepReplaced(
-  repository: GitRepository,
-  state: SavedState,
+  draft: Draft,
+  change: Change,
   { author, time }: RevertRequest,
 ): Promise<string | null> {
-  if (!(await isDirty(repository, state))) return null;
+  const { state } = change;
+  if (!(await isDirty(draft, state))) return null;
   const message = 'Uncommitted changes that a revert replaced';
-  const hash = await createCommit(repository, {
+  const hash = createCommit(draft, {
     tree: state.files,
     parent: state.head,
     message,
     author,
     time,
   });
-  await keepCompiled(repository, state);
-  const known = await repository.findRef(replacedRef(hash));
-  if (known === undefined) await repository.updateRef(replacedRef(hash), hash, noObject);
+  keepCompiled(change, state);
+  change.setRef(replacedRef(hash), hash);
   return hash;
 }
 
-async function readMessage(repository: GitRepository, hash: string): Promise<string> {
+async function readMessage(repository: GitObjects, hash: string): Promise<string> {
   const { gitDir, git } = repository;
   const { stdout } = await runGit(git, ['log', '-1', '--format=%B', hash, '--'], {
     gitDir,

@@ -47,7 +47,7 @@ export function addCommitRoutes(
     const { id } = await access.getProject(principal, params.id, readers);
     const wanted = { cursor: query.cursor, limit: pageLimit(query) };
     const page = await limits.turns.git.run(principal.userId, () =>
-      repositories.read(id, (repository) => listCommits(repository, wanted)),
+      repositories.read(id, (repository, state) => listCommits(repository, state, wanted)),
     );
     return { success: true, ...page };
   });

@@ -30,9 +30,9 @@ export interface CompileProcessOptions {
 }
 
 const program = fileURLToPath(new URL('process/main.ts', import.meta.url));
-const memoryCheckMs = 200;
-/** Longer than whole projects take to be checked. */
-const longWorkMs = 5000;
+const watchMs = 200;
+/** Of the processors, with the start of the process: more than what most projects take to be checked. */
+const longWorkMs = 2000;
 /** How much of what a dying process prints is kept for the log. */
 const maxPrinted = 2_000;
 const megabyte = 1024 * 1024;
@@ -51,13 +51,14 @@ export class CompileProcess {
   #isEnding = false;
   #isBusy = false;
   #isLast = false;
+  #hasGivenWay = false;
   #printed = '';
   #listener: ((message: FromProcess) => void) | undefined;
   #rejectWork: ((error: Error) => void) | undefined;
 
   constructor({ agentTypes, maxMemoryBytes, confinement }: CompileProcessOptions) {
     this.#maxMemoryBytes = maxMemoryBytes;
-    const args = ['--openssl-config=/dev/null', program];
+    const args = ['--openssl-config=/dev/null', program, String(process.pid)];
     const start = confinement.wrap({ program: process.execPath, args }, compilePolicy(maxMemoryBytes));
     this.#child = spawn(start.program, start.args, {
       serialization: 'advanced',
@@ -87,12 +88,18 @@ export class CompileProcess {
     return this.#isLast;
   }
 
+  /** Whether something in it has taken long: what is short goes before all that it does. */
+  get hasGivenWay(): boolean {
+    return this.#hasGivenWay;
+  }
+
   goLast(): void {
     this.#isLast = true;
     this.#giveWay();
   }
 
   #giveWay(): void {
+    this.#hasGivenWay = true;
     if (this.#child.pid !== undefined && !this.#hasEnded) giveWay(this.#child.pid);
   }
 
@@ -102,8 +109,8 @@ export class CompileProcess {
     this.#isBusy = true;
     this.#endReason = 'crashed';
     const timer = setTimeout(() => this.kill('timed_out'), timeoutMs);
-    const longTimer = setTimeout(() => this.#giveWay(), longWorkMs);
-    const memoryTimer = setInterval(() => void this.#checkMemory(), memoryCheckMs);
+    const startedWith = readProcessorMs(this.#processIds);
+    const watching = setInterval(() => void this.#watch(startedWith), watchMs);
     const failing = new Promise<never>((_, reject) => {
       this.#rejectWork = reject;
     });
@@ -111,8 +118,7 @@ export class CompileProcess {
       return await Promise.race([task(), failing]);
     } finally {
       clearTimeout(timer);
-      clearTimeout(longTimer);
-      clearInterval(memoryTimer);
+      clearInterval(watching);
       this.#isBusy = false;
       this.#rejectWork = undefined;
     }
@@ -155,9 +161,14 @@ export class CompileProcess {
     }
   }
 
-  async #checkMemory(): Promise<void> {
+  /** `startedWith`: what the work before had of the processors. */
+  async #watch(startedWith: Promise<number>): Promise<void> {
     const sizeBytes = await this.memoryUse();
     if (this.#isBusy && sizeBytes > this.#maxMemoryBytes) this.kill('out_of_memory');
+    if (this.#hasGivenWay) return;
+    const hadMs = (await readProcessorMs(this.#processIds)) - (await startedWith);
+    // By the clock, a machine that is busy with other things would make everything long.
+    if (this.#isBusy && hadMs > longWorkMs) this.#giveWay();
   }
 
   #receive(message: unknown): void {
@@ -195,6 +206,24 @@ async function readResidentBytes(processId: number): Promise<number> {
   try {
     const fields = (await readFile(`/proc/${processId}/statm`, 'utf8')).split(' ');
     return Number(fields[1] ?? 0) * pageBytes;
+  } catch {
+    return 0;
+  }
+}
+
+const msPerTick = 10;
+
+/** Time of the processors that processes have had together. */
+async function readProcessorMs(processIds: readonly number[]): Promise<number> {
+  const times = await Promise.all(processIds.map(readTicks));
+  return times.reduce((sum, ticks) => sum + ticks, 0) * msPerTick;
+}
+
+async function readTicks(processId: number): Promise<number> {
+  try {
+    // The name in brackets may have anything in it: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    const fields = (await readFile(`/proc/${processId}/stat`, 'utf8')).split(') ').at(-1)?.split(' ') ?? [];
+    return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
   } catch {
     return 0;
   }

@@ -115,7 +115,7 @@ export class ProcessPool {
     }
     const idle = smallestFirst(fitting.filter(({ isBusy }) => !isBusy));
     const own = idle.find((one) => this.#isOnlyOf(userId, one));
-    const found = own ?? this.#spawn(isGreedy) ?? idle[0];
+    const found = own ?? this.#spawn(isGreedy) ?? idle.find(({ hasGivenWay }) => !hasGivenWay);
     // Who is greedy keeps to one process when there is no room for two.
     if (found === undefined && !(isGreedy && fitting.length > 0)) this.#makeRoom();
     return found;
@@ -128,8 +128,8 @@ export class ProcessPool {
   /** Who waits is seen to again when the process is gone. */
   #makeRoom(): void {
     const idle = smallestFirst(this.#processes.filter(({ isBusy }) => !isBusy));
-    const last = idle.find(({ isLast }) => isLast) ?? idle[0];
-    last?.kill('crashed');
+    const least = idle.find(({ isLast }) => isLast) ?? idle.find(({ hasGivenWay }) => hasGivenWay) ?? idle[0];
+    least?.kill('crashed');
   }
 
   #spawn(goesLast = false): CompileProcess | undefined {

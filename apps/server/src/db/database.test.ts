@@ -14,7 +14,7 @@ it('that can not be brought up to date is left as it was', async () => {
   const before = new Database(file);
   before.exec('CREATE TABLE run (in_the_way)');
   before.close();
-  await expect(openDatabase(file)).rejects.toThrow('could not be brought up to date');
+  await expect(openDatabase({ file })).rejects.toThrow('could not be brought up to date');
   const after = new Database(file);
   const tables = after
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'kysely%'")

@@ -1,52 +1,23 @@
-import { SettingError } from '@phalanx/settings';
-import Database from 'better-sqlite3';
 import { CompiledQuery, Kysely } from 'kysely';
-import { Migrator, type Migration } from 'kysely/migration';
 
-import { migrations } from './migrations/index.ts';
-import { StrictSqliteDialect } from './sqlite-dialect.ts';
+import { isPostgres } from './dialect.ts';
+import { migrate } from './migrate.ts';
+import { openPostgres } from './postgres.ts';
+import { openSqlite } from './sqlite.ts';
+import type { Database, Db } from './tables.ts';
 
-/** Each store names its own tables with `db.withTables<...>()`. */
-export type Db = Kysely<object>;
+export type { Db, Transaction } from './tables.ts';
 
-function openSqlite(file: string): Database.Database {
-  const sqlite = new Database(file, { timeout: 0 });
-  try {
-    configure(sqlite);
-    return sqlite;
-  } catch (error) {
-    sqlite.close();
-    throw error;
-  }
-}
+/** Where the tables are: a file of SQLite, or a database of PostgreSQL. */
+export type DatabasePlace = { readonly file: string } | { readonly url: string };
 
-function configure(sqlite: Database.Database): void {
-  // One server a data folder: the lock is held for the life of the process and falls with it, also by `kill -9`.
-  sqlite.pragma('locking_mode = EXCLUSIVE');
-  sqlite.pragma('journal_mode = WAL');
-  // A reply of success outlives a loss of power.
-  sqlite.pragma('synchronous = FULL');
-  sqlite.pragma('foreign_keys = ON');
-}
-
-const newerRelease = (cause: Error): SettingError =>
-  new SettingError(
-    'The database was written by a newer release of Phalanx: install that one, or restore the backup of before.',
-    { cause },
-  );
-
-async function migrate(db: Db): Promise<void> {
-  const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
-  const { error } = await new Migrator({ db, provider, allowUnorderedMigrations: true }).migrateToLatest();
-  if (error === undefined) return;
-  // Kysely's words for a migration that was made and that it does not know.
-  if (error instanceof Error && error.message.startsWith('corrupted migrations')) throw newerRelease(error);
-  throw new Error('the tables could not be brought up to date', { cause: error });
-}
-
-/** Opens the database of a data folder and brings its tables up to date. Throws when another process has it. */
-export async function openDatabase(file: string): Promise<Db> {
-  const db = new Kysely<object>({ dialect: new StrictSqliteDialect(openSqlite(file)) });
+/**
+ * Opens a database and brings its tables up to date. Throws when another process has the file, and a `SettingError`
+ * when PostgreSQL can't be used.
+ */
+export async function openDatabase(place: DatabasePlace): Promise<Db> {
+  if ('url' in place) return openPostgres(place.url);
+  const db = new Kysely<Database>({ dialect: openSqlite(place.file) });
   try {
     await migrate(db);
     return db;
@@ -56,7 +27,8 @@ export async function openDatabase(file: string): Promise<Db> {
   }
 }
 
-/** Writes something that is always the same. Throws when the database can't be written. */
+/** Writes something that is always the same, or as good as that. Throws when the database can't be written. */
 export async function probeDatabase(db: Db): Promise<void> {
-  await db.executeQuery(CompiledQuery.raw('PRAGMA user_version = 0'));
+  const writing = isPostgres(db) ? 'SELECT pg_current_xact_id()' : 'PRAGMA user_version = 0';
+  await db.executeQuery(CompiledQuery.raw(writing));
 }

@@ -1,52 +1,58 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
-import { openDatabase, type Db } from './database.ts';
+import { openTestDatabase } from '../testing/open-test-database.ts';
+import { engines } from '../testing/test-database.ts';
+import type { Db } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
 
-let folder: string;
-let db: Db;
-let commits: GroupCommit;
+describe.each(engines)('%s', (engine) => {
+  let db: Db;
+  let commits: GroupCommit;
 
-beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'phalanx-group-commit-'));
-  db = await openDatabase(path.join(folder, 'phalanx.db'));
-  await sql`CREATE TABLE number (value INTEGER PRIMARY KEY)`.execute(db);
-  commits = new GroupCommit(db);
-});
-afterEach(async () => {
-  await db.destroy();
-  await rm(folder, { recursive: true, force: true });
-});
-
-const insert = (value: number): Promise<number> =>
-  commits.write(async (transaction) => {
-    await sql`INSERT INTO number VALUES (${value})`.execute(transaction);
-    return value;
+  beforeEach(async () => {
+    db = await openTestDatabase(engine);
+    await sql`CREATE TABLE number (value INTEGER PRIMARY KEY)`.execute(db);
+    commits = new GroupCommit(db);
   });
 
-async function stored(): Promise<number[]> {
-  const { rows } = await sql<{ value: number }>`SELECT value FROM number ORDER BY value`.execute(db);
-  return rows.map((row) => row.value);
-}
+  const insert = (value: number): Promise<number> =>
+    commits.write(async (transaction) => {
+      await sql`INSERT INTO number VALUES (${value})`.execute(transaction);
+      return value;
+    });
 
-test('writes of one turn and of later ones are all stored, each with its result', async () => {
-  const first = [insert(1), insert(2)];
-  await new Promise(setImmediate);
-  expect(await Promise.all([...first, insert(3)])).toEqual([1, 2, 3]);
-  expect(await stored()).toEqual([1, 2, 3]);
-});
+  async function stored(): Promise<number[]> {
+    const { rows } = await sql<{ value: number }>`SELECT value FROM number ORDER BY value`.execute(db);
+    return rows.map((row) => row.value);
+  }
 
-test('a write that fails costs only itself', async () => {
-  const outcomes = await Promise.allSettled([insert(1), insert(2), insert(1), insert(3)]);
-  expect(outcomes.map((outcome) => outcome.status)).toEqual([
-    'fulfilled',
-    'fulfilled',
-    'rejected',
-    'fulfilled',
-  ]);
-  expect(await stored()).toEqual([1, 2, 3]);
+  test('writes of one turn and of later ones are all stored, each with its result', async () => {
+    const first = [insert(1), insert(2)];
+    await new Promise(setImmediate);
+    expect(await Promise.all([...first, insert(3)])).toEqual([1, 2, 3]);
+    expect(await stored()).toEqual([1, 2, 3]);
+  });
+
+  test('a write that fails costs only itself', async () => {
+    const outcomes = await Promise.allSettled([insert(1), insert(2), insert(1), insert(3)]);
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(await stored()).toEqual([1, 2, 3]);
+  });
+
+  test('writes of one lane are done in their order, whatever becomes of them', async () => {
+    const done: number[] = [];
+    const steps = Array.from({ length: 50 }, (_, step) =>
+      commits.write(async (transaction) => {
+        await sql`SELECT 1`.execute(transaction);
+        if (step % 7 === 3) throw new Error('refused');
+        done.push(step);
+      }, 'lane'),
+    );
+    await Promise.allSettled(steps);
+    const last = done.lastIndexOf(0);
+    expect(done.slice(last)).toEqual(
+      Array.from({ length: 50 }, (_, step) => step).filter((step) => step % 7 !== 3),
+    );
+  });
 });

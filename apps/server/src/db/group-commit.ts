@@ -1,10 +1,10 @@
-import type { Transaction } from 'kysely';
-
 import { findFault } from '../faults/fault.ts';
-import type { Db } from './database.ts';
+import type { Db, Transaction } from './tables.ts';
+import { isPostgres } from './dialect.ts';
+import { transact } from './transact.ts';
 
-/** Statements of one write. It may be executed twice: a group in which another write fails is done again. */
-export type Write<Result> = (transaction: Transaction<object>) => Promise<Result>;
+/** Statements of one write. It may be executed again: when another write of its group fails, or two collide. */
+export type Write<Result> = (transaction: Transaction) => Promise<Result>;
 
 interface Waiting {
   write: Write<unknown>;
@@ -12,18 +12,27 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Writes that come at the same time share a transaction, and so one flush of the disk. */
+/**
+ * SQLite: writes that come at the same time share a transaction, and so one flush of the disk. PostgreSQL, which lets
+ * transactions share their flushes by itself: each is its own.
+ */
 export class GroupCommit {
   readonly #db: Db;
   #waiting: Waiting[] = [];
   #isWorking = false;
+  /** By lane, the last write that was given to it. */
+  readonly #lanes = new Map<string, Promise<unknown>>();
 
   constructor(db: Db) {
     this.#db = db;
   }
 
-  /** Resolves when the write is stored for good. Rejects when it failed; then nothing of it is stored. */
-  write<Result>(write: Write<Result>): Promise<Result> {
+  /**
+   * Resolves when the write is stored for good. Rejects when it failed; then nothing of it is stored. Writes of one
+   * lane are executed in the order in which they are given.
+   */
+  write<Result>(write: Write<Result>, lane?: string): Promise<Result> {
+    if (isPostgres(this.#db)) return this.#writeAlone(write, lane);
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#waiting.push({ write, resolve, reject });
     if (!this.#isWorking) {
@@ -34,6 +43,15 @@ export class GroupCommit {
     // What `write` gives is what `#commit` resolves with.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return promise as Promise<Result>;
+  }
+
+  #writeAlone<Result>(write: Write<Result>, lane: string | undefined): Promise<Result> {
+    const commit = (): Promise<Result> => transact(this.#db, write);
+    if (lane === undefined) return commit();
+    const before = this.#lanes.get(lane) ?? Promise.resolve();
+    const written = before.then(commit, commit);
+    this.#lanes.set(lane, written);
+    return written;
   }
 
   async #work(): Promise<void> {

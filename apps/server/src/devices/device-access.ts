@@ -48,8 +48,9 @@ export class DeviceAccess {
     throw ApiError.of('forbidden', { reason: 'Only the owner of a device shares or forgets it' });
   }
 
+  /** Throws `device_busy`. */
   async forget(device: FleetDevice): Promise<void> {
-    await this.fleet.delete(device);
+    if (!(await this.fleet.deleteIdle(device))) throw ApiError.of('device_busy', { device_id: device.id });
     await this.shares.forget(deviceTarget(device));
   }
 }

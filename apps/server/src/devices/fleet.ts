@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DeviceReport, ReportedDeviceState } from '@phalanx/protocol';
-import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { DeviceStore, StoredDevice } from './store.ts';
+import type { DescribedDevice, DeviceStore, StoredDevice } from './store.ts';
 
 /** A device with what its host last said of it. */
 export interface FleetDevice {
@@ -23,8 +22,6 @@ export interface FleetDevice {
   link: HostLink | null;
   /** The state that those who follow were last told. */
   announcedState: ReportedDeviceState;
-  /** Whether `stored` is in the database. The state is not: it lives as long as the connection. */
-  isStored: boolean;
 }
 
 export interface Availability {
@@ -37,15 +34,21 @@ type ChangeListener = (device: FleetDevice) => void;
 
 const key = (ownerId: string, serial: string): string => `${ownerId} ${serial}`;
 
-const sameDescription = (a: StoredDevice, b: StoredDevice): boolean =>
-  isDeepStrictEqual({ ...a, last_seen_at: 0 }, { ...b, last_seen_at: 0 });
+const withoutHost = (name: string): string =>
+  `Its host ${name} is not connected: start it, or look at its network`;
+
+const isDescribed = ({ id: _id, ...stored }: StoredDevice, described: DescribedDevice): boolean =>
+  isDeepStrictEqual({ ...stored, last_seen_at: 0 }, { ...described, last_seen_at: 0 });
 
 /** Every device that was ever reported, and who holds it now. */
 export class Fleet {
   readonly #byId = new Map<string, FleetDevice>();
   readonly #bySerial = new Map<string, FleetDevice>();
   readonly #byOwner = new Map<string, Set<FleetDevice>>();
+  readonly #byLink = new Map<HostLink, Set<FleetDevice>>();
   readonly #listeners: ChangeListener[] = [];
+  /** How many phones of an owner are being stored that nobody knew. */
+  readonly #arriving = new Map<string, number>();
   readonly #store: DeviceStore;
   readonly #limits: Limits;
   readonly #clock: Clock;
@@ -59,12 +62,11 @@ export class Fleet {
     this.#heartbeatMs = options.heartbeatMs;
   }
 
-  async load(): Promise<void> {
+  /** `awaySince`: when the host of a phone was last connected; null when that is not known. */
+  async load(awaySince: (host: { ownerId: string; hostId: string }) => number | null): Promise<void> {
     for (const stored of await this.#store.listAll()) {
-      this.#add(stored, {
-        reason: 'No host has reported it since the service started',
-        since: this.#clock.now(),
-      });
+      const since = awaySince({ ownerId: stored.owner_id, hostId: stored.host_id });
+      this.#add(stored, { reason: withoutHost(stored.host_name), since: since ?? this.#clock.now() });
     }
   }
 
@@ -111,13 +113,57 @@ export class Fleet {
   async report(link: HostLink, reports: readonly DeviceReport[]): Promise<void> {
     // What a connection said before it broke is no longer true.
     if (!link.isOpen) return;
-    const changes = reports
-      .map((report) => this.#apply(link, report))
-      .filter((change) => change !== undefined);
-    const toStore = changes.filter((device) => !device.isStored);
-    if (toStore.length > 0) await this.#store.saveAll(toStore.map((device) => device.stored));
-    for (const device of toStore) device.isStored = true;
-    for (const device of changes) this.#announce(device);
+    const theirs = this.#selectTheirs(link, reports);
+    await this.#storeNews(link, theirs);
+    if (!link.isOpen) return;
+    for (const report of this.#selectTheirs(link, theirs)) this.#apply(link, report);
+  }
+
+  /** Of two reports of one phone, the later one. */
+  #selectTheirs(link: HostLink, reports: readonly DeviceReport[]): DeviceReport[] {
+    const bySerial = new Map(reports.map((report) => [report.serial, report]));
+    return [...bySerial.values()].filter((report) => !this.#isHeldElsewhere(link, report));
+  }
+
+  /** Two hosts may see one phone; the one that can use it has it. */
+  #isHeldElsewhere(link: HostLink, { serial, state }: DeviceReport): boolean {
+    const known = this.#bySerial.get(key(link.userId, serial));
+    if (known === undefined || known.link === null || known.link === link) return false;
+    return known.link.isOpen && known.state === 'ready' && state !== 'ready';
+  }
+
+  /** Phones that nobody knew, and what is new of others. The database says which ID each has. */
+  async #storeNews(link: HostLink, reports: readonly DeviceReport[]): Promise<void> {
+    const news = reports.flatMap((report) => {
+      const known = this.#bySerial.get(key(link.userId, report.serial));
+      const described = this.#describe(link, report, known?.stored);
+      return known !== undefined && isDescribed(known.stored, described) ? [] : [{ known, described }];
+    });
+    const unknown = this.#selectRoom(
+      link.userId,
+      news.filter(({ known }) => known === undefined),
+    );
+    const toStore = [...news.filter(({ known }) => known !== undefined), ...unknown];
+    if (toStore.length === 0) return;
+    this.#changeArriving(link.userId, unknown.length);
+    try {
+      const devices = toStore.map(({ described }) => described);
+      for (const stored of await this.#store.saveAll(devices, link.epoch)) this.#note(stored);
+    } finally {
+      this.#changeArriving(link.userId, -unknown.length);
+    }
+  }
+
+  #changeArriving(userId: string, by: number): void {
+    const count = (this.#arriving.get(userId) ?? 0) + by;
+    if (count > 0) this.#arriving.set(userId, count);
+    else this.#arriving.delete(userId);
+  }
+
+  #note(stored: StoredDevice): void {
+    const known = this.#byId.get(stored.id);
+    if (known !== undefined) known.stored = stored;
+    else this.#add(stored, { reason: 'No host has said how it is', since: this.#clock.now() });
   }
 
   confirm(link: HostLink, serials: readonly string[]): void {
@@ -130,13 +176,12 @@ export class Fleet {
 
   /** The connection of a host is gone, and so are its devices. */
   disconnect(link: HostLink): void {
-    for (const device of this.#byOwner.get(link.userId) ?? []) {
-      if (device.link !== link) continue;
-      device.link = null;
+    for (const device of this.#byLink.get(link) ?? []) {
+      this.#hold(device, null);
       device.confirmedAt = null;
       this.#setState(device, {
         state: 'offline',
-        reason: `Its host ${link.hostName} is not connected: start it, or look at its network`,
+        reason: withoutHost(link.hostName),
         since: this.#clock.now(),
       });
       this.#announce(device);
@@ -156,9 +201,21 @@ export class Fleet {
 
   async delete(device: FleetDevice): Promise<void> {
     await this.#store.delete(device.id);
+    this.#forget(device);
+  }
+
+  /** False: its host has it, or a run on it has not ended. */
+  async deleteIdle(device: FleetDevice): Promise<boolean> {
+    if (device.link !== null || !(await this.#store.deleteIdle(device.id))) return false;
+    this.#forget(device);
+    return true;
+  }
+
+  #forget(device: FleetDevice): void {
     this.#byId.delete(device.id);
     this.#bySerial.delete(key(device.ownerId, device.serial));
     this.#byOwner.get(device.ownerId)?.delete(device);
+    this.#hold(device, null);
   }
 
   #add(stored: StoredDevice, offline: { reason: string; since: number }): FleetDevice {
@@ -172,7 +229,6 @@ export class Fleet {
       confirmedAt: null,
       link: null,
       announcedState: 'offline',
-      isStored: true,
     };
     this.#byId.set(device.id, device);
     this.#bySerial.set(key(device.ownerId, device.serial), device);
@@ -181,33 +237,36 @@ export class Fleet {
     return device;
   }
 
-  #apply(link: HostLink, report: DeviceReport): FleetDevice | undefined {
-    const known = this.#bySerial.get(key(link.userId, report.serial));
-    if (known === undefined && !this.#hasRoom(link.userId)) return undefined;
-    // Two hosts may see one phone; the one that can use it has it.
-    const heldElsewhere =
-      known !== undefined && known.link !== null && known.link !== link && known.link.isOpen;
-    if (heldElsewhere && known.state === 'ready' && report.state !== 'ready') return undefined;
-    const stored = this.#describe(link, report, known?.stored);
-    const device = known ?? this.#add(stored, { reason: report.reason, since: report.since });
-    if (known === undefined || !sameDescription(known.stored, stored)) device.isStored = false;
-    device.stored = stored;
-    device.link = link;
+  #apply(link: HostLink, report: DeviceReport): void {
+    const device = this.#bySerial.get(key(link.userId, report.serial));
+    if (device === undefined) return;
+    this.#hold(device, link);
     device.confirmedAt = report.state === 'ready' ? this.#clock.now() : null;
     this.#setState(device, report);
-    return device;
+    this.#announce(device);
+  }
+
+  #hold(device: FleetDevice, link: HostLink | null): void {
+    const before = device.link;
+    if (before === link) return;
+    device.link = link;
+    if (link !== null) this.#byLink.set(link, (this.#byLink.get(link) ?? new Set()).add(device));
+    if (before === null) return;
+    const left = this.#byLink.get(before);
+    left?.delete(device);
+    if (left?.size === 0) this.#byLink.delete(before);
   }
 
   /** A host that reports more phones than its user may have keeps those that are known. */
-  #hasRoom(userId: string): boolean {
-    const hasRoom = (this.#byOwner.get(userId)?.size ?? 0) < this.#limits.most('devices');
-    if (!hasRoom) this.#limits.note('devices', userId);
-    return hasRoom;
+  #selectRoom<Unknown>(userId: string, unknown: readonly Unknown[]): Unknown[] {
+    const used = (this.#byOwner.get(userId)?.size ?? 0) + (this.#arriving.get(userId) ?? 0);
+    const room = Math.max(0, this.#limits.most('devices') - used);
+    for (let refused = unknown.length - room; refused > 0; refused -= 1) this.#limits.note('devices', userId);
+    return unknown.slice(0, room);
   }
 
-  #describe(link: HostLink, report: DeviceReport, before: StoredDevice | undefined): StoredDevice {
+  #describe(link: HostLink, report: DeviceReport, before: StoredDevice | undefined): DescribedDevice {
     return {
-      id: before?.id ?? uuidv7(),
       owner_id: link.userId,
       serial: report.serial,
       host_id: link.hostId,

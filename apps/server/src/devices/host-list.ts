@@ -38,7 +38,7 @@ export function getHost(
 /** In the order of their cursors. */
 export function listHosts(hosts: KnownHosts, access: DeviceAccess, userId: string): Host[] {
   const seen = listSeen(hosts, access.shares, userId).map(({ host, role }) => ({
-    ...{ id: host.id, name: host.name, connected: host.connectionId !== null, since: host.since },
+    ...{ id: host.id, name: host.name, connected: host.epoch !== null, since: host.since },
     devices: countDevices(access, host),
     role,
     owner: { id: host.ownerId, name: access.shares.nameOf(host.ownerId) },

@@ -45,17 +45,20 @@ export class Leases {
     const lease = this.#ofDevice.get(device.id);
     if (lease === undefined || lease.expiresAt <= clock.now()) return null;
     const role = shares.roleOf(lease.userId, device);
-    if (role !== 'owner' && role !== 'launch') return null;
-    const { userId, since, expiresAt } = lease;
-    return { user: { id: userId, name: shares.nameOf(userId) }, since, expires_at: expiresAt };
+    return role === 'owner' || role === 'launch' ? this.#view(lease) : null;
+  }
+
+  /** Who else has it in hand, and until when. */
+  findOther(device: FleetDevice, userId: string): { user: string; until: string } | undefined {
+    const lease = this.find(device);
+    if (lease === null || lease.user.id === userId) return undefined;
+    return { user: lease.user.name, until: new Date(lease.expires_at).toISOString() };
   }
 
   /** Throws `device_leased` when it is in the hand of somebody else. */
   requireFree(device: FleetDevice, userId: string): void {
-    const lease = this.find(device);
-    if (lease === null || lease.user.id === userId) return;
-    const until = new Date(lease.expires_at).toISOString();
-    throw ApiError.of('device_leased', { device_id: device.id, user: lease.user.name, until });
+    const other = this.findOther(device, userId);
+    if (other !== undefined) throw ApiError.of('device_leased', { device_id: device.id, ...other });
   }
 
   /** Throws `device_leased`. */
@@ -63,11 +66,10 @@ export class Leases {
     this.requireFree(device, userId);
     const before = this.find(device);
     const now = this.#options.clock.now();
-    const since = before?.since ?? now;
-    this.#ofDevice.set(device.id, { userId, since, durationMs, expiresAt: now + durationMs });
+    const lease = { userId, since: before?.since ?? now, durationMs, expiresAt: now + durationMs };
+    this.#ofDevice.set(device.id, lease);
     if (before === null) this.#tell(device);
-    const name = this.#options.shares.nameOf(userId);
-    return { user: { id: userId, name }, since, expires_at: now + durationMs };
+    return this.#view(lease);
   }
 
   /** Its holder has used it, so that it begins anew; others are refused. Throws `device_leased`. */
@@ -94,5 +96,9 @@ export class Leases {
       this.#ofDevice.delete(id);
       if (device !== undefined) this.#tell(device);
     }
+  }
+
+  #view({ userId, since, expiresAt }: Lease): DeviceLease {
+    return { user: { id: userId, name: this.#options.shares.nameOf(userId) }, since, expires_at: expiresAt };
   }
 }

@@ -24,10 +24,9 @@ function whyNot(fleet: Fleet, device: FleetDevice): Obstacle | undefined {
 }
 
 function whoElse({ leases }: DeviceAccess, device: FleetDevice, userId: string): Obstacle | undefined {
-  const lease = leases.find(device);
-  if (lease === null || lease.user.id === userId) return undefined;
-  const until = new Date(lease.expires_at).toISOString();
-  return { code: 'device_leased', reason: `controlled by hand by ${lease.user.name} until ${until}` };
+  const other = leases.findOther(device, userId);
+  if (other === undefined) return undefined;
+  return { code: 'device_leased', reason: `controlled by hand by ${other.user} until ${other.until}` };
 }
 
 /** People know a phone by its serial number. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { DeviceScreen } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
-import { ApiError } from '../http/api-error.ts';
 import { findExcess } from '../http/json-bounds.ts';
+import { askHost } from './ask-host.ts';
 import type { FleetDevice } from './fleet.ts';
 
 const validator = Compile(DeviceScreen);
@@ -17,19 +17,11 @@ interface ScreenReply {
   readonly etag: string;
 }
 
-/** What a phone shows now. Throws `screen_failed`. */
-export async function readScreen(
-  { id, link, serial, reason }: FleetDevice,
-  width: number | null,
-): Promise<ScreenReply> {
-  if (link === null) throw ApiError.of('screen_failed', { device_id: id, reason });
-  try {
-    return screenReply(await link.requestScreen(serial, width));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'no reason given';
-    throw ApiError.of('screen_failed', { device_id: id, reason: why }, { cause: error });
-  }
-}
+/** What a phone shows now. */
+export const readScreen = (device: FleetDevice, width: number | null): Promise<ScreenReply> =>
+  askHost(device, 'screen_failed', async (link) =>
+    screenReply(await link.requestScreen(device.serial, width)),
+  );
 
 function screenReply(answer: Buffer): ScreenReply {
   const excess = findExcess(answer, bounds);

@@ -1,16 +1,14 @@
 import { deviceRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import { ApiError } from '../http/api-error.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
-import { readHealth } from './ask-host.ts';
+import { askHost, readHealth } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView } from './device-view.ts';
 import { readScreen } from './read-screen.ts';
 import { selectDevices } from './select-devices.ts';
-import type { FleetDevice } from './fleet.ts';
 
 interface DeviceRoutesOptions {
   access: DeviceAccess;
@@ -38,9 +36,6 @@ export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: De
 
   addRoute(app, deviceRoutes.delete, async ({ principal, params, deed }) => {
     const device = access.getOwn(params.id, principal.userId);
-    if (device.link !== null || activeRuns.onDevice(device.id).length > 0) {
-      throw ApiError.of('device_busy', { device_id: device.id });
-    }
     deed.on({ type: 'device', id: device.id, name: device.serial }, [device.ownerId]);
     await access.forget(device);
     return { success: true, message: `Device ${device.id} is forgotten.` };
@@ -61,17 +56,9 @@ export function addDeviceRoutes(app: FastifyInstance, { access, activeRuns }: De
 
   addRawRoute(app, deviceRoutes.screenshot, async ({ principal, params }, reply) => {
     const { device } = access.get(params.id, principal.userId);
-    const picture = await takeScreenshot(device);
+    const picture = await askHost(device, 'screenshot_failed', (link) =>
+      link.requestScreenshot(device.serial),
+    );
     return reply.type('image/jpeg').header('cache-control', 'no-store').send(picture);
   });
-}
-
-async function takeScreenshot({ id, link, serial, reason }: FleetDevice): Promise<Buffer> {
-  if (link === null) throw ApiError.of('screenshot_failed', { device_id: id, reason });
-  try {
-    return await link.requestScreenshot(serial);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'no reason given';
-    throw ApiError.of('screenshot_failed', { device_id: id, reason: why }, { cause: error });
-  }
 }

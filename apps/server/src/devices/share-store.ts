@@ -1,30 +1,13 @@
-import type { ShareRole } from '@phalanx/protocol';
-
 import type { Db } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
 
-/** What is shared: a phone, or all phones of a host. Two owners may have hosts of one ID. */
-export interface ShareTarget {
-  owner_id: string;
-  kind: 'device' | 'host';
-  target_id: string;
-}
-
-export interface StoredShare extends ShareTarget {
-  user_id: string;
-  role: ShareRole;
-}
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  share: StoredShare;
-  user: { id: string; name: string };
-};
+export type StoredShare = Row<'share'>;
+export type ShareTarget = Pick<StoredShare, 'owner_id' | 'kind' | 'target_id'>;
 
 export type ShareStore = ReturnType<typeof createShareStore>;
 
 /** With whom phones are shared. */
-export function createShareStore(database: Db) {
-  const db = database.withTables<Tables>();
+export function createShareStore(db: Db) {
   return {
     listAll: (): Promise<StoredShare[]> => db.selectFrom('share').selectAll().execute(),
 

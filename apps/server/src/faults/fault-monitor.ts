@@ -14,7 +14,8 @@ interface MonitorOptions {
 const advice: Readonly<Record<Fault['code'], string>> = {
   storage_full: 'Make room on its disk.',
   storage_unavailable: 'Look at the folder, its owner and its disk.',
-  database_unavailable: 'Look at phalanx.db in the data folder; if it is damaged, restore a backup.',
+  database_unavailable:
+    'Look at phalanx.db in the data folder, or at PostgreSQL where PHALANX_DATABASE_URL is set; if it is damaged, restore a backup.',
   git_unavailable: 'Look at git in the PATH, and at the limits on processes and files.',
 };
 

@@ -19,7 +19,7 @@ const git = (reason: string): Fault => ({ part: 'git', code: 'git_unavailable', 
 
 export const folderMissing = disk('a folder in it is missing');
 
-/** By the codes of the operating system and of SQLite. Others are mistakes of ours until the opposite is shown. */
+/** By the codes of the operating system, of SQLite and of PostgreSQL. Others are mistakes of ours until the opposite is shown. */
 const faults: Readonly<Record<string, Fault>> = {
   ENOSPC: full,
   EDQUOT: full,
@@ -39,7 +39,22 @@ const faults: Readonly<Record<string, Fault>> = {
   SQLITE_READONLY: database('its file is read-only'),
   SQLITE_CANTOPEN: database('its file cannot be opened'),
   SQLITE_NOMEM: database('there is not enough memory for it'),
+  '53100': database('its disk is full'),
+  '53200': database('there is not enough memory for it'),
+  '53300': database('it has no connection left'),
+  '57P01': database('it has ended the connection'),
+  '57P02': database('it has crashed'),
+  '57P03': database('it is starting or stopping'),
+  '57014': database('it takes too long'),
+  '55P03': database('it takes too long'),
+  '25006': database('it is read-only'),
+  '58030': database('the disk reports errors on its files'),
+  XX001: database('its files are damaged'),
+  XX002: database('its files are damaged'),
 };
+
+/** The client of PostgreSQL gives these no code. */
+const cut = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 
 const spawnProblems: Readonly<Record<string, string>> = {
   ENOENT: 'it was not found',
@@ -74,6 +89,7 @@ export function findFault(error: unknown): Fault | undefined {
     // SQLite has codes below its codes, such as SQLITE_IOERR_WRITE.
     const fault = faults[code] ?? faults[/^SQLITE_[A-Z]+/.exec(code)?.[0] ?? ''];
     if (fault !== undefined) return fault;
+    if (cut.test(next.message)) return database('the connection was cut');
   }
   return undefined;
 }

@@ -23,7 +23,11 @@ describe.skipIf(probe === undefined)('a full disk', () => {
     if (made === undefined) throw new Error('no disk could be mounted');
     disk = made;
     log = new TestLog();
-    server = await TestServer.start({ dataDir: `${disk.folder}/data`, log: log.logger, sweepMs: 200 });
+    server = await TestServer.start({
+      // What of the service is on this disk.
+      engine: 'SQLite',
+      ...{ dataDir: `${disk.folder}/data`, log: log.logger, sweepMs: 200 },
+    });
     ({ host, deviceId } = await server.connectHost());
   });
   afterEach(async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -66,13 +67,13 @@ it('a push that git cannot judge is not refused as one that moves backwards', as
 
 it.each(['fails', 'is gone'])('git that %s is told as that, once, until it works again', async (how) => {
   const isGone = how === 'is gone';
+  await project.mustCommit();
+  const fresh = await TestProject.create(server.api);
   if (isGone) git.remove();
   else git.fail('everything');
-  // What is kept open goes on; a project that nobody has used yet needs a new git.
-  const replies = [
-    await TestProject.create(server.api).catch((error: Error) => error.message),
-    (await server.api('POST', '/api/v2/automation-project', { body: { name: 'x' } })).text,
-  ];
+  // What is kept open goes on; a project that nobody has read yet needs a new git.
+  await fresh.put('notes.txt', 'fresh');
+  const replies = [(await fresh.read('notes.txt')).text, (await project.commits()).text];
   for (const reply of replies) expect(reply).toContain('"code":"git_unavailable"');
   const ready = await server.api('GET', '/readyz');
   expect(ready).toMatchObject({ status: 503, body: { code: 'not_ready' } });
@@ -88,14 +89,28 @@ it.each(['fails', 'is gone'])('git that %s is told as that, once, until it works
   expect(log.errors).toEqual([expect.stringContaining('Git does not work')]);
 });
 
-it('a folder of projects that is gone is no missing project', async () => {
-  const projects = path.join(server.dataDir, 'projects');
-  await rename(projects, `${projects}.away`);
-  expect(await project.write('notes.txt', 'lost')).toMatchObject({
+it('a cache of projects that is gone is made again', async () => {
+  await rm(path.join(server.dataDir, 'project-cache'), { recursive: true });
+  await project.put('more.txt', 'two');
+  expect(await project.content('notes.txt')).toBe('one');
+  const clone = path.join(folder, 'clone');
+  await project.mustCommit();
+  await rm(path.join(server.dataDir, 'project-cache'), { recursive: true });
+  const url = cloneUrl(server, adminToken, project.id);
+  expect(await runUserGit(folder, ['clone', '-q', url, clone])).toMatchObject({ code: 0 });
+});
+
+it('a folder of large packs that is gone is told, and no project is missing', async () => {
+  const packs = path.join(server.dataDir, 'project-packs');
+  const large = randomBytes(2_000_000).toString('base64');
+  await rename(packs, `${packs}.away`);
+  expect(await project.write('large.txt', large)).toMatchObject({
     status: 503,
     body: { code: 'storage_unavailable' },
   });
-  await rename(`${projects}.away`, projects);
+  await rename(`${packs}.away`, packs);
   await vi.waitUntil(isReady, { timeout: 30_000 });
+  await project.put('large.txt', large);
+  expect(await project.content('large.txt')).toBe(large);
   expect(await project.content('notes.txt')).toBe('one');
 });

@@ -3,7 +3,6 @@ import type { ProjectFiles } from '../compile/project-mirror.ts';
 import { findCompiledPath, isTypeScript } from '../compile/source-paths.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
-import { readSavedState } from '../projects/saved-state.ts';
 import { type NewContent, requireContent } from './new-content.ts';
 import { requirePlace } from './file-path.ts';
 import { reviewFile } from './review-file.ts';
@@ -45,8 +44,7 @@ export async function assistFile(
 /** The saved files, when the draft could be one of them. */
 async function filesAround(desk: ProjectDesk, { projectId, path, content }: Draft): Promise<ProjectFiles> {
   await requireContent(path, content);
-  const { files: treeId } = await desk.repositories.read(projectId, async (repository) => {
-    const state = await readSavedState(repository);
+  const { files: treeId } = await desk.repositories.read(projectId, async (repository, state) => {
     await requirePlace(repository, state, path);
     return state;
   });

@@ -2,7 +2,6 @@ import { findCompiledPath } from '../compile/source-paths.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
-import { readSavedState, swapSavedState } from '../projects/saved-state.ts';
 import { findSourceOf } from './file-path.ts';
 import { requireVersion, type Precondition } from './file-version.ts';
 import { findFile } from './write-file.ts';
@@ -12,24 +11,24 @@ export function deleteFile(
   desk: ProjectDesk,
   { projectId, path, precondition }: { projectId: string; path: string; precondition: Precondition },
 ): Promise<void> {
-  return desk.repositories.write(projectId, async (repository) => {
-    const state = await readSavedState(repository);
-    const source = await findSourceOf(repository, state, path);
+  return desk.repositories.write(projectId, async (draft, change) => {
+    const { state } = change;
+    const source = await findSourceOf(draft, state, path);
     if (source !== undefined) throw ApiError.of('compiled_file', { path, source });
-    const found = await findAt(repository, state.files, path);
+    const found = await findAt(draft, state.files, path);
     if (found.kind === 'folder')
       throw ApiError.of('invalid_path', { problem: `"${path}" is a folder: delete the files in it` });
     if (found.kind !== 'file') throw ApiError.of('file_not_found', { path, project_id: projectId });
-    await requireVersion(repository, { state, path, precondition });
-    const sizeBytes = (await findFile(repository, state.files, path))?.sizeBytes ?? 0;
-    const totals = await desk.totals.requireRoom(repository, state.files, { files: -1, bytes: -sizeBytes });
-    const files = await withEntry(repository, state.files, path, undefined);
+    await requireVersion(draft, { state, path, precondition });
+    const sizeBytes = (await findFile(draft, state.files, path))?.sizeBytes ?? 0;
+    const totals = await desk.totals.requireRoom(draft, state.files, { files: -1, bytes: -sizeBytes });
+    const files = await withEntry(draft, state.files, path, undefined);
     const compiledPath = findCompiledPath(path);
     const compiled =
-      compiledPath === undefined || (await findAt(repository, state.compiled, compiledPath)).kind !== 'file'
+      compiledPath === undefined || (await findAt(draft, state.compiled, compiledPath)).kind !== 'file'
         ? state.compiled
-        : await withEntry(repository, state.compiled, compiledPath, undefined);
-    await swapSavedState(repository, state, { files, compiled, head: state.head });
+        : await withEntry(draft, state.compiled, compiledPath, undefined);
+    change.save({ files, compiled, head: state.head });
     desk.totals.remember(files, totals);
   });
 }

@@ -1,5 +1,5 @@
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { SavedState } from '../projects/saved-state.ts';
@@ -55,7 +55,7 @@ export const refusePath = (path: string, problem: string): ApiError =>
 
 /** The source that `path` was compiled from. */
 export async function findSourceOf(
-  repository: GitRepository,
+  repository: GitObjects,
   state: SavedTrees,
   path: string,
 ): Promise<string | undefined> {
@@ -66,11 +66,7 @@ export async function findSourceOf(
 }
 
 /** Throws unless a file may be written at `path` in the project as it is now. */
-export async function requirePlace(
-  repository: GitRepository,
-  state: SavedTrees,
-  path: string,
-): Promise<void> {
+export async function requirePlace(repository: GitObjects, state: SavedTrees, path: string): Promise<void> {
   for (const tree of [state.files, state.compiled]) {
     const found = await findAt(repository, tree, path);
     if (found.kind === 'folder') throw refusePath(path, 'is a folder: name a file in it');
@@ -83,7 +79,7 @@ export async function requirePlace(
 }
 
 async function requireCompiledPlace(
-  repository: GitRepository,
+  repository: GitObjects,
   state: SavedTrees,
   { path, compiled }: { path: string; compiled: string },
 ): Promise<void> {

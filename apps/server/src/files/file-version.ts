@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
 import { namesVersion } from '../http/representations.ts';
-import { emptyTree, readSavedState, type SavedState } from '../projects/saved-state.ts';
+import { emptyTree, type SavedState } from '../projects/saved-state.ts';
 
 /** A file's version is the name of its content in git. */
 export const fileTag = (blobId: string): string => `"${blobId}"`;
@@ -25,7 +25,7 @@ export const preconditionOf = ({ headers }: FastifyRequest): Precondition => ({
 
 /** Throws `precondition_failed` when the file at `path` is not what the caller takes it for. */
 export async function requireVersion(
-  repository: GitRepository,
+  repository: GitObjects,
   { state, path, precondition }: { state: SavedState; path: string; precondition: Precondition },
 ): Promise<void> {
   const { ifMatch, ifNoneMatch } = precondition;
@@ -37,10 +37,8 @@ export async function requireVersion(
   if (isOther || isSame) throw ApiError.of('precondition_failed', { path });
 }
 
-/** The saved state; throws `precondition_failed` when its files are not those that the caller has seen. */
-export async function requireTree(repository: GitRepository, expected: string): Promise<SavedState> {
-  const state = await readSavedState(repository);
+/** Throws `precondition_failed` when the saved files are not those that the caller has seen. */
+export function requireTree(state: SavedState, expected: string): void {
   if (treeTag(state.files) !== expected)
     throw ApiError.of('precondition_failed', { path: 'The list of files' });
-  return state;
 }

@@ -1,11 +1,11 @@
 import type { FileChange, FileListing } from '@phalanx/protocol';
 
 import { findCompiledPath } from '../compile/source-paths.ts';
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
 import { listDifferences, type FileDifference } from '../git/tree-paths.ts';
 import { fileTag, treeTag } from './file-version.ts';
-import { findTreeOf, readSavedState } from '../projects/saved-state.ts';
+import { findTreeOf, type SavedState } from '../projects/saved-state.ts';
 
 export function changeOf(difference: FileDifference | undefined): FileChange {
   if (difference === undefined) return 'unchanged';
@@ -15,9 +15,9 @@ export function changeOf(difference: FileDifference | undefined): FileChange {
 
 /** All files in the order of their paths, with those that were deleted since the newest commit. */
 export async function listProjectFiles(
-  repository: GitRepository,
+  repository: GitObjects,
+  state: SavedState,
 ): Promise<{ files: FileListing[]; dirty: boolean; etag: string }> {
-  const state = await readSavedState(repository);
   const differences = await listDifferences(
     repository,
     await findTreeOf(repository, state.head),

@@ -3,7 +3,7 @@ import { maxFileBytes } from '@phalanx/protocol';
 
 import { readProjectSettings, settingsPath } from '../compile/project-settings.ts';
 import { summaryOf } from '../compile/compiler.ts';
-import type { GitRepository } from '../git/git-repository.ts';
+import type { NewObjects } from '../git/draft.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { StagedBody } from './large-body/stage-body.ts';
 
@@ -11,11 +11,11 @@ import type { StagedBody } from './large-body/stage-body.ts';
 export interface NewContent {
   readonly sizeBytes: number;
   readText(): Promise<string>;
-  /** Returns the object's name. */
-  store(repository: GitRepository): Promise<string>;
+  /** Returns the object's name. Large content stays in its file until the objects are stored. */
+  store(objects: NewObjects): Promise<string>;
 }
 
-/** Up to this size a file takes less to store than a process. */
+/** Larger content is not held in memory while it is stored. */
 const maxInMemoryBytes = 1024 * 1024;
 
 /** The content at `index` of a request. */
@@ -36,7 +36,7 @@ function contentOfText(text: string): NewContent {
   return {
     sizeBytes: requireSize(Buffer.byteLength(text)),
     readText: async () => text,
-    store: (repository) => repository.writeBlob(text),
+    store: async (objects) => objects.add('blob', text),
   };
 }
 
@@ -44,10 +44,10 @@ function contentOfFile(file: string, sizeBytes: number): NewContent {
   return {
     sizeBytes: requireSize(sizeBytes),
     readText: () => readFile(file, 'utf8'),
-    store: async (repository) =>
+    store: async (objects) =>
       sizeBytes > maxInMemoryBytes
-        ? repository.writeLargeBlobOf(file)
-        : repository.writeBlob(await readFile(file)),
+        ? objects.addFile(file, sizeBytes)
+        : objects.add('blob', await readFile(file)),
   };
 }
 

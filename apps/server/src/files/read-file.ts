@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { requireStarted } from '../git/git-trouble.ts';
 import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
 import { giveWayByLength } from '../limits/priority.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
-import { readSavedState } from '../projects/saved-state.ts';
+import type { SavedState } from '../projects/saved-state.ts';
 
 /** Larger files are sent as they are read, so that no one waits while they are put into JSON. */
 const maxInMemoryBytes = 512 * 1024;
@@ -25,7 +25,7 @@ export async function getFile(
   projectId: string,
   path: string,
 ): Promise<FoundFile> {
-  const found = await repositories.read(projectId, (repository) => find(repository, path));
+  const found = await repositories.read(projectId, (repository, state) => find(repository, state, path));
   if (found === undefined) throw ApiError.of('file_not_found', { path, project_id: projectId });
   return found;
 }
@@ -42,8 +42,7 @@ export async function readFileReply(
   return JSON.stringify({ success: true, content: bytes.toString(), path });
 }
 
-async function find(repository: GitRepository, path: string): Promise<FoundFile | undefined> {
-  const state = await readSavedState(repository);
+async function find(repository: GitObjects, state: SavedState, path: string): Promise<FoundFile | undefined> {
   for (const tree of [state.compiled, state.files]) {
     const found = await findAt(repository, tree, path);
     if (found.kind !== 'file') continue;

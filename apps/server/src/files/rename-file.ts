@@ -3,7 +3,6 @@ import { isTypeScript } from '../compile/source-paths.ts';
 import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
-import { readSavedState } from '../projects/saved-state.ts';
 import { findSourceOf, refusePath } from './file-path.ts';
 import { treeTag } from './file-version.ts';
 import { contentOf, type NewContent } from './new-content.ts';
@@ -44,8 +43,7 @@ export async function renameFile(
 }
 
 const readBefore = (desk: ProjectDesk, { projectId, from, to }: Renaming): Promise<Before> =>
-  desk.repositories.read(projectId, async (repository) => {
-    const state = await readSavedState(repository);
+  desk.repositories.read(projectId, async (repository, state) => {
     const listed = await listSizedFiles(repository, state.files);
     const files = new Map(listed.map((file) => [file.path, file]));
     const source = await findSourceOf(repository, state, from);

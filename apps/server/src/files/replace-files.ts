@@ -1,14 +1,16 @@
 import { requireCompiled } from '../compile/compiler.ts';
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
-import type { GitRepository } from '../git/git-repository.ts';
+import { Draft, NewObjects } from '../git/draft.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
 import { fileMode, type TreeEntry } from '../git/tree.ts';
 import { buildTree } from '../git/tree-paths.ts';
 import { ApiError } from '../http/api-error.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
+import type { Change } from '../projects/change.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
-import { swapSavedState } from '../projects/saved-state.ts';
+import type { SavedState } from '../projects/saved-state.ts';
 import { type NewContent, requireContent } from './new-content.ts';
 import { findSourceOf, refusePath, requirePlace } from './file-path.ts';
 import { requireTree, treeTag } from './file-version.ts';
@@ -27,6 +29,8 @@ type Entries = Map<string, TreeEntry>;
 interface NextTree {
   readonly id: string | undefined;
   readonly entries: Entries;
+  /** What it has that is not stored yet. */
+  readonly objects: NewObjects;
   /** Whether what was compiled before may be out of date. */
   readonly isToCompile: boolean;
   readonly totals: { files: number; bytes: number };
@@ -44,17 +48,20 @@ export async function replaceFiles(
     projectId,
     files.reduce((sum, { content }) => sum + content.sizeBytes, 0),
   );
-  const next = await desk.repositories.read(projectId, (repository) => buildNext(desk, repository, change));
+  const next = await desk.repositories.read(projectId, (repository, state) =>
+    buildNext(desk, { repository, state, change }),
+  );
   const { outputs, warnings } = await compile(desk, change, next);
-  return desk.repositories.write(projectId, async (repository) => {
+  const swap = async (draft: Draft, project: Change): Promise<void> => {
+    const { state } = project;
     // All that was looked at before belongs to this one tree.
-    const state = await requireTree(repository, expected);
-    const compiled =
-      outputs === undefined ? state.compiled : await storeCompiled(repository, state.compiled, outputs);
-    await swapSavedState(repository, state, { files: next.id, compiled, head: state.head });
-    desk.totals.remember(next.id, next.totals);
-    return { etag: treeTag(next.id), warnings };
-  });
+    requireTree(state, expected);
+    const compiled = outputs === undefined ? state.compiled : storeCompiled(draft, outputs);
+    project.save({ files: next.id, compiled, head: state.head });
+  };
+  await desk.repositories.write(projectId, swap, next);
+  desk.totals.remember(next.id, next.totals);
+  return { etag: treeTag(next.id), warnings };
 }
 
 function requireDistinct({ files, deleted }: TreeChange): void {
@@ -67,10 +74,9 @@ function requireDistinct({ files, deleted }: TreeChange): void {
 
 async function buildNext(
   desk: ProjectDesk,
-  repository: GitRepository,
-  change: TreeChange,
+  { repository, state, change }: { repository: GitObjects; state: SavedState; change: TreeChange },
 ): Promise<NextTree> {
-  const state = await requireTree(repository, change.expected);
+  requireTree(state, change.expected);
   const before = new Map((await listSizedFiles(repository, state.files)).map((file) => [file.path, file]));
   for (const path of change.deleted) {
     const source = await findSourceOf(repository, state, path);
@@ -78,10 +84,13 @@ async function buildNext(
     if (!before.has(path)) throw ApiError.of('file_not_found', { path, project_id: change.projectId });
   }
   const totals = await desk.totals.requireRoom(repository, state.files, growthOf(change, before));
-  const entries = await storeEntries(desk, repository, { change, before });
-  const id = await buildTree(repository, entries);
-  await requirePlaces(repository, { files: id, entries, changed: change.files });
-  return { id, entries, totals, isToCompile: await mayCompileOtherwise(repository, state.files, id) };
+  const objects = new NewObjects();
+  const draft = new Draft(repository, objects);
+  const entries = await storeEntries(objects, { change, before });
+  const id = buildTree(draft, entries);
+  await requirePlaces(repository, { files: id, entries, changed: change.files, objects });
+  const isToCompile = await mayCompileOtherwise(draft, state.files, id);
+  return { id, entries, objects, totals, isToCompile };
 }
 
 function growthOf(
@@ -98,35 +107,42 @@ function growthOf(
 
 /** All files as they are to be, the new contents stored. */
 async function storeEntries(
-  { repositories }: ProjectDesk,
-  repository: GitRepository,
+  objects: NewObjects,
   { change, before }: { change: TreeChange; before: ReadonlyMap<string, SizedFile> },
 ): Promise<Entries> {
   const entries: Entries = new Map(Array.from(before, ([path, { mode, id }]) => [path, { mode, id }]));
   for (const path of change.deleted) entries.delete(path);
-  let bytes = 0;
   for (const { path, content } of change.files) {
-    const id = await content.store(repository);
+    const id = await content.store(objects);
     entries.set(path, { mode: before.get(path)?.mode ?? fileMode, id });
-    bytes += content.sizeBytes;
   }
-  repositories.noteWrite(change.projectId, Math.floor(bytes / 2 ** 20) + change.files.length);
   return entries;
 }
 
 /** The rules of single writes, in the tree as it is to be. */
 async function requirePlaces(
-  repository: GitRepository,
-  { files, entries, changed }: { files: string | undefined; entries: Entries; changed: TreeChange['files'] },
+  repository: GitObjects,
+  {
+    files,
+    entries,
+    changed,
+    objects,
+  }: {
+    files: string | undefined;
+    entries: Entries;
+    changed: TreeChange['files'];
+    objects: NewObjects;
+  },
 ): Promise<void> {
   // What will be compiled has its place already; the content does not matter.
   const places = Array.from(entries, ([path, entry]) => [findCompiledPath(path), entry] as const);
   const known = places.filter((place): place is [string, TreeEntry] => place[0] !== undefined);
-  const compiled = await buildTree(repository, new Map(known));
+  const draft = new Draft(repository, new NewObjects(objects));
+  const compiled = buildTree(draft, new Map(known));
   for (const { path } of changed) {
     const file = foldersOf(path).find((folder) => isFile(entries, folder));
     if (file !== undefined) throw refusePath(path, `runs through the file "${file}"`);
-    await requirePlace(repository, { files, compiled }, path);
+    await requirePlace(draft, { files, compiled }, path);
   }
 }
 
@@ -142,10 +158,12 @@ const isFile = (entries: Entries, path: string): boolean =>
 async function compile(
   desk: ProjectDesk,
   { projectId, files }: TreeChange,
-  { id, entries, isToCompile }: NextTree,
+  { id, entries, objects, isToCompile }: NextTree,
 ): Promise<{ outputs: ReadonlyMap<string, string> | undefined; warnings: string[] }> {
   if (!isToCompile) return { outputs: undefined, warnings: [] };
-  const next = createProjectFiles(projectId, id, (work) => desk.repositories.read(projectId, work));
+  const next = createProjectFiles(projectId, id, (work) =>
+    desk.repositories.read(projectId, (repository) => work(new Draft(repository, objects))),
+  );
   const outputs = hasSources(entries.keys())
     ? requireCompiled(await desk.compiler.compileProject(next)).outputs
     : new Map<string, string>();

@@ -1,15 +1,16 @@
 import { errorLine } from '../compile/error-lines.ts';
 import type { ProjectFiles } from '../compile/project-mirror.ts';
 import { findCompiledPath, isDeclaration } from '../compile/source-paths.ts';
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { listDifferences } from '../git/tree-paths.ts';
+import { findMasksProblem, masksPath } from '../launches/masks.ts';
 import { parametersSchemaPath } from '../launches/parameters/parameter-checker.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import type { NewContent } from './new-content.ts';
 
 /** Of files that are not compiled, larger ones are data: nobody waits for a look at them. */
 const maxReviewedBytes = 1024 * 1024;
-/** The checker has no number for a schema; this is the one of settings that can't be used. */
+/** The checker has no number for a schema or masks; this is the one of settings that can't be used. */
 const unusable = 5024;
 
 /** Each look at a file takes a moment of the compiler. */
@@ -42,8 +43,13 @@ export async function reviewFile(
   const text = await content.readText();
   const result = await compiler.compileFile(files, { path, content: text });
   const warnings = result.ok ? result.warnings : result.errors;
-  if (path !== parametersSchemaPath || warnings.length > 0) return warnings;
-  const problem = await parameters.findSchemaProblem(text);
+  if (warnings.length > 0) return warnings;
+  const problem =
+    path === parametersSchemaPath
+      ? await parameters.findSchemaProblem(text)
+      : path === masksPath
+        ? findMasksProblem(text)
+        : undefined;
   return problem === undefined ? [] : [errorLine(path, undefined, unusable, problem)];
 }
 
@@ -56,7 +62,7 @@ export const isReviewed = (path: string): boolean =>
 
 /** Whether something differs between two trees that a compiler looks at. */
 export async function mayCompileOtherwise(
-  repository: GitRepository,
+  repository: GitObjects,
   before: string | undefined,
   after: string | undefined,
 ): Promise<boolean> {

@@ -1,11 +1,13 @@
 import { requireCompiled } from '../compile/compiler.ts';
 import { findCompiledPath } from '../compile/source-paths.ts';
-import type { GitRepository } from '../git/git-repository.ts';
+import { type Draft, NewObjects } from '../git/draft.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { fileMode } from '../git/tree.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';
+import type { Change } from '../projects/change.ts';
 import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
-import { readSavedState, swapSavedState, type SavedState } from '../projects/saved-state.ts';
+import type { SavedState } from '../projects/saved-state.ts';
 import { type NewContent, requireContent } from './new-content.ts';
 import { requirePlace } from './file-path.ts';
 import { requireVersion, type Precondition } from './file-version.ts';
@@ -38,25 +40,25 @@ export async function writeFile(desk: ProjectDesk, write: FileWrite): Promise<Wr
   const { projectId, path, content, precondition } = write;
   await requireContent(path, content);
   // Compiling takes longer than everything else, so the first attempt does not hold up other writers.
-  const seen = await desk.repositories.read(projectId, async (repository) => {
-    const state = await readSavedState(repository);
+  const seen = await desk.repositories.read(projectId, async (repository, state) => {
     await requireVersion(repository, { state, path, precondition });
     await requirePlace(repository, state, path);
     return state;
   });
   let { js, warnings } = await compile(desk, write, seen);
   await desk.sizes.add(projectId, content.sizeBytes + (js?.length ?? 0));
-  const id = await desk.repositories.read(projectId, (repository) => content.store(repository));
-  desk.repositories.noteWrite(projectId, Math.floor(content.sizeBytes / 2 ** 20));
-  return desk.repositories.write(projectId, async (repository) => {
-    const state = await readSavedState(repository);
-    await requireVersion(repository, { state, path, precondition });
-    await requirePlace(repository, state, path);
-    if (js !== undefined && (await mayCompileOtherwise(repository, seen.files, state.files)))
+  const objects = new NewObjects();
+  const id = await content.store(objects);
+  const attempt = async (draft: Draft, change: Change): Promise<Written> => {
+    const { state } = change;
+    await requireVersion(draft, { state, path, precondition });
+    await requirePlace(draft, state, path);
+    if (js !== undefined && (await mayCompileOtherwise(draft, seen.files, state.files)))
       ({ js, warnings } = await compile(desk, write, state));
-    await save(desk, repository, { ...write, id, js, state });
+    await save(desk, { ...write, draft, change, id, js });
     return { id, compiledPath: findCompiledPath(path) ?? path, compiled: js !== undefined, warnings };
-  });
+  };
+  return desk.repositories.write(projectId, attempt, { objects });
 }
 
 /** Throws `compile_failed` for a source with a mistake. */
@@ -68,31 +70,39 @@ async function compile(desk: ProjectDesk, write: FileWrite, state: SavedState): 
   return requireCompiled(await desk.compiler.compileFile(files, { path, content: await content.readText() }));
 }
 
+interface Saving {
+  draft: Draft;
+  change: Change;
+  /** Of the new content, in git. */
+  id: string;
+  js: string | undefined;
+}
+
 async function save(
   { totals }: ProjectDesk,
-  repository: GitRepository,
-  { path, content, id, js, state }: FileWrite & { id: string; js: string | undefined; state: SavedState },
+  { path, content, draft, change, id, js }: FileWrite & Saving,
 ): Promise<void> {
-  const before = await findFile(repository, state.files, path);
+  const { state } = change;
+  const before = await findFile(draft, state.files, path);
   const compiledPath = js === undefined ? undefined : findCompiledPath(path);
-  const next = await totals.requireRoom(repository, state.files, {
+  const next = await totals.requireRoom(draft, state.files, {
     files: before === undefined ? 1 : 0,
     bytes: content.sizeBytes - (before?.sizeBytes ?? 0),
   });
   const entry = { mode: before?.mode ?? fileMode, id };
-  const files = await withEntry(repository, state.files, path, entry);
+  const files = await withEntry(draft, state.files, path, entry);
   let { compiled } = state;
   if (compiledPath !== undefined && js !== undefined) {
-    const output = { mode: fileMode, id: await repository.writeBlob(js) };
-    compiled = await withEntry(repository, compiled, compiledPath, output);
+    const output = { mode: fileMode, id: draft.writeBlob(js) };
+    compiled = await withEntry(draft, compiled, compiledPath, output);
   }
-  await swapSavedState(repository, state, { files, compiled, head: state.head });
+  change.save({ files, compiled, head: state.head });
   totals.remember(files, next);
 }
 
 /** The file at `path`, with its size. */
 export async function findFile(
-  repository: GitRepository,
+  repository: GitObjects,
   treeId: string | undefined,
   path: string,
 ): Promise<{ mode: string; sizeBytes: number } | undefined> {

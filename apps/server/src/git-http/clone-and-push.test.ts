@@ -38,7 +38,8 @@ beforeEach(async () => {
 
 const git = (...args: string[]): Promise<Ran> => runUserGit(folder, args);
 const url = (token = ann.token): string => cloneUrl(server, token, project.id);
-const expectWell = async (): Promise<void> => expect(await findDamage(gitDirOf(server, project.id))).toBe('');
+const expectWell = async (): Promise<void> =>
+  expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
 
 async function mustGit(...args: string[]): Promise<string> {
   const { code, text } = await git(...args);
@@ -197,7 +198,8 @@ describe('a push to main', () => {
   });
 
   it('that is refused leaves nothing behind', async () => {
-    const objects = (): Promise<Ran> => runUserGit(gitDirOf(server, project.id), ['count-objects', '-v']);
+    const objects = async (): Promise<Ran> =>
+      runUserGit(await gitDirOf(server.dataDir, project), ['count-objects', '-v']);
     const before = await objects();
     await commitFile('main.ts', 'const b: number = "x";\n');
     await git('push', 'origin', 'main');

@@ -160,12 +160,14 @@ const hostile: readonly [string, MakeTree, RegExp][] = [
 describe('a push', () => {
   it.each(hostile)('of %s is refused on main and on other branches', async (_, make, says) => {
     const commit = await commitTree(await make());
-    const before = await runUserGit(gitDirOf(server, project.id), ['count-objects', '-v']);
+    const before = await runUserGit(await gitDirOf(server.dataDir, project), ['count-objects', '-v']);
     for (const branch of ['main', 'topic']) {
       const { code, text } = await push(commit, branch);
       expect([code, text]).toEqual([1, expect.stringMatching(says)]);
     }
-    expect(await runUserGit(gitDirOf(server, project.id), ['count-objects', '-v'])).toEqual(before);
+    expect(await runUserGit(await gitDirOf(server.dataDir, project), ['count-objects', '-v'])).toEqual(
+      before,
+    );
     expect(await project.changes()).toEqual({});
   });
 
@@ -250,7 +252,7 @@ describe('a push', () => {
       ]);
       expect(code).toBe(1);
       expect(await project.content('a.txt')).toBe('a');
-      expect(await findDamage(gitDirOf(server, project.id))).toBe('');
+      expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
     },
   );
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 
-import { GitRepository, noObject } from '../git/git-repository.ts';
+import { noObject } from '../git/git-objects.ts';
+import { GitRepository } from '../git/git-repository.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
 import { listDifferences, listFiles } from '../git/tree-paths.ts';
 import { isReviewed, maxReviewedFiles, reviewFiles } from '../files/review-file.ts';
@@ -9,7 +10,12 @@ import type { ProjectDesk } from '../projects/project-desk.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { findTreeOf } from '../projects/saved-state.ts';
 import { findRefProblem, isDeletion, mainBranch, type PushedRef } from './push-refs.ts';
-import { findNewObjectProblem, findSnapshotProblem, type Quarantine } from './pushed-trees.ts';
+import {
+  findNewObjectProblem,
+  findSnapshotProblem,
+  listNewObjects,
+  type Quarantine,
+} from './pushed-trees.ts';
 
 /** A push that may not happen; its lines are for the client's terminal. */
 export class PushRefused extends Error {
@@ -32,9 +38,16 @@ export interface NewMain {
   readonly warnings: readonly string[];
 }
 
+/** A push that may happen. */
+export interface CheckedPush {
+  readonly main: NewMain | undefined;
+  /** The new objects that the branches and tags stand on. */
+  readonly ids: readonly string[];
+}
+
 const maxRefs = 1000;
 
-interface Push {
+export interface Push {
   projectId: string;
   refs: readonly PushedRef[];
   /** Where git holds the new objects until the push is accepted. */
@@ -46,20 +59,19 @@ function refuse(problem: string | undefined): void {
 }
 
 /** Everything about a push that does not depend on the project's present state. Throws `PushRefused`. */
-export async function checkPush(desk: ProjectDesk, push: Push): Promise<NewMain | undefined> {
+export async function checkPush(desk: ProjectDesk, push: Push): Promise<CheckedPush> {
   const { git } = desk.repositories;
   const gitDir = desk.repositories.gitDirOf(push.projectId);
   if (push.refs.length > maxRefs) refuse(`A push moves at most ${maxRefs} branches and tags.`);
   for (const ref of push.refs) refuse(findRefProblem(ref));
-  const quarantine = {
-    GIT_OBJECT_DIRECTORY: push.quarantinePath,
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: path.join(gitDir, 'objects'),
-  };
+  const quarantine = seenWith(gitDir, push.quarantinePath);
   const repository = new GitRepository(git, gitDir, quarantine);
   try {
-    await checkObjects(repository, push.refs, quarantine);
-    const main = push.refs.find(({ name }) => name === mainBranch);
-    return main && (await checkMain(desk, repository, { main, quarantine, projectId: push.projectId }));
+    const ids = await checkObjects(repository, push.refs, quarantine);
+    const ref = push.refs.find(({ name }) => name === mainBranch);
+    const main =
+      ref && (await checkMain(desk, repository, { main: ref, quarantine, projectId: push.projectId }));
+    return { main, ids };
   } finally {
     await repository.close();
   }
@@ -69,15 +81,23 @@ async function checkObjects(
   repository: GitRepository,
   refs: readonly PushedRef[],
   quarantine: Quarantine,
-): Promise<void> {
+): Promise<string[]> {
   const arriving = refs.filter((ref) => !isDeletion(ref));
-  if (arriving.length === 0) return;
+  if (arriving.length === 0) return [];
   for (const { after, name } of arriving)
     if ((await repository.findInfo(`${after}^{commit}`)) === undefined) refuse(`${name} is not a commit.`);
   const tips = arriving.map(({ after }) => after);
-  refuse(await findNewObjectProblem(repository, tips, quarantine));
+  const ids = await listNewObjects(repository, tips, quarantine);
+  refuse(await findNewObjectProblem(repository, ids));
   for (const tip of new Set(tips)) refuse(await findSnapshotProblem(repository, tip, quarantine));
+  return ids;
 }
+
+/** For git, to see the objects of a push together with those of the repository. */
+export const seenWith = (gitDir: string, quarantinePath: string): Quarantine => ({
+  GIT_OBJECT_DIRECTORY: quarantinePath,
+  GIT_ALTERNATE_OBJECT_DIRECTORIES: path.join(gitDir, 'objects'),
+});
 
 async function checkMain(
   desk: ProjectDesk,

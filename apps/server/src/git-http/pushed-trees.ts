@@ -2,7 +2,7 @@ import { maxFileBytes } from '@phalanx/protocol';
 
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
 import { findPathProblem, findSegmentProblem, maxPathBytes } from '../files/file-path.ts';
-import type { GitRepository, ObjectInfo } from '../git/git-repository.ts';
+import type { GitObjects, ObjectInfo } from '../git/git-objects.ts';
 import { runGit } from '../git/run-git.ts';
 import { listSizedFiles } from '../git/sized-files.ts';
 import { executableMode, fileMode, folderMode, type Tree } from '../git/tree.ts';
@@ -42,11 +42,9 @@ function findTreeProblem(tree: Tree): string | undefined {
 
 /** Looks at every new folder and file of a push, in the newest commit or not: any commit may be reverted to. */
 export async function findNewObjectProblem(
-  repository: GitRepository,
-  tips: readonly string[],
-  quarantine: Quarantine,
+  repository: GitObjects,
+  ids: readonly string[],
 ): Promise<string | undefined> {
-  const ids = await listNewObjects(repository, tips, quarantine);
   if (ids.length > maxNewObjects)
     return `The push brings more than ${maxNewObjects} new objects: push in smaller steps.`;
   const commits: string[] = [];
@@ -74,7 +72,7 @@ function findSizeProblem({ type, sizeBytes }: ObjectInfo): string | undefined {
 }
 
 async function findContentProblem(
-  repository: GitRepository,
+  repository: GitObjects,
   { type, id }: ObjectInfo,
 ): Promise<string | undefined> {
   return type === 'tree' ? findTreeProblem(await repository.readTree(id)) : undefined;
@@ -82,13 +80,13 @@ async function findContentProblem(
 
 /** Every commit is counted, not the newest alone. */
 async function findCommitProblem(
-  repository: GitRepository,
+  repository: GitObjects,
   commits: readonly string[],
 ): Promise<string | undefined> {
   const counter = new TreeCounter(repository);
   for (const commit of commits) {
-    const tree = await repository.findRef(`${commit}^{tree}`);
-    const totals = tree === undefined ? undefined : await counter.count(tree);
+    const tree = await repository.findInfo(`${commit}^{tree}`);
+    const totals = tree === undefined ? undefined : await counter.count(tree.id);
     const problem = totals && findTotalsProblem(totals);
     if (problem !== undefined) return `The project would have ${problem}.`;
     if (totals !== undefined && totals.pathBytes > maxPathBytes)
@@ -97,8 +95,9 @@ async function findCommitProblem(
   return undefined;
 }
 
-async function listNewObjects(
-  repository: GitRepository,
+/** What is reached from these tips, and from no branch or tag of the project. */
+export async function listNewObjects(
+  repository: GitObjects,
   tips: readonly string[],
   quarantine: Quarantine,
 ): Promise<string[]> {
@@ -115,7 +114,7 @@ async function listNewObjects(
 
 /** Looks at the files of a branch's newest commit as a whole. */
 export async function findSnapshotProblem(
-  repository: GitRepository,
+  repository: GitObjects,
   commit: string,
   quarantine: Quarantine,
 ): Promise<string | undefined> {

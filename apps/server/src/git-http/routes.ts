@@ -99,7 +99,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
 
   async function open(exchange: Exchange, ...flags: string[]) {
     const { repositories } = options.desk;
-    const gitDir = repositories.gitDirOf(exchange.projectId);
+    const gitDir = await repositories.prepareForGit(exchange.projectId);
     const protocol = protocolOf(exchange.request);
     const git = await GitExchange.start(
       { git: repositories.git, gitDir, service: exchange.service, protocol },
@@ -121,7 +121,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
 
   async function advertise(exchange: Exchange): Promise<FastifyReply> {
     const { reply, service, request } = exchange;
-    const { git, leave } = await prepared(exchange, '--advertise-refs');
+    const { git, leave } = await open(exchange, '--advertise-refs');
     git.endInput();
     const isVersion2 = service === 'upload-pack' && protocolOf(request) === 'version=2';
     const greeting = isVersion2 ? '' : pktLine(`# service=git-${service}\n`) + flush;
@@ -134,7 +134,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     const { deed } = request;
     // Who has no room is told so in words, before anything is sent.
     if (service === 'receive-pack') await options.desk.sizes.add(projectId, 1);
-    const { git, leave } = await prepared(exchange);
+    const { git, leave } = await open(exchange);
     const body = request.body instanceof Readable ? request.body : Readable.from([]);
     const isPush = service === 'receive-pack';
     const feeding = git.feed(
@@ -156,14 +156,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     void reply.type(`application/x-git-${service}-result`).header('cache-control', 'no-cache');
     const sent = await send(reply.send(git.output), git, leave);
     await Promise.all([feeding, guarding]);
-    if (isPush) options.desk.repositories.noteWrite(projectId);
     return sent;
-  }
-
-  /** The repository is opened once, so that what a crash left behind is mended before a client sees it. */
-  async function prepared(exchange: Exchange, ...flags: string[]) {
-    await options.desk.repositories.read(exchange.projectId, async () => undefined);
-    return open(exchange, ...flags);
   }
 
   async function send(reply: FastifyReply, git: GitExchange, leave: () => void): Promise<FastifyReply> {

@@ -13,9 +13,3 @@ export interface GitProgram {
 
 /** A push may bring that many bytes, packed. */
 export const maxPushBytes = 512 * 1024 * 1024;
-
-/** What nothing refers to is kept for that long: far longer than any write takes to refer to what it has stored. */
-export const pruneExpiry = '3.hours.ago';
-
-/** Refs under this prefix are the service's own: clients neither see nor push them. */
-export const privateRefs = 'refs/phalanx';

@@ -1,4 +1,4 @@
-import type { GitRepository } from './git-repository.ts';
+import type { GitObjects } from './git-objects.ts';
 import { GitFailure, runGit } from './run-git.ts';
 
 /**
@@ -6,7 +6,7 @@ import { GitFailure, runGit } from './run-git.ts';
  * `environment`: for a repository that is seen together with the quarantine of a push.
  */
 export async function isAncestor(
-  repository: GitRepository,
+  repository: GitObjects,
   { older, newer }: { older: string; newer: string | undefined },
   environment: Readonly<Record<string, string>> = {},
 ): Promise<boolean> {

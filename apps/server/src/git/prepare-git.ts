@@ -5,22 +5,23 @@ import { SettingError } from '@phalanx/settings';
 
 import { findFault, gitFailed, PartFailed } from '../faults/fault.ts';
 import { confineGit } from './confine-git.ts';
-import { maxPushBytes, privateRefs, pruneExpiry, type GitProgram } from './git-program.ts';
+import { maxPushBytes, type GitProgram } from './git-program.ts';
 import { runGit } from './run-git.ts';
 
-/** `core.fsync` and `cat-file --batch-command` came with 2.36, checks of attributes and safer clones with 2.38.3. */
+/** `cat-file --batch-command` came with 2.36, checks of attributes and safer clones with 2.38.3. */
 const leastVersion = [2, 38] as const;
 
 const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`)}"`;
 
 /**
- * `core.fsync=all`: every object and ref is synced before git names it, which is what makes a reply of success
- * outlive a loss of power. `bigFileThreshold` keeps git from holding several large files in memory for deltas.
+ * `fsync = none`: repositories are a cache. `unpackLimit`: what is pushed comes as one pack, which the log takes. All
+ * branches and tags are moved by the server. `bigFileThreshold` keeps git from holding several large files in memory for
+ * deltas.
  */
 const configuration = (hooksFolder: string): string => `[safe]
 	directory = *
 [core]
-	fsync = all
+	fsync = none
 	hooksPath = ${quoted(hooksFolder)}
 	bigFileThreshold = 4m
 	logAllRefUpdates = false
@@ -31,16 +32,15 @@ const configuration = (hooksFolder: string): string => `[safe]
 [init]
 	defaultBranch = main
 [transfer]
-	hideRefs = ${privateRefs}
 	fsckObjects = true
 [receive]
 	autogc = false
 	maxInputSize = ${maxPushBytes}
-	procReceiveRefs = refs/heads/main
+	unpackLimit = 1
+	procReceiveRefs = refs/heads
+	procReceiveRefs = refs/tags
 [gc]
-	auto = 2000
-	autoDetach = false
-	pruneExpire = ${pruneExpiry}
+	auto = 0
 [maintenance]
 	auto = false
 [pack]

@@ -1,11 +1,8 @@
-import path from 'node:path';
-
 import type { GitProgram } from './git-program.ts';
 import { GitRepository } from './git-repository.ts';
 
 interface OpenRepository {
   readonly repository: GitRepository;
-  readonly opening: Promise<void>;
   users: number;
   lastUsedAt: number;
   isRetired: boolean;
@@ -13,14 +10,11 @@ interface OpenRepository {
 
 interface PoolOptions {
   git: GitProgram;
-  /** Holds `<id>.git`. */
-  folder: string;
-  /** Looks at a repository before anyone uses it; what it throws goes to whoever asked. */
-  prepare: (id: string, repository: GitRepository) => Promise<void>;
+  gitDirOf: (id: string) => string;
   maxOpen?: number;
 }
 
-/** Up to five processes each, of which a reader needs one. */
+/** One process each. */
 const defaultMaxOpen = 96;
 /** What an open process knows of packs grows old; far shorter than the time after which unused objects go. */
 const maxAgeMs = 30 * 60 * 1000;
@@ -42,14 +36,9 @@ export class RepositoryPool {
     this.#maxOpen = options.maxOpen ?? defaultMaxOpen;
   }
 
-  gitDirOf(id: string): string {
-    return path.join(this.#options.folder, `${id}.git`);
-  }
-
   async use<Result>(id: string, work: (repository: GitRepository) => Promise<Result>): Promise<Result> {
     const entry = await this.#enter(id);
     try {
-      await entry.opening;
       return await work(entry.repository);
     } finally {
       this.#leave(id, entry);
@@ -90,12 +79,8 @@ export class RepositoryPool {
   }
 
   #add(id: string): OpenRepository {
-    const repository = new GitRepository(this.#options.git, this.gitDirOf(id));
-    const opening = this.#options.prepare(id, repository);
-    const entry = { repository, opening, users: 1, lastUsedAt: performance.now(), isRetired: false };
-    opening.catch(() => {
-      if (this.#open.get(id) === entry) this.retire(id);
-    });
+    const repository = new GitRepository(this.#options.git, this.#options.gitDirOf(id));
+    const entry = { repository, users: 1, lastUsedAt: performance.now(), isRetired: false };
     this.#open.set(id, entry);
     return entry;
   }

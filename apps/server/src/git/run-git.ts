@@ -9,6 +9,8 @@ interface GitRun {
   gitDir?: string;
   environment?: Readonly<Record<string, string>>;
   input?: string;
+  /** Of a file that it reads. */
+  fileBytes?: number;
   /** What goes beyond is cut off, and git is ended. */
   maxBytes?: number;
   timeoutMs?: number;
@@ -48,7 +50,7 @@ export async function runGit(git: GitProgram, args: readonly string[], run: GitR
     killSignal: 'SIGKILL',
     ...(run.signal === undefined ? {} : { signal: run.signal }),
   });
-  giveWayByLength(child);
+  giveWayByLength(child, run.fileBytes);
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => reject(child.pid === undefined ? notStarted(git, error) : error));
     child.once('close', resolve);

@@ -1,4 +1,4 @@
-import type { GitRepository } from './git-repository.ts';
+import type { GitObjects } from './git-objects.ts';
 import { runGit } from './run-git.ts';
 
 export interface SizedFile {
@@ -17,7 +17,7 @@ function parseLine(line: string): SizedFile {
 
 /** Every file below a tree, with its size; `environment` as for the repository. */
 export async function listSizedFiles(
-  repository: Pick<GitRepository, 'git' | 'gitDir'>,
+  repository: Pick<GitObjects, 'git' | 'gitDir'>,
   treeId: string | undefined,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<SizedFile[]> {

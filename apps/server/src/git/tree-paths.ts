@@ -1,4 +1,5 @@
-import type { GitRepository } from './git-repository.ts';
+import type { Draft } from './draft.ts';
+import type { GitObjects } from './git-objects.ts';
 import { folderMode, isFolder, type Tree, type TreeEntry } from './tree.ts';
 
 /** What stands at a path: a file, a folder, nothing, or nothing because the path runs through a file. */
@@ -10,7 +11,7 @@ type Found =
 
 /** `treeId` undefined stands for an empty folder, here and below. */
 export async function findAt(
-  repository: GitRepository,
+  repository: GitObjects,
   treeId: string | undefined,
   path: string,
 ): Promise<Found> {
@@ -31,7 +32,7 @@ export async function findAt(
 
 /** Every file below, by its path. */
 export async function listFiles(
-  repository: GitRepository,
+  repository: GitObjects,
   treeId: string | undefined,
   prefix = '',
 ): Promise<Map<string, TreeEntry>> {
@@ -53,7 +54,7 @@ export interface FileDifference {
 
 /** The files that differ between two trees; folders that are the same are not opened. */
 export async function listDifferences(
-  repository: GitRepository,
+  repository: GitObjects,
   beforeId: string | undefined,
   afterId: string | undefined,
   prefix = '',
@@ -79,29 +80,26 @@ export async function listDifferences(
  * the new root: undefined when nothing is left, because git has no empty folders.
  */
 export async function withEntry(
-  repository: GitRepository,
+  draft: Draft,
   treeId: string | undefined,
   path: string,
   entry: TreeEntry | undefined,
 ): Promise<string | undefined> {
   const slash = path.indexOf('/');
   const name = slash === -1 ? path : path.slice(0, slash);
-  const tree = new Map(treeId === undefined ? [] : await repository.readTree(treeId));
+  const tree = new Map(treeId === undefined ? [] : await draft.readTree(treeId));
   let changed = entry;
   if (slash !== -1) {
-    const below = await withEntry(repository, tree.get(name)?.id, path.slice(slash + 1), entry);
+    const below = await withEntry(draft, tree.get(name)?.id, path.slice(slash + 1), entry);
     changed = below === undefined ? undefined : { mode: folderMode, id: below };
   }
   if (changed === undefined) tree.delete(name);
   else tree.set(name, changed);
-  return writeUnlessEmpty(repository, tree);
+  return writeUnlessEmpty(draft, tree);
 }
 
 /** Writes the folders that hold these files, by their paths. */
-export async function buildTree(
-  repository: GitRepository,
-  files: ReadonlyMap<string, TreeEntry>,
-): Promise<string | undefined> {
+export function buildTree(draft: Draft, files: ReadonlyMap<string, TreeEntry>): string | undefined {
   const tree = new Map<string, TreeEntry>();
   const folders = new Map<string, Map<string, TreeEntry>>();
   for (const [path, entry] of files) {
@@ -115,12 +113,12 @@ export async function buildTree(
     folders.set(name, folder.set(path.slice(slash + 1), entry));
   }
   for (const [name, below] of folders) {
-    const id = await buildTree(repository, below);
+    const id = buildTree(draft, below);
     if (id !== undefined) tree.set(name, { mode: folderMode, id });
   }
-  return writeUnlessEmpty(repository, tree);
+  return writeUnlessEmpty(draft, tree);
 }
 
-async function writeUnlessEmpty(repository: GitRepository, tree: Tree): Promise<string | undefined> {
-  return tree.size === 0 ? undefined : repository.writeTree(tree);
+function writeUnlessEmpty(draft: Draft, tree: Tree): string | undefined {
+  return tree.size === 0 ? undefined : draft.writeTree(tree);
 }

@@ -30,12 +30,25 @@ export function parseTree(bytes: Buffer): Tree {
   return entries;
 }
 
-/** The input of `git mktree -z --batch`, which sorts by itself; an empty record ends the tree. */
-export function formatTree(tree: Tree): string {
-  let text = '';
-  for (const [name, { mode, id }] of tree)
-    text += `${mode} ${mode === folderMode ? 'tree' : 'blob'} ${id}\t${name}\0`;
-  return `${text}\0`;
+const surrogate = /[\uD800-\uDFFF]/;
+
+/** By their bytes, a folder as if its name ended with a slash; without surrogates, strings compare as their UTF-8 does. */
+function sortKeys(keys: string[]): string[] {
+  if (!keys.some((key) => surrogate.test(key))) return keys.sort((one, other) => (one < other ? -1 : 1));
+  return keys.sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+}
+
+/** Writes git's own form of a tree. */
+export function formatTree(tree: Tree): Buffer {
+  const byKey = new Map(
+    Array.from(tree, ([name, entry]) => [isFolder(entry) ? `${name}/` : name, { name, ...entry }]),
+  );
+  const pieces: Buffer[] = [];
+  for (const key of sortKeys([...byKey.keys()])) {
+    const { name = '', mode = '', id = '' } = byKey.get(key) ?? {};
+    pieces.push(Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex'));
+  }
+  return Buffer.concat(pieces);
 }
 
 /** Names that are kept for one repository: a few megabytes at most. */

@@ -1,3 +1,4 @@
+import { limitNames } from '@phalanx/protocol';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
 
@@ -103,7 +104,7 @@ function limitFigures({ limits }: Figures): (Counter | Gauge)[] {
     registers: [],
     collect() {
       this.reset();
-      for (const [limit, count] of limits.refusals) this.inc({ limit }, count);
+      for (const limit of limitNames) this.inc({ limit }, limits.refusals.get(limit) ?? 0);
     },
   });
   const turns = new Gauge({

@@ -15,33 +15,36 @@ import type { RawData, WebSocket } from 'ws';
 
 import type { Clock } from '../clock.ts';
 import type { Principal } from '../http/principal.ts';
-import { HelloPages, parseFrame, parseHostMessage, parseLogEntries, ProtocolError } from './frames.ts';
+import { HelloPages, isOfRuns, parseFrame, parseHostMessage, ProtocolError } from './frames.ts';
 import type { Limits } from '../limits/limits.ts';
-import { HostRefused, type HostCandidate } from './host-admission.ts';
+import { EpochOver } from '../db/epochs.ts';
+import { HostRefused, type HostSessions } from './host-sessions.ts';
 import type { HostLink } from './host-link.ts';
 import { HostRequests } from './host-requests.ts';
 import type { HostListeners } from './host-listeners.ts';
+import { passLogs } from './log-frames.ts';
+import type { FewATurn } from './few-a-turn.ts';
 
 interface ConnectionOptions {
   socket: WebSocket;
   principal: Principal;
   address: string | null;
   listeners: HostListeners;
+  arrivals: FewATurn;
   clock: Clock;
   log: Logger;
   limits: Limits;
-  /** Throws `HostRefused`. */
-  admitHost: (candidate: HostCandidate) => Promise<void>;
+  sessions: Pick<HostSessions, 'open' | 'end'>;
   heartbeatMs: number;
 }
 
-/** Hosts of the version before know no live view. */
-const liveVersion = 5;
+/** Hosts of the version before know no masks. */
+const masksVersion = 6;
 /** Missed heartbeats after which a host counts as gone. */
 const toleratedSilence = 3;
 const helloTimeoutMs = 10_000;
-/** Messages that wait to be handled; beyond it the socket is not read. */
-const maxQueued = 64;
+/** Messages that wait to be handled; beyond either the socket is not read. */
+const mostQueued = { messages: 64, bytes: 4 * 1024 * 1024 };
 /** Between messages that are larger, others have their turn. */
 const smallBytes = 64 * 1024;
 /** Messages that a host has not read; two launches of the largest size fit. */
@@ -50,15 +53,8 @@ const maxUnreadBytes = 4 * maxFrameBytes;
 /** `ws` gives single buffers unless it is asked for something else. */
 const asBuffer = (data: RawData): Buffer => (Buffer.isBuffer(data) ? data : Buffer.alloc(0));
 
-const runsHead = Buffer.from('{"type":"runs"');
-
-/** Hosts write the type first; what does otherwise is handled alone. */
-const isOfRuns = ({ bytes, isBinary }: { bytes: Buffer; isBinary: boolean }): boolean =>
-  !isBinary && bytes.subarray(0, runsHead.length).equals(runsHead);
-
 /** One connection of a host: reads its messages in order, one at a time. */
 export class HostConnection implements HostLink {
-  readonly connectionId = randomUUID();
   readonly userId: string;
   readonly userName: string;
   readonly principal: Principal;
@@ -67,13 +63,17 @@ export class HostConnection implements HostLink {
   /** When the token ends, epoch ms. */
   readonly expiresAt: number;
   readonly bundles = new RecentBundles<true>();
+  epoch = 0;
   hostId = '';
   hostName = '';
   readonly #options: ConnectionOptions;
+  /** Before it says which host it is. */
+  readonly #name = randomUUID();
   readonly #requests = new HostRequests();
   readonly #pages = new HelloPages();
   #version = 0;
   readonly #queue: { bytes: Buffer; isBinary: boolean }[] = [];
+  #queuedBytes = 0;
   #isHandling = false;
   #isOpen = true;
   #silence: NodeJS.Timeout;
@@ -120,16 +120,15 @@ export class HostConnection implements HostLink {
   }
 
   requestLive(serial: string, known: string | null): Promise<Buffer> {
-    return this.#ask((request_id) => ({ type: 'live', request_id, serial, known }), liveVersion);
+    return this.#ask((request_id) => ({ type: 'live', request_id, serial, known }));
   }
 
-  #ask(
-    message: (requestId: string) => ServerMessage,
-    sinceVersion = oldestHostProtocolVersion,
-  ): Promise<Buffer> {
+  get knowsMasks(): boolean {
+    return this.#version >= masksVersion;
+  }
+
+  #ask(message: (requestId: string) => ServerMessage): Promise<Buffer> {
     if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
-    if (this.#version < sinceVersion)
-      return Promise.reject(new Error('its host is of an older release: bring it up to date'));
     return this.#requests.ask((requestId) => this.send(message(requestId)));
   }
 
@@ -143,22 +142,23 @@ export class HostConnection implements HostLink {
 
   #enqueue(bytes: Buffer, isBinary: boolean): void {
     if (!this.#isOpen) return;
+    this.#silence.refresh();
     this.#queue.push({ bytes, isBinary });
-    if (this.#queue.length >= maxQueued) this.#options.socket.pause();
+    this.#queuedBytes += bytes.length;
+    if (this.#isFull(1)) this.#options.socket.pause();
     if (!this.#isHandling) void this.#handleAll();
   }
 
   async #handleAll(): Promise<void> {
     this.#isHandling = true;
     try {
-      for (let next = this.#queue.shift(); next !== undefined && this.#isOpen; next = this.#queue.shift()) {
+      for (let next = this.#shift(); next !== undefined && this.#isOpen; next = this.#shift()) {
         if (next.bytes.length > smallBytes) await nextTurn();
+        if (this.hostId === '') await this.#options.arrivals.next();
         await this.#keepPace();
-        if (next.isBinary) await this.#options.limits.logCourtesy.wait(this.userId, next.bytes.length);
         if (next.isBinary) await this.#handleFrame(next.bytes);
         else await this.#handleMessage(this.#withRunsBehind(parseHostMessage(next.bytes)));
-        if (this.#options.socket.isPaused && this.#queue.length < maxQueued / 2)
-          this.#options.socket.resume();
+        if (this.#options.socket.isPaused && !this.#isFull(0.5)) this.#options.socket.resume();
       }
     } catch (error) {
       this.#fail(error);
@@ -167,10 +167,22 @@ export class HostConnection implements HostLink {
     }
   }
 
+  #shift(): { bytes: Buffer; isBinary: boolean } | undefined {
+    const next = this.#queue.shift();
+    this.#queuedBytes -= next?.bytes.length ?? 0;
+    return next;
+  }
+
+  /** To this share. */
+  #isFull(share: number): boolean {
+    const { messages, bytes } = mostQueued;
+    return this.#queue.length >= share * messages || this.#queuedBytes >= share * bytes;
+  }
+
   /** A host that says too much is read more slowly. */
   async #keepPace(): Promise<void> {
     const { frames } = this.#options.limits;
-    const key = `${this.userId} ${this.hostId || this.connectionId}`;
+    const key = `${this.userId} ${this.hostId || this.#name}`;
     for (let waitMs = frames.spend(key); waitMs > 0; waitMs = frames.spend(key)) {
       this.#options.limits.note('host_messages', this.userId);
       await pause(waitMs);
@@ -182,13 +194,13 @@ export class HostConnection implements HostLink {
     if (message.type !== 'runs') return message;
     const runs = [...message.runs];
     let room = smallBytes;
-    for (let next = this.#queue[0]; next !== undefined && isOfRuns(next); next = this.#queue[0]) {
+    for (let next = this.#queue[0]; next?.isBinary === false && isOfRuns(next.bytes); next = this.#queue[0]) {
       room -= next.bytes.length;
       if (room < 0) break;
       const behind = parseHostMessage(next.bytes);
       if (behind.type !== 'runs') break;
       runs.push(...behind.runs);
-      this.#queue.shift();
+      this.#shift();
     }
     return { ...message, runs };
   }
@@ -197,12 +209,11 @@ export class HostConnection implements HostLink {
     const { header, payload } = parseFrame(frame);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
     if (header.type !== 'logs') return this.#requests.answer(header.request_id, payload);
-    const batch = {
-      firstSeq: header.first_seq,
-      entries: parseLogEntries(payload),
-      sizeBytes: payload.length,
-    };
-    return this.#options.listeners.tell('logs', this, header.run_id, batch);
+    return passLogs(payload, header.first_seq, {
+      ...{ courtesy: this.#options.limits.logCourtesy, userId: this.userId },
+      isWanted: () => this.#isOpen,
+      tell: (logs) => this.#options.listeners.tell('logs', this, header.run_id, logs),
+    });
   }
 
   async #handleMessage(message: HostMessage): Promise<void> {
@@ -227,18 +238,19 @@ export class HostConnection implements HostLink {
   }
 
   async #welcome(hello: Extract<HostMessage, { type: 'hello' }>): Promise<void> {
-    const { listeners, heartbeatMs, clock } = this.#options;
+    const { listeners, arrivals, heartbeatMs, clock, sessions } = this.#options;
     if (this.hostId !== '') throw new ProtocolError('hello was said twice');
     requireVersion(hello.protocol_version);
     const { userId, tokenId } = this;
-    await this.#options.admitHost({ userId, tokenId, hostId: hello.host_id });
-    if (!this.#isOpen) return;
+    this.epoch = await sessions.open({ userId, tokenId, hostId: hello.host_id });
+    if (!this.#isOpen) return sessions.end(this.epoch);
     this.#version = hello.protocol_version;
     this.hostId = hello.host_id;
     this.hostName = hello.host_name;
     clearTimeout(this.#silence);
     this.#silence = this.#watchSilence(toleratedSilence * heartbeatMs);
     this.send({ type: 'welcome', server_time: clock.now(), heartbeat_ms: heartbeatMs });
+    await arrivals.next();
     await listeners.tell('hello', this, hello);
   }
 
@@ -251,6 +263,7 @@ export class HostConnection implements HostLink {
   }
 
   #fail(error: unknown): void {
+    if (error instanceof EpochOver) return this.drop(closeCodes.replaced, error.message);
     const isTheirs = error instanceof ProtocolError || error instanceof HostRefused;
     if (isTheirs) this.#options.log.warn({ host: this.hostName, reason: error.message }, 'host was refused');
     else
@@ -268,8 +281,11 @@ export class HostConnection implements HostLink {
     this.#isOpen = false;
     clearTimeout(this.#silence);
     this.#queue.length = 0;
+    this.#queuedBytes = 0;
     this.#requests.close();
-    if (this.hostId !== '') void this.#options.listeners.tell('closed', this);
+    if (this.hostId === '') return;
+    this.#options.sessions.end(this.epoch);
+    void this.#options.listeners.tell('closed', this);
   }
 }
 

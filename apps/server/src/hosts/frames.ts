@@ -27,20 +27,38 @@ export class ProtocolError extends Error {
   override readonly name = 'ProtocolError';
 }
 
-function parseJson(bytes: Buffer, what: string): unknown {
+function parseJson(bytes: Buffer, what: string, revive?: Reviver): unknown {
   const excess = findExcess(bytes, bounds);
   if (excess !== undefined) throw new ProtocolError(`${what} ${excess}`);
   try {
-    return JSON.parse(bytes.toString('utf8'));
+    return JSON.parse(bytes.toString('utf8'), revive);
   } catch (error) {
     throw new ProtocolError(`${what} is not JSON`, { cause: error });
   }
 }
 
+type Reviver = (key: string, value: unknown) => unknown;
+
+/** The beginning of an escape that may stand for what no text in a database can have. */
+const suspicious = ['\\u0000', '\\ud', '\\uD'];
+
+/**
+ * PostgreSQL has no NUL in a text, and no encoding has half a surrogate pair: what a host would repeat for ever
+ * because it can't be stored is replaced.
+ */
+const toStorable: Reviver = (_key, value) =>
+  typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value;
+
+const runsHead = Buffer.from('{"type":"runs"');
+
+/** Hosts write the type first; what does otherwise is not known at once for what it is. */
+export const isOfRuns = (bytes: Buffer): boolean => bytes.subarray(0, runsHead.length).equals(runsHead);
+
 export function parseHostMessage(bytes: Buffer): HostMessage {
   if (bytes.length > maxTextFrameBytes)
     throw new ProtocolError(`a message has more than ${maxTextFrameBytes} bytes`);
-  const message = parseJson(bytes, 'a message');
+  const isSuspicious = suspicious.some((text) => bytes.includes(text));
+  const message = parseJson(bytes, 'a message', isSuspicious ? toStorable : undefined);
   if (hostMessage.Check(message)) return message;
   throw new ProtocolError('a message does not fit the protocol');
 }

@@ -294,4 +294,18 @@ describe('a screenshot', () => {
     expect((await reply).body).toMatchObject({ success: false, code: 'screenshot_failed' });
     await host.cut();
   });
+
+  it('is 409 for whatever is asked of a phone whose host is not connected', async () => {
+    const { host, deviceId } = await server.connectHost();
+    await host.cut();
+    const tap = { body: { type: 'tap', x: 1, y: 1 } };
+    const asked = [
+      () => server.api('GET', `/api/v2/devices/${deviceId}/screen`),
+      () => server.api('GET', `/api/v2/devices/${deviceId}/screenshot`),
+      () => server.api('GET', `/api/v2/devices/${deviceId}/history`),
+      () => server.api('POST', `/api/v2/devices/${deviceId}/input`, tap),
+    ];
+    for (const ask of asked) await expect.poll(async () => (await ask()).body['code']).toBe('device_offline');
+    expect((await server.api('GET', `/api/v2/devices/${deviceId}/screen`)).status).toBe(409);
+  });
 });

@@ -9,14 +9,16 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../http/api-error.ts';
 import { Deed, type DeedLog, type Doer } from '../http/deed.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
+import { pathOf } from '../http/path-of.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Limits } from '../limits/limits.ts';
 import { refuseSocket } from '../http/refuse-socket.ts';
 import type { WebSockets } from '../http/web-sockets.ts';
 import { HostConnection } from './connection.ts';
-import type { HostCandidate } from './host-admission.ts';
+import type { HostSessions } from './host-sessions.ts';
 import type { HostLink } from './host-link.ts';
 import { HostListeners } from './host-listeners.ts';
+import { FewATurn } from './few-a-turn.ts';
 
 interface GatewayOptions {
   authenticate: Authenticate;
@@ -33,7 +35,7 @@ interface GatewayOptions {
   deeds: DeedLog;
 }
 
-const pathOf = ({ url }: IncomingMessage): string => url?.split('?', 1)[0] ?? '';
+const keyOf = ({ userId, hostId }: { userId: string; hostId: string }): string => `${userId} ${hostId}`;
 
 /** Takes the WebSockets of hosts. */
 export class HostGateway {
@@ -45,9 +47,13 @@ export class HostGateway {
     clientTracking: false,
   });
   readonly #connections = new Set<HostConnection>();
+  /** The newest connection of each. */
+  readonly #ofHosts = new Map<string, HostLink>();
   readonly #listeners: HostListeners;
+  /** All hosts connect at once when the service or its network is back. */
+  readonly #arrivals = new FewATurn();
   #isClosed = false;
-  #admitHost: (candidate: HostCandidate) => Promise<void> = async () => undefined;
+  #sessions: HostSessions | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
@@ -60,13 +66,9 @@ export class HostGateway {
     return this.#listeners.on.bind(this.#listeners);
   }
 
-  /** Sets who is asked whether a host may connect; it throws `HostRefused`. */
-  admitBy(admitHost: (candidate: HostCandidate) => Promise<void>): void {
-    this.#admitHost = admitHost;
-  }
-
-  isConnected(userId: string, hostId: string): boolean {
-    return this.#connections.values().some((one) => one.userId === userId && one.hostId === hostId);
+  /** Sets who says whether a host may connect; before, none can. */
+  admitBy(sessions: HostSessions): void {
+    this.#sessions = sessions;
   }
 
   get size(): number {
@@ -77,7 +79,7 @@ export class HostGateway {
   attach(server: Server, others: WebSockets): void {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy());
-      if (pathOf(request) === hostConnectPath) void this.#upgrade(request, socket, head);
+      if (pathOf(request.url) === hostConnectPath) void this.#upgrade(request, socket, head);
       else others.route(request, socket, head);
     });
   }
@@ -96,9 +98,13 @@ export class HostGateway {
     }
   }
 
+  dropAll(closeCode: number, reason: string): void {
+    for (const connection of this.#connections) connection.drop(closeCode, reason);
+  }
+
   close(): void {
     this.#isClosed = true;
-    for (const connection of this.#connections) connection.drop(1001, 'the service is stopping');
+    this.dropAll(1001, 'the service is stopping');
     this.#sockets.close();
   }
 
@@ -107,13 +113,14 @@ export class HostGateway {
     const doer: Doer = { principal: undefined, address, requestId: null };
     try {
       const principal = await this.#admit(request, doer);
+      const sessions = this.#requireSessions();
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new HostConnection({
-          ...{ ...this.#options, listeners: this.#listeners, admitHost: this.#admitHost },
+          ...{ ...this.#options, listeners: this.#listeners, arrivals: this.#arrivals, sessions },
           ...{ socket: webSocket, principal, address },
         });
         this.#connections.add(connection);
-        webSocket.once('close', () => this.#connections.delete(connection));
+        webSocket.once('close', () => this.#forget(connection));
       });
     } catch (error) {
       this.#refuse(socket, error, doer);
@@ -121,6 +128,7 @@ export class HostGateway {
   }
 
   async #admit(request: IncomingMessage, doer: Doer): Promise<Principal> {
+    await this.#arrivals.next();
     if (this.#isClosed) throw ApiError.of('not_ready', { reason: 'stopping' });
     const { authenticate, addressOf, requirePlace } = this.#options;
     requirePlace(request);
@@ -130,6 +138,11 @@ export class HostGateway {
     if (principal.projectIds !== null)
       throw ApiError.of('forbidden', { reason: 'A token that is limited to projects is no host' });
     return principal;
+  }
+
+  #requireSessions(): HostSessions {
+    if (this.#sessions === undefined) throw ApiError.of('not_ready', { reason: 'starting' });
+    return this.#sessions;
   }
 
   #refuse(socket: Duplex, error: unknown, doer: Doer): void {
@@ -142,9 +155,14 @@ export class HostGateway {
 
   /** A host that connects again replaces its earlier connection. */
   #dropEarlier(link: HostLink): void {
-    for (const other of this.#connections) {
-      const isSameHost = other.hostId === link.hostId && other.userId === link.userId;
-      if (other !== link && isSameHost) other.drop(closeCodes.replaced, 'the host has connected again');
-    }
+    const other = this.#ofHosts.get(keyOf(link));
+    const [earlier, newest] = other !== undefined && other.epoch > link.epoch ? [link, other] : [other, link];
+    this.#ofHosts.set(keyOf(link), newest);
+    earlier?.drop(closeCodes.replaced, 'the host has connected again');
+  }
+
+  #forget(connection: HostConnection): void {
+    this.#connections.delete(connection);
+    if (this.#ofHosts.get(keyOf(connection)) === connection) this.#ofHosts.delete(keyOf(connection));
   }
 }

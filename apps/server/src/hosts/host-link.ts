@@ -4,8 +4,8 @@ import type { Principal } from '../http/principal.ts';
 
 /** A connected host, as the features see it. */
 export interface HostLink {
-  /** Another value for each connection of the same host. */
-  readonly connectionId: string;
+  /** Of this connection: a later one of the same host has a greater one. */
+  readonly epoch: number;
   readonly hostId: string;
   readonly hostName: string;
   /** Owner of the token, and so of the devices. */
@@ -19,6 +19,8 @@ export interface HostLink {
   readonly isOpen: boolean;
   /** What the host has of the launches on this connection. */
   readonly bundles: RecentBundles<true>;
+  /** Whether it covers what a launch says must not be seen; hosts of the version before don't. */
+  readonly knowsMasks: boolean;
   send(message: ServerMessage): void;
   /** Takes a JPEG of a phone's screen. Rejects with a sentence for people. */
   requestScreenshot(serial: string): Promise<Buffer>;

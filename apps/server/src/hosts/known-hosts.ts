@@ -4,9 +4,9 @@ export interface KnownHost {
   readonly id: string;
   readonly ownerId: string;
   name: string;
-  /** Null: it is not connected. */
-  connectionId: string | null;
-  /** When it connected, or its connection ended, epoch ms; null: before the service started. */
+  /** Of its connection; null: it is not connected. */
+  epoch: number | null;
+  /** When it connected, or its connection ended, epoch ms; null: that is not known. */
   since: number | null;
 }
 
@@ -26,23 +26,24 @@ export class KnownHosts {
     return [...this.#byKey.values()];
   }
 
-  /** A host of which only its phones are stored. */
-  remember(ownerId: string, id: string, name: string): void {
-    const key = keyOf(ownerId, id);
-    if (!this.#byKey.has(key)) this.#byKey.set(key, { id, ownerId, name, connectionId: null, since: null });
+  /** A host that was connected before the service started. */
+  remember(host: Omit<KnownHost, 'epoch'>): void {
+    const key = keyOf(host.ownerId, host.id);
+    if (!this.#byKey.has(key)) this.#byKey.set(key, { ...host, epoch: null });
   }
 
-  connected({ userId: ownerId, hostId: id, hostName: name, connectionId }: HostLink, since: number): void {
+  connected({ userId: ownerId, hostId: id, hostName: name, epoch }: HostLink, since: number): void {
     const key = keyOf(ownerId, id);
     if (!this.#byKey.has(key)) this.#makeRoom(ownerId);
-    this.#byKey.set(key, { id, ownerId, name, connectionId, since });
+    this.#byKey.set(key, { id, ownerId, name, epoch, since });
   }
 
   /** The one that is gone for longest. */
   #makeRoom(ownerId: string): void {
+    if (this.#byKey.size < this.#most) return;
     const own = this.all().filter((host) => host.ownerId === ownerId);
     if (own.length < this.#most) return;
-    const gone = own.filter((host) => host.connectionId === null);
+    const gone = own.filter((host) => host.epoch === null);
     const [oldest] = gone.toSorted((one, other) => (one.since ?? 0) - (other.since ?? 0));
     if (oldest !== undefined) this.#byKey.delete(keyOf(ownerId, oldest.id));
   }
@@ -50,6 +51,6 @@ export class KnownHosts {
   disconnected(link: HostLink, since: number): void {
     const host = this.#byKey.get(keyOf(link.userId, link.hostId));
     // Its next connection may be here before this one's end.
-    if (host?.connectionId === link.connectionId) Object.assign(host, { connectionId: null, since });
+    if (host?.epoch === link.epoch) Object.assign(host, { epoch: null, since });
   }
 }

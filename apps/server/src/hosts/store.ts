@@ -1,69 +1,189 @@
-import type { Db } from '../db/database.ts';
+import type { Db, Transaction } from '../db/database.ts';
+import type { GroupCommit } from '../db/group-commit.ts';
+import { isPostgres } from '../db/dialect.ts';
+import { serialize } from '../db/locks.ts';
+import { numbersIn } from '../db/rows.ts';
+import type { Row } from '../db/tables.ts';
 
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  host: { owner_id: string; id: string; token_id: string | null; seen_at: number };
-  token: { id: string; name: string; expires_at: number | null };
-  device: { owner_id: string; host_id: string };
-};
+/** Which token of which user connects as which host. */
+export interface HostCandidate {
+  readonly userId: string;
+  readonly tokenId: string;
+  readonly hostId: string;
+}
 
-/** The token that a host connected with; null when it was revoked. */
-export interface HostClaim {
-  token_id: string | null;
-  name: string | null;
-  expires_at: number | null;
+/** The epoch of the connection, or why there is none: the host ID belongs to a token of this name, or its user has too many. */
+export type HostOpening = { epoch: number } | { belongsTo: string } | 'too_many';
+
+interface Terms {
+  nodeId: string;
+  /** Hosts that a user may have. */
+  most: number;
+  /** Epoch ms. */
+  now: number;
 }
 
 export type HostStore = ReturnType<typeof createHostStore>;
 
-/** Which hosts users have, and the token of each. */
-export function createHostStore(database: Db) {
-  const db = database.withTables<Tables>();
+/** Which hosts users have, the token of each, and its newest connection. */
+export function createHostStore(db: Db, commits: GroupCommit) {
   return {
-    find: (ownerId: string, id: string): Promise<HostClaim | undefined> =>
+    /** The newest connection of a host, in place of an earlier one. */
+    open: (candidate: HostCandidate, terms: Terms): Promise<HostOpening> =>
+      commits.write(
+        async (transaction) =>
+          (await admit(transaction, candidate, terms)) ?? {
+            epoch: await begin(transaction, candidate, terms),
+          },
+      ),
+
+    async end(epochs: readonly number[], now: number): Promise<void> {
+      await commits.write((transaction) =>
+        transaction
+          .updateTable('host_session')
+          .set({ ended_at: now })
+          .where('epoch', 'in', numbersIn(transaction, epochs))
+          .where('ended_at', 'is', null)
+          .execute(),
+      );
+    },
+
+    /** The last connections of hosts that have been away since then or longer. */
+    listAway: (since: number): Promise<Pick<Row<'host_session'>, 'owner_id' | 'host_id' | 'epoch'>[]> =>
       db
-        .selectFrom('host')
-        .leftJoin('token', 'token.id', 'host.token_id')
-        .select(['host.token_id', 'token.name', 'token.expires_at'])
-        .where('host.owner_id', '=', ownerId)
-        .where('host.id', '=', id)
-        .executeTakeFirst(),
+        .selectFrom('host_session')
+        .select(['owner_id', 'host_id', 'epoch'])
+        .where('ended_at', '<=', since)
+        .execute(),
 
-    async save(host: { owner_id: string; id: string; token_id: string; seen_at: number }): Promise<void> {
-      const { token_id, seen_at } = host;
-      await db
-        .insertInto('host')
-        .values(host)
-        .onConflict((conflict) => conflict.columns(['owner_id', 'id']).doUpdateSet({ token_id, seen_at }))
-        .execute();
-    },
+    /** When the last connections of hosts that are away ended. */
+    listEnds: (): Promise<{ owner_id: string; host_id: string; ended_at: number | null }[]> =>
+      db
+        .selectFrom('host_session')
+        .select(['owner_id', 'host_id', 'ended_at'])
+        .where('ended_at', 'is not', null)
+        .execute(),
 
-    async count(ownerId: string): Promise<number> {
-      const row = await db
-        .selectFrom('host')
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .where('owner_id', '=', ownerId)
-        .executeTakeFirstOrThrow();
-      return row.count;
-    },
-
-    /** Those without phones, the ones that were seen least recently first. */
-    async listEmpty(ownerId: string): Promise<string[]> {
-      const rows = await db
-        .selectFrom('host')
-        .leftJoin('device', (join) =>
-          join.onRef('device.owner_id', '=', 'host.owner_id').onRef('device.host_id', '=', 'host.id'),
-        )
-        .select('host.id')
-        .where('host.owner_id', '=', ownerId)
-        .where('device.host_id', 'is', null)
-        .orderBy('host.seen_at')
-        .execute();
-      return rows.map(({ id }) => id);
-    },
-
-    async delete(ownerId: string, id: string): Promise<void> {
-      await db.deleteFrom('host').where('owner_id', '=', ownerId).where('id', '=', id).execute();
-    },
+    count: (ownerId: string): Promise<number> => countHosts(db, ownerId),
   };
+}
+
+/** The row of an earlier connection goes, and with it what that may still say. */
+async function begin(transaction: Transaction, candidate: HostCandidate, terms: Terms): Promise<number> {
+  const host = { owner_id: candidate.userId, host_id: idOf(candidate) };
+  const opening = transaction
+    .insertInto('host_session')
+    .values({ ...host, node_id: terms.nodeId, opened_at: terms.now })
+    .returning('epoch');
+  if (!isPostgres(transaction)) return (await opening.orReplace().executeTakeFirstOrThrow()).epoch;
+  await transaction
+    .deleteFrom('host_session')
+    .where('owner_id', '=', host.owner_id)
+    .where('host_id', '=', host.host_id)
+    .execute();
+  return (await opening.executeTakeFirstOrThrow()).epoch;
+}
+
+const idOf = ({ hostId }: HostCandidate): string => hostId.toLowerCase();
+
+/** Why not; undefined: it may connect, and no other connection of it is opened before the transaction ends. */
+async function admit(
+  transaction: Transaction,
+  candidate: HostCandidate,
+  terms: Terms,
+): Promise<Exclude<HostOpening, { epoch: number }> | undefined> {
+  if (await claim(transaction, candidate, terms.now)) return undefined;
+  const { userId } = candidate;
+  await serialize(transaction, `hosts of ${userId}`);
+  // Somebody who was waited for may have admitted it.
+  if (isPostgres(transaction) && (await claim(transaction, candidate, terms.now))) return undefined;
+  const owner = await findClaim(transaction, candidate);
+  if (owner !== undefined) return { belongsTo: owner.name ?? '' };
+  if ((await countHosts(transaction, userId)) >= terms.most && !(await makeRoom(transaction, userId)))
+    return 'too_many';
+  const row = { owner_id: userId, id: idOf(candidate), token_id: candidate.tokenId, seen_at: terms.now };
+  await transaction.insertInto('host').values(row).execute();
+  return undefined;
+}
+
+/** False: the host is not known, or belongs to another token that is valid. */
+async function claim(transaction: Transaction, candidate: HostCandidate, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('host')
+    .set({ token_id: candidate.tokenId, seen_at: now })
+    .where('owner_id', '=', candidate.userId)
+    .where('id', '=', idOf(candidate))
+    .where((eb) => {
+      const token = eb.selectFrom('token').select('token.id').whereRef('token.id', '=', 'host.token_id');
+      const isOwn = eb.or([eb('token_id', 'is', null), eb('token_id', '=', candidate.tokenId)]);
+      return eb.or([isOwn, eb.exists(token.where('token.expires_at', '<=', now))]);
+    })
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+const findClaim = (
+  transaction: Transaction,
+  candidate: HostCandidate,
+): Promise<{ name: string | null } | undefined> =>
+  transaction
+    .selectFrom('host')
+    .leftJoin('token', 'token.id', 'host.token_id')
+    .select('token.name')
+    .where('host.owner_id', '=', candidate.userId)
+    .where('host.id', '=', idOf(candidate))
+    .executeTakeFirst();
+
+async function countHosts(db: Db, ownerId: string): Promise<number> {
+  const row = await db
+    .selectFrom('host')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('owner_id', '=', ownerId)
+    .executeTakeFirstOrThrow();
+  return row.count;
+}
+
+/** Of the hosts that are gone and had no phones, the one that was seen least recently goes. False: there is none. */
+async function makeRoom(transaction: Transaction, ownerId: string): Promise<boolean> {
+  const empty = await transaction
+    .selectFrom('host')
+    .select('id')
+    .where('owner_id', '=', ownerId)
+    .where((eb) => {
+      const phones = eb
+        .selectFrom('device')
+        .select('device.id')
+        .whereRef('device.owner_id', '=', 'host.owner_id')
+        .whereRef('device.host_id', '=', 'host.id');
+      return eb.not(eb.exists(phones));
+    })
+    .where((eb) => {
+      const connections = eb
+        .selectFrom('host_session')
+        .select('host_session.epoch')
+        .whereRef('host_session.owner_id', '=', 'host.owner_id')
+        .whereRef('host_session.host_id', '=', 'host.id');
+      return eb.not(eb.exists(connections.where('host_session.ended_at', 'is', null)));
+    })
+    .where((eb) => {
+      // They are lost when its last connection is long over, which has to be known.
+      const runs = eb
+        .selectFrom('run')
+        .select('run.id')
+        .whereRef('run.device_owner_id', '=', 'host.owner_id')
+        .whereRef('run.host_id', '=', 'host.id');
+      return eb.not(eb.exists(runs.where('run.ended_at', 'is', null)));
+    })
+    .orderBy('seen_at')
+    .limit(1)
+    .executeTakeFirst();
+  if (empty === undefined) return false;
+  const { id } = empty;
+  await transaction.deleteFrom('host').where('owner_id', '=', ownerId).where('id', '=', id).execute();
+  await transaction
+    .deleteFrom('host_session')
+    .where('owner_id', '=', ownerId)
+    .where('host_id', '=', id)
+    .execute();
+  return true;
 }

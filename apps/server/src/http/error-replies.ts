@@ -8,6 +8,7 @@ import { ApiError, errorBody } from './api-error.ts';
 import { noteFailure } from './deed.ts';
 import { refuseSocket } from './refuse-socket.ts';
 import { endUnreadBody } from './request-bodies.ts';
+import { pathOf } from './path-of.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -92,7 +93,7 @@ export function refuseMalformedHttp(error: Error, socket: Socket): void {
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => sendError(error, request, reply));
   app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?', 1)[0] ?? '/';
+    const path = pathOf(request.url);
     return sendError(ApiError.of('route_not_found', { method: request.method, path }), request, reply);
   });
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
@@ -69,6 +69,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
   app.decorate('noteFault', options.noteFault);
   const connections = new Connections(limits, trustProxy);
   connections.watch(app.server);
+  endSilent(app.server);
   limits.requestsUnderWay.watch(app.server);
   const addressOf = (request: IncomingMessage): string => callerAddress(request, trustProxy);
   app.setValidatorCompiler(compileValidator);
@@ -88,6 +89,19 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     admitStranger: (address) => limits.spend('requests', address),
   });
   return { app, connections, addressOf };
+}
+
+/** Ends connections whose peer is silent. One that has said all and waits for its answer is not, however long the work takes. */
+function endSilent(server: Server): void {
+  const answers = new WeakMap<Socket, ServerResponse>();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    answers.set(request.socket, response);
+  });
+  server.on('timeout', (socket: Socket) => {
+    const answer = answers.get(socket);
+    const isWorkedOn = answer?.req.complete === true && !answer.headersSent;
+    if (!isWorkedOn) socket.destroy();
+  });
 }
 
 /** So many beyond a limit are told so; the others are only closed. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ApiCaller } from '../testing/api-caller.ts';
-import { stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { TestServer } from '../testing/test-server.ts';
 
 let server: TestServer;
 let api: ApiCaller;
@@ -27,7 +28,7 @@ const keysOf = (rows: unknown, key: string): string[] =>
   Array.isArray(rows) ? rows.map((row) => stringAt(row, key)) : [];
 
 beforeAll(async () => {
-  server = await TestServer.start();
+  server = await TestServer.start({ heartbeatMs: 600_000 });
   ({ api } = server);
   userId = await server.createUser('page 1');
   const users = [userId];

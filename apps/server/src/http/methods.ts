@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 
 import { ApiError } from './api-error.ts';
 import { sendError } from './error-replies.ts';
+import { pathOf } from './path-of.ts';
 
 const allMethods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
@@ -28,7 +29,7 @@ export function watchMethods(app: FastifyInstance): { refuseOthers: () => void }
 const notAllowed = (request: FastifyRequest, reply: FastifyReply, taken: Iterable<string>): ApiError => {
   const allowed = [...taken].join(', ');
   void reply.header('allow', allowed);
-  const path = request.url.split('?', 1)[0] ?? '';
+  const path = pathOf(request.url);
   return ApiError.of('method_not_allowed', { path, method: request.method, allowed });
 };
 
@@ -37,7 +38,7 @@ function refuseUnknown(app: FastifyInstance, taken: ReadonlyMap<string, Set<stri
   const usual: readonly string[] = allMethods;
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404 || usual.includes(request.method)) return done();
-    const path = request.url.split('?', 1)[0] ?? '';
+    const path = pathOf(request.url);
     const methods = taken.get(path) ?? [...taken].find(([url]) => patternOf(url).test(path))?.[1];
     done(methods && notAllowed(request, reply, methods));
   });

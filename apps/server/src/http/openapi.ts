@@ -20,7 +20,7 @@ const protectPage: onRequestHookHandler = (_request, reply, done) => {
   done();
 };
 
-/** By version: to make one takes longer than everything else of a start. */
+/** By version: to make one takes forty milliseconds, and several services of a process share it. */
 const documents = new Map<string, string>();
 
 function documentOf(version: string): string {

@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 import { ApiError } from './api-error.ts';
 import { refuseSocket } from './refuse-socket.ts';
+import { pathOf } from './path-of.ts';
 
 interface Handshake {
   readonly socket: Socket;
@@ -38,7 +39,7 @@ export class WebSockets {
     const { method = '', url = '' } = request;
     // What follows the head of another method would never be read.
     if (method !== 'GET' || !(socket instanceof Socket)) {
-      const path = url.split('?', 1)[0] ?? '';
+      const path = pathOf(url);
       return refuseSocket(socket, ApiError.of('route_not_found', { method, path }), method);
     }
     const response = new ServerResponse(request);

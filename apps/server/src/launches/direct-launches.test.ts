@@ -74,10 +74,12 @@ describe('a start', () => {
 
   it('of the same code on more phones at once than may wait for the compiler is compiled once', async () => {
     const serials = Array.from({ length: 150 }, (_, index) => `many-${index}`);
-    const { host: large, deviceIds } = await server.connectHost({ serials });
-    const replies = await Promise.all(deviceIds.map((id) => server.start(id)));
-    await large.cut();
-    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    // Its hosts have the time to answer that the product gives them.
+    const patient = await TestServer.start();
+    const { deviceIds } = await patient.connectHost({ serials });
+    const replies = await Promise.all(deviceIds.map((id) => patient.start(id)));
+    await patient.dispose();
+    expect(replies.filter(({ status }) => status !== 200).map(({ text }) => text)).toEqual([]);
   });
 
   it('hands over compiled code with a source map of main.ts', async () => {

@@ -82,10 +82,8 @@ export class DirectLaunches {
     const { userId } = launcher;
     getOnlineDevices(this.#devices, userId, [request.device_id]);
     const bundle = await this.#bundles.ofDirectCode(userId, request.code);
-    // Compiling takes its time: the device may have gone meanwhile.
-    const devices = getOnlineDevices(this.#devices, userId, [request.device_id]);
     const id = uuidv7();
-    const outcome = await dispatch(this.#dispatcher, {
+    const outcome = await dispatch(this.#dispatcher, userId, () => ({
       id,
       launcher,
       deed: launcher.deed,
@@ -96,8 +94,9 @@ export class DirectLaunches {
       project: null,
       automationParameters: request.automationParameters ?? {},
       jobVariables: request.jobVariables ?? {},
-      devices,
-    });
+      masks: [],
+      devices: getOnlineDevices(this.#devices, userId, [request.device_id]),
+    }));
     return this.#remember(id, outcome);
   }
 

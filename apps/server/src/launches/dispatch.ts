@@ -1,11 +1,15 @@
-import type { LaunchBundle } from '@phalanx/protocol';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { LaunchBundle, ScreenMask } from '@phalanx/protocol';
 
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
+import { EpochOver } from '../db/epochs.ts';
 import type { OnlineDevice } from '../devices/online-devices.ts';
 import type { HostLink } from '../hosts/host-link.ts';
+import { ApiError } from '../http/api-error.ts';
 import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
+import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
 import { activeRunOf, type ActiveRuns, type RunStops } from '../runs/active-runs.ts';
 import { keptParameters, type StoredRun } from '../runs/stored-run.ts';
@@ -28,6 +32,8 @@ export interface Dispatch {
   project: Launchable | null;
   automationParameters: Record<string, unknown>;
   jobVariables: Record<string, unknown>;
+  /** What of the screens must not be seen. */
+  masks: readonly ScreenMask[];
   devices: readonly OnlineDevice[];
 }
 
@@ -38,6 +44,7 @@ export interface Dispatcher {
   onCreated: (rows: readonly StoredRun[]) => void;
   activeRuns: ActiveRuns;
   places: RunPlaces;
+  turns: Turns;
   stops: RunStops;
   clock: Clock;
   /** How long devices have to acknowledge. */
@@ -50,11 +57,44 @@ interface PlannedRun extends OnlineDevice {
   row: StoredRun;
 }
 
+/** How long a host may take to say hello on its newest connection. */
+const reconnectMs = 2000;
+const reconnectPauseMs = 20;
+
 /** What became of the runs of a launch; one without a start has not begun. */
 export type LaunchOutcome = readonly BegunRun[];
 
-/** Stores a launch, sends it to the hosts of its devices, once to each, and waits for every device's answer. */
-export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promise<LaunchOutcome> {
+/**
+ * Stores a launch, sends it to the hosts of its devices, once to each, and waits for every device's answer. `plan` is
+ * asked when it is the user's turn, because devices may have gone meanwhile; it may throw.
+ */
+export async function dispatch(
+  dispatcher: Dispatcher,
+  userId: string,
+  plan: () => Dispatch,
+): Promise<LaunchOutcome> {
+  // Not until the hosts have answered: a slow one would keep the other phones of its owner waiting.
+  const rows = await dispatcher.turns.run(userId, () => beginOnNewest(dispatcher, plan));
+  const begun = await awaitStart(dispatcher, rows);
+  return rows.map((row) => begun.get(row.id) ?? row);
+}
+
+/** A host that connects again at this moment is waited for: what is sent on its earlier connection is lost. */
+async function beginOnNewest(dispatcher: Dispatcher, plan: () => Dispatch): Promise<StoredRun[]> {
+  const until = performance.now() + reconnectMs;
+  for (;;) {
+    try {
+      return await begin(dispatcher, plan());
+    } catch (error) {
+      if (!(error instanceof EpochOver)) throw error;
+      if (performance.now() > until)
+        throw ApiError.of('devices_unavailable', { devices: 'a host of them is connecting again' });
+      await wait(reconnectPauseMs);
+    }
+  }
+}
+
+async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRun[]> {
   const { launches, audit, activeRuns, places, clock, onCreated } = dispatcher;
   const release = places.claim(launch.launcher.userId, launch.devices);
   const createdAt = clock.now();
@@ -67,16 +107,16 @@ export async function dispatch(dispatcher: Dispatcher, launch: Dispatch): Promis
   describeDeed(launch);
   const note = audit.writeOf(launch.deed);
   try {
-    await launches.insert(newLaunch(launch, createdAt), rows, note);
+    const epochs = [...new Set(planned.map(({ link }) => link.epoch))];
+    await launches.insert(newLaunch(launch, createdAt), rows, { note, epochs });
     // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
-    for (const { row, link } of planned) activeRuns.add(activeRunOf(row, link.connectionId));
+    for (const { row, link } of planned) activeRuns.add(activeRunOf(row, link.epoch));
   } finally {
     release();
   }
   sendToHosts(launch, planned);
   onCreated(rows);
-  const begun = await awaitStart(dispatcher, rows);
-  return rows.map((row) => begun.get(row.id) ?? row);
+  return rows;
 }
 
 /** What became of a launch that an earlier process of the service has sent: waits as `dispatch` does. */
@@ -131,6 +171,7 @@ function sendToHosts(launch: Dispatch, planned: readonly PlannedRun[]): void {
       bundle: bundleFor(link, launch.bundle),
       automation_parameters: launch.automationParameters,
       job_variables: launch.jobVariables,
+      masks: [...launch.masks],
       runs: runs.map(({ row, device }) => ({ run_id: row.id, device_id: device.id, serial: device.serial })),
     });
   }

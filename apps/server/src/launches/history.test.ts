@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import path from 'node:path';
-import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { createAccessStore } from '../access/store.ts';
-import { openDatabase, type Db } from '../db/database.ts';
+import type { Db } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import { ActiveRuns } from '../runs/active-runs.ts';
 import { RunChangeStore } from '../runs/run-change-store.ts';
 import { createRunStore } from '../runs/store.ts';
+import { openTestDatabase } from '../testing/open-test-database.ts';
+import { engines } from '../testing/test-database.ts';
 import { deleteOldLaunches } from './history.ts';
 import { createLaunchStore } from './store.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
-const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-history-'));
 let db: Db;
 
 const launches = () => createLaunchStore(db, new GroupCommit(db));
@@ -36,27 +33,26 @@ async function insertLaunch(id: string, ageDays: number): Promise<void> {
     ...{ commit: null, dirty: null },
     ...{ created_at: launch.created_at, started_at: null, ended_at: null },
   };
-  await launches().insert(launch, [run], async () => undefined);
+  await launches().insert(launch, [run], { note: async () => undefined, epochs: [] });
 }
 
 const end = (id: string) =>
-  new RunChangeStore(new GroupCommit(db), new ActiveRuns()).apply([
-    {
-      runId: `run-${id}`,
-      status: 'completed',
-      error: null,
-      ...{ outcome: null, result: '1', startedAt: 1, endedAt: 2 },
-    },
-  ]);
+  new RunChangeStore(new GroupCommit(db), new ActiveRuns()).apply(
+    [
+      {
+        runId: `run-${id}`,
+        status: 'completed',
+        error: null,
+        ...{ outcome: null, result: '1', startedAt: 1, endedAt: 2 },
+      },
+    ],
+    null,
+  );
 
-describe('the history', () => {
+describe.each(engines)('the history, in %s,', (engine) => {
   beforeAll(async () => {
-    db = await openDatabase(path.join(folder, 'test.db'));
+    db = await openTestDatabase(engine);
     await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
-  });
-  afterAll(async () => {
-    await db.destroy();
-    await rm(folder, { recursive: true });
   });
 
   it('loses ended launches beyond its days with their runs, keeps the young and the active, and lets others in between', async () => {

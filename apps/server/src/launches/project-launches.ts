@@ -1,16 +1,18 @@
-import type { DeviceOutcome, LaunchBody } from '@phalanx/protocol';
+import type { DeviceOutcome, LaunchBody, ScreenMask } from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices, nameOf, type OnlineDevice } from '../devices/online-devices.ts';
+import { isUniqueViolation } from '../db/unique-violation.ts';
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
 import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { answerOf, deliver, type LaunchReply } from './launch-answer.ts';
-import { dispatch, type Dispatcher } from './dispatch.ts';
+import { dispatch, type Dispatch, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
+import { masksPath, readMasks } from './masks.ts';
 import { parametersSchemaPath, type ParameterChecker } from './parameters/parameter-checker.ts';
 import type { Bundles } from './bundles.ts';
 
@@ -27,8 +29,6 @@ interface Options {
 /** Starts saved projects. */
 export class ProjectLaunches {
   readonly #options: Options;
-  /** Devices and projects between the check and the sending, so that two launches at once can't both pass. */
-  readonly #claims = new Set<string>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -37,50 +37,59 @@ export class ProjectLaunches {
   /** Throws what the error table has for launches. */
   async start(principal: Principal, request: ProjectRequest, deed: Deed): Promise<LaunchReply> {
     const project = await this.#options.getLaunchable(request.automationId, principal);
-    this.#getFreeDevices(principal, project, request.device_ids);
+    const { projectId } = project;
+    const getDevices = () => getOnlineDevices(this.#options.devices, principal.userId, request.device_ids);
+    await this.#requireFree(getDevices(), projectId);
     const { userId } = principal;
     const given = request.automationParameters ?? {};
     const automationParameters = await this.#checkParameters(project, given, userId);
+    const masks = await masksOf(project);
     const bundle = await this.#options.bundles.ofProject(project.files);
-    // Compiling takes its time: a device may have gone meanwhile.
-    const devices = this.#getFreeDevices(principal, project, request.device_ids);
-    const claims = devices.map(({ device }) => claimOf(device.id, project.projectId));
-    for (const claim of claims) this.#claims.add(claim);
-    try {
-      const outcome = await dispatch(this.#options.dispatcher, {
+    const plan = (): Dispatch => {
+      const devices = getDevices();
+      if (masks.length > 0) requireMasking(devices);
+      return {
         id: uuidv7(),
         launcher: principal,
         deed,
         launchId: null,
         fingerprint: '',
-        automationId: project.projectId,
+        automationId: projectId,
         bundle,
         project,
         automationParameters,
         jobVariables: request.jobVariables ?? {},
+        masks,
         devices,
-      });
-      const { dispatcher } = this.#options;
-      return deliver(answerOf(outcome, dispatcher), dispatcher.ackTimeoutMs);
-    } finally {
-      for (const claim of claims) this.#claims.delete(claim);
+      };
+    };
+    const { dispatcher } = this.#options;
+    const outcome = await this.#dispatchOnce(userId, plan);
+    return deliver(answerOf(outcome, dispatcher), dispatcher.ackTimeoutMs);
+  }
+
+  /** Of two launches at the same moment, the second finds that its runs can't be stored, and why. */
+  async #dispatchOnce(userId: string, plan: () => Dispatch): Promise<LaunchOutcome> {
+    for (;;) {
+      try {
+        return await dispatch(this.#options.dispatcher, userId, plan);
+      } catch (error) {
+        if (!isUniqueViolation(error)) throw error;
+        const { devices, automationId } = plan();
+        await this.#requireFree(devices, automationId);
+      }
     }
   }
 
-  #getFreeDevices(principal: Principal, project: Launchable, deviceIds: readonly string[]): OnlineDevice[] {
-    const devices = getOnlineDevices(this.#options.devices, principal.userId, deviceIds);
-    const isBusy = ({ device }: OnlineDevice): boolean => this.#isRunning(device.id, project.projectId);
+  /** Throws `already_running`. */
+  async #requireFree(devices: readonly OnlineDevice[], projectId: string): Promise<void> {
+    const deviceIds = devices.map(({ device }) => device.id);
+    const busyIds = new Set(await this.#options.dispatcher.launches.listBusy(projectId, deviceIds));
+    if (busyIds.size === 0) return;
+    const isBusy = ({ device }: OnlineDevice): boolean => busyIds.has(device.id);
     const busy = devices.filter(isBusy).map(({ device }) => nameOf(device));
-    if (busy.length === 0) return devices;
     const rows = devices.map((on) => alreadyRunning(on, isBusy(on)));
     throw ApiError.of('already_running', { devices: boundedList(busy, ', ') }, { devices: rows });
-  }
-
-  #isRunning(deviceId: string, projectId: string): boolean {
-    if (this.#claims.has(claimOf(deviceId, projectId))) return true;
-    return this.#options.dispatcher.activeRuns
-      .onDevice(deviceId)
-      .some((run) => run.automationId === projectId);
   }
 
   async #checkParameters(
@@ -93,11 +102,23 @@ export class ProjectLaunches {
   }
 }
 
+async function masksOf({ files }: Launchable): Promise<ScreenMask[]> {
+  const text = await files.read(masksPath);
+  return text === undefined ? [] : readMasks(text);
+}
+
+/** A host that does not know masks would show all. */
+function requireMasking(devices: readonly OnlineDevice[]): void {
+  const open = devices.filter(({ link }) => !link.knowsMasks);
+  if (open.length === 0) return;
+  const reason = 'its host is of an older release, which knows no masks: bring it up to date';
+  const names = open.map(({ device }) => `${nameOf(device)} (${reason})`);
+  throw ApiError.of('devices_unavailable', { devices: boundedList(names, ', ') });
+}
+
 function alreadyRunning({ device }: OnlineDevice, isBusy: boolean): DeviceOutcome {
   const reason = isBusy
     ? `${nameOf(device)}: the automation already runs there.`
     : 'The automation already runs on other devices.';
   return { device_id: device.id, outcome: 'refused', code: 'already_running', reason, run_id: null };
 }
-
-const claimOf = (deviceId: string, projectId: string): string => `${deviceId} ${projectId}`;

@@ -1,47 +1,24 @@
 import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
+import { requireCurrent } from '../db/epochs.ts';
 import type { GroupCommit, Write } from '../db/group-commit.ts';
+import { rowsAs, textsIn } from '../db/rows.ts';
+import type { Row } from '../db/tables.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 
-interface LaunchRow {
-  id: string;
-  user_id: string;
-  launch_id: string | null;
-  /** Hash of the request, to tell a repetition from another request under the same launch ID. */
-  fingerprint: string;
-  /** JSON of the `LaunchAnswer` of a launch of which something did not start. */
-  answer: string | null;
-  /** Of the token that the launch was asked for with, which may be gone by now. */
-  token_name: string | null;
-  /** As it was called then; null for direct code. */
-  project_name: string | null;
-  /** Git's hash of the project's saved files. */
-  tree: string | null;
-  /** JSON of what the launch gave to the code. */
-  parameters: string | null;
-  created_at: number;
-}
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  launch: LaunchRow;
-  run: StoredRun;
-};
-
-export type StoredLaunch = LaunchRow;
-export type NewLaunch = Omit<LaunchRow, 'answer'>;
+export type StoredLaunch = Row<'launch'>;
+export type NewLaunch = Omit<StoredLaunch, 'answer'>;
 /** What became of a run. */
 export type BegunRun = Pick<StoredRun, 'id' | 'device_id' | 'started_at' | 'error_code' | 'error_message'>;
 
-/** What the runs of a launch do not have in common. A list: SQLite reads it in half the time of an object. */
-const ownFields = (run: StoredRun) => [run.id, run.device_id, run.device_owner_id, run.host_id];
+/** What the runs of a launch do not have in common. */
+const ownColumns = { id: 'text', device_id: 'text', device_owner_id: 'text', host_id: 'text' } as const;
 
 export type LaunchStore = ReturnType<typeof createLaunchStore>;
 
 /** Launches, and the runs they begin. */
-export function createLaunchStore(database: Db, commits: GroupCommit) {
-  const db = database.withTables<Tables>();
+export function createLaunchStore(db: Db, commits: GroupCommit) {
   return {
     find: (userId: string, launchId: string): Promise<StoredLaunch | undefined> =>
       db
@@ -59,30 +36,50 @@ export function createLaunchStore(database: Db, commits: GroupCommit) {
         .where('launch', '=', launch)
         .execute(),
 
-    /** The launch with all its new runs and what is noted of it, or nothing. */
-    async insert(launch: NewLaunch, runs: readonly StoredRun[], note: Write<void>): Promise<void> {
+    /** The devices on which the project runs. */
+    async listBusy(projectId: string, deviceIds: readonly string[]): Promise<string[]> {
+      const rows = await db
+        .selectFrom('run')
+        .select('device_id')
+        .where('device_id', 'in', textsIn(db, deviceIds))
+        .where('automation_id', '=', projectId)
+        .where('ended_at', 'is', null)
+        .where('launch_id', 'is', null)
+        .execute();
+      return rows.map((row) => row.device_id);
+    },
+
+    /**
+     * The launch with all its new runs and what is noted of it, or nothing. Throws what `isUniqueViolation` knows when
+     * there is one of this launch ID, or its project runs on one of the devices, and `EpochOver` when a host has another
+     * connection than the one of these epochs that the runs are to be sent on.
+     */
+    async insert(
+      launch: NewLaunch,
+      runs: readonly StoredRun[],
+      { note, epochs }: { note: Write<void>; epochs: readonly number[] },
+    ): Promise<void> {
       const { id, user_id: userId, launch_id: launchId, created_at: createdAt } = launch;
       const [first] = runs;
-      const json = JSON.stringify(runs.map(ownFields));
       await commits.write(async (transaction) => {
+        await requireCurrent(transaction, epochs);
         await transaction
-          .withTables<Tables>()
           .insertInto('launch')
           .values({ ...launch, answer: null })
           .execute();
         // One statement for all of them: a value for each field of each run would make it too long.
         await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, launch, user_id, automation_id, launch_id, status,
             "commit", dirty, created_at)
-          SELECT run.value->>0, run.value->>1, run.value->>2, run.value->>3, ${id}, ${userId}, ${first?.automation_id}, ${launchId},
+          SELECT own.id, own.device_id, own.device_owner_id, own.host_id, ${id}, ${userId}, ${first?.automation_id}, ${launchId},
             'starting', ${first?.commit}, ${first?.dirty}, ${createdAt}
-          FROM json_each(${json}) AS run`.execute(transaction);
+          FROM ${rowsAs(transaction, 'own', ownColumns, runs)}`.execute(transaction);
         await note(transaction);
       });
     },
 
     async saveAnswer(id: string, answer: string): Promise<void> {
       await commits.write((transaction) =>
-        transaction.withTables<Tables>().updateTable('launch').set({ answer }).where('id', '=', id).execute(),
+        transaction.updateTable('launch').set({ answer }).where('id', '=', id).execute(),
       );
     },
 

@@ -76,7 +76,7 @@ export const limitSettings = {
   requestsPerSecond: setting({
     name: 'PHALANX_REQUESTS_PER_SECOND',
     default: '5000',
-    description: "requests of a token, or of an address without one, after a minute's worth at once",
+    description: "requests of a user, or of an address without a token, after a minute's worth at once",
     format: count,
   }),
   badTokensPerMinute: setting({

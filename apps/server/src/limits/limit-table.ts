@@ -53,6 +53,6 @@ export const shownLimits: ReadonlyMap<LimitName, Pick<UsageRow, 'per' | 'unit'>>
   ['device_runs', { per: 'device', unit: 'count' }],
   ['log_bytes', { per: 'minute', unit: 'bytes' }],
   ['host_messages', { per: 'host', unit: 'count' }],
-  ['requests', { per: 'token', unit: 'count' }],
+  ['requests', { per: 'minute', unit: 'count' }],
   ['waiting', { per: 'user', unit: 'count' }],
 ]);

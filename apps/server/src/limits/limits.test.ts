@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { errorTable, type UsageRow } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -16,8 +17,6 @@ const settings = {
   PHALANX_MAX_RUNS: '5',
   PHALANX_MAX_RUNS_PER_DEVICE: '2',
   PHALANX_BAD_TOKENS_PER_MINUTE: '5',
-  PHALANX_MAX_CONNECTIONS_PER_ADDRESS: '3',
-  PHALANX_IDLE_SECONDS: '1',
 };
 
 let server: TestServer;
@@ -115,8 +114,7 @@ describe('runs at once', () => {
     expect(refused?.text).toContain(deviceId);
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await usageRow(api, 'runs')).toMatchObject({ used: 2, most: 5 });
-    host.report(host.messages('launch')[0]?.runs[0]?.run_id ?? '', 'completed');
-    await host.heartbeat();
+    await host.end(host.messages('launch')[0]?.runs[0]?.run_id ?? '', 'completed');
     await expect.poll(async () => (await launch()).status).toBe(200);
     await host.cut();
   });
@@ -149,11 +147,19 @@ describe('requests without a valid token', () => {
   });
 });
 
-describe('all requests of a token', () => {
-  it('are limited, with a time to come again, and those of other tokens are not', async () => {
+describe('all requests of a user', () => {
+  it('are limited, whatever token they come with, with a time to come again, and those of others are not', async () => {
     const strict = await TestServer.start({ settings: { PHALANX_REQUESTS_PER_SECOND: '1' } });
     const [jan, kim] = [await strict.createCaller('jan'), await strict.createCaller('kim')];
-    const replies = await Promise.all(Array.from({ length: 80 }, () => jan.api('GET', '/api/v2/me')));
+    const made = await jan.api('POST', '/api/v2/tokens', { body: { name: 'another' } });
+    const token = String(made.body['secret']);
+    // Alone, neither token meets the limit.
+    const replies = await Promise.all(
+      Array.from({ length: 55 }, () => [
+        jan.api('GET', '/api/v2/me'),
+        jan.api('GET', '/api/v2/me', { token }),
+      ]).flat(),
+    );
     const refused = replies.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(15);
     expect(refused[0]?.body).toMatchObject({ code: 'too_many_requests' });
@@ -168,21 +174,35 @@ describe('all requests of a token', () => {
 });
 
 describe('connections', () => {
-  const open = (): Socket => {
-    const socket = connect({ port: Number(new URL(server.url).port), host: '127.0.0.1' });
-    socket.on('error', () => undefined);
-    return socket;
-  };
-
   it('that say nothing are closed, before the first request and between two', async () => {
-    const silent = open();
-    const talked = open();
-    talked.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
-    for (const socket of [silent, talked]) {
-      socket.resume();
-      await once(socket, 'close');
-      expect(socket.destroyed).toBe(true);
-    }
+    const impatient = await TestServer.start({ settings: { PHALANX_IDLE_SECONDS: '1' } });
+    const [silent, talked] = [1, 2].map(() =>
+      connect({ port: Number(new URL(impatient.url).port), host: '127.0.0.1' }),
+    );
+    talked?.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    const closed = Promise.all(
+      [silent, talked].map(async (socket) => {
+        socket?.on('error', () => undefined).resume();
+        if (socket !== undefined) await once(socket, 'close');
+        return socket?.destroyed;
+      }),
+    );
+    expect(await closed).toEqual([true, true]);
+    await impatient.dispose();
+  });
+
+  it('whose request is worked on are not silent', async () => {
+    const impatient = await TestServer.start({ settings: { PHALANX_IDLE_SECONDS: '1' } });
+    const { api, token } = await impatient.createCaller('vera');
+    const silent = { token, serials: ['phone'], launchHabit: 'silent' } as const;
+    const { host, deviceId } = await impatient.connectHost(silent, api);
+    const sent = host.waitFor('launch');
+    const launched = api('POST', launchPath, startBody(deviceId));
+    const [run] = (await sent).runs;
+    await sleep(2500);
+    host.report(run?.run_id ?? '', 'running');
+    expect((await launched).status).toBe(200);
+    await impatient.dispose();
   });
 
   it('of one address are limited, the one too many is told, and there is room again', async () => {

@@ -26,8 +26,10 @@ const maxRemembered = 10_000;
 /** How much of the service one user, phone, token or address may take: every limit is asked here, and refused here. */
 export class Limits {
   /** Work that users take turns at. */
-  readonly turns: Readonly<Record<'compile' | 'git' | 'bodies' | 'reading' | 'parameters', Turns>>;
-  /** By token, or by address when there is none. */
+  readonly turns: Readonly<
+    Record<'compile' | 'git' | 'bodies' | 'reading' | 'parameters' | 'launches', Turns>
+  >;
+  /** By user, or by address when there is no token. */
   readonly requests: Allowance;
   /** By address. */
   readonly badTokens: Allowance;
@@ -54,20 +56,30 @@ export class Limits {
     this.frames = aMinute('host_messages');
     const perSecond = this.most('bad_tokens') / minuteS;
     this.badTokens = new Allowance({ perSecond, burstSeconds: minuteS });
-    const turns = (work: string, places: number, placesPerUser: number, patienceMs: number): Turns =>
+    this.show('requests', (userId) =>
+      Math.round(this.requests.share(userId) * this.most('requests') * minuteS),
+    );
+    const turns = (
+      work: string,
+      [places, placesPerUser]: readonly [number, number],
+      patienceMs: number,
+      limit: 'waiting' | 'runs' = 'waiting',
+    ): Turns =>
       new Turns({
-        ...{ places, placesPerUser, patienceMs, maxWaiting: this.most('waiting') },
-        tooMany: (userId) => this.refusal('waiting', userId, { seconds: 5, work }),
+        ...{ places, placesPerUser, patienceMs, maxWaiting: this.most(limit) },
+        tooMany: (userId) => this.refusal(limit, userId, { seconds: 5, work }),
         tooLong: (userId) => this.refusal('patience', userId, { seconds: 5, work }),
       });
     this.turns = {
       // As many as there are compile processes.
-      compile: turns('compiling', 3, 2, 90_000),
-      git: turns('git', 32, 8, 60_000),
-      bodies: turns('large bodies', 16, 4, 120_000),
+      compile: turns('compiling', [3, 2], 90_000),
+      git: turns('git', [32, 8], 60_000),
+      bodies: turns('large bodies', [16, 4], 120_000),
       // Each takes up to a gigabyte of memory for a second.
-      reading: turns('reading large bodies', 2, 1, 120_000),
-      parameters: turns('checking parameters', 4, 2, 30_000),
+      reading: turns('reading large bodies', [2, 1], 120_000),
+      parameters: turns('checking parameters', [4, 2], 30_000),
+      // Storing and sending, which is short: as many may wait as may run.
+      launches: turns('launching', [4, 2], 30_000, 'runs'),
     };
   }
 
@@ -147,7 +159,7 @@ export class Limits {
       rows.push({
         limit,
         used: read === undefined ? null : await read(userId),
-        most: this.most(limit) * (['minute', 'host', 'token'].includes(per) ? minuteS : 1),
+        most: this.most(limit) * (['minute', 'host'].includes(per) ? minuteS : 1),
         ...{ unit, per, setting: limitSettings[key].name, code },
         refused: refused?.get(limit) ?? 0,
       });

@@ -3,10 +3,10 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { LogCourtesy } from './log-courtesy.ts';
+import { LogCourtesy, type Pace } from './log-courtesy.ts';
 import { RequestsUnderWay } from './requests-under-way.ts';
 
-const anHourOfBytes = 1_000_000;
+const much = 1_000_000;
 let server: ReturnType<typeof createServer>;
 let courtesy: LogCourtesy;
 const open: ServerResponse[] = [];
@@ -15,8 +15,7 @@ beforeEach(async () => {
   await once(server, 'listening');
   const requests = new RequestsUnderWay();
   requests.watch(server);
-  // A quarter of it is a byte a millisecond.
-  courtesy = new LogCourtesy(4000, requests);
+  courtesy = new LogCourtesy(1000, requests);
 });
 afterEach(async () => {
   server.closeAllConnections();
@@ -31,33 +30,68 @@ async function request(): Promise<ServerResponse> {
   return open.pop() as ServerResponse;
 }
 
-const isDone = (promise: Promise<void>): Promise<boolean> =>
-  Promise.race([
-    promise.then(() => true),
-    new Promise<boolean>((resolve) => {
-      setImmediate(resolve, false);
-    }),
-  ]);
+/** The pace that a frame is given; undefined where it is to be read as it comes. */
+async function paceOf(userId: string, bytes = much): Promise<Pace | undefined> {
+  let given: Pace | undefined;
+  await courtesy.pass(userId, bytes, async (pace) => {
+    given = pace;
+  });
+  return given;
+}
 
-test('who sends little waits for nothing, and who sends much for the requests under way', async () => {
-  const response = await request();
-  await courtesy.wait('greedy', anHourOfBytes);
-  const waiting = courtesy.wait('greedy', anHourOfBytes);
-  const behind = courtesy.wait('greedy', 1);
-  await courtesy.wait('modest', 1);
-  expect([await isDone(waiting), await isDone(behind)]).toEqual([false, false]);
-  response.end();
-  await Promise.all([waiting, behind]);
+test('who sends little keeps no pace, and who sends much keeps one while there are requests', async () => {
+  await request();
+  expect(await paceOf('greedy')).toBeUndefined();
+  expect(await paceOf('greedy')).toBeInstanceOf(Function);
+  expect(await paceOf('modest', 1)).toBeUndefined();
 });
 
-test('nobody waits for ever, nor for a stream, nor where there are no requests', async () => {
-  const much = (): Promise<boolean> => isDone(courtesy.wait('greedy', anHourOfBytes));
-  expect([await much(), await much()]).toEqual([true, true]);
-  (await request()).writeHead(200).flushHeaders();
-  expect(await much()).toBe(true);
+test('where nobody asks for anything, nobody keeps a pace', async () => {
+  expect([await paceOf('greedy'), await paceOf('greedy')]).toEqual([undefined, undefined]);
   const response = await request();
-  await courtesy.wait('greedy', 1);
-  expect(await much()).toBe(false);
+  expect(await paceOf('greedy')).toBeInstanceOf(Function);
   response.end();
-  await expect.poll(much).toBe(true);
+  await expect.poll(() => paceOf('greedy')).toBeUndefined();
+});
+
+test('an answer that has begun is nothing that anybody waits for', async () => {
+  await paceOf('greedy');
+  (await request()).writeHead(200).flushHeaders();
+  await expect.poll(() => paceOf('greedy')).toBeUndefined();
+});
+
+test('the frames of a user are read one after the other, also behind one that failed', async () => {
+  await request();
+  await paceOf('greedy');
+  const first = Promise.withResolvers<void>();
+  const read: string[] = [];
+  const failing = courtesy.pass('greedy', much, async () => {
+    await first.promise;
+    read.push('first');
+    throw new Error('no log entries');
+  });
+  const behind = courtesy.pass('greedy', 1, async () => void read.push('second'));
+  first.resolve();
+  await expect(failing).rejects.toThrow('no log entries');
+  await behind;
+  expect(read).toEqual(['first', 'second']);
+});
+
+test('who took time of the event loop leaves three times as much to others, and all who do share the rest', async () => {
+  await request();
+  const waits: number[] = [];
+  const pauseAfter = async (userId: string, ms: number): Promise<void> => {
+    await paceOf(userId);
+    await courtesy.pass(userId, much, async (pace) => {
+      courtesy.note(userId, ms);
+      const startedAt = performance.now();
+      await pace?.();
+      waits.push(performance.now() - startedAt);
+    });
+  };
+  await pauseAfter('greedy', 30);
+  await Promise.all([pauseAfter('greedy', 30), pauseAfter('other', 30)]);
+  // A timer of Node may be a millisecond early.
+  expect(waits[0]).toBeGreaterThanOrEqual(89);
+  for (const wait of waits.slice(1)) expect(wait).toBeGreaterThanOrEqual(209);
 });

@@ -11,12 +11,18 @@ import { errorCodeOf } from '../error-code.ts';
 const niceOf = { thread: 5, process: 10 };
 /** What is done by then was no burden. */
 const shortMs = 250;
+/** What reads more than this takes longer. */
+const longBytes = 8 * 1024 * 1024;
 
-/** For a process that ends with its work on what users wrote: when it takes long, what is short goes before it. */
-export function giveWayByLength(child: ChildProcess): void {
+/**
+ * For a process that ends with its work on what users wrote: when it takes long, what is short goes before it.
+ * `sizeBytes`: what it has to read, where that is known.
+ */
+export function giveWayByLength(child: ChildProcess, sizeBytes = 0): void {
   const { pid } = child;
   if (pid === undefined) return;
-  const timer = setTimeout(() => lowerAll(pid), shortMs).unref();
+  if (sizeBytes > longBytes) return giveWay(pid);
+  const timer = setTimeout(() => giveWay(pid), shortMs).unref();
   child.once('exit', () => clearTimeout(timer));
 }
 

@@ -1,18 +1,11 @@
 import type { Db } from '../db/database.ts';
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  stored_bytes: { user_id: string; kind: StoredKind; bytes: number };
-};
-
-type StoredKind = 'captures' | 'projects' | 'logs';
+import type { StoredKind } from '../db/tables.ts';
 
 /**
  * The bytes that users have stored. Triggers keep the sums, in the transaction that stores or deletes a record or a
  * project: they are right after every crash, and reading one is one seek.
  */
-export function createStoredBytes(database: Db) {
-  const db = database.withTables<Tables>();
+export function createStoredBytes(db: Db) {
   return {
     async count(userId: string, kind: StoredKind): Promise<number> {
       const row = await db

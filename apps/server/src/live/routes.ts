@@ -37,8 +37,8 @@ export function addLiveRoutes(
   };
 
   const watch = (device: FleetDevice): Watched => {
-    const view = new LiveView(device, (viewer) => mayWatch(device.id, viewer));
-    const one = watched.get(device.id) ?? { view, viewers: 0 };
+    const begin = (): LiveView => new LiveView(device, (viewer) => mayWatch(device.id, viewer));
+    const one = watched.get(device.id) ?? { view: begin(), viewers: 0 };
     one.viewers += 1;
     watched.set(device.id, one);
     return one;

@@ -7,12 +7,14 @@ import type { LogFrame } from '../hosts/host-listeners.ts';
 import type { Limits } from '../limits/limits.ts';
 import type { LogBatch, LogStream } from './log-batch.ts';
 import { LogPace } from './log-pace.ts';
-import type { IncomingEntries, LogStore } from './store.ts';
+import type { IncomingEntries, LogStore } from './log-store.ts';
 
 /** Entries of many hosts share a transaction, one in so long; the first after a silence wait for no others. */
 const flushEveryMs = 4;
 /** Or until so many wait: what waits for long is moved again and again by the garbage collector. */
 const flushAtEntries = 5000;
+/** So many are stored at once, also after the storage has failed for a while. */
+const mostFrames = 10_000;
 
 interface Pending {
   link: HostLink;
@@ -38,8 +40,11 @@ export class LogIngest {
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
   #flushedAt = 0;
-  /** They wait for the storage; how many that can be is limited by what hosts send without an acknowledgement. */
-  #isStalled = false;
+  /**
+   * Others wait meanwhile, because entries are stored in the order of their IDs, or for the storage to work again; how
+   * many that can be is limited by what hosts send without an acknowledgement.
+   */
+  #storing: Promise<void> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
@@ -63,16 +68,20 @@ export class LogIngest {
     if (!link.isOpen) return;
     this.#pending.push({ link, incoming });
     this.#pendingEntries += incoming.entries.length;
-    if (this.#isStalled) return;
-    if (this.#pendingEntries >= flushAtEntries) this.flush();
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    if (this.#storing !== undefined || this.#pending.length === 0) return;
+    if (this.#pendingEntries >= flushAtEntries) this.#flush();
     else this.#flushSoon();
   }
 
   #flushSoon(): void {
     const waitMs = this.#flushedAt + flushEveryMs - performance.now();
     // The shortest timer takes a millisecond.
-    if (waitMs <= 0) this.#immediate ??= setImmediate(() => this.flush());
-    else this.#timer ??= setTimeout(() => this.flush(), waitMs);
+    if (waitMs <= 0) this.#immediate ??= setImmediate(() => this.#flush());
+    else this.#timer ??= setTimeout(() => this.#flush(), waitMs);
   }
 
   /** What its connection brought will come again on the next one. */
@@ -81,36 +90,65 @@ export class LogIngest {
     this.#pending = this.#pending.filter((one) => one.link !== link);
   }
 
-  flush(): void {
+  /** Resolves when nothing waits to be stored any more. */
+  async close(): Promise<void> {
+    await this.#storing;
+    this.#flush();
+    await this.#storing;
+  }
+
+  #flush(): void {
     clearTimeout(this.#timer);
     clearImmediate(this.#immediate);
     this.#timer = undefined;
     this.#immediate = undefined;
-    const pending = this.#pending;
-    this.#pending = [];
-    this.#pendingEntries = 0;
+    const pending = this.#takePending();
     if (pending.length === 0) return;
     this.#flushedAt = performance.now();
+    this.#storing = this.#store(pending).finally(() => {
+      this.#storing = undefined;
+      this.#goOn();
+    });
+  }
+
+  /** Without those of connections that have ended: what was sent before them may not be stored. */
+  #takePending(): Pending[] {
+    this.#pending = this.#pending.filter(({ link }) => link.isOpen);
+    const pending = this.#pending.splice(0, mostFrames);
+    const entries = pending.reduce((sum, { incoming }) => sum + incoming.entries.length, 0);
+    this.#pendingEntries = this.#pending.length === 0 ? 0 : this.#pendingEntries - entries;
+    return pending;
+  }
+
+  async #store(pending: readonly Pending[]): Promise<void> {
+    const begunAt = performance.now();
     try {
-      const stored = this.#options.store.append(pending.map(({ incoming }) => incoming));
+      const stored = await this.#options.store.append(pending.map(({ incoming }) => incoming));
       acknowledge(pending);
       for (const batch of stored) this.#options.onStored(batch);
+      this.#account(pending, performance.now() - begunAt);
     } catch (error) {
-      this.#refuse(pending, error);
+      await this.#refuse(pending, error);
     }
   }
 
+  #account(pending: readonly Pending[], tookMs: number): void {
+    const { logCourtesy } = this.#options.limits;
+    if (!logCourtesy.isPacing) return;
+    const all = pending.reduce((sum, { incoming }) => sum + incoming.entries.length, 0);
+    for (const { link, incoming } of pending)
+      logCourtesy.note(link.userId, (tookMs * incoming.entries.length) / all);
+  }
+
+  /** What its connection brought comes again on the next one. */
   async #tryLater(pending: readonly Pending[]): Promise<void> {
-    this.#isStalled = true;
-    this.#pending = [...pending, ...this.#pending];
-    const goesOn = await this.#options.faults.whenStorable();
-    this.#isStalled = false;
-    if (goesOn) this.flush();
+    if (!(await this.#options.faults.whenStorable())) return;
+    await this.#store(pending.filter(({ link }) => link.isOpen));
   }
 
   /** Nothing was acknowledged: the hosts keep their entries and send them again when they are back. */
-  #refuse(pending: readonly Pending[], error: unknown): void {
-    if (this.#options.faults.note(error)) return void this.#tryLater(pending);
+  async #refuse(pending: readonly Pending[], error: unknown): Promise<void> {
+    if (this.#options.faults.note(error)) return this.#tryLater(pending);
     this.#options.log.error({ err: error }, 'log entries could not be stored; hosts will send them again');
     for (const link of new Set(pending.map((one) => one.link))) {
       link.drop(closeCodes.tryAgainLater, 'log entries could not be stored');

@@ -1,7 +1,6 @@
 import { logWindowMs } from '@phalanx/protocol';
 
 import { entrySeparator, idOfEntry, timestampOfEntry, type StoredBatch } from './log-batch.ts';
-import type { LogSegment } from './segment-store.ts';
 
 /** A reply ends early rather than grow beyond this; an empty one would mean that there is nothing newer. */
 export const pageBytes = 4 * 1024 * 1024;
@@ -20,17 +19,6 @@ export interface LogPiece {
   count: number;
   /** The same as the body of a reply, where there is one. */
   reply?: Buffer;
-}
-
-/** The batches of one automation with entries that the query asks for, oldest first. */
-export function* batchesOf(
-  segments: readonly LogSegment[],
-  query: LogQuery,
-  automationId: string,
-): Generator<StoredBatch> {
-  for (const segment of segments) {
-    if (segment.lastId > query.from) yield* segment.read(query.deviceId, automationId, query.from);
-  }
 }
 
 /** The entries of a batch that the query asks for, each as JSON. */

@@ -1,9 +1,9 @@
 import { logPageSize, logWindowMs } from '@phalanx/protocol';
 
 import { entrySeparator, replyOf, type StoredBatch } from './log-batch.ts';
-import { batchesOf, entriesOf, pageBytes, type LogPiece, type LogQuery } from './log-query.ts';
+import { entriesOf, pageBytes, type LogPiece, type LogQuery } from './log-query.ts';
+import type { RecentLogs } from './log-store.ts';
 import { mergeStreams } from './merge-streams.ts';
-import type { LogSegment } from './segment-store.ts';
 
 const isWhole = (batch: StoredBatch, { from, nowMs }: LogQuery): boolean =>
   batch.first_id > from && batch.oldest > nowMs - logWindowMs;
@@ -18,31 +18,41 @@ function pieceOf(batch: StoredBatch, query: LogQuery, room: number): LogPiece {
 const wholeOf = ({ entries, count, reply }: StoredBatch): LogPiece =>
   reply === undefined ? { text: entries, count } : { text: entries, count, reply };
 
-function readStream(segments: readonly LogSegment[], query: LogQuery, automationId: string): LogPiece[] {
-  const pieces: LogPiece[] = [];
-  let room = logPageSize;
-  let bytes = 0;
-  for (const batch of batchesOf(segments, query, automationId)) {
-    const piece = pieceOf(batch, query, room);
-    if (piece.count === 0) continue;
-    pieces.push(piece);
-    room -= piece.count;
-    bytes += piece.text.length;
-    if (room === 0 || bytes >= pageBytes) break;
+/** As many as one reply holds. */
+class Pieces {
+  readonly all: LogPiece[] = [];
+  #room = logPageSize;
+  #bytes = 0;
+
+  /** Whether more have room. */
+  add(batch: StoredBatch, query: LogQuery): boolean {
+    const piece = pieceOf(batch, query, this.#room);
+    if (piece.count === 0) return true;
+    this.all.push(piece);
+    this.#room -= piece.count;
+    this.#bytes += piece.text.length;
+    return this.#room > 0 && this.#bytes < pageBytes;
   }
-  return pieces;
+}
+
+async function readStream(logs: RecentLogs, query: LogQuery, automationId: string): Promise<LogPiece[]> {
+  const pieces = new Pieces();
+  for await (const batches of logs.read({ deviceId: query.deviceId, automationId }, query.from)) {
+    for (const batch of batches) if (!pieces.add(batch, query)) return pieces.all;
+  }
+  return pieces.all;
 }
 
 const comma = Buffer.from(',');
 
 /** The body of a reply: `{"logs":[…]}`, oldest first, as many entries as one reply holds. */
-export function readLogs(segments: readonly LogSegment[], query: LogQuery): Buffer {
+export async function readLogs(logs: RecentLogs, query: LogQuery): Promise<Buffer> {
   const automationIds = [...new Set(query.automationIds)];
   const [only] = automationIds;
   const pieces =
     automationIds.length === 1 && only !== undefined
-      ? readStream(segments, query, only)
-      : mergeStreams(segments, query, automationIds);
+      ? await readStream(logs, query, only)
+      : await mergeStreams(logs, query, automationIds);
   const [first] = pieces;
   if (pieces.length === 1 && first?.reply !== undefined) return first.reply;
   return replyOf(pieces.flatMap((piece, index) => (index === 0 ? [piece.text] : [comma, piece.text])));

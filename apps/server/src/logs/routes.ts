@@ -8,13 +8,13 @@ import type { Principal } from '../http/principal.ts';
 import { addRawRoute } from '../http/route.ts';
 import type { RunAccess } from '../runs/run-access.ts';
 import { cursorOf } from './log-cursor.ts';
+import type { RecentLogs } from './log-store.ts';
 import { readLogs } from './read-logs.ts';
-import type { LogStore } from './store.ts';
 
 interface LogRoutesOptions {
   devices: DeviceAccess;
   runAccess: RunAccess;
-  store: LogStore;
+  store: RecentLogs;
   clock: Clock;
 }
 
@@ -30,7 +30,7 @@ export function addLogRoutes(
     requireProjects(principal, body.automation_ids);
     const automationIds = await runAccess.selectReadable(userId, device, body.automation_ids);
     const deviceId = device.id;
-    const logs = readLogs(store.segments, { deviceId, automationIds, from, nowMs: clock.now() });
+    const logs = await readLogs(store, { deviceId, automationIds, from, nowMs: clock.now() });
     return reply.type('application/json; charset=utf-8').send(logs);
   });
 }

@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 
 import { createApiCaller } from '../testing/api-caller.ts';
-import { adminToken, stringAt } from '../testing/test-server.ts';
-import { findDamage, runUserGit, TestFolders, TestProject } from './testing/test-projects.ts';
+import { databaseSettings } from '../testing/test-database.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { adminToken } from '../testing/test-server.ts';
+import { findDamage, gitDirOf, runUserGit, TestFolders, TestProject } from './testing/test-projects.ts';
 
 /** `TEST_KILL_ROUNDS=200 npm test -- crash` for the long form. */
 const rounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 8);
@@ -30,6 +32,7 @@ async function start(dataDir: string): Promise<string> {
       PHALANX_DATA_DIR: dataDir,
       PHALANX_ADMIN_TOKEN: adminToken,
       PHALANX_LOG_LEVEL: 'silent',
+      ...(await databaseSettings(dataDir)),
     },
   });
   if (server.stdout === null) throw new Error('no output');
@@ -166,8 +169,7 @@ it(
       pairId ??= (await TestProject.create(api)).id;
       const project = new TestProject(id, api);
       const pair = new TestProject(pairId, api);
-      const gitDir = `${dataDir}/projects/${id}.git`;
-      await check(project, known, gitDir);
+      await check(project, known, await gitDirOf(dataDir, project));
       await checkPair(pair, known);
       if (round === rounds) await kill(true);
       else

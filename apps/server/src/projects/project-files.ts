@@ -1,13 +1,13 @@
 import type { ProjectFiles } from '../compile/project-mirror.ts';
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { findAt, listFiles } from '../git/tree-paths.ts';
 import type { Principal } from '../http/principal.ts';
 import { editors, type ProjectAccess } from './project-access.ts';
 import type { ProjectRepositories } from './project-repositories.ts';
-import { emptyTree, isDirty, readSavedState } from './saved-state.ts';
+import { emptyTree, isDirty } from './saved-state.ts';
 
 /** Runs a piece of work at a project's repository. */
-type ReadRepository = <Result>(work: (repository: GitRepository) => Promise<Result>) => Promise<Result>;
+type ReadRepository = <Result>(work: (repository: GitObjects) => Promise<Result>) => Promise<Result>;
 
 /** One tree of a project's files for the compiler; it never changes, whatever is written meanwhile. */
 export function createProjectFiles(
@@ -49,8 +49,7 @@ export type GetLaunchable = (projectId: string, principal: Principal) => Promise
 export function createGetLaunchable(access: ProjectAccess, repositories: ProjectRepositories): GetLaunchable {
   return async (projectId, principal) => {
     const { id, name, owner_id: ownerId } = await access.getProject(principal, projectId, editors);
-    return repositories.read(id, async (repository) => {
-      const state = await readSavedState(repository);
+    return repositories.read(id, async (repository, state) => {
       return {
         projectId: id,
         ownerId,

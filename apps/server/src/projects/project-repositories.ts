@@ -1,108 +1,182 @@
-import { access, mkdir, readdir, rename, rm } from 'node:fs/promises';
-import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
+import type { Clock } from '../clock.ts';
 import { errorCodeOf } from '../error-code.ts';
-import { findFault, folderMissing, PartFailed } from '../faults/fault.ts';
+import { findFault } from '../faults/fault.ts';
 import { BatchProcessEnded } from '../git/batch-process.ts';
-import { type GitProgram, pruneExpiry } from '../git/git-program.ts';
-import type { GitRepository } from '../git/git-repository.ts';
-import { measureRepository } from '../git/measure-repository.ts';
+import { Draft, NewObjects } from '../git/draft.ts';
+import { dropKnown } from '../git/drop-known.ts';
+import type { GitProgram } from '../git/git-program.ts';
+import { ObjectMissing, type GitRepository } from '../git/git-repository.ts';
+import { packObjects } from '../git/pack-objects.ts';
 import { probeGit } from '../git/prepare-git.ts';
 import { RepositoryPool } from '../git/repository-pool.ts';
-import { GitFailure, runGit } from '../git/run-git.ts';
-import { removeStaleFiles } from '../git/stale-files.ts';
+import { GitFailure } from '../git/run-git.ts';
 import { ApiError } from '../http/api-error.ts';
-import { syncFolder } from '../sync-folder.ts';
-import { publishHead, SavedStateMoved } from './saved-state.ts';
-import { Upkeep, writesBetweenLooks } from './upkeep.ts';
+import { CacheFollower } from './cache-follower.ts';
+import { Change } from './change.ts';
+import { type LargePacks, sweepLargePacks } from './large-packs.ts';
+import { packOfFile, packOfObjects } from './logged-pack.ts';
+import type { ListedPack, LoggedPack, PackLogStore, Ref } from './pack-log-store.ts';
+import { QueueLocks } from './queue-locks.ts';
+import { RepositoryCache } from './repository-cache.ts';
+import type { SavedState } from './saved-state.ts';
+import { Upkeep } from './upkeep.ts';
+
+export type { LoggedPack } from './pack-log-store.ts';
 
 interface RepositoriesOptions {
   git: GitProgram;
-  /** Holds one bare repository a project. */
-  folder: string;
+  /** For the repositories that git works at; what is in it can be made again. */
+  cacheFolder: string;
+  store: PackLogStore;
+  large: LargePacks;
+  clock: Clock;
   log: Logger;
-  /** Told what a repository takes after git has tidied up. */
+  /** Told what a project takes after its log was packed anew. */
   onTidied?: (id: string, bytes: number) => Promise<void>;
 }
 
-const suffix = '.git';
+type Read<Result> = (repository: GitRepository, state: SavedState) => Promise<Result>;
+type Write<Result> = (draft: Draft, change: Change) => Promise<Result>;
 
-/** The repositories of all projects: who may touch one when, from its creation to its deletion. */
+/** What a change brings beside what its work writes. */
+interface Brought {
+  /** Stored before; they are there for the work to refer to. */
+  objects?: NewObjects;
+  packs?: readonly LoggedPack[];
+  /** When given: the change is refused if the log was packed anew since it began with this version. */
+  firstVersion?: number | undefined;
+}
+
+/** The project was not what the writer had read: another server was faster. */
+class SavedStateMoved extends Error {
+  override readonly name = 'SavedStateMoved';
+}
+
+/** So many packs make reading slow. */
+const mostPacks = 200;
+/** What later packs may take beside the first one. */
+const mostLaterBytes = 64 * 1024 * 1024;
+
+/** The repositories of all projects: who may touch one when, from its first change to its deletion. */
 export class ProjectRepositories {
   readonly git: GitProgram;
-  readonly #folder: string;
-  readonly #log: Logger;
+  readonly #store: PackLogStore;
+  readonly #large: LargePacks;
+  readonly #clock: Clock;
+  readonly #cache: RepositoryCache;
   readonly #pool: RepositoryPool;
-  readonly #locks = new Map<string, QueueLock>();
+  readonly #locks = new QueueLocks();
   /** What has to end at once when a project is deleted, such as a clone. */
   readonly #guests = new Map<string, Set<() => void>>();
   readonly #upkeep: Upkeep;
-  /** The repositories that were looked at for what a crash left behind. */
-  readonly #mended = new Set<string>();
-  #removals: Promise<unknown> = Promise.resolve();
+  readonly #follower: CacheFollower;
 
-  constructor({ git, folder, log, onTidied }: RepositoriesOptions) {
+  constructor({ git, cacheFolder, store, large, clock, log, onTidied }: RepositoriesOptions) {
     this.git = git;
-    this.#folder = folder;
-    this.#log = log;
-    this.#pool = new RepositoryPool({
-      git,
-      folder,
-      prepare: (id, repository) => this.#prepare(id, repository),
+    this.#store = store;
+    this.#large = large;
+    this.#clock = clock;
+    this.#cache = new RepositoryCache({ folder: cacheFolder, store, large });
+    this.#follower = new CacheFollower({
+      cache: this.#cache,
+      getVersion: async (id) => (await this.#getState(id)).version,
+      onComplete: async (id, packs) => {
+        if (!this.#guests.has(id)) await this.#cache.sweep(id, packs);
+        this.#tidyWhenLarge(id, packs);
+      },
     });
+    this.#pool = new RepositoryPool({ git, gitDirOf: (id) => this.gitDirOf(id) });
     this.#upkeep = new Upkeep({
       log,
       run: async (id, signal) => {
-        await this.#collectGarbage(id, signal);
-        await onTidied?.(id, await measureRepository(git, this.gitDirOf(id)));
+        await this.#packAnew(id, signal);
+        const packs = await store.listPacks(id);
+        await onTidied?.(id, bytesOf(packs));
       },
     });
   }
 
-  /** Anyone may read at any time: what is written appears as a whole. */
-  async read<Result>(id: string, work: (repository: GitRepository) => Promise<Result>): Promise<Result> {
+  /** Call it before anything else. */
+  async open(isKnown: (id: string) => boolean): Promise<void> {
+    await this.#cache.open(isKnown);
+    for await (const keys of this.#large.list()) await this.#store.noteStrays(keys, this.#clock.now());
+    await this.sweep();
+  }
+
+  /** Removes large packs that no project has had for a week. */
+  async sweep(): Promise<void> {
+    await sweepLargePacks(this.#large, this.#store, this.#clock.now());
+  }
+
+  /** Anyone may read at any time: `state` is the newest, and what is written meanwhile does not change it. */
+  async read<Result>(id: string, work: Read<Result>): Promise<Result> {
+    const use = async (): Promise<Result> => {
+      // Each time anew: another server may have packed the log without what was saved a moment ago.
+      const state = await this.#getState(id);
+      await this.#follower.follow(id, state.version);
+      return this.#pool.use(id, (repository) => work(repository, state));
+    };
     try {
-      return await this.#pool.use(id, work);
+      return await use();
     } catch (error) {
-      throw await this.#explain(id, error);
+      if (!mayBeOfCache(error)) throw error;
+      await this.#mend(id);
+    }
+    try {
+      return await use();
+    } catch (error) {
+      throw await this.#blameGit(error);
     }
   }
 
-  /** One writer at a time a project, in the order of asking. */
-  async write<Result>(id: string, work: (repository: GitRepository) => Promise<Result>): Promise<Result> {
-    const release = await this.lock(id);
+  /** One writer at a time a project, in the order of asking. What the work has changed is stored when it resolves. */
+  async write<Result>(id: string, work: Write<Result>, brought: Brought = {}): Promise<Result> {
+    const release = await this.#locks.acquire(id);
     try {
-      return await this.read(id, (repository) => untilItFits(() => work(repository)));
+      return await untilItFits(() => this.#attempt(id, work, brought));
     } finally {
       release();
-      this.#upkeep.noteWrite(id);
     }
   }
 
-  /** For writers that are not one function, such as a push. Call the result when it is over, on every path. */
-  async lock(id: string): Promise<() => void> {
-    const lock = this.#locks.get(id) ?? new QueueLock();
-    this.#locks.set(id, lock);
-    const release = await lock.acquire();
-    return () => {
-      release();
-      if (lock.isFree && this.#locks.get(id) === lock) this.#locks.delete(id);
-    };
+  /** The repository for a command of git that speaks to a client, with branches and tags as they are now. */
+  async prepareForGit(id: string): Promise<string> {
+    await this.#follower.complete(id);
+    await this.#cache.publishRefs(id, (await this.#getState(id)).head);
+    return this.gitDirOf(id);
   }
 
-  /** For writes that did not go through `write`, or weigh more than one. */
-  noteWrite(id: string, weight?: number): void {
-    this.#upkeep.noteWrite(id, weight);
+  /** With which version the log of the project begins; it changes when that is packed anew. */
+  findFirstVersion(id: string): Promise<number | undefined> {
+    return this.#store.findFirstVersion(id);
   }
 
-  /** Lets git tidy up without waiting for more writes. */
+  /** Branches but `main`, tags, and what the service keeps for itself. */
+  listRefs(id: string): Promise<Ref[]> {
+    return this.#store.listRefs(id);
+  }
+
+  /** Stores a pack that git has written, for a change that is to come. */
+  storePack(id: string, file: string): Promise<LoggedPack> {
+    return packOfFile(this.#large, id, file);
+  }
+
+  /** Notes packs that were stored for a change which did not come. */
+  async dropPacks(packs: readonly LoggedPack[]): Promise<void> {
+    const keys = packs.flatMap(({ large_key: key }) => (key === null ? [] : [key]));
+    await this.#store.noteStrays(keys, this.#clock.now());
+  }
+
+  /** Packs the log anew without waiting for more writes, where that may help. */
   tidySoon(id: string): void {
-    this.#upkeep.noteWrite(id, writesBetweenLooks);
+    this.#upkeep.add(id);
   }
 
   gitDirOf(id: string): string {
-    return this.#pool.gitDirOf(id);
+    return this.#cache.gitDirOf(id);
   }
 
   /** Calls `leave` when the project is deleted; the result takes that back. */
@@ -115,94 +189,93 @@ export class ProjectRepositories {
     };
   }
 
-  async create(id: string): Promise<void> {
-    const staged = path.join(this.git.stagingFolder, id);
-    const args = ['init', '--bare', '--quiet', '--template=', staged];
-    await runGit(this.git, args, {}).catch(async (error: unknown) => {
-      throw await this.#blameGit(error);
-    });
-    // The private refs have a folder from the first day, so that it can be synced after each write.
-    await mkdir(path.join(staged, 'refs', 'phalanx'), { recursive: true });
-    await rename(staged, this.gitDirOf(id));
-    await syncFolder(this.#folder);
-  }
-
-  /** Call it after the project's row is gone: from then on nobody finds the project, even if this is cut short. */
-  async remove(id: string): Promise<void> {
-    // A push holds the lock until it has ended.
+  /** With files and commits. False when it was gone already. */
+  async delete(id: string): Promise<boolean> {
+    if (!(await this.#store.deleteProject(id, this.#clock.now()))) return false;
+    this.#upkeep.forget(id);
     this.#sendGuestsAway(id);
-    const release = await this.lock(id);
-    try {
-      this.#upkeep.forget(id);
-      this.#sendGuestsAway(id);
-      await this.#discard(id);
-    } finally {
-      release();
-    }
-  }
-
-  /** Removes what a crash between row and folder has left behind. */
-  async sweep(isKnown: (id: string) => boolean): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    for (const name of await readdir(this.#folder)) {
-      const id = name.slice(0, -suffix.length);
-      if (name.endsWith(suffix) && !isKnown(id)) await this.#discard(id);
-    }
+    this.#pool.retire(id, true);
+    this.#follower.forget(id);
+    await this.#cache.remove(id);
+    return true;
   }
 
   async close(): Promise<void> {
     for (const id of this.#guests.keys()) this.#sendGuestsAway(id);
     await this.#upkeep.close();
     await this.#pool.close();
-    await this.#removals;
+    await this.#follower.settle();
   }
 
   #sendGuestsAway(id: string): void {
     for (const leave of this.#guests.get(id) ?? []) leave();
   }
 
-  async #prepare(id: string, repository: GitRepository): Promise<void> {
-    await access(repository.gitDir);
-    if (!this.#mended.has(id)) await removeStaleFiles(repository.gitDir);
-    this.#mended.add(id);
-    await publishHead(repository);
+  async #getState(id: string): Promise<SavedState> {
+    const state = await this.#store.findState(id);
+    if (state === undefined) throw ApiError.of('project_not_found', { project_id: id });
+    return state;
   }
 
-  async #discard(id: string): Promise<void> {
-    this.#pool.retire(id, true);
-    this.#mended.delete(id);
-    const doomed = path.join(this.git.stagingFolder, `${id}.deleted`);
-    await rename(this.gitDirOf(id), doomed);
-    await syncFolder(this.#folder);
-    // A large repository takes its time; at worst the next start empties the staging folder.
-    this.#removals = this.#removals
-      .then(() => rm(doomed, { recursive: true, force: true, maxRetries: 3 }))
-      .catch((error: unknown) => this.#log.warn({ err: error }, 'a deleted project left files behind'));
+  #attempt<Result>(id: string, work: Write<Result>, { objects, packs = [], firstVersion }: Brought) {
+    return this.read(id, async (repository, state): Promise<Result> => {
+      const added = new NewObjects(objects);
+      const change = new Change(state, (name) => this.#store.findRef(id, name));
+      const result = await work(new Draft(repository, added), change);
+      if (change.isEmpty) return result;
+      for (const part of ['files', 'compiled'] as const)
+        await dropKnown(repository, added, { before: state[part], after: change.saved[part] });
+      const own = await packOfObjects(this.#large, id, added);
+      const all = own === undefined ? packs : [...packs, own];
+      const { saved, refs } = change;
+      const logged = { before: state.version, saved, refs, packs: all, firstVersion };
+      const version = await this.#store.append(id, logged);
+      if (version === undefined) {
+        await this.dropPacks(own === undefined ? [] : [own]);
+        throw new SavedStateMoved(`project ${id} is not at version ${state.version} any more`);
+      }
+      repository.remember(added.trees);
+      await this.#follower.takeIn(id, version, all);
+      if (version % mostPacks === 0) this.#upkeep.add(id);
+      if (all.some(({ large_key: key }) => key !== null))
+        this.#tidyWhenLarge(id, await this.#store.listPacks(id));
+      return result;
+    });
   }
 
-  async #collectGarbage(id: string, signal: AbortSignal): Promise<void> {
-    const gitDir = this.gitDirOf(id);
-    const limits = { gitDir, signal, timeoutMs: 30 * 60_000 };
-    await runGit(this.git, ['gc', '--auto', '--quiet'], limits);
-    await runGit(this.git, ['prune', `--expire=${pruneExpiry}`], limits);
-    // Open processes know the packs as they were.
+  async #mend(id: string): Promise<void> {
+    await this.#follower.complete(id, true);
+    // The open process knows the files as they were.
     this.#pool.retire(id);
   }
 
-  /**
-   * A deletion pulls the repository from under those who read it: to them, the project is not found. Otherwise it is
-   * told apart whether this repository does not work, or the folder of all of them, or git.
-   */
-  async #explain(id: string, error: unknown): Promise<unknown> {
-    if (error instanceof ApiError || findFault(error) !== undefined) return error;
-    try {
-      if (await exists(this.gitDirOf(id))) return await this.#blameGit(error);
-      if (await exists(this.#folder))
-        return ApiError.of('project_not_found', { project_id: id }, { cause: error });
-      return new PartFailed(folderMissing, { cause: error });
-    } catch (fault) {
-      return fault;
-    }
+  #tidyWhenLarge(id: string, packs: readonly ListedPack[]): void {
+    const [first, ...later] = packs;
+    const bytes = bytesOf(later);
+    const isLarge = bytes > mostLaterBytes && bytes > (first?.size_bytes ?? 0);
+    if (packs.length >= mostPacks || isLarge) this.#upkeep.add(id);
+  }
+
+  /** One pack takes the place of all, without what nothing refers to any more. Who reads goes on with the old ones. */
+  async #packAnew(id: string, signal: AbortSignal): Promise<void> {
+    const found = await this.#store.findTips(id);
+    if (found === undefined) return;
+    const { version, tips } = found;
+    await this.#follower.follow(id, version);
+    const packs = (await this.#store.listPacks(id)).filter((pack) => pack.version <= version);
+    if (packs.length < 2) return;
+    const packing = { gitDir: this.gitDirOf(id), names: tips, isDeep: true, signal };
+    const pack =
+      tips.size === 0
+        ? undefined
+        : await packObjects(this.git, packing, (file) => packOfFile(this.#large, id, file));
+    if (pack !== undefined) await this.#cache.install(id, pack);
+    if (await this.#store.replacePacks(id, { version, pack, now: this.#clock.now() })) {
+      await this.#cache.retire(id, packs);
+      // The open process knows the packs as they were.
+      this.#pool.retire(id);
+      await this.#follower.complete(id);
+    } else if (pack !== undefined) await this.dropPacks([pack]);
   }
 
   /** Throws `PartFailed` when it is git as such that fails. */
@@ -213,57 +286,27 @@ export class ProjectRepositories {
   }
 }
 
-async function exists(file: string): Promise<boolean> {
-  try {
-    await access(file);
-    return true;
-  } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return false;
-    throw error;
-  }
-}
+const bytesOf = (packs: readonly ListedPack[]): number =>
+  packs.reduce((sum, { size_bytes: bytes }) => sum + bytes, 0);
 
-/** Each attempt reads the state again. */
-async function untilItFits<Result>(work: () => Promise<Result>, attempts = 3): Promise<Result> {
+/** What a repository says that is not whole, or is in the middle of being deleted. */
+const mayBeOfCache = (error: unknown): boolean =>
+  findFault(error) === undefined &&
+  (error instanceof GitFailure ||
+    error instanceof BatchProcessEnded ||
+    error instanceof ObjectMissing ||
+    errorCodeOf(error) === 'ENOENT');
+
+const mostAttempts = 50;
+const mostPauseMs = 20;
+
+/** Each attempt reads the state again. The pauses differ, so that nobody is overtaken for ever. */
+async function untilItFits<Result>(work: () => Promise<Result>, attempt = 1): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof SavedStateMoved) || attempts === 1) throw error;
-    return untilItFits(work, attempts - 1);
-  }
-}
-
-/** One at a time, in the order of asking. */
-class QueueLock {
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
-
-  get isFree(): boolean {
-    return this.#waiting === 0;
-  }
-
-  /** Resolves when it is this one's turn, with the function that ends it. */
-  async acquire(): Promise<() => void> {
-    const before = this.#last;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last = promise;
-    this.#waiting += 1;
-    await before;
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      this.#waiting -= 1;
-      resolve();
-    };
-  }
-
-  async run<Result>(work: () => Promise<Result>): Promise<Result> {
-    const release = await this.acquire();
-    try {
-      return await work();
-    } finally {
-      release();
-    }
+    if (!(error instanceof SavedStateMoved) || attempt === mostAttempts) throw error;
+    await delay(Math.random() * mostPauseMs);
+    return untilItFits(work, attempt + 1);
   }
 }

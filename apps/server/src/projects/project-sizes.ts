@@ -1,7 +1,7 @@
 import { maxProjectBytes, maxProjectFiles } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { listSizedFiles } from '../git/sized-files.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
@@ -105,7 +105,7 @@ export class ProjectTotals {
   readonly #byTree = new LRUCache<string, Totals>({ max: maxTreesRemembered });
 
   /** The totals after `change`; throws `project_full` when that is too much. */
-  async requireRoom(repository: GitRepository, treeId: string | undefined, change: Totals): Promise<Totals> {
+  async requireRoom(repository: GitObjects, treeId: string | undefined, change: Totals): Promise<Totals> {
     const now = await this.#count(repository, treeId);
     const next = { files: now.files + change.files, bytes: now.bytes + change.bytes };
     const problem = findTotalsProblem(next);
@@ -118,7 +118,7 @@ export class ProjectTotals {
     if (treeId !== undefined) this.#byTree.set(treeId, totals);
   }
 
-  async #count(repository: GitRepository, treeId: string | undefined): Promise<Totals> {
+  async #count(repository: GitObjects, treeId: string | undefined): Promise<Totals> {
     if (treeId === undefined) return { files: 0, bytes: 0 };
     const known = this.#byTree.get(treeId);
     if (known !== undefined) return known;

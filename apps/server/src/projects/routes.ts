@@ -32,7 +32,7 @@ interface ProjectRoutesOptions {
  * `GET /automation-project/:id/members` · `PUT, DELETE /automation-project/:id/members/:user_id`
  */
 export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOptions): void {
-  const { store, access, people, repositories, clock, limits } = options;
+  const { store, access, people, clock, limits } = options;
   limits.show('projects', (userId) => store.countOwned(userId));
 
   addRoute(app, projectRoutes.list, async ({ principal, query }) => {
@@ -58,11 +58,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
       name: requireName(body.name),
       created_at: clock.now(),
     };
-    // Before a repository is made, which takes longer; what counts is the count at the end.
-    limits.require('projects', principal.userId, await store.countOwned(principal.userId));
-    await repositories.create(id);
-    await insert(project).catch(async (error: unknown) => {
-      await repositories.remove(id);
+    await insert(project).catch((error: unknown) => {
       throw explainName(error, project.name);
     });
     onProject(deed, project);

@@ -1,28 +1,15 @@
 import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
-import { sql, type Generated, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
+import { serialize } from '../db/locks.ts';
 import { nameKey, namePattern } from '../db/name-key.ts';
+import type { Row } from '../db/tables.ts';
+import { transact } from '../db/transact.ts';
 
-interface ProjectRow {
-  id: string;
-  owner_id: string;
-  name: string;
-  created_at: number;
-}
-
-type ProjectTable = ProjectRow & { name_key: string; size_bytes: Generated<number> };
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  project: ProjectTable;
-  project_member: { project_id: string; user_id: string; role: MemberRole };
-  user: { id: string; name: string };
-};
-
-export type StoredProject = ProjectRow;
+export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at'>;
 /** A project with the role that one user has in it. */
-export type SharedProject = ProjectRow & { role: ProjectRole };
+export type SharedProject = StoredProject & { role: ProjectRole };
 
 export interface ProjectFilter {
   userId: string;
@@ -36,7 +23,7 @@ export interface ProjectFilter {
   limit: number;
 }
 
-async function countOwned(db: Kysely<Tables>, userId: string): Promise<number> {
+async function countOwned(db: Db, userId: string): Promise<number> {
   const row = await db
     .selectFrom('project')
     .select((eb) => eb.fn.countAll<number>().as('count'))
@@ -48,9 +35,7 @@ async function countOwned(db: Kysely<Tables>, userId: string): Promise<number> {
 export type ProjectStore = ReturnType<typeof createProjectStore>;
 
 /** Projects and their members. IDs are UUIDv7, so their order is that of creation. */
-export function createProjectStore(database: Db) {
-  const db = database.withTables<Tables>();
-
+export function createProjectStore(db: Db) {
   const shared = (userId: string) =>
     db
       .selectFrom('project')
@@ -99,7 +84,8 @@ export function createProjectStore(database: Db) {
 
     /** False, and nothing is stored, when the owner has `most` projects already. */
     insertWithin: (project: StoredProject, most: number): Promise<boolean> =>
-      db.transaction().execute(async (transaction) => {
+      transact(db, async (transaction) => {
+        await serialize(transaction, `projects of ${project.owner_id}`);
         if ((await countOwned(transaction, project.owner_id)) >= most) return false;
         await transaction
           .insertInto('project')
@@ -131,12 +117,6 @@ export function createProjectStore(database: Db) {
 
     async setSize(id: string, sizeBytes: number): Promise<void> {
       await db.updateTable('project').set({ size_bytes: sizeBytes }).where('id', '=', id).execute();
-    },
-
-    /** False when it was gone already. */
-    async delete(id: string): Promise<boolean> {
-      const result = await db.deleteFrom('project').where('id', '=', id).executeTakeFirst();
-      return result.numDeletedRows > 0n;
     },
 
     async findUserName(id: string): Promise<string | undefined> {
@@ -189,6 +169,6 @@ export function createProjectStore(database: Db) {
 }
 
 /** Every row has one: it is either the owner's or a member's. */
-function withRole(row: ProjectRow & { role: ProjectRole | null }): SharedProject {
+function withRole(row: StoredProject & { role: ProjectRole | null }): SharedProject {
   return { ...row, role: row.role ?? 'shared_viewer' };
 }

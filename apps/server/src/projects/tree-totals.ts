@@ -1,4 +1,4 @@
-import type { GitRepository } from '../git/git-repository.ts';
+import type { GitObjects } from '../git/git-objects.ts';
 import { isFolder } from '../git/tree.ts';
 
 /** A larger tree is never read: ten thousand files with long names take about as much. */
@@ -20,11 +20,11 @@ const tooMuch: TreeTotals = { files: Infinity, bytes: Infinity, pathBytes: Infin
  * of one repository.
  */
 export class TreeCounter {
-  readonly #repository: GitRepository;
+  readonly #repository: GitObjects;
   readonly #known = new Map<string, TreeTotals>();
   readonly #sizes = new Map<string, number>();
 
-  constructor(repository: GitRepository) {
+  constructor(repository: GitObjects) {
     this.#repository = repository;
   }
 

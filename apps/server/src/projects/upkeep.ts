@@ -5,13 +5,9 @@ interface UpkeepOptions {
   run: (projectId: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** A write leaves about five loose objects. */
-export const writesBetweenLooks = 400;
-
-/** Lets git tidy up after many writes, one project at a time and never on a request's way. */
+/** Packs the logs of projects anew, one project at a time and never on a request's way. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
-  readonly #writes = new Map<string, number>();
   readonly #due = new Set<string>();
   #current: { id: string; abort: AbortController; done: Promise<void> } | undefined;
   #isClosed = false;
@@ -20,17 +16,12 @@ export class Upkeep {
     this.#options = options;
   }
 
-  /** A large write weighs as much as many: a megabyte of it like one. */
-  noteWrite(id: string, weight = 1): void {
-    const writes = (this.#writes.get(id) ?? 0) + weight;
-    this.#writes.set(id, writes % writesBetweenLooks);
-    if (writes < writesBetweenLooks) return;
+  add(id: string): void {
     this.#due.add(id);
     this.#next();
   }
 
   forget(id: string): void {
-    this.#writes.delete(id);
     this.#due.delete(id);
     if (this.#current?.id === id) this.#current.abort.abort();
   }
@@ -57,7 +48,11 @@ export class Upkeep {
     try {
       await this.#options.run(id, signal);
     } catch (error) {
-      if (!signal.aborted) this.#options.log.warn({ err: error, projectId: id }, 'git could not tidy up');
+      if (!signal.aborted)
+        this.#options.log.warn(
+          { err: error, projectId: id },
+          'the log of a project could not be packed anew',
+        );
     }
   }
 }

@@ -1,15 +1,7 @@
-import type { MemberRole, ProjectRole } from '@phalanx/protocol';
+import type { ProjectRole } from '@phalanx/protocol';
 
 import type { Db } from '../db/database.ts';
 import type { ReviewScope } from './browse/record-list.ts';
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  project: { id: string; owner_id: string; name: string };
-  project_member: { project_id: string; user_id: string; role: MemberRole };
-  launch: { user_id: string; launch_id: string | null };
-  record: { owner_id: string; automation_id: string };
-};
 
 /** An automation is known with its owner: two users may choose one launch ID. */
 export interface OwnedAutomation extends ReviewScope {
@@ -28,9 +20,7 @@ export interface AutomationAccess {
   listReviewers(automation: OwnedAutomation): Promise<string[]>;
 }
 
-export function createAutomationAccess(database: Db): AutomationAccess {
-  const db = database.withTables<Tables>();
-
+export function createAutomationAccess(db: Db): AutomationAccess {
   const findProject: AutomationAccess['findProject'] = async (projectId) => {
     const row = await db.selectFrom('project').selectAll().where('id', '=', projectId).executeTakeFirst();
     return row && { ownerId: row.owner_id, name: row.name };

@@ -2,21 +2,13 @@ import type { CaptureKind } from '@phalanx/protocol';
 
 import type { Db } from '../db/database.ts';
 import { cellOf, kindOf } from './cells.ts';
-import { findRecord, moveTo } from './store.ts';
+import { changeRecord, moveTo } from './store.ts';
 import type { StoredRecord, StoredScreen } from './stored-record.ts';
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  record: StoredRecord;
-  record_screen: StoredScreen;
-  capture_deletion: { record_id: string };
-};
 
 export type CaptureNotes = ReturnType<typeof createCaptureNotes>;
 
 /** What is noted of the captures of records: which are there, and which have to go. */
-export function createCaptureNotes(database: Db) {
-  const db = database.withTables<Tables>();
+export function createCaptureNotes(db: Db) {
   return {
     async findScreen(recordId: string, screenId: string): Promise<StoredScreen | undefined> {
       return db
@@ -33,20 +25,17 @@ export function createCaptureNotes(database: Db) {
       screenId: string,
       { kind, sizeBytes }: { kind: CaptureKind; sizeBytes: number },
     ): Promise<StoredRecord | undefined> =>
-      database.transaction().execute(async (transaction) => {
+      changeRecord(db, recordId, async (transaction, before) => {
         const { numUpdatedRows } = await transaction
-          .withTables<Tables>()
           .updateTable('record_screen')
           .set({ [kind]: 'stored' })
           .where('record_id', '=', recordId)
           .where('screen_id', '=', screenId)
           .where(kind, '=', 'expected')
           .executeTakeFirst();
-        const before = await findRecord(transaction, recordId);
-        if (before === undefined || numUpdatedRows === 0n) return undefined;
+        if (numUpdatedRows === 0n) return undefined;
         const record = { ...before, missing_captures: before.missing_captures - 1 };
         await transaction
-          .withTables<Tables>()
           .updateTable('record')
           .set((eb) => ({
             missing_captures: record.missing_captures,

@@ -9,7 +9,8 @@ import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-c
 import { EventReader } from '../testing/event-reader.ts';
 import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
-import { adminToken, startBody, stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { adminToken, startBody, TestServer } from '../testing/test-server.ts';
 
 const listPath = recordRoutes.list.path;
 const record = Compile(OutOfStepsRecord);

@@ -1,40 +1,43 @@
 import type { RecordStatus } from '@phalanx/protocol';
 
-import type { Db } from '../db/database.ts';
+import type { Db, Transaction } from '../db/database.ts';
+import { transact } from '../db/transact.ts';
 import { cellOf, kindOf } from './cells.ts';
 import { listsOf } from './browse/record-list.ts';
-import { trimGroup, type RetentionOptions } from './retention/retention-store.ts';
+import { lockRecordsOf, trimGroup, type RetentionOptions } from './retention/retention-store.ts';
 import type { StoredRecord, StoredScreen } from './stored-record.ts';
 import { addToTallies, moveInTallies } from './browse/tally-store.ts';
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  record: StoredRecord;
-  record_screen: StoredScreen;
-};
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
 
 const screensPerStatement = 50;
 
-const tablesOf = (from: Db) => from.withTables<Tables>();
+const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
+  from.selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
 
-export const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
-  tablesOf(from).selectFrom('record').selectAll().where('id', '=', id).executeTakeFirst();
+/** Changes a record as it is, while nobody else does. Undefined: there is none. */
+export const changeRecord = <Result>(
+  db: Db,
+  id: string,
+  change: (transaction: Transaction, before: StoredRecord) => Promise<Result>,
+): Promise<Result | undefined> =>
+  transact(db, async (transaction) => {
+    const found = await findRecord(transaction, id);
+    if (found === undefined) return undefined;
+    await lockRecordsOf(transaction, found.owner_id);
+    const before = await findRecord(transaction, id);
+    return before && change(transaction, before);
+  });
 
 export async function moveTo(transaction: Db, before: StoredRecord, cell: number): Promise<void> {
-  await tablesOf(transaction).updateTable('record').set({ cell }).where('id', '=', before.id).execute();
+  await transaction.updateTable('record').set({ cell }).where('id', '=', before.id).execute();
   await moveInTallies(transaction, listsOf(before), { id: before.id, from: before.cell, to: cell });
 }
 
 /** Out-of-steps records with their screens. Whatever changes one changes the counts in the same transaction. */
-export function createRecordStore(database: Db) {
-  const db = tablesOf(database);
-  const transact = <Result>(work: (transaction: Db) => Promise<Result>): Promise<Result> =>
-    database.transaction().execute(work);
-
+export function createRecordStore(db: Db) {
   return {
-    find: (id: string): Promise<StoredRecord | undefined> => findRecord(database, id),
+    find: (id: string): Promise<StoredRecord | undefined> => findRecord(db, id),
 
     /** The newest of them. */
     listOfRun: (runId: string, limit: number): Promise<StoredRecord[]> =>
@@ -60,12 +63,13 @@ export function createRecordStore(database: Db) {
       screens: readonly StoredScreen[],
       retention: RetentionOptions,
     ): Promise<{ isNew: boolean; deleted: number }> =>
-      transact(async (transaction) => {
+      transact(db, async (transaction) => {
+        await lockRecordsOf(transaction, record.owner_id);
         if ((await findRecord(transaction, record.id)) !== undefined) return { isNew: false, deleted: 0 };
-        await tablesOf(transaction).insertInto('record').values(record).execute();
+        await transaction.insertInto('record').values(record).execute();
         for (let first = 0; first < screens.length; first += screensPerStatement) {
           const rows = screens.slice(first, first + screensPerStatement);
-          await tablesOf(transaction).insertInto('record_screen').values(rows).execute();
+          await transaction.insertInto('record_screen').values(rows).execute();
         }
         await addToTallies(transaction, listsOf(record), record);
         return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
@@ -76,9 +80,7 @@ export function createRecordStore(database: Db) {
       id: string,
       status: RecordStatus,
     ): Promise<{ record: StoredRecord; marked: boolean } | undefined> =>
-      transact(async (transaction) => {
-        const record = await findRecord(transaction, id);
-        if (record === undefined) return undefined;
+      changeRecord(db, id, async (transaction, record) => {
         const kind = kindOf(record.cell);
         if (kind.status !== 'pending') return { record, marked: false };
         const cell = cellOf({ ...kind, status });
@@ -92,16 +94,10 @@ export function createRecordStore(database: Db) {
       saved: boolean,
       retention: RetentionOptions,
     ): Promise<{ record: StoredRecord; deleted: number } | undefined> =>
-      transact(async (transaction) => {
-        const before = await findRecord(transaction, id);
-        if (before === undefined) return undefined;
+      changeRecord(db, id, async (transaction, before) => {
         const record = { ...before, saved: saved ? 1 : 0 };
         if (before.saved !== record.saved) {
-          await tablesOf(transaction)
-            .updateTable('record')
-            .set({ saved: record.saved })
-            .where('id', '=', id)
-            .execute();
+          await transaction.updateTable('record').set({ saved: record.saved }).where('id', '=', id).execute();
         }
         return { record, deleted: saved ? 0 : await trimGroup(transaction, record, retention) };
       }),

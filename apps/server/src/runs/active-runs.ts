@@ -15,7 +15,7 @@ export interface ActiveRun extends LogStream {
   row: StoredRun;
   stopRequested: boolean;
   /** The connection that carried the launch, or on which the host reported the run; null: none since the start. */
-  connectionId: string | null;
+  epoch: number | null;
 }
 
 /** The runs that have not ended, in memory: they are few, whatever is stored. */
@@ -136,7 +136,7 @@ export class ActiveRuns {
   }
 }
 
-export function activeRunOf(row: StoredRun, connectionId: string | null): ActiveRun {
+export function activeRunOf(row: StoredRun, epoch: number | null): ActiveRun {
   return {
     row,
     runId: row.id,
@@ -148,7 +148,7 @@ export function activeRunOf(row: StoredRun, connectionId: string | null): Active
     launchId: row.launch_id,
     isDirect: row.launch_id !== null,
     stopRequested: row.stop_requested === 1,
-    connectionId,
+    epoch,
   };
 }
 

@@ -1,16 +1,15 @@
 import type { RunError, RunOutcome, RunStatus } from '@phalanx/protocol';
-import { sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 
+import type { Transaction } from '../db/database.ts';
+import { EpochOver, selectCurrent } from '../db/epochs.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
+import { rowsAs } from '../db/rows.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
-import type { StoredRun } from './stored-run.ts';
+import { runLane } from './run-lane.ts';
+import { runColumns, type StoredRun } from './stored-run.ts';
 
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  run_result: { run_id: string; json: string };
-};
-
-/** What a run's host said of it. */
+/** What a run's host said of it, or its silence does. */
 export interface RunChange {
   runId: string;
   status: RunStatus;
@@ -22,15 +21,23 @@ export interface RunChange {
   endedAt: number | null;
 }
 
+/** Of the connection that a change is of; null: it holds whatever connections its host has. */
+type Epoch = number | null;
+
 interface Batch {
   /** By run. */
-  changes: Map<string, RunChange>;
-  /** The runs that have changed, by ID. */
-  stored: Promise<Map<string, StoredRun>>;
+  changes: Map<string, RunChange & { epoch: Epoch }>;
+  stored: Promise<Stored>;
   /** How many have begun, by launch. */
   begun: Map<string, number>;
   /** Stores it now; before, it waits for more. */
   begin: () => void;
+}
+
+interface Stored {
+  /** The runs that have changed, by ID. */
+  runs: Map<string, StoredRun>;
+  isOver: (epoch: Epoch) => boolean;
 }
 
 /** When so many have come together, the next ones are a statement of their own. */
@@ -50,14 +57,18 @@ export class RunChangeStore {
     this.#activeRuns = activeRuns;
   }
 
-  /** Stores all of them, or none; one change a run. Returns the runs that have changed, as they are now. */
-  async apply(changes: readonly RunChange[]): Promise<StoredRun[]> {
+  /**
+   * Stores all of them, or none; one change a run. Returns the runs that have changed, as they are now. Throws
+   * `EpochOver`.
+   */
+  async apply(changes: readonly RunChange[], epoch: Epoch): Promise<StoredRun[]> {
     if (changes.length === 0) return [];
     const batch = this.#batchFor(changes);
-    for (const change of changes) batch.changes.set(change.runId, change);
+    for (const change of changes) batch.changes.set(change.runId, { ...change, epoch });
     if (!this.#isMoreToCome(batch, changes)) batch.begin();
-    const stored = await batch.stored;
-    return changes.flatMap(({ runId }) => stored.get(runId) ?? []);
+    const { runs, isOver } = await batch.stored;
+    if (isOver(epoch)) throw new EpochOver();
+    return changes.flatMap(({ runId }) => runs.get(runId) ?? []);
   }
 
   /** Whether the callers of all launches that these belong to wait for other runs too. */
@@ -81,23 +92,34 @@ export class RunChangeStore {
   }
 
   #newBatch(): Batch {
-    const changes = new Map<string, RunChange>();
+    const changes: Batch['changes'] = new Map();
     const { promise: isDue, resolve: begin } = Promise.withResolvers<void>();
     const timer = setTimeout(begin, patienceMs);
     const stored = isDue.then(() => {
       clearTimeout(timer);
       return this.#commits.write((transaction) => {
         if (this.#open?.changes === changes) this.#open = undefined;
-        return this.#store(transaction, [...changes.values()]);
-      });
+        return this.#storeCurrent(transaction, [...changes.values()]);
+      }, runLane);
     });
     return { changes, begun: new Map(), stored, begin };
   }
 
-  async #store(
-    transaction: Transaction<object>,
-    changes: readonly RunChange[],
-  ): Promise<Map<string, StoredRun>> {
+  async #storeCurrent(
+    transaction: Transaction,
+    changes: readonly (RunChange & { epoch: Epoch })[],
+  ): Promise<Stored> {
+    const epochs = [...new Set(changes.map(({ epoch }) => epoch))].filter((epoch) => epoch !== null);
+    const current = await selectCurrent(transaction, epochs);
+    const isOver = (epoch: Epoch): boolean => epoch !== null && !current.has(epoch);
+    const runs = await this.#store(
+      transaction,
+      changes.filter(({ epoch }) => !isOver(epoch)),
+    );
+    return { runs, isOver };
+  }
+
+  async #store(transaction: Transaction, changes: readonly RunChange[]): Promise<Map<string, StoredRun>> {
     const begun = await storeBegun(transaction, changes.filter(isPlainStart));
     // What is in memory need not be read again.
     const rows = changes.flatMap(({ runId, startedAt }) => {
@@ -129,43 +151,52 @@ const changeRow = ({ runId, status, outcome, error, startedAt, endedAt }: RunCha
   ended_at: endedAt,
 });
 
+const changeColumns = {
+  id: 'text',
+  status: 'text',
+  outcome: 'text',
+  error_code: 'text',
+  error_message: 'text',
+  error_stack: 'text',
+  started_at: 'bigint',
+  ended_at: 'bigint',
+} as const;
+
 const isPlainStart = ({ status, startedAt }: RunChange): boolean =>
   status === 'running' && startedAt !== null;
 
 /** Most changes by far, and many at once: no index knows what they change. Returns the IDs of runs that were to begin. */
-async function storeBegun(
-  transaction: Transaction<object>,
-  changes: readonly RunChange[],
-): Promise<Set<string>> {
+async function storeBegun(transaction: Transaction, changes: readonly RunChange[]): Promise<Set<string>> {
   if (changes.length === 0) return new Set();
-  const json = JSON.stringify(changes.map(({ runId, startedAt }) => [runId, startedAt]));
-  const { rows } = await sql<{ id: string }>`UPDATE run SET status = 'running', started_at = change.value->>1
-    FROM json_each(${json}) AS change
-    WHERE run.id = change.value->>0 AND run.status = 'starting'
+  const starts = changes.map(({ runId, startedAt }) => ({ id: runId, started_at: startedAt }));
+  const { rows } = await sql<{ id: string }>`UPDATE run SET status = 'running', started_at = change.started_at
+    FROM ${rowsAs(transaction, 'change', { id: 'text', started_at: 'bigint' }, starts)}
+    WHERE run.id = change.id AND run.status = 'starting'
     RETURNING run.id`.execute(transaction);
   return new Set(rows.map(({ id }) => id));
 }
 
-async function storeOthers(
-  transaction: Transaction<object>,
-  changes: readonly RunChange[],
-): Promise<StoredRun[]> {
+async function storeOthers(transaction: Transaction, changes: readonly RunChange[]): Promise<StoredRun[]> {
   if (changes.length === 0) return [];
-  const json = JSON.stringify(changes.map(changeRow));
   // The last word about a run is its end; only a lost one may turn out to live. What has started stays started.
-  const { rows } = await sql<StoredRun>`UPDATE run SET status = change.value->>'status',
-      outcome = change.value->>'outcome', error_code = change.value->>'error_code',
-      error_message = change.value->>'error_message', error_stack = change.value->>'error_stack',
-      started_at = coalesce(change.value->>'started_at', run.started_at), ended_at = change.value->>'ended_at'
-    FROM json_each(${json}) AS change
-    WHERE run.id = change.value->>'id' AND run.status IN ('starting', 'running', 'lost')
-    RETURNING *`.execute(transaction);
+  const { rows } = await sql<StoredRun>`UPDATE run SET status = change.status, outcome = change.outcome,
+      error_code = change.error_code, error_message = change.error_message, error_stack = change.error_stack,
+      started_at = coalesce(change.started_at, run.started_at), ended_at = change.ended_at
+    FROM ${rowsAs(transaction, 'change', changeColumns, changes.map(changeRow))}
+    WHERE run.id = change.id AND run.status IN ('starting', 'running', 'lost')
+    RETURNING ${sql.join(runColumns.map((name) => sql.ref(`run.${name}`)))}`.execute(transaction);
   const changed = byId(rows);
   const results = changes.flatMap(({ runId, result }) =>
     result !== null && changed.has(runId) ? { run_id: runId, json: result } : [],
   );
   if (results.length > 0)
-    await transaction.withTables<Tables>().replaceInto('run_result').values(results).execute();
+    await transaction
+      .insertInto('run_result')
+      .values(results)
+      .onConflict((conflict) =>
+        conflict.column('run_id').doUpdateSet({ json: (eb) => eb.ref('excluded.json') }),
+      )
+      .execute();
   return rows;
 }
 

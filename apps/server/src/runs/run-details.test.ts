@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
-import { startBody, stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { startBody, TestServer } from '../testing/test-server.ts';
 
 const launchPath = '/api/v2/devices/launchAutomation';
 let server: TestServer;
@@ -44,7 +45,7 @@ describe('a run', () => {
       body: { message: 'first' },
     });
     const { secret } = await server.createToken({ name: 'nightly', scopes: ['launch', 'read'] });
-    const parameters = { user: 'ada', nested: [1, { deep: null }], '': 0 };
+    const parameters = { user: 'ada', nested: [1, { deep: null }], '': 0, 'two\nlines': true };
     const { body } = await server.api('POST', launchPath, {
       token: secret,
       body: {
@@ -55,8 +56,7 @@ describe('a run', () => {
     const [row] = body['devices'] as { run_id: string }[];
     const runId = row?.run_id ?? '';
     const error = { code: 'uncaught_error', message: 'Error: no', stack: 'Error: no\n    at main.ts:3:1' };
-    host.report(runId, 'failed', { error, result: '{"paid":[true,null]}' });
-    await host.heartbeat();
+    await host.end(runId, 'failed', { error, result: '{"paid":[true,null]}' });
     const run = await server.run(runId);
     expect(run).toEqual({
       ...{ run_id: runId, automation_id: projectId, launch_id: null, device_id: deviceId },
@@ -74,6 +74,14 @@ describe('a run', () => {
     host.url = server.url;
     await host.connect();
     expect(await server.run(runId)).toEqual(run);
+  });
+
+  it('has an error and a stack of whatever characters: what no database stores is replaced', async () => {
+    const { runId } = await server.startRun(host, deviceId);
+    const text = 'nul \0, half a pair \ud800, a whole one \u{1f600}';
+    host.report(runId, 'failed', { error: { code: 'uncaught_error', message: text, stack: text } });
+    const stored = 'nul \ufffd, half a pair \ufffd, a whole one \u{1f600}';
+    await expect.poll(() => server.run(runId)).toMatchObject({ error: { message: stored, stack: stored } });
   });
 
   it('that ended out of steps says so, while its status stays what it was', async () => {

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Run } from '@phalanx/protocol';
 
 import { TestHost } from '../testing/test-host.ts';
-import { startBody, stringAt, TestServer } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
+import { startBody, TestServer } from '../testing/test-server.ts';
 
 const hostId = crypto.randomUUID();
 let server: TestServer;
@@ -116,8 +117,7 @@ describe('a host that stays away', () => {
     await host.connect();
     expect(await server.run(runId)).toMatchObject({ status: 'running', error: null, ended_at: null });
     host.report(runId, 'completed');
-    await host.heartbeat();
-    expect(await server.run(runId)).toMatchObject({ status: 'completed' });
+    await statusBecomes(runId, 'completed');
   });
 
   it('since before a restart of the service loses its runs too', async () => {
@@ -147,12 +147,11 @@ describe('a report', () => {
 
   it('that comes twice is answered twice and stored once', async () => {
     const { runId } = await server.startRun(host, deviceId);
-    host.report(runId, 'completed', { ended_at: 1000 });
-    await host.heartbeat();
+    await host.end(runId, 'completed', { ended_at: 1000 });
     host.report(runId, 'failed', { ended_at: 2000, error: { code: 'x', message: 'later' } });
-    await host.heartbeat();
+    const answers = () => host.messages('runs_stored').filter(({ run_ids: ids }) => ids.includes(runId));
+    await expect.poll(answers).toHaveLength(2);
     expect(await server.run(runId)).toMatchObject({ status: 'completed', ended_at: 1000, error: null });
-    expect(host.messages('runs_stored').filter(({ run_ids: ids }) => ids.includes(runId))).toHaveLength(2);
   });
 
   it.each([
@@ -170,8 +169,7 @@ describe('a report', () => {
       ended_at: at,
     }));
     host.send({ type: 'runs', runs });
-    await host.heartbeat();
-    expect(await server.run(runId)).toMatchObject({ status: 'completed' });
+    await statusBecomes(runId, 'completed');
     await reopen();
     await host.connect();
     expect(await server.run(runId)).toMatchObject({ status: 'completed' });

@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isEnded, type RunReport } from '@phalanx/protocol';
 
 import type { Clock } from '../clock.ts';
+import { EpochOver } from '../db/epochs.ts';
 import type { HostLink } from '../hosts/host-link.ts';
+import type { AwayHost } from '../hosts/host-sessions.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
 import type { RunChange, RunChangeStore } from './run-change-store.ts';
 import type { RunStore } from './store.ts';
@@ -13,6 +15,8 @@ interface Options {
   changes: RunChangeStore;
   activeRuns: ActiveRuns;
   clock: Clock;
+  /** Hosts that have been away for so long. */
+  listAway: (forMs: number) => Promise<AwayHost[]>;
   /** How long a host may be away before its runs are lost. */
   lostAfterMs: number;
   /** Told of runs that have changed, after it is stored. */
@@ -28,8 +32,6 @@ const forgottenMessage = 'Its host came back without any trace of it';
 /** Brings what hosts report together with what is stored, so that every run ends, once, and truly. */
 export class RunLifecycle {
   readonly #options: Options;
-  /** Since when a host is away, by `userId hostId`. Hosts of runs that were found at the start count from then. */
-  readonly #awaySince = new Map<string, number>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -37,27 +39,22 @@ export class RunLifecycle {
 
   /** Takes up the runs that had not ended when the server stopped. */
   async load(): Promise<void> {
-    for (const row of await this.#options.store.listActive()) {
+    for (const row of await this.#options.store.listActive())
       this.#options.activeRuns.add(activeRunOf(row, null));
-      this.#awaySince.set(
-        hostKey({ userId: row.device_owner_id, hostId: row.host_id }),
-        this.#options.clock.now(),
-      );
-    }
   }
 
   /** A host says all that it holds; what it should hold and does not has ended. */
   async reconcile(link: HostLink, reports: readonly RunReport[]): Promise<void> {
-    this.#awaySince.delete(hostKey(link));
     const reported = new Set(reports.map((report) => report.run_id));
     await this.report(link, reports);
     // A later connection of the same host knows better what it holds.
     if (!link.isOpen) return;
     const gone = this.#options.activeRuns
       .ofHost(link)
-      .filter((run) => run.connectionId !== link.connectionId && !reported.has(run.runId));
+      .filter((run) => run.epoch !== link.epoch && !reported.has(run.runId));
     await this.#end(
       gone.map((run) => (run.row.status === 'starting' ? notStarted(run) : lost(run, forgottenMessage))),
+      link.epoch,
     );
     this.#repeatStops(link);
   }
@@ -83,7 +80,7 @@ export class RunLifecycle {
       else if (isEnded(report.status)) toForget.push(report.run_id);
     }
     if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
-    await this.#store([...changes.values()]);
+    await this.#store([...changes.values()], link.epoch);
     if (toForget.length > 0) link.send({ type: 'runs_stored', run_ids: toForget });
   }
 
@@ -100,23 +97,28 @@ export class RunLifecycle {
     return !isEnded(status) && this.#options.activeRuns.find(runId)?.stopRequested === true;
   }
 
-  disconnect(link: HostLink): void {
-    this.#awaySince.set(hostKey(link), this.#options.clock.now());
-  }
-
   /** Ends the runs whose host has been away for too long, and those that a host never acknowledged. */
   async sweep(): Promise<void> {
-    const { clock, lostAfterMs, activeRuns } = this.#options;
+    const { clock, lostAfterMs, activeRuns, listAway } = this.#options;
+    if (activeRuns.size === 0) return;
     const limit = clock.now() - lostAfterMs;
-    const overdue = activeRuns.all().filter((run) => {
-      const awaySince = this.#awaySince.get(hostKey({ userId: run.deviceOwnerId, hostId: run.hostId }));
-      return (
-        (awaySince !== undefined && awaySince <= limit) ||
-        (run.row.status === 'starting' && run.row.created_at <= limit)
-      );
+    const away = new Map((await listAway(lostAfterMs)).map((host) => [hostKey(host), host.epoch]));
+    const epochOf = (run: ActiveRun): number | undefined =>
+      away.get(hostKey({ userId: run.deviceOwnerId, hostId: run.hostId }));
+    const isUnheard = ({ row }: ActiveRun): boolean => row.status === 'starting' && row.created_at <= limit;
+    const overdue = activeRuns.all().filter((run) => epochOf(run) !== undefined || isUnheard(run));
+    for (const [epoch, runs] of Map.groupBy(overdue, epochOf)) await this.#endLost(runs, epoch ?? null);
+  }
+
+  /** Unless their host has come back meanwhile. */
+  async #endLost(runs: readonly ActiveRun[], epoch: number | null): Promise<void> {
+    const end = this.#end(
+      runs.map((run) => lost(run, lostMessage)),
+      epoch,
+    );
+    await end.catch((error: unknown) => {
+      if (!(error instanceof EpochOver)) throw error;
     });
-    await this.#end(overdue.map((run) => lost(run, lostMessage)));
-    for (const [host, awaySince] of this.#awaySince) if (awaySince <= limit) this.#awaySince.delete(host);
   }
 
   /** What to do with a report: store it, answer that the run must stop, or nothing, because it is known. */
@@ -124,17 +126,25 @@ export class RunLifecycle {
     const active = this.#options.activeRuns.find(report.run_id);
     if (active !== undefined) {
       if (active.deviceOwnerId !== link.userId || active.hostId !== link.hostId) return 'known';
-      active.connectionId = link.connectionId;
+      active.epoch = link.epoch;
       return active.row.status === report.status || report.status === 'starting' ? 'known' : 'store';
     }
     const isTheirs = row?.device_owner_id === link.userId && row.host_id === link.hostId;
-    if (row?.status === 'lost' && isTheirs) return this.#revive(row, link, report);
+    if (row?.status === 'lost' && isTheirs && this.#mayGoOn(row, report))
+      return this.#revive(row, link, report);
     return isEnded(report.status) ? 'known' : 'stop';
+  }
+
+  /** Not beside a later run of the same project on its device. */
+  #mayGoOn(row: StoredRun, { status }: RunReport): boolean {
+    if (isEnded(status) || row.launch_id !== null) return true;
+    const onDevice = this.#options.activeRuns.onDevice(row.device_id);
+    return !onDevice.some((run) => run.automationId === row.automation_id && run.launchId === null);
   }
 
   /** The host of a lost run has come back, and it knows better. */
   #revive(row: StoredRun, link: HostLink, report: RunReport): 'store' {
-    if (!isEnded(report.status)) this.#options.activeRuns.add(activeRunOf(row, link.connectionId));
+    if (!isEnded(report.status)) this.#options.activeRuns.add(activeRunOf(row, link.epoch));
     return 'store';
   }
 
@@ -147,12 +157,15 @@ export class RunLifecycle {
     if (runIds.length > 0) link.send({ type: 'stop', run_ids: runIds });
   }
 
-  async #end(changes: readonly Omit<RunChange, 'endedAt'>[]): Promise<void> {
-    await this.#store(changes.map((change) => ({ ...change, endedAt: this.#options.clock.now() })));
+  async #end(changes: readonly Omit<RunChange, 'endedAt'>[], epoch: number | null): Promise<void> {
+    await this.#store(
+      changes.map((change) => ({ ...change, endedAt: this.#options.clock.now() })),
+      epoch,
+    );
   }
 
-  async #store(changes: readonly RunChange[]): Promise<void> {
-    const rows = await this.#options.changes.apply(changes);
+  async #store(changes: readonly RunChange[], epoch: number | null): Promise<void> {
+    const rows = await this.#options.changes.apply(changes, epoch);
     for (const row of rows) this.#applyToMemory(row);
     if (rows.length > 0) this.#options.onChange(rows);
   }
@@ -172,7 +185,8 @@ function addChange(changes: Map<string, RunChange>, change: RunChange): void {
   if (earlier === undefined || !isEnded(earlier.status)) changes.set(change.runId, change);
 }
 
-const hostKey = ({ userId, hostId }: { userId: string; hostId: string }): string => `${userId} ${hostId}`;
+const hostKey = ({ userId, hostId }: { userId: string; hostId: string }): string =>
+  `${userId} ${hostId.toLowerCase()}`;
 
 /** What runs or has completed did start, also when its host does not say when. */
 const startOf = ({ status, started_at: startedAt }: RunReport, nowMs: number): number | null =>

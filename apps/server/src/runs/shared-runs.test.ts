@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { SharedPhone, type Caller } from '../devices/testing/shared-phone.ts';
 import { EventReader } from '../testing/event-reader.ts';
 import { recordReport, tell } from '../testing/record-reports.ts';
-import { stringAt } from '../testing/test-server.ts';
+import { stringAt } from '../testing/string-at.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -48,8 +48,7 @@ describe('direct code on the phone of somebody else', () => {
     expect(await tell(phone.host, report)).toEqual([]);
     const { body } = await phone.api('launch')('GET', '/api/v2/automation-project/out-of-steps');
     expect(body['result']).toMatchObject({ out_of_steps_id: report.record_id });
-    phone.host.report(runId, 'completed');
-    await phone.host.heartbeat();
+    await phone.host.end(runId, 'completed');
     expect(await statusOf('launch', runId)).toBe('completed');
     expect(await phone.visibleRuns('owner')).not.toContain(runId);
   });
@@ -143,8 +142,7 @@ describe('a share that has ended', () => {
     await phone.unshare(`devices/${phone.deviceId}`, 'launch');
     expect((await phone.launchDirect('launch')).body).toMatchObject({ code: 'devices_unavailable' });
     expect((await phone.read('launch')).status).toBe(404);
-    phone.host.report(runId, 'completed');
-    await phone.host.heartbeat();
+    await phone.host.end(runId, 'completed');
     expect(await statusOf('launch', runId)).toBe('completed');
   });
 });

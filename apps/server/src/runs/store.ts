@@ -3,19 +3,9 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
+import { textsIn } from '../db/rows.ts';
+import { runLane } from './run-lane.ts';
 import type { StoredRun, StoredRunDetail } from './stored-run.ts';
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  run: StoredRun;
-  run_result: { run_id: string; json: string };
-  launch: Pick<StoredRunDetail, 'project_name' | 'tree' | 'parameters' | 'token_name'> & {
-    id: string;
-    user_id: string;
-    launch_id: string | null;
-  };
-  user: { id: string; name: string };
-};
 
 export interface RunFilter {
   userId: string;
@@ -35,15 +25,15 @@ export interface RunFilter {
   limit: number;
 }
 
-/** All runs that have not ended are fewer than all runs of a user, so no index of users (which `+` keeps out) helps. */
+/** All runs that have not ended are fewer than all runs of a user, so no index of users (which `||` keeps out) helps. */
 const ownedBy = (userId: string, hasEnded?: boolean): RawBuilder<SqlBool> =>
-  hasEnded === false ? sql`+user_id = ${userId}` : sql`user_id = ${userId}`;
+  hasEnded === false ? sql`user_id || '' = ${userId}` : sql`user_id = ${userId}`;
 
 /** The user's own runs, and those of others on phones and of projects that both are shared. */
-function visibleTo({ userId, otherDeviceIds }: RunFilter, hasEnded?: boolean): RawBuilder<SqlBool> {
+function visibleTo(db: Db, { userId, otherDeviceIds }: RunFilter, hasEnded?: boolean): RawBuilder<SqlBool> {
   if (otherDeviceIds.length === 0) return ownedBy(userId, hasEnded);
   return sql`(user_id = ${userId} OR (launch_id IS NULL
-    AND device_id IN (SELECT value FROM json_each(${JSON.stringify(otherDeviceIds)}))
+    AND device_id IN ${textsIn(db, otherDeviceIds)}
     AND automation_id IN (SELECT id FROM project WHERE owner_id = ${userId}
       UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})))`;
 }
@@ -51,13 +41,15 @@ function visibleTo({ userId, otherDeviceIds }: RunFilter, hasEnded?: boolean): R
 export type RunStore = ReturnType<typeof createRunStore>;
 
 /** The history of runs. IDs are UUIDv7, so their order is that of creation. */
-export function createRunStore(database: Db, commits: GroupCommit) {
-  const db = database.withTables<Tables>();
+export function createRunStore(db: Db, commits: GroupCommit) {
   /** By the unique index of launches: a caller's launch ID is one launch. */
   const launchOf = (userId: string, launchId: string) =>
     db.selectFrom('launch').select('id').where('user_id', '=', userId).where('launch_id', '=', launchId);
   const select = (filter: RunFilter, hasEnded?: boolean) => {
-    let query = db.selectFrom('run').selectAll().where(visibleTo(filter, hasEnded));
+    let query = db
+      .selectFrom('run')
+      .selectAll()
+      .where(visibleTo(db, filter, hasEnded));
     if (hasEnded !== undefined) query = query.where('ended_at', hasEnded ? 'is not' : 'is', null);
     if (filter.automationIds !== null) query = query.where('automation_id', 'in', [...filter.automationIds]);
     if (filter.deviceId !== undefined) query = query.where('device_id', '=', filter.deviceId);
@@ -92,11 +84,7 @@ export function createRunStore(database: Db, commits: GroupCommit) {
         .executeTakeFirst(),
 
     listByIds: (ids: readonly string[]): Promise<StoredRun[]> =>
-      db
-        .selectFrom('run')
-        .selectAll()
-        .where('id', 'in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(ids)}))`)
-        .execute(),
+      db.selectFrom('run').selectAll().where('id', 'in', textsIn(db, ids)).execute(),
 
     listActive: (): Promise<StoredRun[]> =>
       db.selectFrom('run').selectAll().where('ended_at', 'is', null).execute(),
@@ -125,11 +113,14 @@ export function createRunStore(database: Db, commits: GroupCommit) {
     },
 
     async requestStop(runIds: readonly string[]): Promise<void> {
-      const json = JSON.stringify(runIds);
-      await commits.write((transaction) =>
-        sql`UPDATE run SET stop_requested = 1 WHERE id IN (SELECT value FROM json_each(${json}))`.execute(
-          transaction,
-        ),
+      await commits.write(
+        (transaction) =>
+          transaction
+            .updateTable('run')
+            .set({ stop_requested: 1 })
+            .where('id', 'in', textsIn(transaction, runIds))
+            .execute(),
+        runLane,
       );
     },
   };

@@ -1,42 +1,29 @@
 import type { Run, RunDetail, RunOutcome, RunStatus } from '@phalanx/protocol';
 
+import type { Row } from '../db/tables.ts';
+
 /** A run as it is stored. */
-export interface StoredRun {
-  /** UUIDv7, so the order of IDs is that of creation. */
-  id: string;
-  /** The service's own ID of the launch. */
-  launch: string;
-  user_id: string;
-  device_id: string;
-  /** Whose host runs it; the launcher may be somebody else. */
-  device_owner_id: string;
-  host_id: string;
-  automation_id: string;
-  /** The caller's launch ID; null for a project. */
-  launch_id: string | null;
-  status: RunStatus;
-  stop_requested: number;
-  error_code: string | null;
-  error_message: string | null;
-  error_stack: string | null;
-  /** Where it says more than the status. */
-  outcome: RunOutcome | null;
-  /** Of a project: the newest commit, and whether there were changes since. */
-  commit: string | null;
-  dirty: number | null;
-  created_at: number;
-  started_at: number | null;
-  ended_at: number | null;
-}
+export type StoredRun = Row<'run'>;
+
+export const runColumns = [
+  ...([
+    'id',
+    'launch',
+    'user_id',
+    'device_id',
+    'device_owner_id',
+    'host_id',
+    'automation_id',
+    'launch_id',
+  ] as const),
+  ...(['status', 'stop_requested', 'error_code', 'error_message', 'error_stack', 'outcome'] as const),
+  ...(['commit', 'dirty', 'created_at', 'started_at', 'ended_at'] as const),
+] satisfies readonly (keyof StoredRun)[];
 
 /** A run with what is stored beside it. */
-export interface StoredRunDetail extends StoredRun {
-  project_name: string | null;
-  tree: string | null;
-  /** JSON of `{automation_parameters, job_variables}`. */
-  parameters: string | null;
+export interface StoredRunDetail
+  extends StoredRun, Pick<Row<'launch'>, 'project_name' | 'tree' | 'parameters' | 'token_name'> {
   user_name: string | null;
-  token_name: string | null;
   /** JSON. */
   result: string | null;
 }

@@ -11,6 +11,8 @@ import {
 import { Compile } from 'typebox/compile';
 import { WebSocket } from 'ws';
 
+import { answerTo } from './phone-answers.ts';
+
 const serverMessage = Compile(ServerMessage);
 
 type MessageOf<Type extends ServerMessage['type']> = Extract<ServerMessage, { type: Type }>;
@@ -25,8 +27,8 @@ export interface TestHostOptions {
   hostId?: string;
   launchHabit?: LaunchHabit;
   stopHabit?: 'confirm' | 'silent';
-  /** `fail`: what is asked for is answered with a failure, at once. */
-  requestHabit?: 'fail' | 'silent';
+  /** `answer`: what is asked for is there, or done, at once. */
+  requestHabit?: 'answer' | 'silent';
 }
 
 interface Waiter {
@@ -60,7 +62,7 @@ export class TestHost {
   readonly hostId: string;
   launchHabit: LaunchHabit;
   stopHabit: 'confirm' | 'silent';
-  requestHabit: 'fail' | 'silent';
+  requestHabit: 'answer' | 'silent';
   devices: DeviceReport[];
   /** Every message of every connection, in order. */
   readonly received: ServerMessage[] = [];
@@ -204,6 +206,12 @@ export class TestHost {
     this.send({ type: 'runs', runs: [report] });
   }
 
+  /** Tells the end of a run, and resolves when it is stored: beside PostgreSQL, later messages may be answered before. */
+  async end(...report: Parameters<TestHost['report']>): Promise<void> {
+    this.report(...report);
+    while (this.runs.has(report[0])) await this.waitFor('runs_stored');
+  }
+
   /** Adds entries to a run's buffer, without sending them. */
   buffer(runId: string, entries: readonly WireLogEntry[]): void {
     const buffer = this.logBuffers.get(runId) ?? { entries: [], firstSeq: 1 };
@@ -257,10 +265,8 @@ export class TestHost {
     if (message.type === 'stop' && this.stopHabit === 'confirm') this.#answerStop(message.run_ids);
     if (message.type === 'runs_stored') for (const id of message.run_ids) this.runs.delete(id);
     if (message.type === 'logs_stored') this.#forgetLogs(message.run_id, message.seq);
-    if ('request_id' in message && this.requestHabit === 'fail') {
-      const { request_id } = message;
-      this.send({ type: 'request_failed', request_id, message: 'this phone can do nothing' });
-    }
+    if ('request_id' in message && this.requestHabit === 'answer')
+      this.sendRaw(Buffer.from(answerTo(message)));
   }
 
   #answerLaunch(runId: string): void {

@@ -10,7 +10,9 @@ import { startServer, type ServerApp, type ServerOverrides } from '../app.ts';
 import { parseServerConfig } from '../config.ts';
 import { createApiCaller, type ApiCaller, type ApiReply, type ApiRequest } from './api-caller.ts';
 import { TestClock } from './test-clock.ts';
+import { databaseSettings, defaultEngine, dropDatabase, type Engine } from './test-database.ts';
 import { TestHost, type TestHostOptions } from './test-host.ts';
+import { stringAt } from './string-at.ts';
 
 export const adminToken = 'administrator-token-of-the-tests-0123456789';
 
@@ -22,17 +24,21 @@ interface TestServerOptions extends Omit<ServerOverrides, 'clock'> {
   settings?: Record<string, string>;
   /** A fresh folder unless it is given. */
   dataDir?: string;
+  /** That of this run of the tests unless it is given. */
+  engine?: Engine;
 }
 
 /** The service in this process, on a port of its own and in a fresh folder. */
 export class TestServer {
   readonly dataDir: string;
+  readonly engine: Engine;
   readonly clock = new TestClock();
   readonly #options: TestServerOptions;
   #app: ServerApp | undefined;
 
   private constructor(dataDir: string, options: TestServerOptions) {
     this.dataDir = dataDir;
+    this.engine = options.engine ?? defaultEngine;
     this.#options = options;
   }
 
@@ -60,7 +66,7 @@ export class TestServer {
   }
 
   async open(): Promise<void> {
-    const { settings, dataDir: _given, ...overrides } = this.#options;
+    const { settings, dataDir: _given, engine: _engine, ...overrides } = this.#options;
     const config = parseServerConfig({
       PHALANX_LISTEN: '127.0.0.1:0',
       PHALANX_DATA_DIR: this.dataDir,
@@ -68,6 +74,7 @@ export class TestServer {
       PHALANX_LOG_LEVEL: 'silent',
       // Tests have one phone, and seldom end what runs there.
       PHALANX_MAX_RUNS_PER_DEVICE: '1000',
+      ...(await databaseSettings(this.dataDir, this.engine)),
       ...settings,
     });
     this.#app = await startServer(config, { clock: this.clock, ...overrides });
@@ -86,6 +93,7 @@ export class TestServer {
 
   async dispose(): Promise<void> {
     await this.close();
+    await dropDatabase(this.dataDir, this.engine);
     await rm(this.dataDir, { recursive: true, force: true });
   }
 
@@ -190,12 +198,6 @@ export class TestServer {
     const { secret } = await this.createToken({ user_id: userId, scopes });
     return { userId, token: secret, api: (...args) => createApiCaller(this.url, secret)(...args) };
   }
-}
-
-export function stringAt(value: unknown, key: string): string {
-  const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
-  if (typeof found !== 'string') throw new Error(`no ${key} in ${JSON.stringify(value)}`);
-  return found;
 }
 
 export function numberAt(value: unknown, key: string): number {

@@ -32,9 +32,9 @@ function screenActions(
   };
   return {
     // No `await` before the call, so that a failure's stack begins at the caller's line.
-    screenContent: () =>
+    screenContent: ({ signal } = {}) =>
       bridge
-        .call('screen.content', {})
+        .call('screen.content', {}, signal)
         .then(({ root, treeId }) => rememberTree(createAndroidNode(root, touch), treeId)),
     windows: () =>
       bridge.call('screen.windows', {}).then((windows) =>
@@ -44,7 +44,10 @@ function screenActions(
           root: createAndroidNode(root, touch),
         })),
       ),
-    screenshot: (options) => bridge.call('screen.screenshot', presetOf(options)),
+    screenshot: (wanted) => {
+      const { signal, ...options } = presetOf(wanted);
+      return bridge.call('screen.screenshot', options, signal);
+    },
   };
 }
 
@@ -116,7 +119,7 @@ function appActions(bridge: AgentBridge): Pick<Actions, 'launchApp' | 'openLink'
   return {
     openLink: async (url, packageName) =>
       bridge.call('app.openLink', { url: String(url), ...(packageName !== undefined && { packageName }) }),
-    launchApp: (packageName) => bridge.call('app.launch', { packageName }),
+    launchApp: (packageName, { signal } = {}) => bridge.call('app.launch', { packageName }, signal),
     stopApp: (packageName) => bridge.call('app.stop', { packageName }),
     currentApp: () => bridge.call('app.current', {}),
   };

@@ -2,8 +2,8 @@ import type { AgentBridge } from './agent-bridge.ts';
 import { createUuid } from './uuid.ts';
 
 export function createApps(bridge: AgentBridge, files: Pick<AgentFiles, 'write' | 'delete'>): AgentApps {
-  const install = (path: string, { grantPermissions = false }: InstallOptions): Promise<void> =>
-    bridge.call('app.install', { path, grantPermissions });
+  const install = (path: string, { grantPermissions = false, signal }: InstallOptions): Promise<void> =>
+    bridge.call('app.install', { path, grantPermissions }, signal);
   const setPermission = (packageName: string, permission: string, isGranted: boolean): Promise<void> =>
     bridge.call('app.setPermission', { packageName, permission, isGranted });
   return {

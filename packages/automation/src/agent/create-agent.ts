@@ -30,8 +30,8 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
     },
     apps: createApps(bridge, files),
     files,
-    shell: (command, { timeoutMs = defaultShellMs } = {}) =>
-      bridge.call('phone.shell', { command: String(command), timeoutMs }),
+    shell: (command, { timeoutMs = defaultShellMs, signal } = {}) =>
+      bridge.call('phone.shell', { command: String(command), timeoutMs }, signal),
     info: { device: () => bridge.call('device.info', {}) },
     utils: { outOfSteps, debug },
   };

@@ -13,39 +13,42 @@ export function createPointer(bridge: AgentBridge): Pointer {
   return {
     tap: async (x, y) => bridge.call('input.tap', pointOf(x, y)),
     doubleTap: async (x, y) => bridge.call('input.doubleTap', pointOf(x, y)),
-    longPress: async (x, y, durationMs = defaultHoldMs) =>
-      bridge.call('input.longPress', { ...pointOf(x, y), durationMs: whole('durationMs', durationMs) }),
+    // oxlint-disable-next-line max-params -- the published signature of the agent API, and its options
+    longPress: async (x, y, durationMs = defaultHoldMs, { signal } = {}) =>
+      bridge.call(
+        'input.longPress',
+        { ...pointOf(x, y), durationMs: whole('durationMs', durationMs) },
+        signal,
+      ),
     // oxlint-disable-next-line max-params -- the published signature of the agent API
-    swipe: async (fromX, fromY, toX, toY, durationMs = defaultSwipeMs) =>
-      bridge.call('input.swipe', {
-        fromX: whole('fromX', fromX),
-        fromY: whole('fromY', fromY),
-        toX: whole('toX', toX),
-        toY: whole('toY', toY),
-        durationMs: whole('durationMs', durationMs),
-      }),
+    swipe: async (fromX, fromY, toX, toY, durationMs = defaultSwipeMs, { signal } = {}) =>
+      bridge.call('input.swipe', wayOf({ fromX, fromY, toX, toY, durationMs }), signal),
     // oxlint-disable-next-line max-params -- the same as of `swipe`
-    drag: async (fromX, fromY, toX, toY, durationMs = defaultDragMs) =>
-      bridge.call('input.drag', {
-        fromX: whole('fromX', fromX),
-        fromY: whole('fromY', fromY),
-        toX: whole('toX', toX),
-        toY: whole('toY', toY),
-        durationMs: whole('durationMs', durationMs),
-      }),
+    drag: async (fromX, fromY, toX, toY, durationMs = defaultDragMs, { signal } = {}) =>
+      bridge.call('input.drag', wayOf({ fromX, fromY, toX, toY, durationMs }), signal),
     // oxlint-disable-next-line max-params -- a point and two distances
-    pinch: async (x, y, fromDistance, toDistance, durationMs = defaultPinchMs) => {
+    pinch: async (x, y, fromDistance, toDistance, durationMs = defaultPinchMs, { signal } = {}) => {
       const way = (side: number): { fromX: number; fromY: number; toX: number; toY: number } => ({
         fromX: whole('x', x),
         fromY: Math.max(0, whole('fromDistance', y + (side * fromDistance) / 2)),
         toX: whole('x', x),
         toY: Math.max(0, whole('toDistance', y + (side * toDistance) / 2)),
       });
-      return bridge.call('input.fingers', {
-        ways: [way(-1), way(1)],
-        durationMs: whole('durationMs', durationMs),
-      });
+      const order = { ways: [way(-1), way(1)], durationMs: whole('durationMs', durationMs) };
+      return bridge.call('input.fingers', order, signal);
     },
+  };
+}
+
+type Way = Record<'fromX' | 'fromY' | 'toX' | 'toY' | 'durationMs', number>;
+
+function wayOf({ fromX, fromY, toX, toY, durationMs }: Way): Way {
+  return {
+    fromX: whole('fromX', fromX),
+    fromY: whole('fromY', fromY),
+    toX: whole('toX', toX),
+    toY: whole('toY', toY),
+    durationMs: whole('durationMs', durationMs),
   };
 }
 

@@ -26,7 +26,7 @@ const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
 export function scrollAim(
   { swipe }: Pick<WaitParts, 'swipe'>,
   target: string | RegExp | NodeConditions,
-  { direction = 'down', within }: ScrollOptions,
+  { direction = 'down', within, signal }: ScrollOptions,
 ): Aim<AndroidNode | undefined> {
   if (!Object.hasOwn(ways, direction))
     throw new TypeError(`scrollTo goes ${Object.keys(ways).join(', ')}, but not ${String(direction)}.`);
@@ -52,7 +52,9 @@ export function scrollAim(
       vainSwipes = look === lookBefore ? vainSwipes + 1 : 0;
       lookBefore = look;
       if (vainSwipes >= vainSwipesAtEnd) return undefined;
-      await swipe(...swipeWithin(list.boundsInScreen, direction), swipeMs);
+      await swipe(...swipeWithin(list.boundsInScreen, direction), swipeMs, {
+        signal: signal ?? null,
+      });
       rest.disturb();
       return undefined;
     },

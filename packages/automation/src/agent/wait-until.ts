@@ -7,7 +7,7 @@ const defaultTimeoutMs = 30_000;
 const defaultIntervalMs = 250;
 
 export interface WaitParts {
-  read: () => Promise<AndroidNode>;
+  read: (options: ActionOptions) => Promise<AndroidNode>;
   swipe: AgentActions['swipe'];
   sleep: (durationMs: number) => Promise<void>;
   now: () => number;
@@ -45,7 +45,9 @@ async function lookUntil<T>(
   for (let lookBeganAtMs = 0; ;) {
     lookBeganAtMs = chargedMs;
     const beganAt = parts.now();
-    const screen = await parts.read().catch((reason: unknown) => story.readFailed(reason));
+    const screen = await parts
+      .read({ signal: signal ?? null })
+      .catch((reason: unknown) => story.readFailed(reason));
     // Whoever aborts a wait wants nothing more done to the phone either.
     signal?.throwIfAborted();
     chargedMs += Math.min(parts.now() - beganAt, maxChargedReadMs);

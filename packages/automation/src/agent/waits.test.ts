@@ -194,9 +194,9 @@ describe('scrolling to a node', () => {
     const { waits, swipes } = longList();
     const node = await waits.scrollTo((f) => f.hasText('Row 42'));
     expect((await waits.waitForText('Row 42')).boundsInScreen).toEqual(node.boundsInScreen);
-    expect(swipes[0]).toEqual([300, 700, 300, 300, 600]);
+    expect(swipes[0]?.slice(0, 5)).toEqual([300, 700, 300, 300, 600]);
     await waits.scrollTo(/^Row 3$/, { direction: 'up', within: (f) => f.isScrollable() });
-    expect(swipes.at(-1)).toEqual([300, 300, 300, 700, 600]);
+    expect(swipes.at(-1)?.slice(0, 5)).toEqual([300, 300, 300, 700, 600]);
   });
 
   it('tells at the end of the list that it is the end', async () => {

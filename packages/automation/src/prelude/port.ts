@@ -29,6 +29,7 @@ export interface PortOrders {
   timer: { id: number; delayMs: number; keepsAlive: boolean };
   clearTimer: { id: number };
   call: { id: number; name: string; params: unknown };
+  cancelCall: { id: number };
   fetch: FetchOrder;
   abortFetch: { id: number };
   /** Answered by that many random bytes, as a string of bytes. */

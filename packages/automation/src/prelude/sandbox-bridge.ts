@@ -5,7 +5,7 @@ import type { Port } from './port.ts';
 
 interface Waiting {
   resolve: (value: never) => void;
-  reject: (error: Error) => void;
+  reject: (reason: unknown) => void;
   error: AgentError;
 }
 
@@ -17,13 +17,21 @@ export function createSandboxBridge(port: Port) {
   let lastId = 0;
   const bridge: AgentBridge = {
     // Without an executor function, which would stand in the stack.
-    async call(name, params) {
+    async call(name, params, signal) {
+      signal?.throwIfAborted();
       const id = ++lastId;
       const refused = port.ask('call', { id, name, params });
       if (refused !== undefined) throw new RangeError(String(refused));
       const { promise, resolve, reject } = Promise.withResolvers<never>();
       waiting.set(id, { resolve, reject, error: new AgentError() });
-      return promise;
+      if (signal === undefined || signal === null) return promise;
+      const cancel = (): void => {
+        waiting.delete(id);
+        port.ask('cancelCall', { id });
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', cancel);
+      return promise.finally(() => signal.removeEventListener('abort', cancel));
     },
   };
 

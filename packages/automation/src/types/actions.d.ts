@@ -7,8 +7,11 @@
  * console.log(screen.packageName, screen.getAllNodes().length);
  */
 interface AgentActions extends AgentWaits {
-  /** Reads the screen: the root node of the active window, with all nodes below it. */
-  screenContent(): Promise<AndroidNode>;
+  /**
+   * Reads the screen: the root node of the active window, with all nodes below it. What the project hides in its
+   * `masks.json` has no texts, and is black in pictures: see the reference, "Masks".
+   */
+  screenContent(options?: ActionOptions): Promise<AndroidNode>;
   /**
    * All windows on the screen, the front one first: dialogs, the keyboard, the app, bars and overlays. Slower than
    * `screenContent`; while the phone is on the slower way, the active window alone.
@@ -24,19 +27,40 @@ interface AgentActions extends AgentWaits {
   tap(x: number, y: number): Promise<void>;
   doubleTap(x: number, y: number): Promise<void>;
   /** Presses and holds. Default: 1,000 ms; at most 60,000. */
-  longPress(x: number, y: number, durationMs?: number): Promise<void>;
+  longPress(x: number, y: number, durationMs?: number, options?: ActionOptions): Promise<void>;
   /** The same as `longPress`. */
-  hold(x: number, y: number, durationMs?: number): Promise<void>;
+  hold(x: number, y: number, durationMs?: number, options?: ActionOptions): Promise<void>;
   /** Moves one finger from one point to another. Default: in 300 ms; at most 60,000. */
-  swipe(fromX: number, fromY: number, toX: number, toY: number, durationMs?: number): Promise<void>;
+  swipe(
+    fromX: number,
+    fromY: number,
+    toX: number,
+    toY: number,
+    durationMs?: number,
+    options?: ActionOptions,
+  ): Promise<void>;
 
   /** Takes what is at the first point to the second: holds it, moves, lets go. Default: in 500 ms; at most 60,000. */
-  drag(fromX: number, fromY: number, toX: number, toY: number, durationMs?: number): Promise<void>;
+  drag(
+    fromX: number,
+    fromY: number,
+    toX: number,
+    toY: number,
+    durationMs?: number,
+    options?: ActionOptions,
+  ): Promise<void>;
   /**
    * Two fingers around a point, from one distance of each other to another: apart to zoom in, together to zoom out.
    * Default: in 400 ms; at most 60,000. Rejects with `input_refused` while the phone is on the slower way.
    */
-  pinch(x: number, y: number, fromDistance: number, toDistance: number, durationMs?: number): Promise<void>;
+  pinch(
+    x: number,
+    y: number,
+    fromDistance: number,
+    toDistance: number,
+    durationMs?: number,
+    options?: ActionOptions,
+  ): Promise<void>;
 
   /**
    * Types into the focused field, after what is there: text of any script, of up to 10,000 characters. Rejects with
@@ -108,7 +132,7 @@ interface AgentActions extends AgentWaits {
   notifications(): Promise<void>;
 
   /** Starts an app by its package name, such as `com.android.settings`. */
-  launchApp(packageName: string): Promise<void>;
+  launchApp(packageName: string, options?: ActionOptions): Promise<void>;
   /** Opens an address, such as `https://…` or a deep link, in whatever app takes it, or in the named one. */
   openLink(url: string, packageName?: string): Promise<void>;
   /** Force-stops an app. */
@@ -118,6 +142,22 @@ interface AgentActions extends AgentWaits {
 
   /** Does nothing for so long. */
   sleep(durationMs: number): Promise<void>;
+}
+
+/**
+ * How long an action is wanted.
+ *
+ * @example
+ * // Whichever comes first; the press does not keep the phone from what comes next.
+ * await agent.actions.hold(540, 1200, 30_000, { signal: AbortSignal.timeout(500) }).catch(() => console.log('let go'));
+ * await agent.actions.back();
+ */
+interface ActionOptions {
+  /**
+   * Gives the action up when it aborts: the call rejects at once with the signal's `reason`, and the phone is free for the
+   * next one. What Android has already begun, such as a press or the start of an app, it may bring to its end.
+   */
+  signal?: AbortSignal | null;
 }
 
 interface AndroidWindow {
@@ -137,7 +177,7 @@ interface PhoneNotification {
   text: string | null;
 }
 
-interface ScreenshotOptions {
+interface ScreenshotOptions extends ActionOptions {
   /** Default `jpeg`. */
   format?: 'jpeg' | 'png';
   /** JPEG quality, 1 to 100. Default 80. */

@@ -100,7 +100,7 @@ declare class AgentError extends Error {
   readonly code: string;
 }
 
-interface ShellOptions {
+interface ShellOptions extends ActionOptions {
   /** The command is ended after it, and the call rejects with `call_timed_out`. Default 30,000; at most 300,000. */
   timeoutMs?: number;
 }

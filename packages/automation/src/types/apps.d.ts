@@ -27,7 +27,7 @@ interface AgentApps {
   revokePermission(packageName: string, permission: string): Promise<void>;
 }
 
-interface InstallOptions {
+interface InstallOptions extends ActionOptions {
   /** Grants every permission that the app asks for. Default false; some makers refuse it. */
   grantPermissions?: boolean;
 }

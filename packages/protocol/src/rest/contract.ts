@@ -79,8 +79,10 @@ export const ErrorBody = Type.Object(
   { title: 'Error' },
 );
 
-/** A plain object; JSON arrays and `null` are not objects. */
-export const JsonObject = Type.Record(Type.String(), Type.Unknown());
+/** A plain object; JSON arrays and `null` are not objects. The pattern fits every key: TypeBox's own leaves out line breaks. */
+export const jsonObject = (options: { examples?: Record<string, unknown>[] } = {}) =>
+  Type.Record(Type.String({ pattern: '^' }), Type.Unknown(), options);
+export const JsonObject = jsonObject();
 
 /** Always true; its type is wider, because a handler's literal is inferred as `boolean`. */
 export const success = Type.Unsafe<boolean>(Type.Literal(true));

@@ -36,7 +36,7 @@ export const deviceControlRoutes = {
     body: PhoneInput,
     bodyExample: { type: 'tap', x: 540, y: 1200 },
     responses: { 200: SuccessMessage },
-    errors: ['device_not_found', 'device_leased', 'host_asked_in_vain'],
+    errors: ['device_not_found', 'device_leased', 'device_offline', 'host_asked_in_vain'],
   },
   lease: {
     method: 'POST',

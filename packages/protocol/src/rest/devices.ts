@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox';
 import { DeviceState } from '../device-states.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { PhoneHealth } from '../phone-health.ts';
-import { success, type RouteContract } from './contract.ts';
+import { JsonObject, success, type RouteContract } from './contract.ts';
 import { pageOf, idPageQuery } from './page.ts';
 import { DeviceRole, UserName } from './shares.ts';
 
@@ -73,7 +73,7 @@ export const DeviceScreen = Type.Object({
     {
       packageName: Type.String(),
       source: Type.String(),
-      root: Type.Record(Type.String(), Type.Unknown()),
+      root: JsonObject,
     },
     { description: 'The accessibility tree, in the form of `uiUrl` of a record' },
   ),
@@ -141,7 +141,7 @@ export const deviceRoutes = {
       ),
     }),
     responses: { 200: Type.Object({ success, screen: DeviceScreen }), 304: [] },
-    errors: ['device_not_found', 'screen_failed'],
+    errors: ['device_not_found', 'device_offline', 'screen_failed'],
   },
   history: {
     method: 'GET',
@@ -149,11 +149,12 @@ export const deviceRoutes = {
     operationId: 'deviceHistory',
     tag: 'Devices',
     summary: 'Read how a phone is, what it went through, and what its host did to mend it',
-    description: 'Since its host began, at most 200 events. The host is asked: it has to be connected.',
+    description:
+      'The last 200 events, also those from before a restart of its host, which keeps them and is asked: it has to be connected.',
     scope: 'read',
     params,
     responses: { 200: Type.Object({ success, health: PhoneHealth }) },
-    errors: ['device_not_found', 'host_asked_in_vain'],
+    errors: ['device_not_found', 'device_offline', 'host_asked_in_vain'],
   },
   screenshot: {
     method: 'GET',
@@ -164,6 +165,6 @@ export const deviceRoutes = {
     scope: 'read',
     params,
     responses: { 200: ['image/jpeg'] },
-    errors: ['device_not_found', 'screenshot_failed'],
+    errors: ['device_not_found', 'device_offline', 'screenshot_failed'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -1,14 +1,12 @@
 import { Type, type Static } from 'typebox';
 
 import { Id, Uuid } from '../ids.ts';
-import { ErrorBody, success, type RouteContract } from './contract.ts';
+import { ErrorBody, jsonObject, success, type RouteContract } from './contract.ts';
 
 const command = Type.Union([Type.Literal('start'), Type.Literal('stop')]);
 const inputs = {
-  automationParameters: Type.Optional(
-    Type.Record(Type.String(), Type.Unknown(), { examples: [{ greeting: 'Hello' }] }),
-  ),
-  jobVariables: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { examples: [{ job: 'nightly' }] })),
+  automationParameters: Type.Optional(jsonObject({ examples: [{ greeting: 'Hello' }] })),
+  jobVariables: Type.Optional(jsonObject({ examples: [{ job: 'nightly' }] })),
 };
 
 const nullable = <T extends ReturnType<typeof Type.String>>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -79,6 +77,7 @@ export const launchRoutes = {
       'compiler_unavailable',
       'invalid_parameters',
       'invalid_parameter_schema',
+      'invalid_masks',
       'invalid_tsconfig',
       'launch_not_acknowledged',
       'stop_not_confirmed',

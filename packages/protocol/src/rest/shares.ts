@@ -34,7 +34,7 @@ export const Host = Type.Object(
     name: Type.String(),
     connected: Type.Boolean(),
     since: Type.Union([EpochMs, Type.Null()], {
-      description: 'When it connected, or when its connection ended; null: before the service started',
+      description: 'When it connected, or when its connection ended; null: that is not known',
     }),
     devices: Type.Object({ total: Type.Integer(), ready: Type.Integer() }),
     role: DeviceRole,

@@ -35,9 +35,9 @@ export const UsageRow = Type.Object(
     }),
     most: Type.Integer({ description: 'What may be used' }),
     unit: Type.Enum(['count', 'bytes']),
-    per: Type.Enum(['user', 'device', 'host', 'token', 'minute'], {
+    per: Type.Enum(['user', 'device', 'host', 'minute'], {
       description:
-        'Whose number it is; `minute`: of the hosts of the user together. Of a `host`, a `token` and a `minute`, `most` may come at once, and again every minute',
+        'Whose number it is; `minute`: of the user, or of the hosts of the user, together. Of a `host` and a `minute`, `most` may come at once, and again every minute',
     }),
     setting: Type.String({
       description: 'What the operator sets',

@@ -171,6 +171,12 @@ export class Android implements SystemHost {
     return this.#boot.isUserUnlocked || app?.isHome === true ? app : undefined;
   }
 
+  /** The package manager's part stands in `packages`. What the phone came with keeps its own screens. */
+  addApp(app: App): void {
+    if (!this.#apps.has(app.packageName)) this.#apps.set(app.packageName, app);
+    this.redraw();
+  }
+
   listApps(): App[] {
     return [...this.#apps.values()].filter((app) => this.packages.find(app.packageName));
   }

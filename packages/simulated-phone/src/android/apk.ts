@@ -1,11 +1,14 @@
 import { inflateRawSync } from 'node:zlib';
-import { findManifestAttributes } from './binary-xml.ts';
+import { readManifestContent } from './binary-xml.ts';
 
 export interface ApkManifest {
   readonly packageName: string;
   readonly versionCode: number;
   readonly versionName: string;
   readonly minSdkVersion: number;
+  /** Class names of the activities that a home screen shows; those of the package's own have a leading dot. */
+  readonly launchers: readonly string[];
+  readonly permissions: readonly string[];
 }
 
 const signature = { end: 0x06054b50, centralEntry: 0x02014b50, localEntry: 0x04034b50 } as const;
@@ -45,18 +48,24 @@ function findZipEntry(zip: Buffer, name: string): Buffer | undefined {
   return undefined;
 }
 
+const shortName = (packageName: string, name: string): string =>
+  name.startsWith(`${packageName}.`) ? name.slice(packageName.length) : name;
+
 /** What the package manager needs of an APK; undefined for anything that is none. */
 export function findApkManifest(apk: Buffer): ApkManifest | undefined {
   try {
     const xml = findZipEntry(apk, 'AndroidManifest.xml');
-    const attributes = xml && findManifestAttributes(xml);
-    const packageName = attributes?.get('package');
-    if (!attributes || packageName === undefined || !/^[\w.]+$/.test(packageName)) return undefined;
+    if (!xml) return undefined;
+    const { attributes, launchers, permissions } = readManifestContent(xml);
+    const packageName = attributes.get('package') ?? '';
+    if (!/^[\w.]+$/.test(packageName)) return undefined;
     return {
       packageName,
       versionCode: Number(attributes.get('versionCode') ?? 0),
       versionName: attributes.get('versionName') ?? '',
       minSdkVersion: Number(attributes.get('minSdkVersion') ?? 1),
+      launchers: launchers.map((name) => shortName(packageName, name)),
+      permissions,
     };
   } catch {
     // Offsets that point outside, or data that does not inflate: not an APK.

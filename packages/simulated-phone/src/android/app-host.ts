@@ -1,5 +1,6 @@
 import type { App, AppHost } from '../apps/app.ts';
 import type { Activity } from './activity-stack.ts';
+import type { FileSystem } from './file-system.ts';
 import type { Identity } from './identity.ts';
 import type { SystemHost } from './system-host.ts';
 import type { Timers } from './timers.ts';
@@ -7,6 +8,7 @@ import type { Timers } from './timers.ts';
 /** What stands behind apps: the system, and what runs them. */
 interface AppSystem extends SystemHost {
   readonly identity: Identity;
+  readonly files: Pick<FileSystem, 'storage'>;
   /** Timers of apps, by package name. */
   readonly timers: Timers;
   listApps(): readonly App[];
@@ -19,6 +21,7 @@ export function createAppHost(android: AppSystem, app: App): AppHost {
   const findActivity = (): Activity | undefined => android.stack.find(app.packageName)?.activities.at(-1);
   return {
     phone: android.identity,
+    storage: () => android.files.storage,
     open: (activity) => void android.startActivity(app.packageName, activity),
     finish: () => android.finishTop(),
     showDialog: (dialog) => {

@@ -1,7 +1,7 @@
 const chunk = { stringPool: 0x0001, startElement: 0x0102 } as const;
 const utf8Flag = 0x100;
 const typeString = 3;
-const wanted = new Set(['manifest', 'uses-sdk']);
+const launcherCategory = 'android.intent.category.LAUNCHER';
 
 /** A length in one or two bytes, as UTF-8 pools hold it. Returns the length and where it ends. */
 function readShortLength(pool: Buffer, offset: number): [length: number, end: number] {
@@ -43,9 +43,19 @@ function readAttributes(element: Buffer, strings: readonly string[]): [name: str
   });
 }
 
-/** The attributes of `manifest` and `uses-sdk` in Android's compiled XML. Throws RangeError on a broken one. */
-export function findManifestAttributes(xml: Buffer): Map<string, string> {
-  const attributes = new Map<string, string>();
+/** What a package manager takes from a manifest, as it stands there. */
+export interface ManifestContent {
+  /** Of `manifest` and `uses-sdk`. */
+  readonly attributes: ReadonlyMap<string, string>;
+  /** Class names of the activities that a home screen shows. */
+  readonly launchers: readonly string[];
+  readonly permissions: readonly string[];
+}
+
+/** Tag and attributes of each element, in their order. Throws RangeError on a broken document. */
+function* elementsOf(
+  xml: Buffer,
+): Generator<readonly [tag: string, attributes: ReadonlyMap<string, string>]> {
   let strings: string[] = [];
   let offset = xml.readUInt16LE(2);
   while (offset + 8 <= xml.length) {
@@ -54,10 +64,25 @@ export function findManifestAttributes(xml: Buffer): Map<string, string> {
     if (sizeBytes < 8) break;
     const body = xml.subarray(offset, offset + sizeBytes);
     if (type === chunk.stringPool) strings = readStringPool(body);
-    if (type === chunk.startElement && wanted.has(strings[body.readUInt32LE(20)] ?? '')) {
-      for (const [name, value] of readAttributes(body, strings)) attributes.set(name, value);
-    }
+    if (type === chunk.startElement)
+      yield [strings[body.readUInt32LE(20)] ?? '', new Map(readAttributes(body, strings))];
     offset += sizeBytes;
   }
-  return attributes;
+}
+
+/** Reads Android's compiled XML. Throws RangeError on a broken one. */
+export function readManifestContent(xml: Buffer): ManifestContent {
+  const attributes = new Map<string, string>();
+  const launchers = new Set<string>();
+  const permissions: string[] = [];
+  let activity = '';
+  for (const [tag, given] of elementsOf(xml)) {
+    const name = given.get('name') ?? '';
+    if (tag === 'manifest' || tag === 'uses-sdk')
+      for (const [key, value] of given) attributes.set(key, value);
+    if (tag === 'uses-permission') permissions.push(name);
+    if (tag === 'activity' || tag === 'activity-alias') activity = name;
+    if (tag === 'category' && name === launcherCategory) launchers.add(activity);
+  }
+  return { attributes, launchers: [...launchers], permissions };
 }

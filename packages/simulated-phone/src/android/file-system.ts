@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type { Boot } from './boot.ts';
 import { type FileStat, FileSystemError, type SyncFiles, type Upload } from '../adb/sync-files.ts';
+import { type FileStore, MemoryStore } from './file-store.ts';
 
 const directoryMode = 0o040771;
 const regularMode = 0o100000;
@@ -9,27 +10,39 @@ const writableRoots = ['/data/local/tmp', '/sdcard'];
 /** Other names of the shared storage. */
 const sharedStorage = /^\/(?:storage\/emulated\/0|storage\/self\/primary|mnt\/sdcard)(?=\/|$)/;
 
-interface StoredFile {
-  readonly content: Buffer;
-  readonly mode: number;
-  readonly modifiedSeconds: number;
-}
+/** What Android and its apps take of the storage. */
+const systemBytes = 44e9;
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);
 const isInside = (path: string, root: string) => path === root || path.startsWith(`${root}/`);
 
-/** The phone's files, in memory. Only /sdcard and /data/local/tmp can be written, as for adb's user. */
+/** The phone's files. Only /sdcard and /data/local/tmp can be written, as for adb's user. */
 export class FileSystem implements SyncFiles {
-  readonly #files = new Map<string, StoredFile>();
-  readonly #directories = new Set(['/', '/data', '/data/local', '/system', '/system/bin', ...writableRoots]);
+  #store: FileStore = new MemoryStore([
+    '/',
+    '/data',
+    '/data/local',
+    '/system',
+    '/system/bin',
+    ...writableRoots,
+  ]);
   readonly #capacityBytes: number;
   readonly #findBoot: () => Boot;
-  #usedBytes = 0;
 
   constructor(capacityBytes: number, findBoot: () => Boot) {
     this.#capacityBytes = capacityBytes;
     this.#findBoot = findBoot;
-    for (const name of ['DCIM', 'Download', 'Pictures']) this.#directories.add(`/sdcard/${name}`);
+    for (const name of ['DCIM', 'Download', 'Pictures']) this.#store.addDirectory(`/sdcard/${name}`);
+  }
+
+  /** Keeps the files there from now on, beginning with those of now. */
+  moveTo(store: FileStore): void {
+    for (const path of this.#store.listDirectories()) store.addDirectory(path);
+    for (const path of this.#store.listFiles()) {
+      const file = this.#store.findFile(path);
+      if (file) store.putFile(path, file);
+    }
+    this.#store = store;
   }
 
   resolve(path: string): string {
@@ -37,21 +50,21 @@ export class FileSystem implements SyncFiles {
   }
 
   isDirectory(path: string): boolean {
-    return this.#directories.has(this.resolve(path));
+    return this.#store.hasDirectory(this.resolve(path));
   }
 
   findStat(path: string): FileStat | undefined {
     const resolved = this.resolve(path);
-    const file = this.#files.get(resolved);
+    const file = this.#store.findFile(resolved);
     if (file) return { ...file, sizeBytes: file.content.length };
-    if (!this.#directories.has(resolved)) return undefined;
+    if (!this.#store.hasDirectory(resolved)) return undefined;
     return { mode: directoryMode, sizeBytes: 4096, modifiedSeconds: nowSeconds() };
   }
 
   listDirectory(path: string): { name: string; stat: FileStat }[] {
     const resolved = this.resolve(path);
     const prefix = resolved === '/' ? '/' : `${resolved}/`;
-    return [...this.#directories, ...this.#files.keys()]
+    return [...this.#store.listDirectories(), ...this.#store.listFiles()]
       .filter(
         (entry) => entry.startsWith(prefix) && entry !== '/' && !entry.slice(prefix.length).includes('/'),
       )
@@ -61,17 +74,20 @@ export class FileSystem implements SyncFiles {
   }
 
   get usedBytes(): number {
-    return this.#usedBytes;
+    const sizes = this.#store.listFiles().map((path) => this.#store.findFile(path)?.content.length ?? 0);
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  get capacityBytes(): number {
-    return this.#capacityBytes;
+  /** Of the whole storage, as Android tells it. */
+  get storage(): { readonly sizeBytes: number; readonly freeBytes: number } {
+    const freeBytes = this.#capacityBytes - this.usedBytes;
+    return { sizeBytes: systemBytes + this.#capacityBytes, freeBytes };
   }
 
   readFile(path: string): Buffer {
     const fromKernel = this.#readProc(this.resolve(path));
     if (fromKernel !== undefined) return Buffer.from(fromKernel);
-    const file = this.#files.get(this.resolve(path));
+    const file = this.#store.findFile(this.resolve(path));
     if (file) return file.content;
     throw new FileSystemError(this.isDirectory(path) ? 'Is a directory' : 'No such file or directory');
   }
@@ -79,51 +95,54 @@ export class FileSystem implements SyncFiles {
   writeFile(path: string, content: Buffer, options: { mode?: number; modifiedSeconds?: number } = {}): void {
     const resolved = this.resolve(path);
     this.#requireWritable(resolved);
-    if (this.#directories.has(resolved)) throw new FileSystemError('Is a directory');
+    if (this.#store.hasDirectory(resolved)) throw new FileSystemError('Is a directory');
     const parent = posix.dirname(resolved);
-    if (!this.#directories.has(parent)) throw new FileSystemError('No such file or directory');
-    const replacedBytes = this.#files.get(resolved)?.content.length ?? 0;
-    if (this.#usedBytes - replacedBytes + content.length > this.#capacityBytes) {
+    if (!this.#store.hasDirectory(parent)) throw new FileSystemError('No such file or directory');
+    const replacedBytes = this.#store.findFile(resolved)?.content.length ?? 0;
+    if (this.usedBytes - replacedBytes + content.length > this.#capacityBytes) {
       throw new FileSystemError('No space left on device');
     }
-    this.#usedBytes += content.length - replacedBytes;
     const mode = regularMode | ((options.mode ?? 0o644) & 0o777);
-    this.#files.set(resolved, { content, mode, modifiedSeconds: options.modifiedSeconds ?? nowSeconds() });
+    this.#store.putFile(resolved, {
+      content,
+      mode,
+      modifiedSeconds: options.modifiedSeconds ?? nowSeconds(),
+    });
   }
 
   appendFile(path: string, content: Buffer): void {
-    const before = this.#files.get(this.resolve(path))?.content ?? Buffer.alloc(0);
+    const before = this.#store.findFile(this.resolve(path))?.content ?? Buffer.alloc(0);
     this.writeFile(path, Buffer.concat([before, content]));
   }
 
   makeDirectory(path: string, withParents: boolean): void {
     const resolved = this.resolve(path);
-    if (this.#files.has(resolved) || (this.#directories.has(resolved) && !withParents)) {
+    if (
+      this.#store.findFile(resolved) !== undefined ||
+      (this.#store.hasDirectory(resolved) && !withParents)
+    ) {
       throw new FileSystemError('File exists');
     }
-    if (this.#directories.has(resolved)) return;
+    if (this.#store.hasDirectory(resolved)) return;
     this.#requireWritable(resolved);
     const parent = posix.dirname(resolved);
-    if (!this.#directories.has(parent)) {
+    if (!this.#store.hasDirectory(parent)) {
       if (!withParents) throw new FileSystemError('No such file or directory');
       this.makeDirectory(parent, true);
     }
-    this.#directories.add(resolved);
+    this.#store.addDirectory(resolved);
   }
 
   remove(path: string, recursive: boolean): void {
     const resolved = this.resolve(path);
     if (!this.findStat(resolved)) throw new FileSystemError('No such file or directory');
-    if (this.#directories.has(resolved) && !recursive) throw new FileSystemError('Is a directory');
+    if (this.#store.hasDirectory(resolved) && !recursive) throw new FileSystemError('Is a directory');
     this.#requireWritable(resolved);
-    for (const [file, { content }] of [...this.#files]) {
-      if (!isInside(file, resolved)) continue;
-      this.#usedBytes -= content.length;
-      this.#files.delete(file);
-    }
-    for (const directory of [...this.#directories]) {
+    for (const file of this.#store.listFiles()) if (isInside(file, resolved)) this.#store.removeFile(file);
+    // The innermost first: on a disk only an empty one can go.
+    for (const directory of this.#store.listDirectories().toSorted().toReversed()) {
       if (isInside(directory, resolved) && !writableRoots.includes(directory))
-        this.#directories.delete(directory);
+        this.#store.removeDirectory(directory);
     }
   }
 

@@ -5,15 +5,31 @@ const manifestName = 'AndroidManifest.xml';
 const noString = 0xffffffff;
 const typeString = 3;
 const typeInteger = 0x10;
+const launcherCategory = 'android.intent.category.LAUNCHER';
+const names = [
+  'manifest',
+  'uses-sdk',
+  'package',
+  'versionCode',
+  'versionName',
+  'minSdkVersion',
+  'activity',
+  'name',
+  'category',
+];
+
+/** `launchers` are the activities that can be started. */
+type MadeManifest = Omit<ApkManifest, 'launchers' | 'permissions'> & Partial<Pick<ApkManifest, 'launchers'>>;
 
 /** An APK that a simulated phone installs: a manifest without code. No real phone takes it, because nobody has signed it. */
-export function makeApk(manifest: ApkManifest): Buffer {
+export function makeApk(manifest: MadeManifest): Buffer {
   return zipOf(manifestName, manifestXml(manifest));
 }
 
-/** Android's compiled XML of `<manifest …><uses-sdk …/></manifest>`, as far as a package manager reads it. */
-function manifestXml({ packageName, versionCode, versionName, minSdkVersion }: ApkManifest): Buffer {
-  const strings = ['manifest', 'uses-sdk', 'package', 'versionCode', 'versionName', 'minSdkVersion'];
+/** Android's compiled XML of `<manifest …><uses-sdk …/><activity …><category …/></manifest>`, as far as a package manager reads it. */
+function manifestXml(manifest: MadeManifest): Buffer {
+  const { packageName, versionCode, versionName, minSdkVersion, launchers = [] } = manifest;
+  const strings = [...names, launcherCategory];
   const text = (value: string): number => strings.push(value) - 1;
   const elements = [
     startElement(0, [
@@ -22,6 +38,10 @@ function manifestXml({ packageName, versionCode, versionName, minSdkVersion }: A
       [4, typeString, text(versionName)],
     ]),
     startElement(1, [[5, typeInteger, minSdkVersion]]),
+    ...launchers.flatMap((name) => [
+      startElement(6, [[7, typeString, text(name)]]),
+      startElement(8, [[7, typeString, names.length]]),
+    ]),
   ];
   const body = Buffer.concat([stringPool(strings), ...elements]);
   return Buffer.concat([chunkHead(0x0003, 8, 8 + body.length), body]);

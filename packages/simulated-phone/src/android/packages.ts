@@ -3,6 +3,8 @@ export interface Package {
   readonly versionCode: number;
   readonly versionName: string;
   readonly isSystem: boolean;
+  /** That its manifest asks for. */
+  readonly permissions?: readonly string[];
 }
 
 const systemPackages = [

@@ -19,6 +19,8 @@ export interface PhoneInfo {
 /** What an app can do to its phone. Every call redraws the screen. */
 export interface AppHost {
   readonly phone: PhoneInfo;
+  /** Of the phone. */
+  storage(): { readonly sizeBytes: number; readonly freeBytes: number };
   /** Starts another activity of this app above the current one. */
   open(activity: string): void;
   /** Ends the current activity, as the up arrow does. */

@@ -64,7 +64,7 @@ function homePage(app: AppContext<SettingsState>): Widget {
       }),
       listRow({ title: 'Notifications', summary: 'Notification history, conversations', icon: icons.bell }),
       link('Battery', '100 % - fully charged', { icon: icons.battery, activity: '.BatteryActivity' }),
-      listRow({ title: 'Storage', summary: '34 % used - 84 GB free', icon: icons.storage }),
+      listRow({ title: 'Storage', summary: storageOf(app), icon: icons.storage }),
       listRow({ title: 'Security', summary: 'Screen lock, fingerprint', icon: icons.lock }),
       listRow({
         title: 'Passwords & accounts',
@@ -81,6 +81,11 @@ function homePage(app: AppContext<SettingsState>): Widget {
       link('About phone', app.phone.model, { icon: icons.info, activity: '.AboutActivity' }),
     ],
   });
+}
+
+function storageOf(app: AppContext<SettingsState>): string {
+  const { sizeBytes, freeBytes } = app.storage();
+  return `${Math.round(100 * (1 - freeBytes / sizeBytes))} % used - ${Math.round(freeBytes / 1e9)} GB free`;
 }
 
 function networkPage(app: AppContext<SettingsState>): Widget {

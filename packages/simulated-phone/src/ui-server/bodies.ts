@@ -83,6 +83,24 @@ export const bodies = {
   ),
   keyCode: Compile(Type.Object({ keycode: Type.Integer(), metastate: Type.Optional(Type.Integer()) })),
   newSession: Compile(Type.Object({ capabilities: Type.Record(Type.String(), Type.Unknown()) })),
+  pinch: Compile(
+    Type.Object({
+      origin: Type.Optional(Element),
+      area: Type.Optional(Area),
+      percent: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
+      speed: Type.Optional(Type.Number()),
+    }),
+  ),
+  scrollTo: Compile(
+    Type.Object({
+      origin: Type.Optional(Element),
+      params: Type.Object({
+        strategy: Type.String(),
+        selector: Type.String(),
+        maxSwipes: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+      }),
+    }),
+  ),
   sendKeys: Compile(
     Type.Object({ text: Type.String({ maxLength: 100_000 }), replace: Type.Optional(Type.Boolean()) }),
   ),

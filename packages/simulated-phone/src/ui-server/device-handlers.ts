@@ -8,6 +8,8 @@ import { getTree, type Handler, requireInjection, requireUiAutomation } from './
 import { WebDriverError } from './web-driver-error.ts';
 
 const shiftOn = 1;
+/** SurfaceFlinger's number for it, as `dumpsys` prints it too. */
+const mainDisplay = '4619827259835644672';
 
 /** The real server's own default (SnapshotMaxDepth.java). */
 const usualDepth = 70;
@@ -35,6 +37,21 @@ export const listWindows: Handler = ({ phone }) => {
     screenshot: null,
     title,
   }));
+};
+
+export const listDisplays: Handler = ({ phone }) => {
+  const { width, height, density } = phone.android.display;
+  const scale = density / 160;
+  const metrics = {
+    widthPixels: width,
+    heightPixels: height,
+    density: scale,
+    densityDpi: density,
+    scaledDensity: scale,
+    xdpi: density,
+    ydpi: density,
+  };
+  return [{ id: 0, physicalId: mainDisplay, metrics, isDefault: true }];
 };
 
 /** An app that is not in front is told nothing, and not that it is. */
@@ -120,6 +137,8 @@ export const setOrientation: Handler = ({ phone, body }) => {
   rotate(phone, wanted === 'LANDSCAPE' ? 1 : 0);
   return wanted;
 };
+/** No app of this phone asks for one in its manifest. */
+export const declaredOrientation: Handler = () => 'SCREEN_ORIENTATION_UNSPECIFIED';
 export const rotation: Handler = ({ phone }) => ({ x: 0, y: 0, z: phone.android.rotation * 90 });
 export const setRotation: Handler = ({ phone, body }) => {
   rotate(phone, (parseBody(bodies.rotation, body).z / 90) % 4);

@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import { pressEnter } from '../android/press-enter.ts';
 import { tap } from '../android/touch.ts';
 import { sourceAttributes } from '../screen/source-xml.ts';
@@ -100,6 +101,20 @@ export const elementName: Handler = (command) => getElement(command).view.descri
 export const elementRect: Handler = (command) => {
   const { bounds } = getElement(command);
   return { x: bounds.left, y: bounds.top, width: rectWidth(bounds), height: rectHeight(bounds) };
+};
+
+/** The part of a picture of the screen. */
+export const elementScreenshot: Handler = async (command) => {
+  requireUiAutomation(command.phone);
+  const { bounds } = getElement(command);
+  const area = {
+    left: bounds.left,
+    top: bounds.top,
+    width: rectWidth(bounds),
+    height: rectHeight(bounds),
+  };
+  const picture = sharp(await command.phone.camera.take('png')).extract(area);
+  return (await picture.png().toBuffer()).toString('base64');
 };
 
 export const elementSize: Handler = (command) => {

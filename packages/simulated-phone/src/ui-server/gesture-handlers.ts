@@ -1,5 +1,6 @@
 import type { Android } from '../android/android.ts';
 import { applyGesture, doubleTap, longPress, tap } from '../android/touch.ts';
+import { pause } from '../shell/program.ts';
 import { center, type Point, type Rect, rectHeight, rectWidth } from '../view/rect.ts';
 import { walk } from '../view/find-view.ts';
 import { type AreaBody, bodies, type ElementBody, findElementId, parseBody } from './bodies.ts';
@@ -8,6 +9,8 @@ import { locateAll } from './locate.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
 const swipeMs = 200;
+/** Android's own time-out of a long press. */
+const usualHoldMs = 500;
 
 /** Where a click goes: an offset inside an element, its middle, or a point of the screen. */
 async function clickPoint(command: Command): Promise<Point> {
@@ -37,7 +40,17 @@ const clicking =
 
 export const click = clicking(tap);
 export const doubleClick = clicking(doubleTap);
-export const longClick = clicking(longPress);
+
+/** The finger rests for the whole time before the answer comes, also when nobody waits for that any more. */
+export const longClick: Handler = async (command) => {
+  const { phone, body } = command;
+  requireInjection(phone, 'gesture');
+  const { duration = usualHoldMs } = parseBody(bodies.click, body);
+  const at = await clickPoint(command);
+  const { signal } = phone.power;
+  await pause(signal, duration);
+  if (!signal.aborted) longPress(phone.android, at);
+};
 
 export const drag: Handler = (command) => {
   requireInjection(command.phone, 'gesture');
@@ -52,7 +65,11 @@ export const drag: Handler = (command) => {
   applyGesture(command.phone.android, { from, to: end, durationMs: swipeMs });
 };
 
-function gestureArea(command: Command, origin: ElementBody | undefined, area: AreaBody | undefined): Rect {
+export function gestureArea(
+  command: Command,
+  origin: ElementBody | undefined,
+  area: AreaBody | undefined,
+): Rect {
   const id = findElementId(origin);
   if (id !== undefined) return command.session.getElement(id).bounds;
   if (!area)

@@ -72,6 +72,11 @@ export class Instrumentation {
     return this.#running !== undefined && this.#hasUiAutomation;
   }
 
+  /** What can be run, as the package manager lists it. */
+  get known(): string | undefined {
+    return this.#isFound() ? `${component} (target=${serverPackage})` : undefined;
+  }
+
   killUiAutomation(): void {
     this.#hasUiAutomation = false;
   }

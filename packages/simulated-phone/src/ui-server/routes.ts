@@ -3,6 +3,8 @@ import { acceptAlert, alertText, dismissAlert } from './alert-handlers.ts';
 import type { Handler } from './command.ts';
 import * as device from './device-handlers.ts';
 import * as element from './element-handlers.ts';
+import { pinchClose, pinchOpen } from './pinch-handlers.ts';
+import { scrollToElement, scrollToLocator } from './scroll-handlers.ts';
 import * as gesture from './gesture-handlers.ts';
 
 /** The commands of a session, below `/session/:sessionId/`, as the real server names them. */
@@ -19,6 +21,7 @@ const table: readonly (readonly [method: 'GET' | 'POST', path: string, handler: 
   ['GET', 'appium/device/system_bars', device.systemBars],
   ['GET', 'appium/device/display_density', device.displayDensity],
   ['GET', 'appium/device/pixel_ratio', device.pixelRatio],
+  ['GET', 'appium/device/declared_orientation', device.declaredOrientation],
   ['POST', 'appium/device/press_keycode', device.pressKeyCode],
   ['POST', 'appium/device/long_press_keycode', device.pressKeyCode],
   ['POST', 'appium/device/open_notifications', device.openNotifications],
@@ -27,6 +30,7 @@ const table: readonly (readonly [method: 'GET' | 'POST', path: string, handler: 
   ['POST', 'orientation', device.setOrientation],
   ['POST', 'rotation', device.setRotation],
   ['POST', 'appium/list_windows', device.listWindows],
+  ['POST', 'appium/list_displays', device.listDisplays],
   ['POST', 'appium/reset_ax_cache', () => null],
   ['POST', 'back', device.back],
 
@@ -40,6 +44,7 @@ const table: readonly (readonly [method: 'GET' | 'POST', path: string, handler: 
   ['GET', 'element/:id/text', element.elementText],
   ['GET', 'element/:id/name', element.elementName],
   ['GET', 'element/:id/rect', element.elementRect],
+  ['GET', 'element/:id/screenshot', element.elementScreenshot],
   ['GET', 'element/:id/size', element.elementSize],
   ['GET', 'element/:id/location', element.elementLocation],
   ['GET', 'element/:id/attribute/:name', element.elementAttribute],
@@ -52,6 +57,11 @@ const table: readonly (readonly [method: 'GET' | 'POST', path: string, handler: 
   ['POST', 'appium/gestures/swipe', gesture.swipe],
   ['POST', 'appium/gestures/scroll', gesture.scroll],
   ['POST', 'appium/gestures/fling', gesture.fling],
+
+  ['POST', 'appium/gestures/pinch_open', pinchOpen],
+  ['POST', 'appium/gestures/pinch_close', pinchClose],
+  ['POST', 'gestures/scroll_to', scrollToLocator],
+  ['POST', 'appium/element/:id/scroll_to/:next', scrollToElement],
 
   ['GET', 'alert/text', alertText],
   ['POST', 'alert/accept', acceptAlert],

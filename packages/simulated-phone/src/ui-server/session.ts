@@ -68,6 +68,12 @@ export class Session {
     );
   }
 
+  /** Whether a named element is still on the screen. */
+  isShown(id: string): boolean {
+    const place = this.#places.get(id);
+    return place !== undefined && this.#findAt(place) !== undefined;
+  }
+
   #findAt(place: Place): VisibleView | undefined {
     const window = findActiveWindow(this.#android.screen);
     const tree = findActiveTree(this.#android.screen);

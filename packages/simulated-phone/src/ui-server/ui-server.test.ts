@@ -286,3 +286,43 @@ test('a phone that cannot run the server says that it crashed', async () => {
   const { shell } = await startPhoneWithShell({ installedPackages, uiAutomator2: false });
   expect((await shell(`am instrument -w ${component}`)).stdout).toContain('shortMsg=Process crashed.');
 });
+
+test('a list is scrolled to what a locator or a named element says, from wherever it stands', async () => {
+  const { phone, ui } = await startSession();
+  phone.android.startActivity('com.android.settings');
+  const scrollTo = (text: string) => {
+    const selector = `new UiSelector().text("${text}")`;
+    return ui.post('gestures/scroll_to', { params: { strategy: '-android uiautomator', selector } });
+  };
+  const first = await ui.find('-android uiautomator', 'new UiSelector().text("Network & internet")');
+  const list = await ui.find('-android uiautomator', 'new UiSelector().scrollable(true)');
+  expect((await scrollTo('About phone')).value).toBeNull();
+  expect(findView(phone.android, 'About phone')).toBeDefined();
+  expect((await ui.get(`element/${first}/text`)).value).toEqual(errorOf('stale element reference'));
+  expect((await ui.post(`appium/element/${list}/scroll_to/${first}`, {})).value).toBe(true);
+  expect((await scrollTo('Nowhere')).value).toEqual(errorOf('no such element'));
+});
+
+test('two fingers part and meet within an area', async () => {
+  const { phone, ui } = await startSession();
+  const area = { left: 100, top: 200, width: 400, height: 800 };
+  await ui.post('appium/gestures/pinch_open', { area, percent: 0.5 });
+  expect(phone.android.inputs.last).toMatchObject({
+    kind: 'fingers',
+    gestures: [{ to: { x: 300, y: 400 } }, { to: { x: 300, y: 800 } }],
+  });
+  await ui.post('appium/gestures/pinch_close', { area, percent: 0.5 });
+  expect(phone.android.inputs.last).toMatchObject({
+    gestures: [{ from: { x: 300, y: 400 } }, { from: { x: 300, y: 800 } }],
+  });
+});
+
+test('an element has a picture of its own size', async () => {
+  const { phone, ui } = await startSession();
+  phone.android.startActivity('dev.phalanx.sample.form');
+  const field = await ui.find('class name', 'android.widget.EditText');
+  const { value: rect } = await ui.get(`element/${field}/rect`);
+  const { value } = await ui.get(`element/${field}/screenshot`);
+  const { width, height } = await sharp(Buffer.from(String(value), 'base64')).metadata();
+  expect(rect).toMatchObject({ width, height });
+});

@@ -1,13 +1,11 @@
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Duplex } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { untilAborted } from '../../time/time-limit.ts';
 import type { PhoneShell } from '../phone-shell.ts';
-import { toSocketDuplex } from './socket-duplex.ts';
+import { type HelperAnswer, HelperSocket } from './helper-socket.ts';
 
 /** The UiAutomator2 server listens here, on the phone itself. */
 const helperPort = 6790;
-const maxBodyBytes = 64 * 1024 * 1024;
 
 const Reply = Type.Object({
   sessionId: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -56,54 +54,54 @@ export interface HelperHttp {
  * answer on an old socket and nothing on a new one (measured: 48 ms against 5 ms for a tree).
  */
 export function createHelperHttp(shell: PhoneShell): HelperHttp {
-  const agent = new Agent({ keepAlive: shell.connection.reach === 'direct-tcp', maxSockets: 2 });
+  const keepsOpen = shell.connection.reach === 'direct-tcp';
   const closing = new AbortController();
-  agent.createConnection = (_options, callback) => {
-    shell.open(`tcp:${helperPort}`, closing.signal).then(
-      (socket) => callback?.(null, toSocketDuplex(socket)),
-      // Node's types want a stream beside the error.
-      (error: Error) => callback?.(error, new Duplex().destroy()),
-    );
+  const open = new Set<HelperSocket>();
+  const resting: HelperSocket[] = [];
+  const connect = async (signal: AbortSignal): Promise<HelperSocket> => {
+    const either = AbortSignal.any([signal, closing.signal]);
+    const socket = new HelperSocket(await shell.open(`tcp:${helperPort}`, either), () => open.delete(socket));
+    open.add(socket);
+    return socket;
+  };
+  /** Nobody else has it until it is put back. */
+  const take = (): HelperSocket | undefined => {
+    for (let socket = resting.pop(); socket !== undefined; socket = resting.pop())
+      if (open.has(socket)) return socket;
     return undefined;
   };
   return {
-    request: (request) => send(agent, request),
+    async request(request) {
+      const { signal } = request;
+      const socket = take() ?? (await connect(signal));
+      try {
+        const exchange = (): Promise<HelperAnswer> => socket.exchange(bytesOf(request, keepsOpen));
+        const { status, body } = await untilAborted(signal, exchange);
+        if (keepsOpen) resting.push(socket);
+        else socket.close();
+        return parseReply(body.toString(), status);
+      } catch (error) {
+        if (!(error instanceof HelperError)) socket.close();
+        throw error;
+      }
+    },
     close() {
       closing.abort(new Error('The UI helper was stopped'));
-      agent.destroy();
+      for (const socket of [...open]) socket.close();
     },
   };
 }
 
-function send(agent: Agent, { method, path, body, signal }: HelperRequest): Promise<HelperReply> {
-  const payload = body === undefined ? undefined : JSON.stringify(body);
-  const headers =
-    payload === undefined
-      ? {}
-      : { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(payload) };
-  const { promise, resolve, reject } = Promise.withResolvers<HelperReply>();
-  const request = httpRequest(
-    { agent, method, path, headers, signal, host: '127.0.0.1', port: helperPort },
-    (response) => {
-      readReply(response).then(resolve, reject);
-    },
-  );
-  request.on('error', (error) => reject(signal.aborted ? signal.reason : error));
-  request.end(payload);
-  return promise;
-}
-
-async function readReply(response: IncomingMessage): Promise<HelperReply> {
-  const chunks: Buffer[] = [];
-  let sizeBytes = 0;
-  for await (const chunk of response) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    sizeBytes += chunk.length;
-    if (sizeBytes > maxBodyBytes)
-      throw new Error(`The UI helper answered with more than ${maxBodyBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return parseReply(Buffer.concat(chunks).toString(), response.statusCode ?? 0);
+function bytesOf({ method, path, body }: HelperRequest, keepsOpen: boolean): Buffer {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    `Host: 127.0.0.1:${helperPort}`,
+    `Connection: ${keepsOpen ? 'keep-alive' : 'close'}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+  ];
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);
 }
 
 function parseReply(text: string, status: number): HelperReply {

@@ -58,12 +58,29 @@ describe('a session with the UI helper', () => {
     expect(sockets.size).toBe(1);
   });
 
+  it('asks at once on sockets of their own, which are used again, and on a new one when they have ended', async () => {
+    const waiting: ServerResponse[] = [];
+    const session = await startSession((_, response) => {
+      waiting.push(response);
+      if (waiting.length === 2) for (const one of waiting.splice(0)) one.end('{"value":"both"}');
+    });
+    const askTwice = (): Promise<string[]> =>
+      Promise.all([session.getText('a', signal), session.getText('b', signal)]);
+    await expect(askTwice()).resolves.toEqual(['both', 'both']);
+    await askTwice();
+    expect(sockets.size).toBe(2);
+    const ended = [...sockets].map((socket) => once(socket, 'close'));
+    for (const socket of sockets) socket.end();
+    await Promise.all(ended);
+    await expect(askTwice()).resolves.toEqual(['both', 'both']);
+    expect(sockets.size).toBe(4);
+  });
+
   it('opens the session anew when the helper has lost it', async () => {
     let calls = 0;
     const session = await startSession((_, response) => {
       calls += 1;
-      if (calls === 1)
-        response.writeHead(404).end('{"value":{"error":"invalid session id","message":"gone"}}');
+      if (calls === 1) send(response, 404, '{"value":{"error":"invalid session id","message":"gone"}}');
       else response.end('{"value":"again"}');
     });
     await expect(session.getText('source', signal)).resolves.toBe('again');
@@ -81,7 +98,7 @@ describe('a session with the UI helper', () => {
     [
       'an error without a form',
       'phone_answer_unexpected',
-      (_, response) => response.writeHead(500).end('{"value":5}'),
+      (_, response) => send(response, 500, '{"value":5}'),
     ],
     ['half an answer', 'ui_helper_failed', (_, response) => cutOff(response)],
     ['headers without end', 'ui_helper_failed', (request) => floodHeaders(request.socket)],
@@ -101,7 +118,7 @@ describe('a session with the UI helper', () => {
     ['unknown command', 'no such route', 'phone_answer_unexpected'],
   ])('tells "%s: %s" as %s', async (error, message, code) => {
     const session = await startSession((_, response) =>
-      response.writeHead(500).end(JSON.stringify({ value: { error, message } })),
+      send(response, 500, JSON.stringify({ value: { error, message } })),
     );
     await expect(session.post('x', {}, signal)).rejects.toMatchObject({ code });
   });
@@ -116,6 +133,12 @@ describe('a session with the UI helper', () => {
     await expect(call).rejects.toThrow('stopped');
   });
 });
+
+/** With its length, as the helper does. */
+function send(response: ServerResponse, status: number, body: string): void {
+  response.statusCode = status;
+  response.end(body);
+}
 
 function cutOff(response: ServerResponse): void {
   response.writeHead(200, { 'content-length': '100' });

@@ -2,7 +2,7 @@ import { Duplex } from 'node:stream';
 import type { AdbSocket } from '@yume-chan/adb';
 import { closeQuietly } from '../phone-shell.ts';
 
-/** An ADB socket as a Node stream, so that node:http can speak over it. */
+/** An ADB socket as a Node stream. */
 export function toSocketDuplex(socket: AdbSocket): Duplex {
   const reader = socket.readable.getReader();
   const writer = socket.writable.getWriter();
@@ -33,17 +33,9 @@ export function toSocketDuplex(socket: AdbSocket): Duplex {
       callback(error);
     },
   });
-  // The peer's end destroys the stream: a server that closes a kept-alive connection must leave the pool at once.
+  // Who reads it is told by its end.
   duplex.on('error', () => {});
-  return Object.assign(duplex, netSocketMethods(duplex));
-}
-
-/** What node:http calls on the sockets of its pool. TCP's options mean nothing here. */
-function netSocketMethods(
-  duplex: Duplex,
-): Record<'setKeepAlive' | 'setNoDelay' | 'setTimeout' | 'ref' | 'unref', () => Duplex> {
-  const same = (): Duplex => duplex;
-  return { setKeepAlive: same, setNoDelay: same, setTimeout: same, ref: same, unref: same };
+  return duplex;
 }
 
 function asError(error: unknown): Error {

@@ -12,6 +12,8 @@ type PhoneOptions = Parameters<typeof startSimulatedPhone>[0];
 
 /** Simulated phones, adb servers and watches of one test, which end with it. */
 export interface PhoneTestBed {
+  /** Of the watches. */
+  readonly dataDir: string;
   startPhone(options: PhoneOptions): Promise<SimulatedPhone>;
   /** As above, with the UI helper installed already: most tests are not about its 18 MB. */
   startPreparedPhone(options: PhoneOptions): Promise<SimulatedPhone>;
@@ -39,6 +41,7 @@ export async function createPhoneTestBed(): Promise<PhoneTestBed> {
     return phone;
   };
   return {
+    dataDir,
     startPhone,
     startPreparedPhone: (options) => startPhone({ installedPackages: helperPackages, ...options }),
     async startRealAdbd(phone, root) {

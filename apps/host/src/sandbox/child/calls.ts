@@ -22,6 +22,10 @@ export function createCalls(
       channel.send({ type: 'call', id, name, params });
       return undefined;
     },
+    /** It waits on: the host answers what it gave up, too. */
+    cancel(id: number): void {
+      if (waiting.has(id)) channel.send({ type: 'cancel', id });
+    },
     finish(id: number, result: SandboxCallResult): void {
       if (!waiting.delete(id)) return;
       settling += 1;

@@ -116,6 +116,7 @@ export class Run {
       timer: (order) => this.#timers.start(order),
       clearTimer: ({ id }) => this.#timers.clear(id),
       call: (order) => this.#calls.start(order),
+      cancelCall: ({ id }) => this.#calls.cancel(id),
       fetch: (order, body) => this.#fetches.start(order, body),
       abortFetch: ({ id }) => this.#fetches.abort(id),
       random: ({ sizeBytes }) => randomByteString(sizeBytes),

@@ -257,6 +257,30 @@ describe('calls of the agent', () => {
     expect(called).toBe(0);
   });
 
+  it('are given up with their signal, and reject with its reason before the host has answered', async () => {
+    const aborted: unknown[] = [];
+    const { end, messages } = await runCode(
+      pool,
+      `const controller = new AbortController();
+       setTimeout(() => controller.abort('no longer'), 50);
+       await agent.actions.hold(1, 1, 60_000, { signal: controller.signal }).catch((reason) => console.log(reason));
+       await agent.shell('sleep 60', { signal: AbortSignal.timeout(50) }).catch(({ name }) => console.log(name));
+       await agent.actions.launchApp('a.b', controller).catch((reason) => console.log(reason));
+       console.log(await agent.actions.currentApp());`,
+      {
+        onCall: async (name, _params, signal) => {
+          if (name === 'app.current') return 'the next call' as never;
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          aborted.push(name);
+          return undefined as never;
+        },
+      },
+    );
+    expect(end).toEqual(completed);
+    expect(messages).toEqual(['no longer', 'TimeoutError', 'no longer', 'the next call']);
+    expect(aborted).toEqual(['input.longPress', 'phone.shell']);
+  });
+
   it('are aborted when the run ends', async () => {
     const aborted = Promise.withResolvers<unknown>();
     const asked = Promise.withResolvers<void>();

@@ -55,4 +55,21 @@ describe('calls of a child', () => {
     await take('navigate.back', {});
     expect(answers).toEqual([[1, { ok: false, error: { code: 'device_offline', message: 'gone' } }]]);
   });
+
+  it('are given up one by one, and all at the end of the run', async () => {
+    const answers: [number, SandboxCallResult][] = [];
+    const onCall = (_name: unknown, _params: unknown, signal: AbortSignal): Promise<never> =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    const gate = createAgentCallGate({ onCall }, (id, result) => void answers.push([id, result]));
+    const [first, second] = [1, 2].map((id) =>
+      gate.take({ type: 'call', id, name: 'navigate.back', params: {} }),
+    );
+    gate.cancel(3);
+    gate.cancel(1);
+    await first;
+    expect(answers).toMatchObject([[1, { error: { message: 'The automation has given it up.' } }]]);
+    gate.end();
+    await second;
+    expect(answers[1]).toMatchObject([2, { error: { message: 'The run has ended.' } }]);
+  });
 });

@@ -6,6 +6,7 @@ import {
 } from '@phalanx/protocol';
 import { Compile, type Validator } from 'typebox/compile';
 
+import { follow } from '../../time/time-limit.ts';
 import type { SandboxHooks } from '../sandbox-job.ts';
 
 type Call = Extract<SandboxReport, { type: 'call' }>;
@@ -17,24 +18,37 @@ const validators = new Map<string, Validator>(
   Object.entries(agentCalls).map(([name, { params }]) => [name, Compile(params)]),
 );
 
-/** Checks the calls of one child and brings them to `onCall`. Every call is answered. */
+/** Checks the calls of one child and brings them to `onCall`, each with a signal of its own. Every call is answered. */
 export function createAgentCallGate(
   hooks: Pick<SandboxHooks, 'onCall'>,
   answer: (id: number, result: SandboxCallResult) => void,
 ) {
   const ended = new AbortController();
+  const running = new Map<number, AbortController>();
   let waiting = 0;
 
+  const run = async ({ id, name, params }: Call): Promise<SandboxCallResult> => {
+    const call = new AbortController();
+    const unfollow = follow(ended.signal, call);
+    running.set(id, call);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both were checked against the table
+    const result = await resultOf(() => hooks.onCall(name as AgentCallName, params as never, call.signal));
+    running.delete(id);
+    unfollow();
+    return result;
+  };
+
   return {
-    async take({ id, name, params }: Call): Promise<void> {
+    async take(call: Call): Promise<void> {
+      const { id, name, params } = call;
       const problem =
         problemOf(name, params) ?? (waiting >= maxCalls ? 'Too many calls at a time.' : undefined);
       if (problem !== undefined) return answer(id, refusal('invalid_call', problem));
       waiting += 1;
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both were checked against the table
-      answer(id, await resultOf(() => hooks.onCall(name as AgentCallName, params as never, ended.signal)));
+      answer(id, await run(call));
       waiting -= 1;
     },
+    cancel: (id: number) => running.get(id)?.abort(new Error('The automation has given it up.')),
     end: () => ended.abort(new Error('The run has ended.')),
   };
 }

@@ -16,6 +16,7 @@ export interface ReportTakers {
   onLog: SandboxHooks['onLog'];
   onLoaded: () => void;
   onCall: (call: Call) => void;
+  onCancel: (callId: number) => void;
   onResult: (json: string) => void;
   onEnd: (end: SandboxEnd) => void;
 }
@@ -66,6 +67,7 @@ export function createReportReader(takers: ReportTakers, rate: SandboxLogRate): 
         }
         if (report.type === 'loaded') takers.onLoaded();
         else if (report.type === 'call') takers.onCall(report);
+        else if (report.type === 'cancel') takers.onCancel(report.id);
         else if (report.type === 'result') takers.onResult(report.json);
         else if (report.type === 'ended') takers.onEnd({ outcome: report.outcome, error: report.error });
       }

@@ -39,6 +39,7 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
       onLog: (entries) => setting.hooks.onLog(entries),
       onLoaded: started.resolve,
       onCall: (call) => void gate.take(call),
+      onCancel: gate.cancel,
       onResult: (json) => {
         // What throws here ends the child: only one that was taken over sends what is no JSON.
         JSON.parse(json);
@@ -53,6 +54,8 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
     facts.asked = outcome;
     reader.release();
     child.send({ type: 'stop' });
+    // After the stop, so that the code no longer sees how its calls end.
+    gate.end();
     timers.push(setTimeout(() => child.kill(), stopGraceMs));
   };
   const stopMemoryWatch = watchMemory(child, limits.memoryMb, () => finish(outOfMemory(limits.memoryMb)));

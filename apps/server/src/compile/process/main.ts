@@ -28,7 +28,9 @@ function tellProcesses(): void {
   send({ kind: 'processes', processIds: [process.pid, ...started] });
 }
 
-const watchdog = new Worker(new URL('watchdog.ts', import.meta.url));
+/** The server says its own ID: it may have died before this process could have asked who started it. */
+const serverId = Number(process.argv[2]);
+const watchdog = new Worker(new URL('watchdog.ts', import.meta.url), { workerData: serverId });
 watchdog.unref();
 const reads = new Map<string, (content: string | null) => void>();
 

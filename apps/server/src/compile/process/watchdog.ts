@@ -1,7 +1,7 @@
 // A thread of its own: the checker blocks the main one, maybe for ever, and would outlive a server that was killed.
-import { ppid } from 'node:process';
+import { workerData } from 'node:worker_threads';
 
-const parent = ppid;
+const parent: unknown = workerData;
 const intervalMs = 1_000;
 
 setInterval(() => {

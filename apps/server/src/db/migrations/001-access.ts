@@ -7,7 +7,7 @@ export const accessTables: Migration = {
       .addColumn('id', 'text', (column) => column.primaryKey())
       .addColumn('name', 'text', (column) => column.notNull())
       .addColumn('role', 'text', (column) => column.notNull())
-      .addColumn('created_at', 'integer', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
       .execute();
     await db.schema
       .createTable('token')
@@ -17,9 +17,9 @@ export const accessTables: Migration = {
       .addColumn('hash', 'text', (column) => column.notNull().unique())
       .addColumn('scopes', 'text', (column) => column.notNull())
       .addColumn('project_ids', 'text')
-      .addColumn('created_at', 'integer', (column) => column.notNull())
-      .addColumn('expires_at', 'integer')
-      .addColumn('last_used_at', 'integer')
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('expires_at', 'bigint')
+      .addColumn('last_used_at', 'bigint')
       .execute();
     await db.schema.createIndex('token_user').on('token').column('user_id').execute();
   },

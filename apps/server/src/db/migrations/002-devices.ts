@@ -12,10 +12,10 @@ export const deviceTables: Migration = {
       .addColumn('brand', 'text', (column) => column.notNull())
       .addColumn('model', 'text', (column) => column.notNull())
       .addColumn('android_version', 'text', (column) => column.notNull())
-      .addColumn('sdk_version', 'integer', (column) => column.notNull())
-      .addColumn('screen_width', 'integer', (column) => column.notNull())
-      .addColumn('screen_height', 'integer', (column) => column.notNull())
-      .addColumn('last_seen_at', 'integer', (column) => column.notNull())
+      .addColumn('sdk_version', 'bigint', (column) => column.notNull())
+      .addColumn('screen_width', 'bigint', (column) => column.notNull())
+      .addColumn('screen_height', 'bigint', (column) => column.notNull())
+      .addColumn('last_seen_at', 'bigint', (column) => column.notNull())
       .addUniqueConstraint('device_owner_serial', ['owner_id', 'serial'])
       .execute();
   },

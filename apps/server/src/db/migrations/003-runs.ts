@@ -9,7 +9,7 @@ export const runTables: Migration = {
       .addColumn('launch_id', 'text')
       .addColumn('fingerprint', 'text', (column) => column.notNull())
       .addColumn('answer', 'text')
-      .addColumn('created_at', 'integer', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addUniqueConstraint('launch_user_launch_id', ['user_id', 'launch_id'])
       .execute();
     await db.schema.createIndex('launch_created').on('launch').column('created_at').execute();
@@ -23,14 +23,14 @@ export const runTables: Migration = {
       .addColumn('automation_id', 'text', (column) => column.notNull())
       .addColumn('launch_id', 'text')
       .addColumn('status', 'text', (column) => column.notNull())
-      .addColumn('stop_requested', 'integer', (column) => column.notNull().defaultTo(0))
+      .addColumn('stop_requested', 'bigint', (column) => column.notNull().defaultTo(0))
       .addColumn('error_code', 'text')
       .addColumn('error_message', 'text')
       .addColumn('commit', 'text')
-      .addColumn('dirty', 'integer')
-      .addColumn('created_at', 'integer', (column) => column.notNull())
-      .addColumn('started_at', 'integer')
-      .addColumn('ended_at', 'integer')
+      .addColumn('dirty', 'bigint')
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('started_at', 'bigint')
+      .addColumn('ended_at', 'bigint')
       .execute();
     await db.schema.createIndex('run_user').on('run').columns(['user_id', 'id']).execute();
     await db.schema.createIndex('run_user_status').on('run').columns(['user_id', 'status', 'id']).execute();

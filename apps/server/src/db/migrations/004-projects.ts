@@ -7,7 +7,7 @@ export const projectTables: Migration = {
       .addColumn('id', 'text', (column) => column.primaryKey())
       .addColumn('owner_id', 'text', (column) => column.notNull().references('user.id').onDelete('cascade'))
       .addColumn('name', 'text', (column) => column.notNull())
-      .addColumn('created_at', 'integer', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
       .execute();
     await db.schema.createIndex('project_owner').on('project').columns(['owner_id', 'id']).execute();
     await db.schema

@@ -16,13 +16,13 @@ async function createRecords(db: Kysely<unknown>): Promise<void> {
     .addColumn('device_id', 'text', (column) => column.notNull())
     .addColumn('device_info', 'text', (column) => column.notNull())
     .addColumn('automation_name', 'text', (column) => column.notNull())
-    .addColumn('cell', 'integer', (column) => column.notNull())
+    .addColumn('cell', 'bigint', (column) => column.notNull())
     .addColumn('tag', 'text', (column) => column.notNull())
     .addColumn('retention_group', 'text', (column) => column.notNull())
-    .addColumn('saved', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('has_gap', 'integer', (column) => column.notNull())
-    .addColumn('missing_captures', 'integer', (column) => column.notNull())
-    .addColumn('added_at', 'integer', (column) => column.notNull())
+    .addColumn('saved', 'bigint', (column) => column.notNull().defaultTo(0))
+    .addColumn('has_gap', 'bigint', (column) => column.notNull())
+    .addColumn('missing_captures', 'bigint', (column) => column.notNull())
+    .addColumn('added_at', 'bigint', (column) => column.notNull())
     .execute();
   const lists = ['owner_id', 'owner_id, tag', 'owner_id, automation_id', 'owner_id, automation_id, tag'];
   for (const [number, columns] of lists.entries()) {
@@ -41,18 +41,18 @@ async function createScreens(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('record_screen')
     .addColumn('record_id', 'text', (column) => column.notNull().references('record.id').onDelete('cascade'))
-    .addColumn('position', 'integer', (column) => column.notNull())
+    .addColumn('position', 'bigint', (column) => column.notNull())
     .addColumn('screen_id', 'text', (column) => column.notNull())
     .addColumn('next_stage', 'text', (column) => column.notNull())
     .addColumn('screen_state', 'text', (column) => column.notNull())
-    .addColumn('max_steps', 'integer', (column) => column.notNull())
-    .addColumn('captured_at', 'integer', (column) => column.notNull())
+    .addColumn('max_steps', 'bigint', (column) => column.notNull())
+    .addColumn('captured_at', 'bigint', (column) => column.notNull())
     .addColumn('tree', 'text', (column) => column.notNull())
     .addColumn('screenshot', 'text', (column) => column.notNull())
-    .addColumn('width', 'integer', (column) => column.notNull())
-    .addColumn('height', 'integer', (column) => column.notNull())
-    .addColumn('original_width', 'integer', (column) => column.notNull())
-    .addColumn('original_height', 'integer', (column) => column.notNull())
+    .addColumn('width', 'bigint', (column) => column.notNull())
+    .addColumn('height', 'bigint', (column) => column.notNull())
+    .addColumn('original_width', 'bigint', (column) => column.notNull())
+    .addColumn('original_height', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('record_screen_key', ['record_id', 'screen_id'])
     .execute();
   /** Records that are gone and whose captures may still be there. */
@@ -67,10 +67,10 @@ async function createTallies(db: Kysely<unknown>): Promise<void> {
     .createTable('record_tally')
     .addColumn('list', 'text', (column) => column.notNull())
     .addColumn('node', 'text', (column) => column.notNull())
-    .addColumn('is_split', 'integer', (column) => column.notNull().defaultTo(0))
-    .addColumn('n', 'integer', (column) => column.notNull().defaultTo(0));
+    .addColumn('is_split', 'bigint', (column) => column.notNull().defaultTo(0))
+    .addColumn('n', 'bigint', (column) => column.notNull().defaultTo(0));
   for (let cell = 0; cell < cellCount; cell += 1) {
-    table = table.addColumn(`c${cell}`, 'integer', (column) => column.notNull().defaultTo(0));
+    table = table.addColumn(`c${cell}`, 'bigint', (column) => column.notNull().defaultTo(0));
   }
   await table.addPrimaryKeyConstraint('record_tally_key', ['list', 'node']).execute();
 }

@@ -31,7 +31,7 @@ test('names that were given twice get a number, the oldest stays as it is, and e
     await sql`INSERT INTO project VALUES (${id}, ${owner}, ${name}, 1)`.execute(before);
   await before.destroy();
 
-  const db = await openDatabase(file);
+  const db = await openDatabase({ file });
   const namesOf = async (table: string) =>
     (await sql<{ name: string }>`SELECT name FROM ${sql.table(table)} ORDER BY id`.execute(db)).rows.map(
       ({ name }) => name,

@@ -1,5 +1,7 @@
-import { sql, type Kysely } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Migration } from 'kysely/migration';
+
+import { createTrigger } from '../triggers.ts';
 
 interface Counted {
   table: 'record' | 'project';
@@ -12,23 +14,22 @@ interface Counted {
 async function countBytes(db: Kysely<unknown>, { table, column, user, kind }: Counted): Promise<void> {
   await db.schema
     .alterTable(table)
-    .addColumn(column, 'integer', (definition) => definition.notNull().defaultTo(0))
+    .addColumn(column, 'bigint', (definition) => definition.notNull().defaultTo(0))
     .execute();
-  await sql
-    .raw(
-      `create trigger ${table}_bytes_change after update of ${column} on ${table} begin
-        insert into stored_bytes (user_id, kind, bytes) values (new.${user}, '${kind}', new.${column} - old.${column})
-        on conflict (user_id, kind) do update set bytes = bytes + excluded.bytes;
-      end`,
-    )
-    .execute(db);
-  await sql
-    .raw(
-      `create trigger ${table}_bytes_end after delete on ${table} when old.${column} <> 0 begin
-        update stored_bytes set bytes = bytes - old.${column} where user_id = old.${user} and kind = '${kind}';
-      end`,
-    )
-    .execute(db);
+  await createTrigger(db, {
+    name: `${table}_bytes_change`,
+    on: `after update of ${column} on ${table}`,
+    statement: `insert into stored_bytes (user_id, kind, bytes)
+      values (new.${user}, '${kind}', new.${column} - old.${column})
+      on conflict (user_id, kind) do update set bytes = stored_bytes.bytes + excluded.bytes`,
+  });
+  await createTrigger(db, {
+    name: `${table}_bytes_end`,
+    on: `after delete on ${table}`,
+    when: `old.${column} <> 0`,
+    statement: `update stored_bytes set bytes = bytes - old.${column}
+      where user_id = old.${user} and kind = '${kind}'`,
+  });
 }
 
 /** What users have of what they may have. */
@@ -38,7 +39,7 @@ export const usageTables: Migration = {
       .createTable('stored_bytes')
       .addColumn('user_id', 'text', (column) => column.notNull())
       .addColumn('kind', 'text', (column) => column.notNull())
-      .addColumn('bytes', 'integer', (column) => column.notNull())
+      .addColumn('bytes', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('stored_bytes_key', ['user_id', 'kind'])
       .execute();
     await countBytes(db, { table: 'record', column: 'capture_bytes', user: 'user_id', kind: 'captures' });
@@ -48,7 +49,7 @@ export const usageTables: Migration = {
       .addColumn('owner_id', 'text', (column) => column.notNull().references('user.id').onDelete('cascade'))
       .addColumn('id', 'text', (column) => column.notNull())
       .addColumn('token_id', 'text', (column) => column.references('token.id').onDelete('set null'))
-      .addColumn('seen_at', 'integer', (column) => column.notNull())
+      .addColumn('seen_at', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('host_key', ['owner_id', 'id'])
       .execute();
     await db.schema.createIndex('host_token').on('host').column('token_id').execute();

@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
+import { isPostgres } from '../dialect.ts';
+import { createTrigger } from '../triggers.ts';
+
 /** Nothing refers to other tables: what is noted stays when its user or its project goes. */
 export const auditTables: Migration = {
   async up(db) {
@@ -20,7 +23,7 @@ export const auditTables: Migration = {
       .addColumn('subject_id', 'text')
       .addColumn('subject_name', 'text')
       .addColumn('details', 'text', (column) => column.notNull())
-      .addColumn('count', 'integer', (column) => column.notNull())
+      .addColumn('count', 'bigint', (column) => column.notNull())
       .addColumn('request_id', 'text')
       .execute();
     for (const column of ['user_id', 'subject_id', 'action'])
@@ -29,11 +32,18 @@ export const auditTables: Migration = {
         .on('audit_entry')
         .columns([column, 'id'])
         .execute();
-    await sql`CREATE TRIGGER audit_entry_stays BEFORE UPDATE ON audit_entry
-      BEGIN SELECT RAISE(ABORT, 'what is in the audit log is not changed'); END`.execute(db);
+    await createTrigger(db, {
+      name: 'audit_entry_stays',
+      on: 'before update on audit_entry',
+      refusal: 'what is in the audit log is not changed',
+    });
     // Who may read of it beside administrators.
-    await sql`CREATE TABLE audit_reader (user_id TEXT NOT NULL, entry_id TEXT NOT NULL,
-      PRIMARY KEY (user_id, entry_id)) WITHOUT ROWID`.execute(db);
+    const readers = db.schema
+      .createTable('audit_reader')
+      .addColumn('user_id', 'text', (column) => column.notNull())
+      .addColumn('entry_id', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('audit_reader_key', ['user_id', 'entry_id']);
+    await (isPostgres(db) ? readers : readers.modifyEnd(sql`WITHOUT ROWID`)).execute();
     await db.schema.createIndex('audit_reader_entry').on('audit_reader').column('entry_id').execute();
   },
 };

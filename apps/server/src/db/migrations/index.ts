@@ -15,6 +15,10 @@ import { keptLogTable } from './012-kept-logs.ts';
 import { runIndexes } from './013-run-indexes.ts';
 import { recordIndexes } from './015-record-indexes.ts';
 import { runDeviceIndex } from './017-run-device-index.ts';
+import { projectPacks } from './025-project-packs.ts';
+import { hostSessions } from './026-host-sessions.ts';
+import { oneRunOfProject } from './027-one-run-of-a-project.ts';
+import { logTables } from './036-log-tables.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -33,4 +37,8 @@ export const migrations: Record<string, Migration> = {
   '013-run-indexes': runIndexes,
   '015-record-indexes': recordIndexes,
   '017-run-device-index': runDeviceIndex,
+  '025-project-packs': projectPacks,
+  '026-host-sessions': hostSessions,
+  '027-one-run-of-a-project': oneRunOfProject,
+  '036-log-tables': logTables,
 };

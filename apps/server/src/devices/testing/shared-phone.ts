@@ -1,7 +1,8 @@
 import { TestProject } from '../../projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../../testing/api-caller.ts';
 import type { TestHost } from '../../testing/test-host.ts';
-import { adminToken, startBody, stringAt, TestServer } from '../../testing/test-server.ts';
+import { stringAt } from '../../testing/string-at.ts';
+import { adminToken, startBody, TestServer } from '../../testing/test-server.ts';
 
 export const callers = [
   'owner',

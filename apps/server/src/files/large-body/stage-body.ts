@@ -62,8 +62,10 @@ export async function stageBody(
   try {
     await mkdir(folder);
     const bodyFile = path.join(folder, 'body');
-    await pipeline(body, limited(limitBytes), createWriteStream(bodyFile));
-    const { fields, contents } = await inTurn(() => readBody(bodyFile, folder, confinement));
+    const written = createWriteStream(bodyFile);
+    await pipeline(body, limited(limitBytes), written);
+    const bodyOnDisk = { file: bodyFile, sizeBytes: written.bytesWritten };
+    const { fields, contents } = await inTurn(() => readBody(bodyOnDisk, folder, confinement));
     const staged = contents.map((text, index) => ({ ...text, file: path.join(folder, `content-${index}`) }));
     return { fields, contents: staged, discard };
   } catch (error) {
@@ -104,11 +106,11 @@ const policyFor = (folder: string): Policy => ({
 });
 
 async function readBody(
-  bodyFile: string,
+  body: { file: string; sizeBytes: number },
   folder: string,
   confinement: Confinement,
 ): Promise<{ fields: unknown; contents: readonly StagedText[] }> {
-  const args = [`--max-old-space-size=${maxHeapMb}`, withoutOpenSslFile, program, bodyFile, folder];
+  const args = [`--max-old-space-size=${maxHeapMb}`, withoutOpenSslFile, program, body.file, folder];
   const start = confinement.wrap({ program: process.execPath, args }, policyFor(folder));
   const reading = run(start.program, start.args, {
     env: {},
@@ -117,7 +119,7 @@ async function readBody(
     maxBuffer: maxAnswerBytes,
     killSignal: 'SIGKILL',
   });
-  giveWayByLength(reading.child);
+  giveWayByLength(reading.child, body.sizeBytes);
   const output = await reading.catch((error: unknown) => {
     throw ApiError.of(
       'malformed_json',

@@ -1,25 +1,20 @@
 import { sql } from 'kysely';
 
 import type { Db } from '../../db/database.ts';
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  kept_log: { run_id: string; user_id: string; bytes: number };
-  run: { id: string; user_id: string; ended_at: number | null };
-};
+import { rowsAs, textsIn } from '../../db/rows.ts';
 
 export type KeptBytesStore = ReturnType<typeof createKeptBytesStore>;
 
 /** What the kept logs take, by run. */
-export function createKeptBytesStore(database: Db) {
-  const db = database.withTables<Tables>();
+export function createKeptBytesStore(db: Db) {
   return {
     /** Returns whose runs they are; a run that is gone counts nothing. */
     async save(sizes: ReadonlyMap<string, number>): Promise<Set<string>> {
-      const json = JSON.stringify([...sizes].map(([runId, bytes]) => ({ runId, bytes })));
+      const rowsOfRuns = Array.from(sizes, ([run_id, bytes]) => ({ run_id, bytes }));
+      const size = rowsAs(db, 'size', { run_id: 'text', bytes: 'bigint' }, rowsOfRuns);
       const { rows } = await sql<{ user_id: string }>`
         INSERT INTO kept_log (run_id, user_id, bytes)
-        SELECT run.id, run.user_id, value ->> 'bytes' FROM json_each(${json}) JOIN run ON run.id = value ->> 'runId'
+        SELECT run.id, run.user_id, size.bytes FROM ${size} JOIN run ON run.id = size.run_id
         WHERE true ON CONFLICT (run_id) DO UPDATE SET bytes = excluded.bytes RETURNING user_id`.execute(db);
       return new Set(rows.map((row) => row.user_id));
     },
@@ -37,10 +32,7 @@ export function createKeptBytesStore(database: Db) {
         .execute(),
 
     async forget(runIds: readonly string[]): Promise<void> {
-      await db
-        .deleteFrom('kept_log')
-        .where('run_id', 'in', sql<string>`(SELECT value FROM json_each(${JSON.stringify(runIds)}))`)
-        .execute();
+      await db.deleteFrom('kept_log').where('run_id', 'in', textsIn(db, runIds)).execute();
     },
   };
 }

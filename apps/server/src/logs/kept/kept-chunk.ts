@@ -23,7 +23,7 @@ const ChunkHeader = Type.Object({
 export type ChunkHeader = Static<typeof ChunkHeader>;
 const header = Compile(ChunkHeader);
 
-/** Some entries of a run as they are kept: a line with the header, and the entries, compressed. */
+/** Some entries of a run as they are kept: the header, and the entries, compressed. */
 export interface KeptChunk {
   header: ChunkHeader;
   packed: Buffer;
@@ -42,6 +42,7 @@ export async function encodeChunk({ entries, ...about }: NewChunk, first: number
   return { header: { first, ...about, size_bytes: packed.length }, packed };
 }
 
+/** As it stands in a file: a line with the header before the entries. */
 export const bytesOf = ({ header: about, packed }: KeptChunk): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify(about)}\n`), packed]);
 
@@ -68,7 +69,8 @@ function chunkAt(file: Buffer, start: number): KeptChunk | undefined {
   return { header: about, packed: file.subarray(end + 1, end + 1 + about.size_bytes) };
 }
 
-function parseHeader(text: string): ChunkHeader | undefined {
+/** Undefined when it is none. */
+export function parseHeader(text: string): ChunkHeader | undefined {
   try {
     const about: unknown = JSON.parse(text);
     return header.Check(about) ? about : undefined;

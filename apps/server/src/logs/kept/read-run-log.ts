@@ -1,5 +1,5 @@
 import { entrySeparator, runIdOf } from '../log-batch.ts';
-import type { LogSegment } from '../segment-store.ts';
+import type { RecentLogs } from '../log-store.ts';
 import { type ChunkHeader, entriesIn, type KeptChunk } from './kept-chunk.ts';
 import type { KeptLogs } from './kept-logs.ts';
 import { type PageQuery, RunLogPage } from './run-log-page.ts';
@@ -13,7 +13,7 @@ export interface LoggedRun {
 
 interface Sources {
   kept: KeptLogs;
-  store: { segments: readonly LogSegment[] };
+  store: RecentLogs;
 }
 
 /** The body of a reply with the log of a run: what is kept, and after it what is still in the segments. */
@@ -29,7 +29,7 @@ export async function readRunLog(
     const lastKept = chunks.at(-1)?.header.last_id ?? '';
     // What was kept meanwhile may be gone from the segments.
     if (!page.isFull && kept.lastIdNow(run.runId) > lastKept) continue;
-    if (!page.isFull) takeRecent(page, store.segments, run);
+    if (!page.isFull) await takeRecent(page, store, run);
     return page.body(chunks.some((_, index) => missingBefore(chunks, index) > 0));
   }
 }
@@ -45,10 +45,9 @@ async function takeKept(page: RunLogPage, chunks: readonly KeptChunk[], run: Log
   }
 }
 
-function takeRecent(page: RunLogPage, segments: readonly LogSegment[], run: LoggedRun): void {
-  for (const segment of segments) {
-    if (segment.lastId <= page.after) continue;
-    for (const { entries } of segment.read(run.deviceId, run.automationId, page.after)) {
+async function takeRecent(page: RunLogPage, logs: RecentLogs, run: LoggedRun): Promise<void> {
+  for await (const batches of logs.read(run, page.after)) {
+    for (const { entries } of batches) {
       if (runIdOf(entries) !== run.runId) continue;
       for (const entry of entries.toString().split(entrySeparator)) page.offer(entry);
       if (page.isFull) return;

@@ -5,12 +5,12 @@ import { addRawRoute } from '../../http/route.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
 import type { StoredRun } from '../../runs/stored-run.ts';
 import { cursorOf } from '../log-cursor.ts';
-import type { LogStore } from '../store.ts';
+import type { RecentLogs } from '../log-store.ts';
 import type { KeptLogs } from './kept-logs.ts';
 import { readRunLog } from './read-run-log.ts';
 
 interface RunLogRoutesOptions {
-  store: LogStore;
+  store: RecentLogs;
   kept: KeptLogs;
   access: RunAccess;
   findRun: (runId: string) => Promise<StoredRun | undefined>;

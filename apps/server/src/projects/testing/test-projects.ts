@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import type { ApiCaller, ApiReply } from '../../testing/api-caller.ts';
-import { stringAt, type TestServer } from '../../testing/test-server.ts';
+import { stringAt } from '../../testing/string-at.ts';
+import type { TestServer } from '../../testing/test-server.ts';
 
 export interface Ran {
   code: number;
@@ -137,8 +138,12 @@ export class TestProject {
 export const cloneUrl = (server: TestServer, token: string, projectId: string): string =>
   `${server.url.replace('http://', `http://x:${token}@`)}/git/${projectId}.git`;
 
-export const gitDirOf = (server: TestServer, projectId: string): string =>
-  path.join(server.dataDir, 'projects', `${projectId}.git`);
+/** The repository that the service has made of a project, with the refs that a client sees now. */
+export async function gitDirOf(dataDir: string, { api, id }: TestProject): Promise<string> {
+  const { status, text } = await api('GET', `/git/${id}.git/info/refs?service=git-upload-pack`);
+  if (status !== 200) throw new Error(text);
+  return path.join(dataDir, 'project-cache', `${id}.git`);
+}
 
 /** What `git fsck --strict` finds wrong; empty when all is well. */
 export async function findDamage(gitDir: string): Promise<string> {

@@ -1,15 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db } from '../../db/database.ts';
+import { inOneMoment } from '../../db/transact.ts';
 import type { RecordList, ReviewScope } from './record-list.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import { countMatches, isWithin, narrowConditions, type Counts, type Narrowing } from './match-store.ts';
 import { listConditions, valuesOf } from './tally-store.ts';
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  record: StoredRecord;
-};
 
 /** Which record is wanted: the newest, this one, or the next one on a side of an ID, which need not exist. */
 export type Wanted =
@@ -54,7 +50,7 @@ function nextOf(list: RecordList, { cells, narrowing }: Looked, wanted: Exclude<
 }
 
 /** Reads one record at a time with its position. What it costs does not grow with the number of records. */
-export function createBrowseStore(database: Db) {
+export function createBrowseStore(db: Db) {
   const findNext = async (
     from: Db,
     lists: readonly RecordList[],
@@ -80,12 +76,11 @@ export function createBrowseStore(database: Db) {
   return {
     /** Undefined: there is no such record. All that is read is of one moment. */
     browse: ({ visible, scopes, tag, wanted, ...looked }: BrowseQuery): Promise<BrowsePage | undefined> =>
-      database.transaction().execute(async (transaction) => {
+      inOneMoment(db, async (transaction) => {
         const lists = scopes.map((scope) => ({ ...scope, tag: tag ?? null }));
         const id = wanted.kind === 'this' ? wanted.id : await findNext(transaction, lists, looked, wanted);
         if (id === undefined) return undefined;
         const record = await transaction
-          .withTables<Tables>()
           .selectFrom('record')
           .selectAll()
           .where('id', '=', id)
@@ -110,7 +105,7 @@ export function createBrowseStore(database: Db) {
         with recursive tags(tag) as (
           select ${next(sql`''`)}
           union all select ${next(sql.ref('tags.tag'))} from tags where tags.tag is not null)
-        select tag from tags where tag is not null`.execute(database);
+        select tag from tags where tag is not null`.execute(db);
       return rows.map((row) => row.tag);
     },
   };

@@ -24,7 +24,11 @@ export function listConditions({ ownerId, automationId, tag }: RecordList): RawB
 
 /** Rows of values; SQLite and PostgreSQL name the columns `column1`, `column2`, … */
 export const valuesOf = (rows: readonly (readonly (string | number)[])[]): RawBuilder<unknown> =>
-  sql`values ${sql.join(rows.map((row) => sql`(${sql.join(row)})`))}`;
+  sql`values ${sql.join(rows.map((row) => sql`(${sql.join(row.map(typed))})`))}`;
+
+/** PostgreSQL takes a parameter in `values` for a text. */
+const typed = (value: string | number): RawBuilder<unknown> =>
+  typeof value === 'number' ? sql`cast(${value} as bigint)` : sql`${value}`;
 
 /**
  * How many records of each cell every list has, below every node. A node with more records than this has children;

@@ -1,17 +1,13 @@
 import { sql, type RawBuilder } from 'kysely';
 
-import type { Db } from '../../db/database.ts';
+import type { Db, Transaction } from '../../db/database.ts';
+import { serialize } from '../../db/locks.ts';
+import { transact } from '../../db/transact.ts';
 import { debugCells, otherCells } from '../cells.ts';
 import { listsOf } from '../browse/record-list.ts';
 import { protectionEnd } from './protection-end.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import { countInLists, removeFromTallies } from '../browse/tally-store.ts';
-
-// A type, not an interface: only that has the index signature kysely asks for.
-type Tables = {
-  record: StoredRecord;
-  capture_deletion: { record_id: string };
-};
 
 export interface RetentionLimits {
   /** Debug records that an automation keeps for each tag. */
@@ -28,13 +24,15 @@ export interface RetentionOptions {
 /** One group of records that are kept by one limit. */
 export type RetentionGroup = Pick<StoredRecord, 'owner_id' | 'automation_id' | 'retention_group'>;
 
-const tablesOf = (from: Db) => from.withTables<Tables>();
+/** The counts of the lists of an owner are read and then written: one transaction at a time changes their records. */
+export const lockRecordsOf = (transaction: Transaction, ownerId: string): Promise<void> =>
+  serialize(transaction, `records of ${ownerId}`);
 
 /** Deletes a record, and notes that its captures have to go. */
 async function removeRecord(transaction: Db, record: StoredRecord): Promise<void> {
-  await tablesOf(transaction).deleteFrom('record').where('id', '=', record.id).execute();
+  await transaction.deleteFrom('record').where('id', '=', record.id).execute();
   await removeFromTallies(transaction, listsOf(record), record);
-  await tablesOf(transaction).insertInto('capture_deletion').values({ record_id: record.id }).execute();
+  await transaction.insertInto('capture_deletion').values({ record_id: record.id }).execute();
 }
 
 /** No two months are shorter: what is younger and saved is protected for sure. */
@@ -48,7 +46,7 @@ async function listDoomed(
   group: RetentionGroup,
   { surplus, nowMs }: { surplus: number; nowMs: number },
 ): Promise<StoredRecord[]> {
-  const ofGroup = tablesOf(transaction)
+  const ofGroup = transaction
     .selectFrom('record')
     .where('owner_id', '=', group.owner_id)
     .where('automation_id', '=', group.automation_id)
@@ -91,14 +89,13 @@ export async function trimGroup(
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
 /** Which records may go, and their going. */
-export function createRetentionStore(database: Db) {
-  const db = tablesOf(database);
-  const transact = <Result>(work: (transaction: Db) => Promise<Result>): Promise<Result> =>
-    database.transaction().execute(work);
-
+export function createRetentionStore(db: Db) {
   return {
     trim: (group: RetentionGroup, retention: RetentionOptions): Promise<number> =>
-      transact((transaction) => trimGroup(transaction, group, retention)),
+      transact(db, async (transaction) => {
+        await lockRecordsOf(transaction, group.owner_id);
+        return trimGroup(transaction, group, retention);
+      }),
 
     /** Saved records after one of them, oldest first. */
     listSaved: (afterId: string, limit: number): Promise<StoredRecord[]> =>
@@ -113,13 +110,12 @@ export function createRetentionStore(database: Db) {
 
     /** Deletes up to `limit` records of a project or an owner, saved or not. Returns how many went. */
     deleteSome: (of: 'project_id' | 'owner_id', id: string, limit: number): Promise<number> =>
-      transact(async (transaction) => {
-        const records = await tablesOf(transaction)
-          .selectFrom('record')
-          .selectAll()
-          .where(of, '=', id)
-          .limit(limit)
-          .execute();
+      transact(db, async (transaction) => {
+        const found = transaction.selectFrom('record').where(of, '=', id);
+        const owner = await found.select('owner_id').limit(1).executeTakeFirst();
+        if (owner === undefined) return 0;
+        await lockRecordsOf(transaction, owner.owner_id);
+        const records = await found.selectAll().where('owner_id', '=', owner.owner_id).limit(limit).execute();
         for (const record of records) await removeRecord(transaction, record);
         return records.length;
       }),
@@ -132,9 +128,7 @@ export function createRetentionStore(database: Db) {
         with recursive known(id) as (
           select ${next(sql`''`)}
           union all select ${next(sql.ref('known.id'))} from known where known.id is not null)
-        select id from known where id is not null and id not in (select id from project) limit 1`.execute(
-        database,
-      );
+        select id from known where id is not null and id not in (select id from project) limit 1`.execute(db);
       return rows[0]?.id;
     },
   };

@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { recordReport, tell } from '../../testing/record-reports.ts';
 import type { TestHost } from '../../testing/test-host.ts';
-import { stringAt, TestServer } from '../../testing/test-server.ts';
+import { stringAt } from '../../testing/string-at.ts';
+import { TestServer } from '../../testing/test-server.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -42,11 +42,31 @@ Display Power: state=${state}
 `;
 }
 
+const visible = '0x0';
+const windowTypes: ReadonlyMap<string, string> = new Map([
+  ['StatusBar', 'STATUS_BAR'],
+  ['NavigationBar0', 'NAVIGATION_BAR'],
+]);
+
+/** `dumpsys window windows`, the front one first, in the words of WindowState.dump. */
+function windowList({ android }: Phone): string {
+  const states = android.screen.windows.toReversed().map(({ title, root }, index) => {
+    const { left, top, right, bottom } = root.frame;
+    const type = windowTypes.get(title) ?? 'BASE_APPLICATION';
+    return (
+      `  Window #${index} Window{${index}c3e4b1 u0 ${title}}:\n    mDisplayId=0 mSession=Session{b1 1:u0a1} mClient=android.os.BinderProxy@b1\n` +
+      `    mAttrs={(0,0)(fillxfill) ty=${type}}\n    mViewVisibility=${visible} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n`
+    );
+  });
+  return `WINDOW MANAGER WINDOWS (dumpsys window windows)\n${states.join('')}\n  mCurrentFocus=Window{5c3e4b1 u0 ${android.currentFocus ?? 'null'}}\n`;
+}
+
 function activityRecord({ android }: Phone): string {
   return `ActivityRecord{8d1f0a2 u0 ${android.currentActivity} t${android.stack.front.id}}`;
 }
 
-function windows(phone: Phone): string {
+function windows(phone: Phone, [what]: readonly string[]): string {
+  if (what === 'windows') return windowList(phone);
   const { android } = phone;
   const { width, height, density } = android.display;
   const focus = android.currentFocus;
@@ -67,8 +87,19 @@ WINDOW MANAGER DISPLAY CONTENTS (dumpsys window displays)
 `;
 }
 
-function activities(phone: Phone): string {
+const foregroundPermission = 'android.permission.FOREGROUND_SERVICE';
+
+/** An app that may have a service in the foreground has it while it runs. */
+function appServices({ android }: Phone, packageName: string): string {
+  const isRunning = android.stack.find(packageName) !== undefined;
+  const mayHave = android.packages.find(packageName)?.permissions?.includes(foregroundPermission) === true;
+  const record = `  * ServiceRecord{6e2f9d1 u0 ${packageName}/.ForegroundService}\n    isForeground=true foregroundId=1\n`;
+  return `ACTIVITY MANAGER SERVICES (dumpsys activity services)\n${isRunning && mayHave ? record : '  (nothing)\n'}`;
+}
+
+function activities(phone: Phone, [what, packageName = '']: readonly string[]): string {
   const { android } = phone;
+  if (what === 'services') return appServices(phone, packageName);
   const record = activityRecord(phone);
   const tasks = android.stack
     .listRecent()
@@ -99,7 +130,7 @@ ${[...android.packages.permissionsOf(name)].map((permission) => `      ${permiss
 function inputMethod({ android }: Phone): string {
   const isShown = android.isKeyboardShown;
   const id = android.settings.findTable('secure')?.get('default_input_method') ?? '';
-  return `Current Input Method Manager state:\n  mCurMethodId=${id}\n  mShowRequested=${isShown} mInputShown=${isShown}\n`;
+  return `Current Input Method Manager state:\n  mCurMethodId=${id}\n  mShowRequested=${isShown} mInputShown=${isShown}\n  mIsInputViewShown=${isShown}\n`;
 }
 
 type Dump = (phone: Phone, args: readonly string[]) => string;

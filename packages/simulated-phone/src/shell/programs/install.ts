@@ -1,5 +1,6 @@
 import { ByteReader } from '../../adb/byte-reader.ts';
 import { FileSystemError } from '../../adb/sync-files.ts';
+import { installedApp } from '../../apps/installed-app.ts';
 import { findApkManifest } from '../../android/apk.ts';
 import type { Process, Program } from '../program.ts';
 
@@ -46,7 +47,9 @@ function installApk({ phone, args }: Process, apk: Buffer): string {
     versionCode: manifest.versionCode,
     versionName: manifest.versionName,
     isSystem: false,
+    permissions: manifest.permissions,
   });
+  if (manifest.launchers.length > 0) phone.android.addApp(installedApp(manifest));
   phone.android.redraw();
   return 'Success\n';
 }

@@ -28,11 +28,12 @@ const setprop: Program = async ({ phone, args, stderr }) => {
 
 /** In blocks of 1 KiB, as toybox prints. */
 const df: Program = async ({ phone, stdout }) => {
-  const { capacityBytes, usedBytes } = phone.android.files;
-  const [size, used] = [capacityBytes, usedBytes].map((bytes) => Math.ceil(bytes / 1024));
-  const free = (size ?? 0) - (used ?? 0);
+  const { sizeBytes, freeBytes } = phone.android.files.storage;
+  const [size, free] = [Math.ceil(sizeBytes / 1024), Math.floor(freeBytes / 1024)];
+  const used = size - free;
+  const percent = Math.ceil((100 * used) / size);
   await stdout.write(
-    `Filesystem       1K-blocks     Used Available Use% Mounted on\n/dev/block/dm-47 ${size} ${used} ${free}  1% /data\n`,
+    `Filesystem       1K-blocks     Used Available Use% Mounted on\n/dev/block/dm-47 ${size} ${used} ${free} ${percent}% /data\n`,
   );
   return 0;
 };

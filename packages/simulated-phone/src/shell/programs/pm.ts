@@ -18,6 +18,11 @@ const path: Program = async ({ phone, args, stdout }) => {
 
 const list: Program = async ({ phone, args, stdout, stderr }) => {
   const [kind, filter] = wordsOf(args);
+  if (kind === 'instrumentation') {
+    const { known } = phone.instrumentation;
+    if (known !== undefined) await stdout.write(`instrumentation:${known}\n`);
+    return 0;
+  }
   if (kind !== 'packages' && kind !== 'package') {
     await stderr.write(`Error: unknown list type '${kind ?? ''}'\n`);
     return 255;

@@ -35,5 +35,5 @@ printf 'root:x:0:\nshell:x:2000:\n' >etc/group
 chmod 755 .
 # All at once: what is there is whole.
 mkdir -p "$(dirname "$root")"
-rm -rf "$root"
+rm -rf "${root%-*}"*
 mv "$work/root" "$root"

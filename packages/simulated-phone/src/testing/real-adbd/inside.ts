@@ -3,32 +3,18 @@
  * 127.0.0.1 to the simulated phone, and what comes through the cable to adbd. Ends with its parent.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { joinUp } from './join-up.ts';
+import { phonePorts } from './phone-ports.ts';
 
 const [root = '', folder = ''] = process.argv.slice(2);
 const adbdPort = 5555;
-/** Of the UiAutomator2 server: its API, and its pictures. */
-const phonePorts = [6790, 7810];
-
-function joinUp(near: Socket, far: Socket): void {
-  near.pipe(far).pipe(near);
-  for (const [one, other] of [
-    [near, far],
-    [far, near],
-  ] as const) {
-    one.on('error', () => other.destroy());
-    one.on('close', () => other.destroy());
-  }
-}
 
 execFileSync('ip', ['link', 'set', 'lo', 'up']);
 for (const port of phonePorts) {
-  createServer({ noDelay: true }, (near) => {
-    const far = connect(join(folder, 'data/phone/socket'));
-    far.write(`tcp:${port}\0`);
-    joinUp(near, far);
-  }).listen(port, '127.0.0.1');
+  const path = join(folder, `data/phone/tcp-${port}`);
+  createServer({ noDelay: true }, (near) => joinUp(near, connect(path))).listen(port, '127.0.0.1');
 }
 createServer((near) => joinUp(near, connect(adbdPort, '127.0.0.1').setNoDelay(true))).listen(
   join(folder, 'cable'),

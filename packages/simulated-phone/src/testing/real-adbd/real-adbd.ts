@@ -7,6 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { SimulatedPhone } from '../../simulated-phone.ts';
+import { FolderStore } from './folder-store.ts';
+import { joinUp } from './join-up.ts';
+import { phonePorts } from './phone-ports.ts';
 
 export interface RealAdbd {
   readonly host: '127.0.0.1';
@@ -23,8 +26,9 @@ export async function startRealAdbd(phone: SimulatedPhone, root: string): Promis
   await using parts = new AsyncDisposableStack();
   parts.defer(() => rm(folder, { recursive: true, force: true }));
   await writeProperties(phone, folder);
-  const services = await serveServices(phone, join(folder, 'data/phone/socket'));
-  parts.defer(() => closeServer(services));
+  phone.android.files.moveTo(new FolderStore(folder));
+  const services = await serveServices(phone, join(folder, 'data/phone'));
+  for (const service of services) parts.defer(() => closeServer(service));
   const inside = spawn(
     'unshare',
     [
@@ -60,32 +64,43 @@ async function writeProperties(phone: SimulatedPhone, folder: string): Promise<v
   await writeFile(join(folder, 'data/phone/build.prop'), lines.join(''));
 }
 
-/** The phone's shell and its listening sockets, each connection by the name of a service and a NUL. */
-async function serveServices(phone: SimulatedPhone, path: string): Promise<Server> {
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    socket.on('error', () => socket.destroy());
-    void serveNamed(phone, socket);
-  });
-  server.listen(path);
-  await once(server, 'listening');
-  // adbd is the user `shell`.
-  await chmod(path, 0o777);
-  return server;
+/** A socket for each connection of the phone's shell, and for each of its ports one of that name. */
+async function serveServices(phone: SimulatedPhone, folder: string): Promise<Server[]> {
+  const serve = async (name: string, accept: (socket: Socket) => Promise<void>): Promise<Server> => {
+    const server = createServer((socket) => {
+      // Whatever breaks is this connection's alone, as in adbd.
+      accept(socket).catch(() => socket.destroy());
+      socket.on('error', () => socket.destroy());
+    });
+    server.listen(join(folder, name));
+    await once(server, 'listening');
+    // adbd is the user `shell`.
+    await chmod(join(folder, name), 0o777);
+    return server;
+  };
+  const bring = async (service: string, socket: Socket): Promise<void> => {
+    const program = await phone.findService(service);
+    if (program === undefined) socket.destroy();
+    else await program(socket);
+  };
+  return Promise.all([
+    serve('shell', async (socket) => bring(`shell,v2,raw:${await readLine(socket)}`, socket)),
+    ...phonePorts.map((port) => serve(`tcp-${port}`, (socket) => bring(`tcp:${port}`, socket))),
+  ]);
 }
 
-async function serveNamed(phone: SimulatedPhone, socket: Socket): Promise<void> {
+/** Up to a NUL. What comes after it stays in the stream. */
+async function readLine(socket: Socket): Promise<string> {
   let head = Buffer.alloc(0);
-  let end = -1;
-  for (; end === -1; end = head.indexOf(0)) {
-    const [chunk]: unknown[] = await once(socket, 'data').catch(() => []);
-    if (!Buffer.isBuffer(chunk)) return;
-    socket.pause();
-    head = Buffer.concat([head, chunk]);
+  while (!head.includes(0)) {
+    const chunk: unknown = socket.read();
+    if (Buffer.isBuffer(chunk)) head = Buffer.concat([head, chunk]);
+    else if (socket.readableEnded || socket.destroyed) throw new Error('The shell ended before its command.');
+    else await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
   }
+  const end = head.indexOf(0);
   if (head.length > end + 1) socket.unshift(head.subarray(end + 1));
-  const serve = await phone.findService(head.toString('utf8', 0, end));
-  if (serve === undefined) socket.destroy();
-  else await serve(socket);
+  return head.toString('utf8', 0, end);
 }
 
 async function whenAnswering(path: string): Promise<void> {
@@ -108,12 +123,6 @@ async function answers(path: string): Promise<boolean> {
   const isKept = await Promise.race([broken, kept]);
   socket.destroy();
   return isKept;
-}
-
-function joinUp(near: Socket, far: Socket): void {
-  near.pipe(far).pipe(near);
-  near.on('error', () => far.destroy()).on('close', () => far.destroy());
-  far.on('error', () => near.destroy()).on('close', () => near.destroy());
 }
 
 function portOf(server: Server): number {

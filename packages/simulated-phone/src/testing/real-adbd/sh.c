@@ -1,6 +1,6 @@
 // The shell of a phone whose adbd is real: hands the command line to the simulated phone, and its streams and exit code
-// back. The socket takes the name of a service and a NUL; then it speaks ADB's shell protocol: a byte for the kind, four
-// for the length (little endian), and the data.
+// back. The socket takes the line and a NUL; then it speaks ADB's shell protocol: a byte for the kind, four for the length
+// (little endian), and the data.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ static int send_packet(int phone, char kind, const char *data, uint32_t size) {
 }
 
 static int connect_phone(void) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/data/phone/socket"};
+  struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/data/phone/shell"};
   int phone = socket(AF_UNIX, SOCK_STREAM, 0);
   if (connect(phone, (struct sockaddr *)&address, sizeof address) != 0) exit(EXIT_NO_PHONE);
   return phone;
@@ -77,10 +77,8 @@ static int give_input(int phone) {
 
 int main(int count, char **arguments) {
   const char *line = count > 2 && strcmp(arguments[1], "-c") == 0 ? arguments[2] : "";
-  const char service[] = "shell,v2,raw:";
   signal(SIGPIPE, SIG_IGN);
   int phone = connect_phone();
-  write_all(phone, service, sizeof service - 1);
   write_all(phone, line, strlen(line) + 1);
   struct pollfd watched[] = {{.fd = phone, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
   for (;;) {

@@ -1,0 +1,55 @@
+import type { ScreenMask, UiNode } from '@phalanx/protocol';
+import { expect, it } from 'vitest';
+
+import { findNode } from '../find-node.ts';
+import { parseTree } from '../tree/parse-tree.ts';
+import { hideMasked } from './hide-masked.ts';
+
+const screen = { width: 100, height: 200 };
+const xml = `<hierarchy rotation="0"><android.widget.FrameLayout package="com.bank" content-desc="all" bounds="[0,0][100,200]">
+  <android.widget.LinearLayout resource-id="com.bank:id/card" bounds="[10,10][90,50]">
+    <android.widget.TextView text="IBAN AT61" bounds="[10,10][50,30]" />
+    <android.widget.TextView text="beside it" bounds="[0,60][50,70]" />
+  </android.widget.LinearLayout>
+  <android.widget.TextView text="Hello" content-desc="greeting" bounds="[0,150][100,170]" />
+</android.widget.FrameLayout></hierarchy>`;
+
+function hide(...masks: ScreenMask[]): { shown: string[]; hidden: number[][] } {
+  const { root } = parseTree(xml);
+  const hidden = hideMasked(root, masks, screen).map((at) => [at.left, at.top, at.right, at.bottom]);
+  const shown: string[] = [];
+  const note = ({ text, description }: UiNode): boolean => {
+    shown.push(...[text, description].filter((part) => part !== null));
+    return false;
+  };
+  findNode(root, note);
+  return { shown, hidden };
+}
+
+const rest = ['all', 'Hello', 'greeting'];
+
+it('hides a node with all in it, also what is drawn beside it', () => {
+  const card = [
+    [10, 10, 90, 50],
+    [0, 60, 50, 70],
+  ];
+  for (const viewId of ['card', 'com.bank:id/card'])
+    expect(hide({ viewId })).toEqual({ shown: rest, hidden: card });
+});
+
+it.each<[string, ScreenMask, number]>([
+  ['a class without its package', { className: 'TextView' }, 3],
+  ['a part of the text in another letter case', { textContains: 'iban' }, 1],
+  ['the whole text', { text: 'hello' }, 1],
+  ['a part of the text, taken for the whole', { text: 'IBAN' }, 0],
+  ['the description', { description: 'Greeting' }, 1],
+  ['two conditions of which one is not met', { className: 'TextView', text: 'no such' }, 0],
+  ['the app', { packageName: 'com.bank' }, 1],
+])('knows a node by %s', (_, mask, count) => {
+  expect(hide(mask).hidden).toHaveLength(count);
+});
+
+it('empties whatever reaches into an area, and leaves the blackening to the picture', () => {
+  const area = { left: 0, top: 0.7, right: 0.5, bottom: 0.8 };
+  expect(hide({ area })).toEqual({ shown: ['IBAN AT61', 'beside it'], hidden: [] });
+});

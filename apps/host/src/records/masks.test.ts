@@ -1,0 +1,89 @@
+/** What a project masks, from the phone's screen to all that leaves the host, with a real sandbox and driver. */
+import { randomUUID } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+
+import type { Bounds, ScreenMask } from '@phalanx/protocol';
+import { expect, it } from 'vitest';
+
+import { brightest } from '../testing/brightest.ts';
+import { serial, useTestHost } from '../testing/test-host.ts';
+
+const host = useTestHost();
+const secret = 'balance-of-the-tests';
+const masks: ScreenMask[] = [
+  { packageName: 'dev.phalanx.sample.form', viewId: 'name' },
+  { area: { left: 0, top: 0, right: 1, bottom: 0.1 } },
+];
+/** Of a screen of 1080 by 2400. */
+const area: Bounds = { left: 0, top: 0, right: 1080, bottom: 240 };
+
+const code = `
+  await agent.actions.launchApp('dev.phalanx.sample.form');
+  const field = await agent.actions.waitForId('name');
+  await field.tap();
+  await agent.actions.writeText('${secret}');
+  const screen = await agent.actions.screenContent();
+  console.log(JSON.stringify(screen.findById('name').boundsInScreen));
+  console.log((await agent.actions.screenshot({ maxWidth: 360 })).base64);
+  for (const { root } of await agent.actions.windows())
+    for (const { text } of root.getAllNodes()) if (text) console.log(text);
+  for (const quality of [ScreenshotRecord.LOW_QUALITY, ScreenshotRecord.HIGH_QUALITY])
+    await agent.utils.outOfSteps.storeScreen(screen, 's', 'Form', 1, quality);
+  await agent.utils.outOfSteps.submit('outOfSteps');
+  console.log('recorded');
+  await new Promise((resolve) => setTimeout(resolve, 600_000));`;
+
+/** What the host answers to a question about the phone. */
+async function ask(type: 'screen' | 'live'): Promise<Buffer> {
+  const before = host.service.arrivals.length;
+  const request = { request_id: randomUUID(), serial };
+  host.service.send(
+    type === 'screen' ? { type, ...request, width: null } : { type, ...request, known: null },
+  );
+  const isAnswer = ({ kind }: { kind: string }): boolean => kind === type;
+  await host.service.until(() => host.service.arrivals.slice(before).some(isAnswer));
+  const answer = host.service.arrivals.slice(before).find(isAnswer);
+  return answer !== undefined && 'bytes' in answer ? answer.bytes : Buffer.alloc(0);
+}
+
+it(
+  'what a project masks is black in pictures, empty in trees, and in no byte that leaves the host while it runs',
+  { timeout: 120_000 },
+  async () => {
+    const runId = host.launch(code, serial, masks);
+    const records = [await host.service.untilRecorded(runId, 'outOfSteps')];
+    await host.service.until(() => host.service.messages(runId).includes('recorded'));
+    const [told = '', taken = ''] = host.service.messages(runId);
+    const bounds: Bounds = JSON.parse(told);
+    const screen = await ask('screen');
+    const live = await ask('live');
+    host.service.send({ type: 'stop', run_ids: [runId] });
+    await host.service.untilEnded(runId);
+    const captures = records
+      .flatMap(({ screens }) => screens)
+      .map(({ screen_id }) => host.service.records.captures.get(`${screen_id}/screenshot`)?.body);
+    expect(captures).toHaveLength(2);
+    const pictures = [
+      Buffer.from(taken, 'base64'),
+      Buffer.from(JSON.parse(screen.toString()).picture.base64, 'base64'),
+      live.subarray(live.indexOf('\n') + 1),
+      ...captures.map((body) => body ?? Buffer.alloc(0)),
+    ];
+    for (const picture of pictures) {
+      expect(await brightest(picture, bounds)).toBeLessThan(16);
+      expect(await brightest(picture, area)).toBeLessThan(16);
+      expect(await brightest(picture, { left: 0, top: 240, right: 1080, bottom: 2400 })).toBeGreaterThan(200);
+    }
+    const bodies = [...host.service.records.captures.values()].map(({ body }) =>
+      (body[0] === 0x1f ? gunzipSync(body) : body).toString('latin1'),
+    );
+    expect(bodies.filter((body) => body.includes('Email address'))).toHaveLength(2);
+    const left = [screen.toString(), ...host.service.messages(runId), ...bodies];
+    // The app's title is in the area.
+    for (const hidden of [secret, 'Registration'])
+      expect(left.filter((one) => one.includes(hidden))).toEqual([]);
+    expect(screen.toString()).toContain('Email address');
+    const after = await ask('screen');
+    expect(after.toString()).toContain(secret);
+  },
+);

@@ -1,0 +1,19 @@
+import type { Bounds } from '@phalanx/protocol';
+import sharp, { type Region } from 'sharp';
+
+/** The brightest level of a part of a screen of 1080 by 2400 on its picture, of 255. */
+export async function brightest(picture: Buffer, { left, top, right, bottom }: Bounds): Promise<number> {
+  const { width } = await sharp(picture).metadata();
+  const scale = width / 1080;
+  // JPEG lets the colours around a black part run a little into it.
+  const inner = { left: left + 20, top: top + 20, width: right - left - 40, height: bottom - top - 40 };
+  const part = Object.fromEntries(
+    Object.entries(inner).map(([name, value]) => [name, Math.floor(value * scale)]),
+  );
+  const { channels } = await sharp(picture)
+    .extract(part as unknown as Region)
+    .greyscale()
+    .toBuffer()
+    .then((bytes) => sharp(bytes).stats());
+  return channels[0]?.max ?? 255;
+}

@@ -1,0 +1,34 @@
+import { isPostgres } from './dialect.ts';
+import { numbersIn } from './rows.ts';
+import type { Transaction } from './tables.ts';
+
+/** What came over a connection of a host that a newer one has replaced. */
+export class EpochOver extends Error {
+  override readonly name = 'EpochOver';
+
+  constructor() {
+    super('the host has connected again');
+  }
+}
+
+/**
+ * Of these epochs, those of the newest connections of their hosts; they stay that until the transaction ends. A host
+ * that connects anew takes the row of its earlier connection away.
+ */
+export async function selectCurrent(
+  transaction: Transaction,
+  epochs: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (epochs.length === 0) return new Set();
+  const query = transaction
+    .selectFrom('host_session')
+    .select('epoch')
+    .where('epoch', 'in', numbersIn(transaction, epochs));
+  const rows = await (isPostgres(transaction) ? query.orderBy('epoch').forShare() : query).execute();
+  return new Set(rows.map(({ epoch }) => epoch));
+}
+
+/** Throws `EpochOver` when a newer connection is there of the host of one of these. */
+export async function requireCurrent(transaction: Transaction, epochs: readonly number[]): Promise<void> {
+  if ((await selectCurrent(transaction, epochs)).size < new Set(epochs).size) throw new EpochOver();
+}

@@ -1,0 +1,112 @@
+import {
+  Kysely,
+  PostgresDialect,
+  PostgresDriver,
+  type DatabaseConnection,
+  type Driver,
+  type QueryCompiler,
+} from 'kysely';
+import { Client, type ClientConfig, type PoolClient, Pool, TypeOverrides, types } from 'pg';
+
+import { PartFailed } from '../faults/fault.ts';
+import { BinaryOrder } from './binary-order.ts';
+import { migrate } from './migrate.ts';
+import { explainPostgres, requirePostgres } from './postgres-problem.ts';
+import { StorableTexts } from './storable-texts.ts';
+import type { Database, Db } from './tables.ts';
+
+/** A pool would count the wait for a free connection to it, too. */
+export class HastyClient extends Client {
+  constructor(config?: string | ClientConfig) {
+    super({ ...(typeof config === 'object' && config), connectionTimeoutMillis: connectTimeoutMs });
+  }
+}
+
+/** Enough for the processors of a database; what is more waits for its turn here. */
+const mostConnections = 10;
+const connectTimeoutMs = 5000;
+/** No statement of ours takes a second; what waits so long waits for something that has gone wrong. */
+const timeouts = {
+  statement_timeout: 30_000,
+  lock_timeout: 10_000,
+  idle_in_transaction_session_timeout: 30_000,
+};
+
+/** Whole numbers of 64 bits and sums of them: ours are all below 2^53. */
+const parsers = new TypeOverrides();
+parsers.setTypeParser(types.builtins.INT8, Number);
+parsers.setTypeParser(types.builtins.NUMERIC, Number);
+
+export const clientConfig = (url: string): ClientConfig => ({
+  connectionString: url,
+  application_name: 'phalanx',
+  keepAlive: true,
+  types: parsers,
+});
+
+/** Opens the database and brings its tables up to date. Throws a `SettingError` when it can't be used. */
+export async function openPostgres(url: string): Promise<Db> {
+  try {
+    await prepare(url);
+  } catch (error) {
+    throw explainPostgres(error);
+  }
+  const pool = new Pool({ ...clientConfig(url), ...timeouts, Client: HastyClient, max: mostConnections });
+  keepErrors(pool);
+  return new Kysely<Database>({ dialect: new TellingPostgresDialect(pool) });
+}
+
+/** Without the limits of time: a migration may take long. */
+async function prepare(url: string): Promise<void> {
+  const pool = new Pool({ ...clientConfig(url), Client: HastyClient, max: 1 });
+  keepErrors(pool);
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await requirePostgres(db);
+    await migrate(db.withPlugin(new BinaryOrder()));
+  } finally {
+    await db.destroy();
+  }
+}
+
+/**
+ * A connection that is cut emits an error of its own, beside that of the statement under way, and one that nobody
+ * hears ends the process.
+ */
+function keepErrors(pool: Pool): void {
+  pool.on('error', () => undefined);
+  pool.on('connect', (client: PoolClient) => client.on('error', () => undefined));
+}
+
+class TellingPostgresDialect extends PostgresDialect {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    super({ pool, controlClient: Client });
+    this.#pool = pool;
+  }
+
+  override createDriver(): Driver {
+    return new TellingPostgresDriver({ pool: this.#pool, controlClient: Client });
+  }
+
+  override createQueryCompiler(): QueryCompiler {
+    return new StorableTexts();
+  }
+}
+
+/** Says of the codes of the system, which disks and programs have too, that here they are the database's. */
+class TellingPostgresDriver extends PostgresDriver {
+  override async acquireConnection(
+    ...args: Parameters<PostgresDriver['acquireConnection']>
+  ): Promise<DatabaseConnection> {
+    try {
+      return await super.acquireConnection(...args);
+    } catch (error) {
+      throw new PartFailed(
+        { part: 'database', code: 'database_unavailable', reason: 'no connection can be made' },
+        { cause: error },
+      );
+    }
+  }
+}

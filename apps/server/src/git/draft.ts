@@ -1,0 +1,102 @@
+import { createHash, hash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+
+import type { GitObjects, ObjectInfo } from './git-objects.ts';
+import type { PackedObject } from './pack.ts';
+import { formatTree, type Tree } from './tree.ts';
+
+/** Objects that are to be stored, in memory or in files of their own. */
+export class NewObjects {
+  readonly #objects: Map<string, PackedObject>;
+  readonly #trees: Map<string, Tree>;
+
+  constructor(known?: NewObjects) {
+    this.#objects = new Map(known === undefined ? [] : known.#objects);
+    this.#trees = new Map(known === undefined ? [] : known.#trees);
+  }
+
+  get trees(): ReadonlyMap<string, Tree> {
+    return this.#trees;
+  }
+
+  list(): PackedObject[] {
+    return [...this.#objects.values()];
+  }
+
+  find(id: string): PackedObject | undefined {
+    return this.#objects.get(id);
+  }
+
+  /** Returns the name that git gives to it, as all of these do. */
+  add(type: PackedObject['type'], text: string | Buffer): string {
+    const content = Buffer.from(text);
+    const id = hash('sha1', Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]), 'hex');
+    if (!this.#objects.has(id)) this.#objects.set(id, { id, type, sizeBytes: content.length, content });
+    return id;
+  }
+
+  addTree(tree: Tree): string {
+    const id = this.add('tree', formatTree(tree));
+    this.#trees.set(id, tree);
+    return id;
+  }
+
+  /** With all that is below it. */
+  drop(id: string): void {
+    const tree = this.#objects.has(id) ? this.#trees.get(id) : undefined;
+    this.#objects.delete(id);
+    if (tree !== undefined) for (const entry of tree.values()) this.drop(entry.id);
+  }
+
+  /** The content of a file, which has to stay until the objects are stored. */
+  async addFile(file: string, sizeBytes: number): Promise<string> {
+    const sum = createHash('sha1').update(`blob ${sizeBytes}\0`);
+    for await (const piece of createReadStream(file)) if (Buffer.isBuffer(piece)) sum.update(piece);
+    const id = sum.digest('hex');
+    this.#objects.set(id, { id, type: 'blob', sizeBytes, content: file });
+    return id;
+  }
+}
+
+/** A repository with what a change adds to it; nobody else sees that before the change is stored. */
+export class Draft implements GitObjects {
+  readonly git;
+  readonly gitDir;
+  readonly #repository: GitObjects;
+  readonly #objects: NewObjects;
+
+  constructor(repository: GitObjects, objects: NewObjects) {
+    this.git = repository.git;
+    this.gitDir = repository.gitDir;
+    this.#repository = repository;
+    this.#objects = objects;
+  }
+
+  async findInfo(name: string): Promise<ObjectInfo | undefined> {
+    return this.#objects.find(name) ?? this.#repository.findInfo(name);
+  }
+
+  async readBlob(id: string): Promise<Buffer> {
+    const known = this.#objects.find(id)?.content;
+    if (known === undefined) return this.#repository.readBlob(id);
+    return typeof known === 'string' ? readFile(known) : known;
+  }
+
+  async readTree(id: string): Promise<Tree> {
+    return this.#objects.trees.get(id) ?? this.#repository.readTree(id);
+  }
+
+  writeBlob(content: string | Buffer): string {
+    return this.#objects.add('blob', content);
+  }
+
+  writeTree(tree: Tree): string {
+    return this.#objects.addTree(tree);
+  }
+
+  /** `text`: the commit object. */
+  writeCommit(text: string): string {
+    return this.#objects.add('commit', text);
+  }
+}

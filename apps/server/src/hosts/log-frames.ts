@@ -1,0 +1,45 @@
+import type { WireLogEntries } from '@phalanx/protocol';
+
+import type { LogCourtesy } from '../limits/log-courtesy.ts';
+import { parseLogEntries } from './frames.ts';
+import type { LogFrame } from './host-listeners.ts';
+
+/** Stored in about two milliseconds. */
+const pieceOf = { entries: 200, bytes: 64 * 1024 };
+
+interface LogPasser {
+  courtesy: LogCourtesy;
+  userId: string;
+  /** Whether anybody still waits for it. */
+  isWanted: () => boolean;
+  tell: (frame: LogFrame) => Promise<void>;
+}
+
+/** Passes on the entries of a frame: together, or of a user who has a pace to keep, in pieces. Throws `ProtocolError`. */
+export function passLogs(
+  payload: Buffer,
+  firstSeq: number,
+  { courtesy, userId, isWanted, tell }: LogPasser,
+): Promise<void> {
+  return courtesy.pass(userId, payload.length, async (pace) => {
+    if (!isWanted()) return;
+    const startedAt = performance.now();
+    const entries = parseLogEntries(payload);
+    if (pace === undefined) return tell({ firstSeq, entries, sizeBytes: payload.length });
+    courtesy.note(userId, performance.now() - startedAt);
+    for (const piece of piecesOf(entries, firstSeq, payload.length)) {
+      await pace();
+      if (!isWanted()) return;
+      await tell(piece);
+    }
+  });
+}
+
+function* piecesOf(entries: WireLogEntries, firstSeq: number, sizeBytes: number): Generator<LogFrame> {
+  const bytesEach = sizeBytes / entries.length;
+  const most = Math.max(1, Math.min(pieceOf.entries, Math.floor(pieceOf.bytes / bytesEach)));
+  for (let first = 0; first < entries.length; first += most) {
+    const some = entries.slice(first, first + most);
+    yield { firstSeq: firstSeq + first, entries: some, sizeBytes: Math.ceil(some.length * bytesEach) };
+  }
+}

@@ -1,0 +1,36 @@
+import { type ScreenMask, ScreenMasks } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+import { ApiError } from '../http/api-error.ts';
+
+export const masksPath = 'masks.json';
+
+const shape = Compile(ScreenMasks);
+const example =
+  '[{"viewId": "balance"}, {"packageName": "com.example.bank", "textContains": "IBAN"}, {"area": {"left": 0, "top": 0, "right": 1, "bottom": 0.1}}]';
+
+/** What the project declares that must not be seen. Throws `invalid_masks`: what can't be read would hide nothing. */
+export function readMasks(text: string): ScreenMask[] {
+  const problem = findMasksProblem(text);
+  if (problem !== undefined) throw ApiError.of('invalid_masks', { problem });
+  return shape.Parse(JSON.parse(text));
+}
+
+/** Why masks of that text can't be used. */
+export function findMasksProblem(text: string): string | undefined {
+  const masks = parse(text);
+  if (masks === undefined) return 'it is not JSON';
+  if (!Array.isArray(masks)) return `it has to be a list of masks, such as ${example}`;
+  const entries: unknown[] = masks;
+  const wrong = entries.findIndex((mask) => !shape.Check([mask]));
+  if (wrong !== -1)
+    return `mask ${wrong + 1} is none. Masks are written so: ${example}. Conditions are viewId, packageName, className, text, textContains, description and descriptionContains; an area has left, top, right and bottom from 0 to 1`;
+  return shape.Check(masks) ? undefined : 'it has more than 100 masks';
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

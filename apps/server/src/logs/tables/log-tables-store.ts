@@ -1,0 +1,224 @@
+import { sql, type RawBuilder } from 'kysely';
+
+import type { Db, Transaction } from '../../db/database.ts';
+import { rowsAs, textsIn } from '../../db/rows.ts';
+import { transact } from '../../db/transact.ts';
+import type { LogBatch } from '../log-batch.ts';
+import type { StreamKey } from '../log-store.ts';
+
+/** One of the tables that entries are stored in, in turn. */
+export interface LogTable {
+  readonly slot: number;
+  readonly no: number;
+  readonly state: 'empty' | 'open' | 'closed' | 'kept';
+  readonly begun_at: number;
+  readonly newest: number;
+  readonly last_id: string;
+}
+
+/** A batch as it is stored. */
+export interface BatchRow {
+  first_id: string;
+  last_id: string;
+  oldest: number;
+  count: number;
+  entries: string;
+}
+
+export interface PlacedRow extends BatchRow {
+  device_id: string;
+  automation_id: string;
+  last_seq: number;
+}
+
+/** What a flush changes of a run: the number of its last stored entry. */
+export interface ProgressChange {
+  run_id: string;
+  /** 0 when nothing is stored of it. */
+  before: number;
+  seq: number;
+}
+
+export type LogTablesStore = ReturnType<typeof createLogTablesStore>;
+
+const entriesOf = ({ slot }: Pick<LogTable, 'slot'>): RawBuilder<unknown> => sql.table(`log_${slot}`);
+
+/** Waits for who has the table's row at present; undefined when it is in another state by now. */
+const lockIn = (
+  transaction: Transaction,
+  { slot, no }: LogTable,
+  state: LogTable['state'],
+): Promise<{ slot: number } | undefined> =>
+  transaction
+    .selectFrom('log_table')
+    .select('slot')
+    .where('slot', '=', slot)
+    .where('no', '=', no)
+    .where('state', '=', state)
+    .forUpdate()
+    .executeTakeFirst();
+
+/** The columns of batches, for an insert. The texts are values of their own: within a list, each quote would cost. */
+function batchesAs(batches: readonly LogBatch[]): RawBuilder<unknown> {
+  const texts = (column: (batch: LogBatch) => string): RawBuilder<unknown> =>
+    sql`${batches.map(column)}::text[]`;
+  const numbers = (column: (batch: LogBatch) => number): RawBuilder<unknown> =>
+    sql`${batches.map(column)}::bigint[]`;
+  return sql`unnest(${sql.join([
+    texts(({ stream }) => stream.runId),
+    texts(({ stream }) => stream.deviceId),
+    texts(({ stream }) => stream.automationId),
+    texts(({ lastId }) => lastId),
+    texts(({ firstId }) => firstId),
+    numbers(({ lastSeq }) => lastSeq),
+    numbers(({ oldest }) => oldest),
+    numbers(({ newest }) => newest),
+    numbers(({ count }) => count),
+    sql`ARRAY[${sql.join(batches.map(({ entries }) => entries))}]::text[]`,
+  ])}) AS batch (run_id, device_id, automation_id, last_id, first_id, last_seq, oldest, newest, count, entries)`;
+}
+
+/** Log entries in PostgreSQL: the tables that they are in, and how far each run's are stored. */
+export function createLogTablesStore(db: Db) {
+  return {
+    list: (): Promise<LogTable[]> => db.selectFrom('log_table').selectAll().orderBy('no').execute(),
+
+    /** Numbers of the last stored entries, 0 when there is none; runs that are gone are missing. */
+    async progressOf(runIds: readonly string[]): Promise<Map<string, number>> {
+      const rows = await db
+        .selectFrom('run')
+        .leftJoin('log_progress', 'log_progress.run_id', 'run.id')
+        .select(['run.id', 'seq'])
+        .where('run.id', 'in', textsIn(db, runIds))
+        .execute();
+      return new Map(rows.map(({ id, seq }) => [id, seq ?? 0]));
+    },
+
+    /**
+     * Stores the batches of those runs that are where `changes` says they are, and returns these runs: of others,
+     * somebody else has stored entries meanwhile. None of them when the table takes no more.
+     *
+     * One statement, so that it is done as a whole, once, or not at all. The rows of the runs are the fence: who moves
+     * one on has it until its entries are there. That the host's connection is still the newest one is to be a further
+     * condition here, beside that the table is open.
+     */
+    async append(
+      table: LogTable,
+      changes: readonly ProgressChange[],
+      batches: readonly LogBatch[],
+    ): Promise<Set<string>> {
+      const change = rowsAs(db, 'change', { run_id: 'text', before: 'bigint', seq: 'bigint' }, [
+        ...changes.map(({ run_id, before, seq }) => ({ run_id, before, seq })),
+      ]);
+      const { rows } = await sql<{ run_id: string }>`
+        WITH open AS MATERIALIZED (
+          SELECT slot FROM log_table
+          WHERE slot = ${table.slot} AND no = ${table.no} AND state = 'open' FOR SHARE),
+        change AS MATERIALIZED (SELECT change.* FROM ${change}, open),
+        moved AS (
+          UPDATE log_progress SET seq = change.seq FROM change
+          WHERE log_progress.run_id = change.run_id AND log_progress.seq = change.before
+          RETURNING log_progress.run_id),
+        begun AS (
+          INSERT INTO log_progress (run_id, seq)
+          SELECT change.run_id, change.seq FROM change JOIN run ON run.id = change.run_id WHERE change.before = 0
+          ON CONFLICT (run_id) DO NOTHING RETURNING run_id),
+        mine AS (SELECT run_id FROM moved UNION ALL SELECT run_id FROM begun),
+        stored AS (
+          INSERT INTO ${entriesOf(table)}
+            (device_id, automation_id, last_id, first_id, last_seq, oldest, newest, count, entries)
+          SELECT device_id, automation_id, last_id, first_id, last_seq, oldest, newest, count, entries
+          FROM ${batchesAs(batches)} JOIN mine ON mine.run_id = batch.run_id)
+        SELECT run_id FROM mine`.execute(db);
+      return new Set(rows.map(({ run_id: runId }) => runId));
+    },
+
+    /** The oldest batches of the stream with entries after `from`, at most so many. */
+    async read(
+      tables: readonly LogTable[],
+      { deviceId, automationId }: StreamKey,
+      { from, limit }: { from: string; limit: number },
+    ): Promise<BatchRow[]> {
+      const ofTables = tables.map(
+        (table) => sql`(SELECT first_id, last_id, oldest, count, entries FROM ${entriesOf(table)}
+          WHERE device_id = ${deviceId} AND automation_id = ${automationId} AND last_id > ${from}
+          ORDER BY last_id LIMIT ${limit})`,
+      );
+      const { rows } = await sql<BatchRow>`
+        SELECT * FROM (${sql.join(ofTables, sql` UNION ALL `)}) AS found
+        ORDER BY last_id LIMIT ${limit}`.execute(db);
+      return rows;
+    },
+
+    /** The batches that follow `after` in the table's own order, at most so many. */
+    async readOn(table: LogTable, after: PlacedRow | undefined, limit: number): Promise<PlacedRow[]> {
+      const { device_id: device, automation_id: automation, last_id: last } = after ?? {};
+      const { rows } = await sql<PlacedRow>`
+        SELECT device_id, automation_id, last_seq, first_id, last_id, oldest, count, entries FROM ${entriesOf(table)}
+        WHERE (device_id, automation_id, last_id) > (${device ?? ''}, ${automation ?? ''}, ${last ?? ''})
+        ORDER BY device_id, automation_id, last_id LIMIT ${limit}`.execute(db);
+      return rows;
+    },
+
+    /** ID of the last entry that was ever stored; empty when there was none. */
+    async lastId(): Promise<string> {
+      const tables = await this.list();
+      const open = tables.filter(({ state }) => state === 'open');
+      const found = open.map((table) =>
+        sql<{ last_id: string | null }>`
+        SELECT max(last_id) AS last_id FROM ${entriesOf(table)}`.execute(db),
+      );
+      const ids = (await Promise.all(found)).flatMap(({ rows }) => rows.map((row) => row.last_id ?? ''));
+      return [...ids, ...tables.map((table) => table.last_id)].toSorted().at(-1) ?? '';
+    },
+
+    /** Closes `before`, which waits for what is being stored in it, and opens an empty table; nothing when there is none. */
+    rotate: (before: LogTable | undefined, nowMs: number): Promise<void> =>
+      transact(db, async (transaction) => {
+        const empty = await transaction
+          .selectFrom('log_table')
+          .select('slot')
+          .where('state', '=', 'empty')
+          .orderBy('no')
+          .orderBy('slot')
+          .limit(1)
+          .forUpdate()
+          .executeTakeFirst();
+        if (empty === undefined) return;
+        if (before !== undefined) {
+          if ((await lockIn(transaction, before, 'open')) === undefined) return;
+          await sql`UPDATE log_table SET state = 'closed', newest = coalesce(ended.newest, 0),
+              last_id = coalesce(ended.last_id, log_table.last_id)
+            FROM (SELECT max(newest) AS newest, max(last_id) AS last_id FROM ${entriesOf(before)}) AS ended
+            WHERE slot = ${before.slot}`.execute(transaction);
+        }
+        await transaction
+          .updateTable('log_table')
+          .set({ state: 'open', begun_at: nowMs, newest: 0 })
+          .set((eb) => ({ no: eb.selectFrom('log_table').select(sql<number>`max(no) + 1`.as('no')) }))
+          .where('slot', '=', empty.slot)
+          .execute();
+      }),
+
+    async markKept({ slot, no }: LogTable): Promise<void> {
+      await db
+        .updateTable('log_table')
+        .set({ state: 'kept' })
+        .where('slot', '=', slot)
+        .where('no', '=', no)
+        .where('state', '=', 'closed')
+        .execute();
+    },
+
+    empty: (table: LogTable): Promise<void> =>
+      transact(db, async (transaction) => {
+        if ((await lockIn(transaction, table, table.state)) === undefined) return;
+        await sql`TRUNCATE ${entriesOf(table)}`.execute(transaction);
+        await transaction
+          .updateTable('log_table')
+          .set({ state: 'empty' })
+          .where('slot', '=', table.slot)
+          .execute();
+      }),
+  };
+}

@@ -1,0 +1,155 @@
+import { sql } from 'kysely';
+import type { WireLogEntry } from '@phalanx/protocol';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import type { Db } from '../../db/database.ts';
+import { TestClock } from '../../testing/test-clock.ts';
+import { openTestDatabase } from '../../testing/open-test-database.ts';
+import { engines } from '../../testing/test-database.ts';
+import { entrySeparator, messageOfEntry, idOfEntry } from '../log-batch.ts';
+import type { IncomingEntries } from '../log-store.ts';
+import { createLogTablesStore } from './log-tables-store.ts';
+import { TableLogs } from './table-logs.ts';
+
+const minuteMs = 60_000;
+const stream = {
+  runId: 'run',
+  deviceId: 'phone',
+  automationId: 'automation',
+  userId: 'user',
+  isDirect: false,
+};
+
+function numbered(firstSeq: number, count: number, runId = stream.runId): IncomingEntries {
+  const entries = Array.from({ length: count }, (_, at): WireLogEntry => [
+    Date.now(),
+    0,
+    1,
+    `${firstSeq + at}`,
+  ]);
+  return { stream: { ...stream, runId }, firstSeq, entries };
+}
+
+const tryTo = (work: () => Promise<unknown>): Promise<boolean> =>
+  work().then(
+    () => true,
+    () => false,
+  );
+
+const upTo = (count: number): string[] => Array.from({ length: count }, (_, at) => `${at + 1}`);
+
+describe.skipIf(!engines.some((engine) => engine === 'PostgreSQL'))('log entries in tables', () => {
+  let db: Db;
+  let clock: TestClock;
+  const open = (): Promise<TableLogs> => TableLogs.open({ store: createLogTablesStore(db), clock });
+
+  beforeAll(async () => {
+    db = await openTestDatabase('PostgreSQL');
+    // What a run refers to is of no matter here.
+    await sql`ALTER TABLE run DISABLE TRIGGER ALL`.execute(db);
+  });
+  beforeEach(async () => {
+    clock = new TestClock();
+    await db.deleteFrom('run').execute();
+    await db.deleteFrom('log_progress').execute();
+    for (let slot = 0; slot < 16; slot += 1) await sql`TRUNCATE ${sql.table(`log_${slot}`)}`.execute(db);
+    await db.updateTable('log_table').set({ state: 'empty' }).execute();
+    await addRun(stream.runId);
+  });
+
+  async function addRun(id: string): Promise<void> {
+    const { rows } = await sql<{ name: string; type: string }>`
+      SELECT column_name AS name, data_type AS type FROM information_schema.columns
+      WHERE table_name = 'run' AND is_nullable = 'NO' AND column_default IS NULL AND column_name <> 'id'`.execute(
+      db,
+    );
+    const values = rows.map(({ type }) => (type === 'text' ? '' : 0));
+    await sql`INSERT INTO run (id, ${sql.join(rows.map(({ name }) => sql.ref(name)))})
+      VALUES (${id}, ${sql.join(values)})`.execute(db);
+  }
+
+  async function entriesIn(logs: TableLogs, from = ''): Promise<string[]> {
+    const entries: string[] = [];
+    for await (const batches of logs.read(stream, from))
+      for (const batch of batches) entries.push(...batch.entries.toString().split(entrySeparator));
+    expect(entries.map(idOfEntry)).toEqual([...new Set(entries.map(idOfEntry))].toSorted());
+    return entries;
+  }
+  const messagesIn = async (logs: TableLogs): Promise<string[]> =>
+    (await entriesIn(logs)).map(messageOfEntry);
+
+  it('are stored once and in order when two servers are sent the same ones', async () => {
+    const servers = [await open(), await open()] as const;
+    for (let first = 1; first <= 200; first += 5)
+      await Promise.all(servers.map((server) => server.append([numbered(Math.max(1, first - 3), 8)])));
+    for (const server of servers) expect(await messagesIn(server)).toEqual(upTo(200));
+  });
+
+  it('go to the next table when another server has closed the one that is known', async () => {
+    const servers = [await open(), await open()] as const;
+    await servers[0].append([numbered(1, 1)]);
+    await servers[1].append([numbered(1, 2)]);
+    clock.advance(minuteMs);
+    expect(await servers[0].listUnkept()).toHaveLength(1);
+    clock.advance(-minuteMs);
+    await servers[1].append([numbered(3, 1)]);
+    expect(await messagesIn(await open())).toEqual(upTo(3));
+  });
+
+  it('are stored once when the connection was cut in the middle, whatever became of the statement', async () => {
+    const logs = await open();
+    let failures = 0;
+    for (let round = 0; round < 40; round += 1) {
+      const entries = [numbered(round * 10 + 1, 10)];
+      const append = tryTo(() => logs.append(entries));
+      await tryTo(() => sql`SELECT pg_sleep(${(round % 10) * 0.0004})`.execute(db));
+      await tryTo(() =>
+        sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid()`.execute(db),
+      );
+      if (!(await append)) failures += 1;
+      // Other connections of the pool were cut, too.
+      await expect.poll(() => tryTo(() => logs.append(entries))).toBe(true);
+    }
+    expect(await messagesIn(logs)).toEqual(upTo(400));
+    expect(failures).toBeGreaterThan(0);
+  });
+
+  it('of runs that are gone are dropped, and those beside them are stored', async () => {
+    const logs = await open();
+    const stored = await logs.append([numbered(1, 2, 'gone'), numbered(1, 2)]);
+    expect(stored).toHaveLength(1);
+    expect(await messagesIn(logs)).toEqual(upTo(2));
+  });
+
+  it('go on in the open table as long as no other one is empty', async () => {
+    const logs = await open();
+    for (let seq = 1; seq <= 20; seq += 1) {
+      await logs.append([numbered(seq, 1)]);
+      clock.advance(minuteMs);
+    }
+    await logs.expire();
+    expect(await logs.listUnkept()).toHaveLength(15);
+    expect(await messagesIn(logs)).toEqual(upTo(20));
+    for (const closed of await logs.listUnkept()) await closed.markKept();
+    await logs.expire();
+    await logs.append([numbered(21, 1)]);
+    expect(await messagesIn(logs)).toEqual(upTo(21).slice(-(await messagesIn(logs)).length));
+    expect(await messagesIn(logs)).not.toContain('1');
+  });
+
+  it('get IDs after all that were ever given, also after everything has expired', async () => {
+    const logs = await open();
+    await logs.append([numbered(1, 1)]);
+    const [last = ''] = (await entriesIn(logs)).map(idOfEntry);
+    clock.advance(minuteMs);
+    for (const closed of await logs.listUnkept()) await closed.markKept();
+    clock.advance(10 * minuteMs);
+    await logs.expire();
+    expect(await messagesIn(logs)).toEqual([]);
+    clock.advance(-60 * minuteMs);
+    const next = await open();
+    await next.append([numbered(2, 1)]);
+    expect(await entriesIn(next, last)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Clock } from '../clock.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import { periodically } from '../periodically.ts';
+import type { NodeStore } from './store.ts';
+
+interface Options {
+  store: NodeStore;
+  clock: Clock;
+  faults: FaultMonitor;
+}
+
+const renewEveryMs = 1000;
+
+/** This server, as one that others know to be alive. */
+export class ServerNode {
+  /** Another one at each start. */
+  readonly id = randomUUID();
+  readonly #options: Options;
+  readonly #onGone: (() => void)[] = [];
+  #endRenewing: () => Promise<void> = async () => undefined;
+
+  private constructor(options: Options) {
+    this.#options = options;
+  }
+
+  static async open(options: Options): Promise<ServerNode> {
+    const node = new ServerNode(options);
+    const { store, clock, faults } = options;
+    await store.begin(node.id, clock.now());
+    if (store.hasLeases) node.#endRenewing = periodically(faults, renewEveryMs, () => node.#renew());
+    return node;
+  }
+
+  /** Registers who is told when others have found this server gone, because it stood still: its hosts are not its own any more. */
+  onGone(listener: () => void): void {
+    this.#onGone.push(listener);
+  }
+
+  /** Since when there has always been a server, epoch ms. */
+  async upSince(): Promise<number> {
+    return (await this.#options.store.findUpSince()) ?? this.#options.clock.now();
+  }
+
+  /** After the hosts' connections have ended. */
+  async close(): Promise<void> {
+    const { store, clock, faults } = this.#options;
+    await this.#endRenewing();
+    try {
+      await store.end(this.id, clock.now());
+    } catch (error) {
+      faults.report(error, 'the end of this server could not be stored: the next one finds it gone');
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { store, clock } = this.#options;
+    if (!(await store.renew(this.id))) {
+      for (const tell of this.#onGone) tell();
+      await store.begin(this.id, clock.now());
+    }
+    await store.endGone(this.id, clock.now());
+  }
+}

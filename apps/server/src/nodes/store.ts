@@ -1,0 +1,63 @@
+import type { Db, Transaction } from '../db/database.ts';
+import { hasLeases, isLeaseOver, leaseEnd } from '../db/lease.ts';
+import { transact } from '../db/transact.ts';
+
+export type NodeStore = ReturnType<typeof createNodeStore>;
+
+/** The servers that are alive. What they had of hosts ends with their rows. */
+export function createNodeStore(db: Db) {
+  const insert = (transaction: Transaction, id: string, startedAt: number) =>
+    transaction
+      .insertInto('node')
+      .values({ id, started_at: startedAt, lease_until: leaseEnd(transaction) })
+      .execute();
+  const endSessions = (transaction: Transaction, now: number) =>
+    transaction
+      .updateTable('host_session')
+      .set({ ended_at: now })
+      .where('ended_at', 'is', null)
+      .where('node_id', 'is', null)
+      .execute();
+  const deleteGone = (transaction: Transaction, id: string) =>
+    transaction.deleteFrom('node').where('id', '<>', id).where(isLeaseOver(transaction)).executeTakeFirst();
+  return {
+    hasLeases: hasLeases(db),
+
+    /** This server is there, and others that are not have no host any more. */
+    begin: (id: string, now: number): Promise<void> =>
+      transact(db, async (transaction) => {
+        await insert(transaction, id, now);
+        await deleteGone(transaction, id);
+        await endSessions(transaction, now);
+      }),
+
+    /** False: others have found it gone. */
+    async renew(id: string): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('node')
+        .set({ lease_until: leaseEnd(db) })
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    /** Others whose lease is over are gone. */
+    endGone: (id: string, now: number): Promise<void> =>
+      transact(db, async (transaction) => {
+        const { numDeletedRows } = await deleteGone(transaction, id);
+        if (numDeletedRows > 0n) await endSessions(transaction, now);
+      }),
+
+    end: (id: string, now: number): Promise<void> =>
+      transact(db, async (transaction) => {
+        await transaction.deleteFrom('node').where('id', '=', id).execute();
+        await endSessions(transaction, now);
+      }),
+
+    /** Since when there has always been a server, epoch ms. */
+    async findUpSince(): Promise<number | null> {
+      const query = db.selectFrom('node').select((eb) => eb.fn.min<number | null>('started_at').as('since'));
+      return (await query.executeTakeFirstOrThrow()).since;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { Db } from '../db/database.ts';
+import { GroupCommit } from '../db/group-commit.ts';
+import { createHostStore, type HostOpening } from '../hosts/store.ts';
+
+interface Opening {
+  userId: string;
+  hostId: string;
+  tokenId?: string;
+  nodeId?: string;
+  most?: number;
+}
+
+/** A new connection of a host of a user who is stored. */
+export async function tryOpenHost(db: Db, given: Opening): Promise<HostOpening> {
+  const { userId, hostId, tokenId = 'token', nodeId = 'node', most = 1000 } = given;
+  const token = { id: tokenId, user_id: userId, name: tokenId, hash: tokenId, scopes: '[]', created_at: 0 };
+  await db
+    .insertInto('token')
+    .values({ ...token, project_ids: null, expires_at: null, last_used_at: null, parent_id: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  await db
+    .insertInto('node')
+    .values({ id: nodeId, started_at: 1, lease_until: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const store = createHostStore(db, new GroupCommit(db));
+  return store.open({ userId, hostId, tokenId }, { nodeId, most, now: 2 });
+}
+
+/** Returns the epoch. */
+export async function openHost(db: Db, given: Opening): Promise<number> {
+  const opening = await tryOpenHost(db, given);
+  if (typeof opening === 'object' && 'epoch' in opening) return opening.epoch;
+  throw new Error(JSON.stringify(opening));
+}

@@ -1,0 +1,51 @@
+import { globSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Client } from 'pg';
+
+import { databaseSettings } from './test-database.ts';
+import type { TestServer } from './test-server.ts';
+
+const tables = Array.from({ length: 16 }, (_, slot) => `log_${slot}`);
+
+async function ask(server: TestServer, statement: string): Promise<Record<string, unknown>[]> {
+  const { PHALANX_DATABASE_URL: url } = await databaseSettings(server.dataDir, server.engine);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** What a server has on its disk, or in its database, of the log entries of the last minutes: in how many parts. */
+export async function countLogParts(server: TestServer): Promise<number> {
+  if (server.engine === 'SQLite') return (await server.logFiles()).length;
+  const filled = tables.map((table) => `SELECT WHERE EXISTS (SELECT FROM ${table})`);
+  return (await ask(server, filled.join(' UNION ALL '))).length;
+}
+
+/** The same, as text in which entries can be looked for. */
+export async function storedLogText(server: TestServer): Promise<string> {
+  if (server.engine === 'PostgreSQL') {
+    const texts = await ask(
+      server,
+      tables.map((table) => `SELECT entries FROM ${table}`).join(' UNION ALL '),
+    );
+    return texts.map(({ entries }) => String(entries)).join('');
+  }
+  const folder = path.join(server.dataDir, 'logs');
+  const files = (await readdir(folder)).map((name) => readFile(path.join(folder, name), 'latin1'));
+  return (await Promise.all(files)).join('');
+}
+
+/** What is kept of a run. */
+export async function keptBytes(server: TestServer, runId: string): Promise<number> {
+  if (server.engine === 'PostgreSQL') {
+    const statement = `SELECT coalesce(sum(size_bytes), 0) AS bytes FROM kept_chunk WHERE run_id = '${runId}'`;
+    return Number((await ask(server, statement))[0]?.['bytes']);
+  }
+  const [file] = globSync(path.join(server.dataDir, 'run-logs/*', runId));
+  return file === undefined ? 0 : (await stat(file)).size;
+}

@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+
+import type { BenchProcess } from '../harness/bench-process.ts';
+import type { Api } from '../http/api.ts';
+
+/** How long a user waits for a read at the most while something else happens, in ms. `watch`: a process of that name. */
+export async function longestDuring(
+  watch: BenchProcess,
+  api: Api,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  await watch.call('begin', api, Type.Unknown());
+  try {
+    await work();
+  } finally {
+    await sleep(100);
+  }
+  return watch.call('end', {}, Type.Number());
+}

@@ -1,0 +1,38 @@
+import { Type, type Static } from 'typebox';
+
+const text = Type.Optional(Type.String({ minLength: 1, maxLength: 500 }));
+const share = Type.Number({ minimum: 0, maximum: 1 });
+
+/** The nodes of the screen that meet all of these, with all that is in them. Texts in any letter case. */
+const NodeMask = Type.Object(
+  {
+    /** Full resource id, or only its name. */
+    viewId: text,
+    packageName: text,
+    /** In full, or without its package. */
+    className: text,
+    text,
+    textContains: text,
+    description: text,
+    descriptionContains: text,
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type NodeMask = Static<typeof NodeMask>;
+
+/** A part of the screen as it is turned: shares of its width and height, from the top left corner. */
+const AreaMask = Type.Object(
+  {
+    area: Type.Object(
+      { left: share, top: share, right: share, bottom: share },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type AreaMask = Static<typeof AreaMask>;
+
+/** What of a screen must not leave the host. */
+export const ScreenMask = Type.Union([NodeMask, AreaMask]);
+export type ScreenMask = Static<typeof ScreenMask>;
+export const ScreenMasks = Type.Array(ScreenMask, { maxItems: 100 });

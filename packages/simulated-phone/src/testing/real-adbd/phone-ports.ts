@@ -1,0 +1,2 @@
+/** Of the UiAutomator2 server: its API, and its pictures. */
+export const phonePorts = [6790, 7810] as const;

@@ -1,0 +1,109 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+import { openWindow, signIn, type Watched } from './support/browser.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
+
+const slowly = 400;
+const here = stage(1);
+
+/** Notes what the page changes at the service, whose answers take their time. */
+async function watchChanges(page: Page): Promise<string[]> {
+  const changes: string[] = [];
+  await page.route('**/api/v2/**', async (route) => {
+    const request = route.request();
+    if (request.method() === 'GET') return route.fallback();
+    const { pathname } = new URL(request.url());
+    if (!/\/(check|completions|symbol)\//.test(pathname))
+      changes.push(
+        `${request.method()} ${pathname.replace('/api/v2/', '').replaceAll(/\/[0-9a-f-]{36}/g, '')}`,
+      );
+    await new Promise((resolve) => setTimeout(resolve, slowly));
+    return route.fallback();
+  });
+  return changes;
+}
+
+story('in every dialog Enter does what its button does, once, and not before it may', async () => {
+  const { page, problems }: Watched = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  const changes = await watchChanges(page);
+  const dialog = page.locator('#popups').getByRole('dialog');
+  /** Types where the dialog begins. Enter before and after; twice, as when somebody is impatient. */
+  const fill = async (open: string, text: string): Promise<void> => {
+    await page.getByRole('button', { name: open, exact: true }).click();
+    await dialog.waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type(text);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Enter');
+  };
+  const did = async (...expected: string[]): Promise<void> => {
+    expect(changes.splice(0)).toEqual(expected);
+  };
+
+  await page.getByRole('link', { name: 'Projects' }).click();
+  await fill('New project…', 'Once');
+  await page.locator('.cm-content').waitFor();
+  await did('POST automation-project', 'PUT automation/files');
+
+  await fill('New file', 'flows/pay.ts');
+  await dialog.waitFor({ state: 'detached' });
+  await did('PUT automation/file');
+  // The path as it is would be no new one.
+  await fill('Rename flows/pay.ts', 'flows/buy.ts');
+  await page.getByRole('button', { name: 'Delete flows/buy.ts' }).waitFor();
+  await did('POST automation/rename');
+  await fill('Commit…', 'It pays');
+  await page.getByText('all committed').waitFor();
+  await did('POST automation/commit');
+  await page.getByRole('button', { name: 'Delete flows/buy.ts' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).dblclick();
+  await dialog.waitFor({ state: 'detached' });
+  await did('DELETE automation/file');
+
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await fill('New token…', 'CI');
+  await dialog.getByText('phx_').waitFor();
+  await did('POST tokens');
+  await page.keyboard.press('Escape');
+  await fill('New user…', 'Ida');
+  await dialog.getByText('phx_').waitFor();
+  await did('POST users', 'POST tokens');
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('link', { name: 'Projects' }).click();
+  await page.getByRole('link', { name: 'Once' }).click();
+  await fill('Share', 'Ida');
+  await page.getByLabel('What Ida may do').waitFor();
+  await did('PUT automation-project/members');
+  await page.keyboard.press('Escape');
+  // What was left goes on where it was left.
+  expect(
+    await page.getByRole('button', { name: 'Share' }).evaluate((one) => one === document.activeElement),
+  ).toBe(true);
+
+  await page.getByRole('link', { name: 'Fleet' }).click();
+  await page.getByLabel(/^Select .*SIM0001/).click();
+  await page.getByRole('button', { name: 'Launch…' }).click();
+  await dialog.getByRole('button', { name: 'Launch', exact: true }).dblclick();
+  await dialog.getByRole('link', { name: 'Open run' }).waitFor();
+  await did('POST devices/launchAutomation');
+  await page.keyboard.press('Escape');
+
+  const [deviceId] = await here.service.readyDevices(1);
+  await page.goto(`${here.service.url}/devices/${deviceId}?tab=control`);
+  await page.getByLabel('Text', { exact: true }).fill('nobody has it in hand');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Take control' }).click();
+  await page.getByRole('button', { name: 'End control' }).waitFor();
+  await page.getByLabel('Text', { exact: true }).fill('hello');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'End control' }).click();
+  await page.getByRole('button', { name: 'Take control' }).waitFor();
+  await did('POST devices/lease', 'POST devices/input', 'DELETE devices/lease');
+  expect(problems).toEqual([]);
+});

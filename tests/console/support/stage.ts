@@ -1,0 +1,38 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+
+import { Service } from '../../user-ways/service.ts';
+import { openBrowser } from './browser.ts';
+import { hasChromium } from './story.ts';
+
+interface Stage {
+  readonly service: Service;
+  readonly browser: Browser;
+}
+
+/** The service with its simulated phones, and the browser, of all stories of a file. */
+export function stage(phones: number): Stage {
+  let service: Service | undefined;
+  let browser: Browser | undefined;
+  const whenThere = <Part>(part: Part | undefined): Part => {
+    if (part === undefined) throw new Error('It is there in stories alone.');
+    return part;
+  };
+  beforeAll(async () => {
+    if (!hasChromium) return;
+    service = await Service.start(phones);
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await service?.stop();
+  });
+  return {
+    get service() {
+      return whenThere(service);
+    },
+    get browser() {
+      return whenThere(browser);
+    },
+  };
+}
