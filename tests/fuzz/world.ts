@@ -102,6 +102,8 @@ export class World {
     this.#launchId = randomUUID();
     if (!attacker.host.isOpen) await this.#reconnect();
     attacker.deviceId = await deviceOf(attacker.api, attacker.host).catch(() => this.#reconnect());
+    // One of the requests before may have taken it, and it would end by itself.
+    await this.endLease(attacker);
     await start(attacker.api, attacker.deviceId, this.#launchId);
     return { known: await this.#known(), tokens: await this.#callers() };
   }
