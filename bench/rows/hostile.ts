@@ -31,7 +31,7 @@ import {
 import { createProject } from '../projects/push-project.ts';
 import { startServerWithHosts } from './server-with-hosts.ts';
 
-const rounds = 2;
+const rounds = 4;
 const timesARound = 8;
 /** Until every attack is under way. */
 const leadMs = 3000;

@@ -40,7 +40,7 @@ test.runIf(existsSync('/proc/self/autogroup'))(
     const member = spawn('sleep', ['1000']);
     started.push(leader, member);
     for (const { pid = 0 } of [leader, member]) giveWay(pid);
-    await expect.poll(() => niceOf(leader.pid ?? 0)).toBe(10);
+    await expect.poll(() => niceOf(leader.pid ?? 0)).toBe(19);
     expect(niceOf(member.pid ?? 0)).toBe(0);
   },
 );

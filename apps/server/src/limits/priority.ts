@@ -8,7 +8,12 @@ import { errorCodeOf } from '../error-code.ts';
  * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. What honest
  * users do has to go on beside other programs of a busy machine, so nothing of theirs goes far behind.
  */
-const niceOf = { thread: 5, process: 10 };
+const niceOf = {
+  thread: 5,
+  process: 10,
+  /** Its weight stands against that of the whole service, not of each of its threads. */
+  session: 19,
+};
 /** What is done by then was no burden. */
 const shortMs = 250;
 /** What reads more than this takes longer. */
@@ -46,7 +51,7 @@ function leadsSession(pid: number): boolean {
 
 function lowerAutogroup(pid: number, tries = 5): void {
   try {
-    writeFileSync(`/proc/${pid}/autogroup`, String(niceOf.process));
+    writeFileSync(`/proc/${pid}/autogroup`, String(niceOf.session));
   } catch (error) {
     // Linux takes one change in a tenth of a second.
     if (errorCodeOf(error) === 'EAGAIN' && tries > 0)
