@@ -5,6 +5,7 @@ import { Leases } from './devices/leases.ts';
 import { addMemberRoutes } from './devices/member-routes.ts';
 import { addDeviceRoutes } from './devices/routes.ts';
 import { createShareStore } from './devices/share-store.ts';
+import { createPlacedDeviceStore } from './devices/placed-device-store.ts';
 import { createDeviceStore } from './devices/store.ts';
 import { EventBus, EventFeed, type FeedEvent } from './events/event-feed.ts';
 import { addEventRoutes } from './events/routes.ts';
@@ -13,7 +14,9 @@ import { createMetrics, measureRequests, type Metrics } from './health/metrics.t
 import { OpenStreams } from './http/open-streams.ts';
 import { addLiveRoutes } from './live/routes.ts';
 import { HostSessions } from './hosts/host-sessions.ts';
+import { createKnownHostStore } from './hosts/known-host-store.ts';
 import { KnownHosts } from './hosts/known-hosts.ts';
+import { LinkedHosts } from './hosts/linked-hosts.ts';
 import { createHostStore } from './hosts/store.ts';
 import { openLogFeatures } from './log-features.ts';
 import type { LogIngest } from './logs/ingest.ts';
@@ -40,6 +43,7 @@ interface FleetSettings {
 /** Hosts and their devices, runs and their logs, and the events of all that. */
 export interface FleetFeatures {
   readonly devices: DeviceAccess;
+  readonly hosts: LinkedHosts;
   readonly runs: RunStore;
   readonly runAccess: RunAccess;
   readonly activeRuns: ActiveRuns;
@@ -53,29 +57,26 @@ export interface FleetFeatures {
 /** The phones, with whom they are shared, and the hosts that have them. */
 async function openDevices(
   { app, database, node, commits, hosts, clock, limits, faults }: Foundation,
+  linked: LinkedHosts,
   heartbeatMs: number,
 ): Promise<{ devices: DeviceAccess; sessions: HostSessions }> {
-  const fleet = new Fleet({ store: createDeviceStore(database, commits), clock, limits, heartbeatMs });
+  const sessions = new HostSessions({
+    ...{ limits, clock, faults, node },
+    store: createHostStore(database, commits),
+  });
+  const placed = createPlacedDeviceStore(database);
+  const fleet = new Fleet({
+    ...{ store: createDeviceStore(database, commits), placed, clock, limits, heartbeatMs, nodeId: node.id },
+    endsStored: () => sessions.endsStored(),
+  });
   const shares = new DeviceShares(createShareStore(database));
   await shares.load();
   const access = new DeviceAccess(fleet, shares, new Leases({ clock, shares }));
-  const store = createHostStore(database, commits);
-  const sessions = new HostSessions({ store, limits, clock, faults, node });
   hosts.admitBy(sessions);
-  app.addHook('onClose', () => sessions.close());
-  const known = new KnownHosts(limits.most('hosts'));
-  const awaySince = await sessions.findEnds();
-  await fleet.load(awaySince);
-  for (const { ownerId, stored } of fleet.all()) {
-    const { host_id: id, host_name: name } = stored;
-    known.remember({ id, ownerId, name, since: awaySince({ ownerId, hostId: id }) });
-  }
-  hosts.on('hello', (link) => {
-    shares.noteName(link.userId, link.userName);
-    known.connected(link, clock.now());
-  });
-  hosts.on('closed', (link) => known.disconnected(link, clock.now()));
-  addMemberRoutes(app, access, known);
+  app.addHook('onClose', () => sessions.endsStored());
+  hosts.on('hello', (link) => shares.noteName(link.userId, link.userName));
+  const known = new KnownHosts({ store: createKnownHostStore(database), linked, nodeId: node.id });
+  addMemberRoutes(app, { access, hosts: known });
   return { devices: access, sessions };
 }
 
@@ -116,8 +117,8 @@ function listenToHosts({ hosts }: Foundation, { fleet, lifecycle, ingest }: Hear
   hosts.on('runs', (link, reports) => lifecycle.report(link, reports));
   hosts.on('logs', (link, runId, batch) => ingest.take(link, runId, batch));
   hosts.on('closed', (link) => {
-    fleet.disconnect(link);
     ingest.forget(link);
+    return fleet.disconnect(link);
   });
 }
 
@@ -136,7 +137,8 @@ export async function openFleetFeatures(
   const { app, database, commits, hosts, clock, log, faults } = foundation;
   const runs = createRunStore(database, commits);
   const activeRuns = new ActiveRuns();
-  const { devices, sessions } = await openDevices(foundation, settings.heartbeatMs);
+  const linked = new LinkedHosts(hosts.on);
+  const { devices, sessions } = await openDevices(foundation, linked, settings.heartbeatMs);
   const { fleet } = devices;
   const runAccess = new RunAccess({ store: runs, devices, people: settings.people });
   await runAccess.load();
@@ -151,21 +153,22 @@ export async function openFleetFeatures(
     limits: foundation.limits,
     connections: () => foundation.connections.open,
   });
-  const features = { devices, runs, runAccess, activeRuns, feed, metrics };
+  const features = { devices, hosts: linked, runs, runAccess, activeRuns, feed, metrics };
   const logs = await openLogFeatures(foundation, settings, features);
   listenToHosts(foundation, { fleet, lifecycle, ingest: logs.ingest });
   const streams = openStreams(foundation);
   addEventRoutes(app, bus, streams);
   measureRequests(app, metrics);
-  addDeviceRoutes(app, { access: devices, activeRuns });
-  addControlRoutes(app, devices);
-  addLiveRoutes(app, { access: devices, webSockets: foundation.webSockets, streams });
+  const reaching = { access: devices, hosts: linked };
+  addDeviceRoutes(app, { ...reaching, activeRuns });
+  addControlRoutes(app, reaching);
+  addLiveRoutes(app, { ...reaching, webSockets: foundation.webSockets, streams });
   const endSweep = periodically(faults, settings.sweepMs, async () => {
-    fleet.sweep();
-    devices.leases.sweep(fleet);
+    await devices.leases.sweep(fleet);
     hosts.dropExpired();
     streams.endExpired(clock.now());
     await logs.store.expire();
+    await fleet.sweep();
     await lifecycle.sweep();
   });
   app.addHook('onClose', endSweep);

@@ -7,6 +7,7 @@ import { deleteOldLaunches } from './launches/history.ts';
 import { ParameterChecker } from './launches/parameters/parameter-checker.ts';
 import { Bundles } from './launches/bundles.ts';
 import { ProjectLaunches } from './launches/project-launches.ts';
+import type { NamesOf } from './launches/device-names.ts';
 import { addLaunchRoutes } from './launches/routes.ts';
 import { RunPlaces } from './launches/run-places.ts';
 import { createLaunchStore, type LaunchStore } from './launches/store.ts';
@@ -46,19 +47,18 @@ function keepHistoryShort(
 export function openLaunchFeatures(foundation: Foundation, options: LaunchOptions): void {
   const { app, database, commits, audit, clock, limits } = foundation;
   const { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs } = options;
-  const { devices, runs, runAccess, activeRuns, runsCreated } = fleetFeatures;
+  const { devices, hosts, runs, runAccess, activeRuns, runsCreated } = fleetFeatures;
   const launches = createLaunchStore(database, commits);
-  const linkOf = (deviceId: string) => devices.fleet.find(deviceId)?.link ?? null;
-  const stops = new RunStops({ store: runs, activeRuns, linkOf, timeoutMs: ackTimeoutMs });
-  const nameOfDevice = (deviceId: string): string => {
-    const device = devices.fleet.find(deviceId);
-    return device === undefined ? deviceId : nameOf(device);
+  const stops = new RunStops({ store: runs, activeRuns, hosts, timeoutMs: ackTimeoutMs });
+  const namesOf: NamesOf = async (deviceIds) => {
+    const known = await devices.fleet.findAll(deviceIds);
+    return (id) => nameOf(known.get(id) ?? { id, serial: '' });
   };
   const dispatcher = {
-    ...{ launches, audit, activeRuns, stops, clock, ackTimeoutMs, onCreated: runsCreated },
+    ...{ launches, audit, activeRuns, hosts, stops, clock, ackTimeoutMs, onCreated: runsCreated },
     places: new RunPlaces(limits, activeRuns),
     turns: limits.turns.launches,
-    nameOf: nameOfDevice,
+    namesOf,
   };
   const parameters = new ParameterChecker(limits.turns.parameters);
   const bundles = new Bundles(compiler);

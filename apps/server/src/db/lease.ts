@@ -15,6 +15,14 @@ export const hasLeases = <Tables>(db: Kysely<Tables>): boolean => isPostgres(db)
 export const leaseEnd = <Tables>(db: Kysely<Tables>): RawBuilder<number | null> =>
   hasLeases(db) ? sql`${databaseTime} + ${sql.lit(leaseMs)}` : sql`NULL`;
 
+/** Whether the server of a row is alive. */
+export const hasLease = <Tables>(db: Kysely<Tables>): RawBuilder<SqlBool> =>
+  hasLeases(db) ? sql`lease_until >= ${databaseTime}` : sql`1 = 1`;
+
+/** When the server of a row last said that it is alive. */
+export const lastRenewal = <Tables>(db: Kysely<Tables>): RawBuilder<number | null> =>
+  hasLeases(db) ? sql`lease_until - ${sql.lit(leaseMs)}` : sql`NULL`;
+
 /** Whether the server of a row is gone that is not this one's. */
 export const isLeaseOver = <Tables>(db: Kysely<Tables>): RawBuilder<SqlBool> =>
   hasLeases(db) ? sql`lease_until < ${databaseTime}` : sql`1 = 1`;

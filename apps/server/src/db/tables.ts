@@ -3,6 +3,7 @@ import type {
   AuditOutcome,
   AuditSubject,
   MemberRole,
+  ReportedDeviceState,
   RunOutcome,
   RunStatus,
   ShareRole,
@@ -105,13 +106,23 @@ interface DeviceTable {
   sdk_version: number;
   screen_width: number;
   screen_height: number;
-  /** When a host last reported it. */
+  /** When what a host says of it was last stored. */
   last_seen_at: EpochMs;
+  /** What its host last said, as long as the connection of this epoch is its host's. */
+  state: ReportedDeviceState;
+  reason: string;
+  /** When the state began. */
+  since: EpochMs;
+  /** Null: of an older release. */
+  epoch: number | null;
 }
 
 interface HostTable {
   owner_id: string;
   id: string;
+  /** As the host wrote it. */
+  given_id: Generated<string>;
+  name: Generated<string>;
   /** That it connected with; null when it was revoked. */
   token_id: string | null;
   seen_at: EpochMs;
@@ -136,6 +147,8 @@ interface HostSessionTable {
   opened_at: EpochMs;
   /** Null: it is connected. */
   ended_at: EpochMs | null;
+  /** Whether it covers what a launch says must not be seen. */
+  knows_masks: Generated<Flag>;
 }
 
 /** What is shared: a phone, or all phones of a host. Two owners may have hosts of one ID. */

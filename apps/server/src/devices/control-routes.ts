@@ -1,31 +1,35 @@
 import { deviceControlRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
+import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { doInput } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
-import type { FleetDevice } from './fleet.ts';
+import type { FleetDevice } from './fleet-device.ts';
 
 const usualLeaseMs = 60_000;
 
 /** `POST /devices/:id/input` · `POST, DELETE /devices/:id/lease` */
-export function addControlRoutes(app: FastifyInstance, access: DeviceAccess): void {
+export function addControlRoutes(
+  app: FastifyInstance,
+  { access, hosts }: { access: DeviceAccess; hosts: LinkedHosts },
+): void {
   const { leases } = access;
 
   addRoute(app, deviceControlRoutes.input, async ({ principal, params, body, deed }) => {
-    const { device } = getTouchable(access, params.id, principal);
+    const { device } = await getTouchable(access, params.id, principal);
     leases.use(device, principal.userId);
     note(deed, device);
     deed.isFrequent = true;
-    await doInput(device, body);
+    await doInput({ hosts, device }, body);
     return { success: true, message: `Device ${device.id} has done it.` };
   });
 
   addRoute(app, deviceControlRoutes.lease, async ({ principal, params, body, deed }) => {
-    const { device } = getTouchable(access, params.id, principal);
+    const { device } = await getTouchable(access, params.id, principal);
     // Who keeps a phone asks every few seconds.
     deed.isFrequent = leases.find(device) !== null;
     const lease = leases.take(device, principal.userId, body.duration_ms ?? usualLeaseMs);
@@ -34,7 +38,7 @@ export function addControlRoutes(app: FastifyInstance, access: DeviceAccess): vo
   });
 
   addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, deed }) => {
-    const { device, role } = getTouchable(access, params.id, principal);
+    const { device, role } = await getTouchable(access, params.id, principal);
     if (role !== 'owner') leases.requireFree(device, principal.userId);
     const wasLeased = leases.end(device);
     if (wasLeased) note(deed, device);
@@ -48,8 +52,12 @@ export function addControlRoutes(app: FastifyInstance, access: DeviceAccess): vo
 const note = (deed: Deed, { id, serial, ownerId }: FleetDevice): void =>
   deed.on({ type: 'device', id, name: serial }, [ownerId]);
 
-function getTouchable(access: DeviceAccess, id: string, { userId, projectIds }: Principal): SeenDevice {
-  const seen = access.get(id, userId);
+async function getTouchable(
+  access: DeviceAccess,
+  id: string,
+  { userId, projectIds }: Principal,
+): Promise<SeenDevice> {
+  const seen = await access.get(id, userId);
   if (seen.role === 'view')
     throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
   if (projectIds !== null)

@@ -1,7 +1,8 @@
 import type { DeviceRole, ShareRole } from '@phalanx/protocol';
 
 import { ApiError } from '../http/api-error.ts';
-import type { Fleet, FleetDevice } from './fleet.ts';
+import type { FleetDevice } from './fleet-device.ts';
+import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases.ts';
 import type { ShareStore, ShareTarget } from './share-store.ts';
 
@@ -23,27 +24,33 @@ export class DeviceAccess {
     this.leases = leases;
   }
 
-  find(id: string, userId: string): SeenDevice | undefined {
-    const device = this.fleet.find(id);
-    const role = device && this.shares.roleOf(userId, device);
-    return device === undefined || role === undefined ? undefined : { device, role };
+  async find(id: string, userId: string): Promise<SeenDevice | undefined> {
+    const device = await this.fleet.find(id);
+    return device && this.#see(device, userId);
   }
 
-  list(userId: string): SeenDevice[] {
-    const devices = this.shares.hasAny(userId) ? this.fleet.all() : this.fleet.listOwn(userId);
-    return devices.flatMap((device) => this.find(device.id, userId) ?? []);
+  /** By ID. */
+  async findAll(ids: readonly string[], userId: string): Promise<Map<string, SeenDevice>> {
+    const devices = await this.fleet.findAll(ids);
+    const seen = [...devices.values()].flatMap((device) => this.#see(device, userId) ?? []);
+    return new Map(seen.map((one) => [one.device.id, one]));
+  }
+
+  async list(userId: string): Promise<SeenDevice[]> {
+    const devices = await this.fleet.listOfOwners([userId, ...this.shares.listOwners(userId)]);
+    return devices.flatMap((device) => this.#see(device, userId) ?? []);
   }
 
   /** Throws `device_not_found` for whoever has no part in it. */
-  get(id: string, userId: string): SeenDevice {
-    const seen = this.find(id, userId);
+  async get(id: string, userId: string): Promise<SeenDevice> {
+    const seen = await this.find(id, userId);
     if (seen === undefined) throw ApiError.of('device_not_found', { device_id: id });
     return seen;
   }
 
   /** Members know the phone, so they are told why; to anyone else it does not exist. */
-  getOwn(id: string, userId: string): FleetDevice {
-    const { device, role } = this.get(id, userId);
+  async getOwn(id: string, userId: string): Promise<FleetDevice> {
+    const { device, role } = await this.get(id, userId);
     if (role === 'owner') return device;
     throw ApiError.of('forbidden', { reason: 'Only the owner of a device shares or forgets it' });
   }
@@ -52,6 +59,11 @@ export class DeviceAccess {
   async forget(device: FleetDevice): Promise<void> {
     if (!(await this.fleet.deleteIdle(device))) throw ApiError.of('device_busy', { device_id: device.id });
     await this.shares.forget(deviceTarget(device));
+  }
+
+  #see(device: FleetDevice, userId: string): SeenDevice | undefined {
+    const role = this.shares.roleOf(userId, device);
+    return role && { device, role };
   }
 }
 
@@ -103,6 +115,13 @@ export class DeviceShares {
   /** False: the user has no part in anybody else's phones. */
   hasAny(userId: string): boolean {
     return (this.#counts.get(userId) ?? 0) > 0;
+  }
+
+  /** Who shares something with the user. */
+  listOwners(userId: string): string[] {
+    if (!this.hasAny(userId)) return [];
+    const shared = [...this.#shared.values()].filter(({ members }) => members.has(userId));
+    return [...new Set(shared.map(({ target }) => target.owner_id))];
   }
 
   find(target: ShareTarget, userId: string): ShareRole | undefined {

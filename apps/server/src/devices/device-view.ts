@@ -2,7 +2,7 @@ import type { Device } from '@phalanx/protocol';
 
 import type { ActiveRun, ActiveRuns } from '../runs/active-runs.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
-import type { FleetDevice } from './fleet.ts';
+import type { FleetDevice } from './fleet-device.ts';
 
 /** Launch IDs are their launcher's: with one, logs can be read. */
 const runningView = (run: ActiveRun, viewerId: string, name: string): Device['running'][number] => ({
@@ -13,11 +13,9 @@ const runningView = (run: ActiveRun, viewerId: string, name: string): Device['ru
 });
 
 function stateView(
-  { fleet }: DeviceAccess,
-  device: FleetDevice,
+  { state, reason, since }: FleetDevice,
   { running, lease }: Pick<Device, 'running' | 'lease'>,
 ): Pick<Device, 'state' | 'reason' | 'since'> {
-  const { state, reason, since } = fleet.availability(device);
   if (state !== 'ready' || (running.length === 0 && lease === null)) return { state, reason, since };
   const runs = `Running ${running.length} automation${running.length === 1 ? '' : 's'}`;
   const works = [
@@ -38,11 +36,11 @@ export function deviceView(
     .onDevice(device.id)
     .map((run) => runningView(run, viewerId, shares.nameOf(run.userId)));
   const lease = access.leases.find(device);
-  const { stored, link } = device;
+  const { stored, epoch } = device;
   return {
     device_id: device.id,
     serial: device.serial,
-    ...stateView(access, device, { running, lease }),
+    ...stateView(device, { running, lease }),
     confirmed_at: device.confirmedAt,
     brand: stored.brand,
     model: stored.model,
@@ -50,7 +48,7 @@ export function deviceView(
     sdk_version: stored.sdk_version,
     screen_width: stored.screen_width,
     screen_height: stored.screen_height,
-    host: { id: stored.host_id, name: stored.host_name, connected: link !== null },
+    host: { id: stored.host_id, name: stored.host_name, connected: epoch !== null },
     running,
     lease,
     role,

@@ -2,7 +2,8 @@ import type { DeviceLease, DeviceRole } from '@phalanx/protocol';
 
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { FleetDevice } from './fleet.ts';
+import type { FleetDevice } from './fleet-device.ts';
+import type { Fleet } from './fleet.ts';
 
 interface Lease {
   readonly userId: string;
@@ -89,9 +90,11 @@ export class Leases {
   }
 
   /** Tells of the leases that have ended without a word. */
-  sweep(devices: { find(id: string): FleetDevice | undefined }): void {
-    for (const id of this.#ofDevice.keys()) {
-      const device = devices.find(id);
+  async sweep(fleet: Pick<Fleet, 'findAll'>): Promise<void> {
+    const ids = [...this.#ofDevice.keys()];
+    const devices = ids.length === 0 ? undefined : await fleet.findAll(ids);
+    for (const id of ids) {
+      const device = devices?.get(id);
       if (device !== undefined && this.find(device) !== null) continue;
       this.#ofDevice.delete(id);
       if (device !== undefined) this.#tell(device);

@@ -3,12 +3,11 @@ import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../http/api-error.ts';
 import type { Deed } from '../http/deed.ts';
-import type { KnownHosts } from '../hosts/known-hosts.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
-import { type DeviceAccess, deviceTarget, hostTarget } from './device-access.ts';
-import { getHost, hostCursor, listHosts } from './host-list.ts';
+import { deviceTarget, hostTarget } from './device-access.ts';
+import { getHost, hostCursor, type HostSources, listHosts } from './host-list.ts';
 import type { ShareTarget } from './share-store.ts';
 
 /** What is shared, as the caller sees it. */
@@ -25,22 +24,24 @@ interface Shared {
  * `GET /hosts` · `GET /devices/:id/members` · `PUT, DELETE /devices/:id/members/:user_id` · the same below
  * `/hosts/:id`
  */
-export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, hosts: KnownHosts): void {
+export function addMemberRoutes(app: FastifyInstance, sources: HostSources): void {
+  const { access } = sources;
   const { shares } = access;
 
-  const findDevice = (id: string, userId: string): Shared => {
-    const { device, role } = access.get(id, userId);
+  const findDevice = async (id: string, userId: string): Promise<Shared> => {
+    const { device, role } = await access.get(id, userId);
     const host = hostTarget(device.ownerId, device.stored.host_id);
     return { target: deviceTarget(device), host, name: device.serial, isOwner: role === 'owner' };
   };
-  const findHost = (id: string, userId: string): Shared => {
-    const { host, role } = getHost(hosts, shares, { id, userId });
+  const findHost = async (id: string, userId: string): Promise<Shared> => {
+    const { host, role } = await getHost(sources, { id, userId });
     return { target: hostTarget(host.ownerId, host.id), name: host.name, isOwner: role === 'owner' };
   };
 
   addRoute(app, hostRoutes.list, async ({ principal, query }) => {
     const after = query.cursor ?? '';
-    const rows = listHosts(hosts, access, principal.userId).filter((host) => hostCursor(host) > after);
+    const all = await listHosts(sources, principal.userId);
+    const rows = all.filter((host) => hostCursor(host) > after);
     const { items, next_cursor } = toPage(rows, pageLimit(query), hostCursor);
     return { success: true, hosts: items, next_cursor };
   });
@@ -50,13 +51,13 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
     [hostRoutes, findHost],
   ] as const) {
     addRoute(app, routes.listMembers, async ({ principal, params, query }) => {
-      const rows = listMembers(find(params.id, principal.userId), query.cursor?.toLowerCase());
+      const rows = listMembers(await find(params.id, principal.userId), query.cursor?.toLowerCase());
       const { items, next_cursor } = toPage(rows, pageLimit(query), ({ user_id }) => user_id);
       return { success: true, members: items, next_cursor };
     });
     addRoute(app, routes.putMember, async ({ principal, params, body, deed }) => {
       refuseLimitedToken(principal);
-      const shared = find(params.id, principal.userId);
+      const shared = await find(params.id, principal.userId);
       requireOwner(shared.isOwner);
       const member = await share(shared.target, params.user_id.toLowerCase(), body.role);
       onShared(deed, shared, member);
@@ -64,7 +65,7 @@ export function addMemberRoutes(app: FastifyInstance, access: DeviceAccess, host
     });
     addRoute(app, routes.deleteMember, async ({ principal, params, deed }) => {
       refuseLimitedToken(principal);
-      const shared = find(params.id, principal.userId);
+      const shared = await find(params.id, principal.userId);
       const { target } = shared;
       const userId = params.user_id.toLowerCase();
       if (userId !== principal.userId) requireOwner(shared.isOwner);

@@ -2,13 +2,13 @@ import type { DeviceOutcome } from '@phalanx/protocol';
 
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
-import type { HostLink } from '../hosts/host-link.ts';
 import type { DeviceAccess } from './device-access.ts';
-import type { Fleet, FleetDevice } from './fleet.ts';
+import type { FleetDevice } from './fleet-device.ts';
 
 export interface OnlineDevice {
   device: FleetDevice;
-  link: HostLink;
+  /** Of the connection of its host. */
+  epoch: number;
 }
 
 /** Why a device can't be used: a stable word, and what follows its name in a sentence. */
@@ -17,11 +17,8 @@ interface Obstacle {
   reason: string;
 }
 
-function whyNot(fleet: Fleet, device: FleetDevice): Obstacle | undefined {
-  const { state, reason } = fleet.availability(device);
-  if (state !== 'ready') return { code: state, reason: `${state}: ${reason}` };
-  return device.link?.isOpen === true ? undefined : { code: 'offline', reason: 'offline' };
-}
+const whyNot = ({ state, reason }: FleetDevice): Obstacle | undefined =>
+  state === 'ready' ? undefined : { code: state, reason: `${state}: ${reason}` };
 
 function whoElse({ leases }: DeviceAccess, device: FleetDevice, userId: string): Obstacle | undefined {
   const other = leases.findOther(device, userId);
@@ -41,11 +38,9 @@ export function getStoppableDevices(
   userId: string,
   deviceIds: readonly string[],
   hasRuns: (deviceId: string) => boolean,
-): OnlineDevice[] {
-  const stoppable = (device: FleetDevice): boolean => device.link?.isOpen === true && hasRuns(device.id);
-  return getDevices(access, userId, deviceIds, (device) =>
-    stoppable(device) ? undefined : whyNot(access.fleet, device),
-  );
+): Promise<OnlineDevice[]> {
+  const stoppable = (device: FleetDevice): boolean => device.epoch !== null && hasRuns(device.id);
+  return getDevices(access, userId, deviceIds, (device) => (stoppable(device) ? undefined : whyNot(device)));
 }
 
 /** The devices of these IDs, all of them online, the user's to launch on, and in nobody else's hand; else `devices_unavailable`, which names each that is not. */
@@ -53,33 +48,29 @@ export function getOnlineDevices(
   access: DeviceAccess,
   userId: string,
   deviceIds: readonly string[],
-): OnlineDevice[] {
-  return getDevices(
-    access,
-    userId,
-    deviceIds,
-    (device) => whyNot(access.fleet, device) ?? whoElse(access, device, userId),
-  );
+): Promise<OnlineDevice[]> {
+  return getDevices(access, userId, deviceIds, (device) => whyNot(device) ?? whoElse(access, device, userId));
 }
 
-function getDevices(
+async function getDevices(
   access: DeviceAccess,
   userId: string,
   deviceIds: readonly string[],
   whyNotThis: (device: FleetDevice) => Obstacle | undefined,
-): OnlineDevice[] {
+): Promise<OnlineDevice[]> {
   const obstacles = new Map<string, Obstacle & { name: string }>();
   const online: OnlineDevice[] = [];
   const wanted = [...new Set(deviceIds)];
+  const seen = await access.findAll(wanted, userId);
   for (const id of wanted) {
-    const { device, role } = access.find(id, userId) ?? {};
+    const { device, role } = seen.get(id) ?? {};
     if (device === undefined) {
       obstacles.set(id, { ...notFound, name: id });
       continue;
     }
     const obstacle = role === 'view' ? viewOnly : whyNotThis(device);
     if (obstacle !== undefined) obstacles.set(id, { ...obstacle, name: nameOf(device) });
-    else if (device.link !== null) online.push({ device, link: device.link });
+    else if (device.epoch !== null) online.push({ device, epoch: device.epoch });
   }
   if (obstacles.size === 0) return online;
   const named = [...obstacles.values()].map(({ name, reason }) => `${name} (${reason})`);

@@ -3,8 +3,7 @@ import { DeviceScreen } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import { findExcess } from '../http/json-bounds.ts';
-import { askHost } from './ask-host.ts';
-import type { FleetDevice } from './fleet.ts';
+import { type Asked, askHost } from './ask-host.ts';
 
 const validator = Compile(DeviceScreen);
 /** Of a tree of many thousand nodes. */
@@ -18,9 +17,9 @@ interface ScreenReply {
 }
 
 /** What a phone shows now. */
-export const readScreen = (device: FleetDevice, width: number | null): Promise<ScreenReply> =>
-  askHost(device, 'screen_failed', async (link) =>
-    screenReply(await link.requestScreen(device.serial, width)),
+export const readScreen = (asked: Asked, width: number | null): Promise<ScreenReply> =>
+  askHost(asked, 'screen_failed', async (ask) =>
+    screenReply(await ask({ type: 'screen', serial: asked.device.serial, width })),
   );
 
 function screenReply(answer: Buffer): ScreenReply {

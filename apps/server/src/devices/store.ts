@@ -1,46 +1,81 @@
-import { type RawBuilder, sql } from 'kysely';
+import { isDeepStrictEqual } from 'node:util';
+import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Db, Transaction } from '../db/database.ts';
+import { isPostgres } from '../db/dialect.ts';
 import { requireCurrent } from '../db/epochs.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
+import { hasLease } from '../db/lease.ts';
+import { serialize } from '../db/locks.ts';
+import { rowsAs, textsIn } from '../db/rows.ts';
 import type { Row } from '../db/tables.ts';
 
 export type StoredDevice = Row<'device'>;
-/** What a host says of a phone. */
-export type DescribedDevice = Omit<StoredDevice, 'id'>;
+/** What a host says of a phone, on the connection of an epoch. */
+export type DescribedDevice = Omit<StoredDevice, 'id' | 'epoch'>;
+/** The state of a phone that the server of its host has seen change. */
+type DeviceState = Pick<StoredDevice, 'id' | 'epoch' | 'state' | 'reason' | 'since'> & {
+  /** The state before. */
+  before: StoredDevice['state'];
+};
+
+interface Terms {
+  epoch: number;
+  /** Devices that a user may have. */
+  most: number;
+}
+
+interface Reported {
+  /** As they are stored now; without those that another host has, and those that are too many. */
+  stored: StoredDevice[];
+  /** How many are too many. */
+  refused: number;
+}
 
 export type DeviceStore = ReturnType<typeof createDeviceStore>;
 
 /** A statement has a value for each field of each device, and may have 32,766. */
 const atOnce = 500;
 
-/** What is known of devices beyond the life of a connection. */
+/** What hosts last said of devices. */
 export function createDeviceStore(db: Db, commits: GroupCommit) {
   return {
-    listAll: (): Promise<StoredDevice[]> => db.selectFrom('device').selectAll().execute(),
-
     /**
-     * What a host said on the connection of this epoch. Returns the devices as they are stored now: whoever stores a
-     * phone first gives it its ID. Throws `EpochOver`.
+     * What a host said on the connection of this epoch, all of one user. Whoever stores a phone first gives it its ID.
+     * Throws `EpochOver`.
      */
-    async saveAll(devices: readonly DescribedDevice[], epoch: number): Promise<StoredDevice[]> {
+    async report(devices: readonly DescribedDevice[], terms: Terms): Promise<Reported> {
       // In one order, so that no two of them wait for each other.
-      const rows = devices.map((device) => ({ ...device, id: uuidv7() }));
+      const rows = devices.map((device) => ({ ...device, id: uuidv7(), epoch: terms.epoch }));
       const sorted = rows.toSorted((one, other) => (one.serial < other.serial ? -1 : 1));
-      const stored: StoredDevice[] = [];
+      const all: Reported = { stored: [], refused: 0 };
       for (let first = 0; first < sorted.length; first += atOnce) {
         const some = sorted.slice(first, first + atOnce);
-        stored.push(...(await commits.write((transaction) => upsert(transaction, some, epoch))));
+        const { stored, refused } = await commits.write((transaction) => take(transaction, some, terms));
+        all.stored.push(...stored);
+        all.refused += refused;
       }
-      return stored;
+      return all;
     },
 
-    async delete(id: string): Promise<void> {
-      await db.deleteFrom('device').where('id', '=', id).execute();
+    /** Those of which a host has said something since are left as they are. */
+    async saveStates(states: readonly DeviceState[]): Promise<void> {
+      const texts = { id: 'text', state: 'text', reason: 'text', before: 'text' } as const;
+      const columns = { ...texts, epoch: 'bigint', since: 'bigint' } as const;
+      await commits.write(async (transaction) => {
+        const changes = rowsAs(transaction, 'change', columns, states);
+        await sql`UPDATE device SET state = change.state, reason = change.reason, since = change.since
+          FROM ${changes} WHERE device.id = change.id AND device.epoch = change.epoch
+            AND device.state = change.before`.execute(transaction);
+      });
     },
 
-    /** False: a run on it has not ended. */
+    async deleteOwned(ownerId: string): Promise<void> {
+      await db.deleteFrom('device').where('owner_id', '=', ownerId).execute();
+    },
+
+    /** False: its host has it, or a run on it has not ended. */
     async deleteIdle(id: string): Promise<boolean> {
       const { numDeletedRows } = await db
         .deleteFrom('device')
@@ -49,42 +84,149 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
           const runs = eb.selectFrom('run').select('run.id').where('device_id', '=', id);
           return eb.not(eb.exists(runs.where('ended_at', 'is', null)));
         })
+        .where((eb) => {
+          const connections = eb.selectFrom('host_session').select('host_session.epoch');
+          const ofHost = connections.whereRef('host_session.epoch', '=', 'device.epoch');
+          return eb.not(eb.exists(ofHost.where('host_session.ended_at', 'is', null)));
+        })
         .executeTakeFirst();
       return numDeletedRows > 0n;
     },
   };
 }
 
-async function upsert(
+type KnownDevice = StoredDevice & { is_connected: number };
+
+async function take(
   transaction: Transaction,
   devices: readonly StoredDevice[],
-  epoch: number,
-): Promise<StoredDevice[]> {
+  { epoch, most }: Terms,
+): Promise<Reported> {
   await requireCurrent(transaction, [epoch]);
-  return transaction
+  const ownerId = devices[0]?.owner_id ?? '';
+  const serials = devices.map(({ serial }) => serial);
+  if ((await countKnown(transaction, ownerId, serials)) < devices.length)
+    await serialize(transaction, `devices of ${ownerId}`);
+  const known = await findKnown(transaction, ownerId, serials);
+  const isKnown = known.size === devices.length;
+  const room = isKnown ? 0 : Math.max(0, most - (await countOwned(transaction, ownerId)));
+  const fresh = devices.filter(({ serial }) => !known.has(serial));
+  const refused = new Set(fresh.slice(room));
+  const theirs = devices.filter(
+    (device) => !refused.has(device) && !isHeldElsewhere(known.get(device.serial), device),
+  );
+  const stored = await store(transaction, known, theirs);
+  return { stored, refused: refused.size };
+}
+
+/** Two hosts may see one phone; the one that can use it has it. */
+const isHeldElsewhere = (known: KnownDevice | undefined, { epoch, state }: StoredDevice): boolean =>
+  known?.is_connected === 1 && known.epoch !== epoch && known.state === 'ready' && state !== 'ready';
+
+/** All phones of a host that has connected again are told of anew, and few have changed. */
+async function store(
+  transaction: Transaction,
+  known: ReadonlyMap<string, KnownDevice>,
+  devices: readonly StoredDevice[],
+): Promise<StoredDevice[]> {
+  const [same, changed]: [StoredDevice[], StoredDevice[]] = [[], []];
+  for (const device of devices) {
+    const row = known.get(device.serial);
+    if (row === undefined) {
+      changed.push(device);
+      continue;
+    }
+    const { is_connected: _, ...before } = row;
+    const after = { ...told(device, before), id: before.id };
+    const { epoch, last_seen_at } = after;
+    if (isDeepStrictEqual({ ...before, epoch, last_seen_at }, after)) same.push({ ...before, epoch });
+    else changed.push(after);
+  }
+  await moveAll(transaction, same);
+  return changed.length === 0 ? same : [...same, ...(await upsert(transaction, changed))];
+}
+
+/** To another connection. */
+async function moveAll(transaction: Transaction, devices: readonly StoredDevice[]): Promise<void> {
+  const [first] = devices;
+  if (first === undefined) return;
+  const ids = devices.map(({ id }) => id);
+  const moving = transaction.updateTable('device').set({ epoch: first.epoch });
+  await moving.where('id', 'in', textsIn(transaction, ids)).execute();
+}
+
+/** Before their rows are locked: who waits for the lock of the user must have none. */
+async function countKnown(
+  transaction: Transaction,
+  ownerId: string,
+  serials: readonly string[],
+): Promise<number> {
+  const query = transaction
+    .selectFrom('device')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('owner_id', '=', ownerId)
+    .where('serial', 'in', textsIn(transaction, serials));
+  return (await query.executeTakeFirstOrThrow()).count;
+}
+
+async function findKnown(
+  transaction: Transaction,
+  ownerId: string,
+  serials: readonly string[],
+): Promise<Map<string, KnownDevice>> {
+  const isConnected = sql<number>`CASE WHEN node.id IS NOT NULL AND ${hasLease(transaction)} THEN 1 ELSE 0 END`;
+  const query = transaction
+    .selectFrom('device')
+    .leftJoin('host_session', (join) =>
+      join.onRef('host_session.epoch', '=', 'device.epoch').on('host_session.ended_at', 'is', null),
+    )
+    .leftJoin('node', 'node.id', 'host_session.node_id')
+    .selectAll('device')
+    .select(isConnected.as('is_connected'))
+    .where('device.owner_id', '=', ownerId)
+    .where('device.serial', 'in', textsIn(transaction, serials));
+  const rows = await (
+    isPostgres(transaction) ? query.orderBy('device.serial').forUpdate('device') : query
+  ).execute();
+  return new Map(rows.map((row) => [row.serial, row]));
+}
+
+export async function countOwned(db: Db, ownerId: string): Promise<number> {
+  const query = db.selectFrom('device').select((eb) => eb.fn.countAll<number>().as('count'));
+  return (await query.where('owner_id', '=', ownerId).executeTakeFirstOrThrow()).count;
+}
+
+/** A phone that is offline or unauthorized does not tell what it is: what it told before stands. */
+export const told = <Given extends DescribedDevice>(device: Given, before: DescribedDevice): Given => ({
+  ...device,
+  brand: device.brand || before.brand,
+  model: device.model || before.model,
+  android_version: device.android_version || before.android_version,
+  sdk_version: device.sdk_version || before.sdk_version,
+  screen_width: device.screen_width || before.screen_width,
+  screen_height: device.screen_height || before.screen_height,
+});
+
+const upsert = (transaction: Transaction, devices: readonly StoredDevice[]): Promise<StoredDevice[]> =>
+  transaction
     .insertInto('device')
     .values(devices)
     .onConflict((conflict) =>
       conflict.columns(['owner_id', 'serial']).doUpdateSet((eb) => ({
         host_id: eb.ref('excluded.host_id'),
         host_name: eb.ref('excluded.host_name'),
-        ...toldBefore,
+        brand: eb.ref('excluded.brand'),
+        model: eb.ref('excluded.model'),
+        android_version: eb.ref('excluded.android_version'),
+        sdk_version: eb.ref('excluded.sdk_version'),
+        screen_width: eb.ref('excluded.screen_width'),
+        screen_height: eb.ref('excluded.screen_height'),
         last_seen_at: eb.ref('excluded.last_seen_at'),
+        state: eb.ref('excluded.state'),
+        reason: eb.ref('excluded.reason'),
+        since: eb.ref('excluded.since'),
+        epoch: eb.ref('excluded.epoch'),
       })),
     )
     .returningAll()
     .execute();
-}
-
-/** A phone that is offline or unauthorized does not tell what it is: what it told before stands. */
-const toldBefore = {
-  ...{ brand: told('brand', ''), model: told('model', ''), android_version: told('android_version', '') },
-  sdk_version: told('sdk_version', 0),
-  screen_width: told('screen_width', 0),
-  screen_height: told('screen_height', 0),
-};
-
-function told<Value extends string | number>(column: string, nothing: Value): RawBuilder<Value> {
-  const [said, before] = [sql.ref(`excluded.${column}`), sql.ref(`device.${column}`)];
-  return sql<Value>`coalesce(nullif(${said}, ${sql.lit(nothing)}), ${before})`;
-}

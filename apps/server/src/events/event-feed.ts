@@ -60,13 +60,13 @@ interface Sources {
 /** Makes events of what changes, when somebody follows. */
 export class EventFeed {
   readonly #sources: Sources;
-  /** Events whose readers are looked up, one after the other. */
+  /** Events are told one after the other. */
   #told = Promise.resolve();
 
   constructor(sources: Sources) {
     this.#sources = sources;
-    sources.devices.fleet.onChange((device) => this.#device(device.id));
-    sources.devices.leases.onChange((device) => this.#device(device.id));
+    sources.devices.fleet.onChange((deviceIds) => this.#devicesChanged(deviceIds));
+    sources.devices.leases.onChange((device) => this.#devicesChanged([device.id]));
   }
 
   /** False when an event would reach nobody, so that making it can be saved. */
@@ -77,16 +77,18 @@ export class EventFeed {
   /** A run that begins or ends also changes whether its device is busy. */
   runsChanged(rows: readonly StoredRun[]): void {
     if (!this.isFollowed) return;
-    for (const row of rows) {
-      this.#run(row);
-      this.#device(row.device_id);
-    }
+    const told = rows.map((row) => ({ row, data: JSON.stringify({ run: runView(row) }) }));
+    this.#inTurn(async () => {
+      for (const { row, data } of told)
+        await this.#tellReaders(originOf(row), { type: 'run', data, lastId: '' });
+      await this.#tellOfDevices(rows.map((row) => row.device_id));
+    });
   }
 
   logsStored({ stream, entries, lastId }: LogBatch): void {
     if (!this.isFollowed) return;
     const data = `{"device_id":${JSON.stringify(stream.deviceId)},"logs":[${entries.replaceAll(entrySeparator, ',')}]}`;
-    this.#tellReaders(stream, { type: 'log', data, lastId });
+    this.#inTurn(() => this.#tellReaders(stream, { type: 'log', data, lastId }));
   }
 
   /** Everybody who may review the record is told. */
@@ -98,37 +100,36 @@ export class EventFeed {
     }
   }
 
-  /** Everybody who has a part in the device is told, each with their own role. */
-  #device(deviceId: string): void {
+  #devicesChanged(deviceIds: readonly string[]): void {
+    if (this.isFollowed) this.#inTurn(() => this.#tellOfDevices(deviceIds));
+  }
+
+  /** Everybody who has a part in a device is told, each with their own role. */
+  async #tellOfDevices(deviceIds: readonly string[]): Promise<void> {
     const { bus, devices, activeRuns } = this.#sources;
-    const device = this.isFollowed ? devices.fleet.find(deviceId) : undefined;
-    if (device === undefined) return;
-    for (const userId of devices.shares.usersOf(device)) {
-      const seen = devices.find(deviceId, userId);
-      if (seen === undefined) continue;
-      const data = JSON.stringify({ device: deviceView(devices, activeRuns, { ...seen, viewerId: userId }) });
-      bus.publish({ type: 'device', userId, deviceId, automationId: null, data, lastId: '' });
+    for (const device of (await devices.fleet.findAll([...new Set(deviceIds)])).values()) {
+      for (const userId of devices.shares.usersOf(device)) {
+        const role = devices.shares.roleOf(userId, device);
+        if (role === undefined) continue;
+        const view = deviceView(devices, activeRuns, { device, role, viewerId: userId });
+        const data = JSON.stringify({ device: view });
+        bus.publish({ type: 'device', userId, deviceId: device.id, automationId: null, data, lastId: '' });
+      }
     }
   }
 
-  #run(row: StoredRun): void {
-    const data = JSON.stringify({ run: runView(row) });
-    this.#tellReaders(originOf(row), { type: 'run', data, lastId: '' });
-  }
-
-  #tellReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): void {
-    const { runAccess, log } = this.#sources;
-    if (runAccess.isPrivate(run)) return this.#publish(run, [run.userId], event);
+  /** After what was told before. */
+  #inTurn(tell: () => Promise<void>): void {
+    const { log } = this.#sources;
     this.#told = this.#told
-      .then(async () => this.#publish(run, await runAccess.listReaders(run), event))
+      .then(tell)
       .catch((error: unknown) => log.error({ err: error }, 'an event could not be sent'));
   }
 
-  #publish(
-    { deviceId, automationId }: RunOrigin,
-    userIds: readonly string[],
-    event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>,
-  ): void {
-    for (const userId of userIds) this.#sources.bus.publish({ ...event, userId, deviceId, automationId });
+  async #tellReaders(run: RunOrigin, event: Pick<FeedEvent, 'type' | 'data' | 'lastId'>): Promise<void> {
+    const { runAccess, bus } = this.#sources;
+    const { deviceId, automationId } = run;
+    for (const userId of await runAccess.listReaders(run))
+      bus.publish({ ...event, userId, deviceId, automationId });
   }
 }

@@ -10,7 +10,7 @@ export interface Figures {
   hosts: () => number;
   activeRuns: () => number;
   /** Devices by state. */
-  devices: () => ReadonlyMap<string, number>;
+  devices: () => Promise<ReadonlyMap<string, number>>;
   /** Connections of callers and hosts. */
   connections: () => number;
   limits: Limits;
@@ -76,9 +76,10 @@ function devicesByState(figures: Figures): Gauge<'state'> {
     help: 'Devices by state',
     labelNames: ['state'],
     registers: [],
-    collect() {
+    async collect() {
+      const counts = await figures.devices();
       this.reset();
-      for (const [state, count] of figures.devices()) this.set({ state }, count);
+      for (const [state, count] of counts) this.set({ state }, count);
     },
   });
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import {
-  type PhoneInput,
   closeCodes,
   hostProtocolVersion,
   oldestHostProtocolVersion,
@@ -19,7 +18,7 @@ import { HelloPages, isOfRuns, parseFrame, parseHostMessage, ProtocolError } fro
 import type { Limits } from '../limits/limits.ts';
 import { EpochOver } from '../db/epochs.ts';
 import { HostRefused, type HostSessions } from './host-sessions.ts';
-import type { HostLink } from './host-link.ts';
+import type { HostLink, HostQuestion } from './host-link.ts';
 import { HostRequests } from './host-requests.ts';
 import type { HostListeners } from './host-listeners.ts';
 import { passLogs } from './log-frames.ts';
@@ -103,33 +102,13 @@ export class HostConnection implements HostLink {
     if (socket.bufferedAmount > maxUnreadBytes) this.drop(closeCodes.tryAgainLater, 'the host does not read');
   }
 
-  requestScreenshot(serial: string): Promise<Buffer> {
-    return this.#ask((request_id) => ({ type: 'screenshot', request_id, serial }));
-  }
-
-  requestScreen(serial: string, width: number | null): Promise<Buffer> {
-    return this.#ask((request_id) => ({ type: 'screen', request_id, serial, width }));
-  }
-
-  requestHealth(serial: string): Promise<Buffer> {
-    return this.#ask((request_id) => ({ type: 'health', request_id, serial }));
-  }
-
-  async requestInput(serial: string, input: PhoneInput): Promise<void> {
-    await this.#ask((request_id) => ({ type: 'input', request_id, serial, input }));
-  }
-
-  requestLive(serial: string, known: string | null): Promise<Buffer> {
-    return this.#ask((request_id) => ({ type: 'live', request_id, serial, known }));
-  }
-
   get knowsMasks(): boolean {
     return this.#version >= masksVersion;
   }
 
-  #ask(message: (requestId: string) => ServerMessage): Promise<Buffer> {
+  ask(question: HostQuestion): Promise<Buffer> {
     if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
-    return this.#requests.ask((requestId) => this.send(message(requestId)));
+    return this.#requests.ask((request_id) => this.send({ ...question, request_id }));
   }
 
   drop(closeCode: number, reason: string): void {
@@ -242,15 +221,19 @@ export class HostConnection implements HostLink {
     if (this.hostId !== '') throw new ProtocolError('hello was said twice');
     requireVersion(hello.protocol_version);
     const { userId, tokenId } = this;
-    this.epoch = await sessions.open({ userId, tokenId, hostId: hello.host_id });
-    if (!this.#isOpen) return sessions.end(this.epoch);
     this.#version = hello.protocol_version;
-    this.hostId = hello.host_id;
-    this.hostName = hello.host_name;
+    const { knowsMasks } = this;
+    const { host_id: hostId, host_name: hostName } = hello;
+    this.epoch = await sessions.open({ userId, tokenId, hostId, hostName, knowsMasks });
+    if (!this.#isOpen) return sessions.end(this.epoch);
+    this.hostId = hostId;
+    this.hostName = hostName;
     clearTimeout(this.#silence);
     this.#silence = this.#watchSilence(toleratedSilence * heartbeatMs);
     this.send({ type: 'welcome', server_time: clock.now(), heartbeat_ms: heartbeatMs });
     await arrivals.next();
+    // Its end has been told already.
+    if (!this.#isOpen) return;
     await listeners.tell('hello', this, hello);
   }
 

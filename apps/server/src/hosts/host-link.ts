@@ -1,6 +1,10 @@
-import type { PhoneInput, RecentBundles, ServerMessage } from '@phalanx/protocol';
+import type { RecentBundles, ServerMessage } from '@phalanx/protocol';
 
 import type { Principal } from '../http/principal.ts';
+
+type Question<Message> = Message extends { request_id: string } ? Omit<Message, 'request_id'> : never;
+/** What a host is asked about a phone; what its answer is, the protocol says at the frame of the same type. */
+export type HostQuestion = Question<ServerMessage>;
 
 /** A connected host, as the features see it. */
 export interface HostLink {
@@ -22,16 +26,8 @@ export interface HostLink {
   /** Whether it covers what a launch says must not be seen; hosts of the version before don't. */
   readonly knowsMasks: boolean;
   send(message: ServerMessage): void;
-  /** Takes a JPEG of a phone's screen. Rejects with a sentence for people. */
-  requestScreenshot(serial: string): Promise<Buffer>;
-  /** Takes tree and picture of a phone's screen: JSON of a `DeviceScreen`. Rejects with a sentence for people. */
-  requestScreen(serial: string, width: number | null): Promise<Buffer>;
-  /** How a phone is: JSON of a `PhoneHealth`. Rejects with a sentence for people. */
-  requestHealth(serial: string): Promise<Buffer>;
-  /** The next picture of a live view: JSON of a `LiveFrame`, a line feed, a JPEG. Rejects with a sentence for people. */
-  requestLive(serial: string, known: string | null): Promise<Buffer>;
   /** Rejects with a sentence for people. */
-  requestInput(serial: string, input: PhoneInput): Promise<void>;
+  ask(question: HostQuestion): Promise<Buffer>;
   /** Ends the connection; the host comes back and says again what was not acknowledged. */
   drop(closeCode: number, reason: string): void;
 }

@@ -73,15 +73,8 @@ export class HostSessions {
     return away.map(({ owner_id: userId, host_id: hostId, epoch }) => ({ userId, hostId, epoch }));
   }
 
-  /** Since when a host is away that is not connected: as far as that is known. */
-  async findEnds(): Promise<(host: { ownerId: string; hostId: string }) => number | null> {
-    const rows = await this.#options.store.listEnds();
-    const ends = new Map(rows.map((row) => [`${row.owner_id} ${row.host_id}`, row.ended_at]));
-    return ({ ownerId, hostId }) => ends.get(`${ownerId} ${hostId.toLowerCase()}`) ?? null;
-  }
-
-  /** Resolves when all ends are stored. */
-  close(): Promise<void> {
+  /** Resolves when it is stored which connections have ended until now. */
+  endsStored(): Promise<void> {
     return this.#storing;
   }
 

@@ -10,6 +10,9 @@ export interface HostCandidate {
   readonly userId: string;
   readonly tokenId: string;
   readonly hostId: string;
+  readonly hostName: string;
+  /** Whether it covers what a launch says must not be seen. */
+  readonly knowsMasks: boolean;
 }
 
 /** The epoch of the connection, or why there is none: the host ID belongs to a token of this name, or its user has too many. */
@@ -56,14 +59,6 @@ export function createHostStore(db: Db, commits: GroupCommit) {
         .where('ended_at', '<=', since)
         .execute(),
 
-    /** When the last connections of hosts that are away ended. */
-    listEnds: (): Promise<{ owner_id: string; host_id: string; ended_at: number | null }[]> =>
-      db
-        .selectFrom('host_session')
-        .select(['owner_id', 'host_id', 'ended_at'])
-        .where('ended_at', 'is not', null)
-        .execute(),
-
     count: (ownerId: string): Promise<number> => countHosts(db, ownerId),
   };
 }
@@ -73,7 +68,12 @@ async function begin(transaction: Transaction, candidate: HostCandidate, terms: 
   const host = { owner_id: candidate.userId, host_id: idOf(candidate) };
   const opening = transaction
     .insertInto('host_session')
-    .values({ ...host, node_id: terms.nodeId, opened_at: terms.now })
+    .values({
+      ...host,
+      node_id: terms.nodeId,
+      opened_at: terms.now,
+      knows_masks: Number(candidate.knowsMasks),
+    })
     .returning('epoch');
   if (!isPostgres(transaction)) return (await opening.orReplace().executeTakeFirstOrThrow()).epoch;
   await transaction
@@ -101,8 +101,16 @@ async function admit(
   if (owner !== undefined) return { belongsTo: owner.name ?? '' };
   if ((await countHosts(transaction, userId)) >= terms.most && !(await makeRoom(transaction, userId)))
     return 'too_many';
-  const row = { owner_id: userId, id: idOf(candidate), token_id: candidate.tokenId, seen_at: terms.now };
-  await transaction.insertInto('host').values(row).execute();
+  const host = {
+    owner_id: userId,
+    id: idOf(candidate),
+    given_id: candidate.hostId,
+    name: candidate.hostName,
+  };
+  await transaction
+    .insertInto('host')
+    .values({ ...host, token_id: candidate.tokenId, seen_at: terms.now })
+    .execute();
   return undefined;
 }
 
@@ -110,7 +118,7 @@ async function admit(
 async function claim(transaction: Transaction, candidate: HostCandidate, now: number): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable('host')
-    .set({ token_id: candidate.tokenId, seen_at: now })
+    .set({ token_id: candidate.tokenId, seen_at: now, given_id: candidate.hostId, name: candidate.hostName })
     .where('owner_id', '=', candidate.userId)
     .where('id', '=', idOf(candidate))
     .where((eb) => {

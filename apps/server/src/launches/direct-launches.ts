@@ -80,10 +80,10 @@ export class DirectLaunches {
 
   async #launch(launcher: Launcher, request: DirectRequest, fingerprint: string): Promise<LaunchAnswer> {
     const { userId } = launcher;
-    getOnlineDevices(this.#devices, userId, [request.device_id]);
+    await getOnlineDevices(this.#devices, userId, [request.device_id]);
     const bundle = await this.#bundles.ofDirectCode(userId, request.code);
     const id = uuidv7();
-    const outcome = await dispatch(this.#dispatcher, userId, () => ({
+    const outcome = await dispatch(this.#dispatcher, userId, async () => ({
       id,
       launcher,
       deed: launcher.deed,
@@ -95,7 +95,7 @@ export class DirectLaunches {
       automationParameters: request.automationParameters ?? {},
       jobVariables: request.jobVariables ?? {},
       masks: [],
-      devices: getOnlineDevices(this.#devices, userId, [request.device_id]),
+      devices: await getOnlineDevices(this.#devices, userId, [request.device_id]),
     }));
     return this.#remember(id, outcome);
   }
@@ -107,7 +107,7 @@ export class DirectLaunches {
   }
 
   async #remember(id: string, outcome: LaunchOutcome): Promise<LaunchAnswer> {
-    const answer = answerOf(outcome, this.#dispatcher);
+    const answer = await answerOf(outcome, this.#dispatcher);
     // That all have started is what the stored runs say too, whatever becomes of them.
     if ('refusal' in answer) await this.#dispatcher.launches.saveAnswer(id, JSON.stringify(answer));
     return answer;

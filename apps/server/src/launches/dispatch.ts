@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { LaunchBundle, ScreenMask } from '@phalanx/protocol';
+import type { ScreenMask } from '@phalanx/protocol';
 
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
 import { EpochOver } from '../db/epochs.ts';
 import type { OnlineDevice } from '../devices/online-devices.ts';
-import type { HostLink } from '../hosts/host-link.ts';
+import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
@@ -15,6 +15,7 @@ import { activeRunOf, type ActiveRuns, type RunStops } from '../runs/active-runs
 import { keptParameters, type StoredRun } from '../runs/stored-run.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { Bundle } from './bundles.ts';
+import type { NamesOf } from './device-names.ts';
 import type { RunPlaces } from './run-places.ts';
 import type { BegunRun, LaunchStore, NewLaunch } from './store.ts';
 
@@ -43,14 +44,14 @@ export interface Dispatcher {
   /** Told of the runs that a launch begins. */
   onCreated: (rows: readonly StoredRun[]) => void;
   activeRuns: ActiveRuns;
+  hosts: LinkedHosts;
   places: RunPlaces;
   turns: Turns;
   stops: RunStops;
   clock: Clock;
   /** How long devices have to acknowledge. */
   ackTimeoutMs: number;
-  /** The device's ID with its serial number. */
-  nameOf: (deviceId: string) => string;
+  namesOf: NamesOf;
 }
 
 interface PlannedRun extends OnlineDevice {
@@ -71,7 +72,7 @@ export type LaunchOutcome = readonly BegunRun[];
 export async function dispatch(
   dispatcher: Dispatcher,
   userId: string,
-  plan: () => Dispatch,
+  plan: () => Promise<Dispatch>,
 ): Promise<LaunchOutcome> {
   // Not until the hosts have answered: a slow one would keep the other phones of its owner waiting.
   const rows = await dispatcher.turns.run(userId, () => beginOnNewest(dispatcher, plan));
@@ -80,11 +81,11 @@ export async function dispatch(
 }
 
 /** A host that connects again at this moment is waited for: what is sent on its earlier connection is lost. */
-async function beginOnNewest(dispatcher: Dispatcher, plan: () => Dispatch): Promise<StoredRun[]> {
+async function beginOnNewest(dispatcher: Dispatcher, plan: () => Promise<Dispatch>): Promise<StoredRun[]> {
   const until = performance.now() + reconnectMs;
   for (;;) {
     try {
-      return await begin(dispatcher, plan());
+      return await begin(dispatcher, await plan());
     } catch (error) {
       if (!(error instanceof EpochOver)) throw error;
       if (performance.now() > until)
@@ -95,7 +96,7 @@ async function beginOnNewest(dispatcher: Dispatcher, plan: () => Dispatch): Prom
 }
 
 async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRun[]> {
-  const { launches, audit, activeRuns, places, clock, onCreated } = dispatcher;
+  const { launches, audit, activeRuns, hosts, places, clock, onCreated } = dispatcher;
   const release = places.claim(launch.launcher.userId, launch.devices);
   const createdAt = clock.now();
   const ids = new IncreasingIds();
@@ -107,14 +108,14 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
   describeDeed(launch);
   const note = audit.writeOf(launch.deed);
   try {
-    const epochs = [...new Set(planned.map(({ link }) => link.epoch))];
+    const epochs = [...new Set(planned.map(({ epoch }) => epoch))];
     await launches.insert(newLaunch(launch, createdAt), rows, { note, epochs });
     // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
-    for (const { row, link } of planned) activeRuns.add(activeRunOf(row, link.epoch));
+    for (const { row, epoch } of planned) activeRuns.add(activeRunOf(row, epoch));
   } finally {
     release();
   }
-  sendToHosts(launch, planned);
+  sendToHosts(hosts, launch, planned);
   onCreated(rows);
   return rows;
 }
@@ -163,25 +164,19 @@ function describeDeed({ deed, id, launchId, project, devices }: Dispatch): void 
     deed.on({ type: 'device', id: first.device.id, name: first.device.serial }, owners, details);
 }
 
-function sendToHosts(launch: Dispatch, planned: readonly PlannedRun[]): void {
-  for (const [link, runs] of Map.groupBy(planned, (run) => run.link)) {
-    link.send({
+function sendToHosts(hosts: LinkedHosts, launch: Dispatch, planned: readonly PlannedRun[]): void {
+  const { hash, code, sourceMap } = launch.bundle;
+  for (const [epoch, runs] of Map.groupBy(planned, (run) => run.epoch)) {
+    hosts.send(epoch, {
       type: 'launch',
       automation_id: launch.automationId,
-      bundle: bundleFor(link, launch.bundle),
+      bundle: { hash, content: { code, source_map: sourceMap } },
       automation_parameters: launch.automationParameters,
       job_variables: launch.jobVariables,
       masks: [...launch.masks],
       runs: runs.map(({ row, device }) => ({ run_id: row.id, device_id: device.id, serial: device.serial })),
     });
   }
-}
-
-/** A host that has the code by its hash is not sent it again. */
-function bundleFor({ bundles }: HostLink, { hash, code, sourceMap }: Bundle): LaunchBundle {
-  if (bundles.find(hash) !== undefined) return { hash, content: null };
-  bundles.add(hash, code.length + (sourceMap?.length ?? 0), true);
-  return { hash, content: { code, source_map: sourceMap } };
 }
 
 const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
@@ -199,18 +194,13 @@ const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   created_at: createdAt,
 });
 
-const newRun = (
-  launch: Dispatch,
-  { device, link }: OnlineDevice,
-  id: string,
-  createdAt: number,
-): StoredRun => ({
+const newRun = (launch: Dispatch, { device }: OnlineDevice, id: string, createdAt: number): StoredRun => ({
   id,
   launch: launch.id,
   user_id: launch.launcher.userId,
   device_id: device.id,
   device_owner_id: device.ownerId,
-  host_id: link.hostId,
+  host_id: device.stored.host_id,
   automation_id: launch.automationId,
   launch_id: launch.launchId,
   status: 'starting',

@@ -2,6 +2,7 @@ import type { DeviceOutcome } from '@phalanx/protocol';
 
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
+import type { NamesOf } from './device-names.ts';
 import type { LaunchOutcome } from './dispatch.ts';
 import type { BegunRun } from './store.ts';
 
@@ -14,33 +15,41 @@ export type LaunchAnswer = ({ message: string } | { refusal: Record<'missing' | 
 /** What a reply says beside the outcome itself. */
 interface AnswerContext {
   ackTimeoutMs: number;
-  /** The device's ID with its serial number. */
-  nameOf: (deviceId: string) => string;
+  namesOf: NamesOf;
 }
 
 const count = (devices: number): string => `${devices} device${devices === 1 ? '' : 's'}`;
 const hasStarted = (run: BegunRun): boolean => run.started_at !== null;
 
-export function answerOf(runs: LaunchOutcome, context: AnswerContext): LaunchAnswer {
-  const devices = runs.map((run) => rowOf(run, context));
+export async function answerOf(
+  runs: LaunchOutcome,
+  { namesOf, ackTimeoutMs }: AnswerContext,
+): Promise<LaunchAnswer> {
   const [started, missing] = [runs.filter(hasStarted), runs.filter((run) => !hasStarted(run))];
-  if (missing.length === 0) return { message: `Started on ${count(started.length)}.`, devices };
-  const namesOfStarted = started.map((run) => context.nameOf(run.device_id));
+  if (missing.length === 0)
+    return { message: `Started on ${count(started.length)}.`, devices: started.map(startedRow) };
+  const nameOf = await namesOf(runs.map((run) => run.device_id));
+  const namesOfStarted = started.map((run) => nameOf(run.device_id));
   return {
     refusal: {
       missing: boundedList(
-        missing.map((run) => `${context.nameOf(run.device_id)} (${run.error_message ?? 'no answer'})`),
+        missing.map((run) => `${nameOf(run.device_id)} (${run.error_message ?? 'no answer'})`),
       ),
       started: started.length === 0 ? 'none' : boundedList(namesOfStarted, ', '),
     },
-    devices,
+    devices: runs.map((run) =>
+      hasStarted(run) ? startedRow(run) : missingRow(run, nameOf(run.device_id), ackTimeoutMs),
+    ),
   };
 }
 
-function rowOf(run: BegunRun, { ackTimeoutMs, nameOf }: AnswerContext): DeviceOutcome {
+const startedRow = (run: BegunRun): DeviceOutcome => ({
+  ...{ device_id: run.device_id, run_id: run.id },
+  ...{ outcome: 'started', code: null, reason: null },
+});
+
+function missingRow(run: BegunRun, name: string, ackTimeoutMs: number): DeviceOutcome {
   const row = { device_id: run.device_id, run_id: run.id };
-  if (hasStarted(run)) return { ...row, outcome: 'started', code: null, reason: null };
-  const name = nameOf(run.device_id);
   if (run.error_code !== null)
     return {
       ...row,

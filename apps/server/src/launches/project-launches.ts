@@ -39,14 +39,14 @@ export class ProjectLaunches {
     const project = await this.#options.getLaunchable(request.automationId, principal);
     const { projectId } = project;
     const getDevices = () => getOnlineDevices(this.#options.devices, principal.userId, request.device_ids);
-    await this.#requireFree(getDevices(), projectId);
+    await this.#requireFree(await getDevices(), projectId);
     const { userId } = principal;
     const given = request.automationParameters ?? {};
     const automationParameters = await this.#checkParameters(project, given, userId);
     const masks = await masksOf(project);
     const bundle = await this.#options.bundles.ofProject(project.files);
-    const plan = (): Dispatch => {
-      const devices = getDevices();
+    const plan = async (): Promise<Dispatch> => {
+      const devices = await getDevices();
       if (masks.length > 0) requireMasking(devices);
       return {
         id: uuidv7(),
@@ -65,17 +65,17 @@ export class ProjectLaunches {
     };
     const { dispatcher } = this.#options;
     const outcome = await this.#dispatchOnce(userId, plan);
-    return deliver(answerOf(outcome, dispatcher), dispatcher.ackTimeoutMs);
+    return deliver(await answerOf(outcome, dispatcher), dispatcher.ackTimeoutMs);
   }
 
   /** Of two launches at the same moment, the second finds that its runs can't be stored, and why. */
-  async #dispatchOnce(userId: string, plan: () => Dispatch): Promise<LaunchOutcome> {
+  async #dispatchOnce(userId: string, plan: () => Promise<Dispatch>): Promise<LaunchOutcome> {
     for (;;) {
       try {
         return await dispatch(this.#options.dispatcher, userId, plan);
       } catch (error) {
         if (!isUniqueViolation(error)) throw error;
-        const { devices, automationId } = plan();
+        const { devices, automationId } = await plan();
         await this.#requireFree(devices, automationId);
       }
     }
@@ -109,7 +109,7 @@ async function masksOf({ files }: Launchable): Promise<ScreenMask[]> {
 
 /** A host that does not know masks would show all. */
 function requireMasking(devices: readonly OnlineDevice[]): void {
-  const open = devices.filter(({ link }) => !link.knowsMasks);
+  const open = devices.filter(({ device }) => !device.knowsMasks);
   if (open.length === 0) return;
   const reason = 'its host is of an older release, which knows no masks: bring it up to date';
   const names = open.map(({ device }) => `${nameOf(device)} (${reason})`);

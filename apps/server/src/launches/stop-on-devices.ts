@@ -1,7 +1,7 @@
 import type { DeviceOutcome, ProjectRole } from '@phalanx/protocol';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
-import type { FleetDevice } from '../devices/fleet.ts';
+import type { FleetDevice } from '../devices/fleet-device.ts';
 import { getStoppableDevices, nameOf } from '../devices/online-devices.ts';
 import { ApiError } from '../http/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
@@ -23,7 +23,7 @@ export async function whatMayBeStopped(
   people: ProjectPeople,
   { deviceId, userId }: { deviceId: string; userId: string },
 ): Promise<(run: ActiveRun) => boolean> {
-  if (devices.find(deviceId, userId)?.role === 'owner') return () => true;
+  if ((await devices.find(deviceId, userId))?.role === 'owner') return () => true;
   const projectIds = new Set(activeRuns.onDevice(deviceId).map((run) => run.automationId));
   for (const id of projectIds) if (!isEditor((await people.of(id)).get(userId))) projectIds.delete(id);
   return (run) => run.userId === userId || (run.launchId === null && projectIds.has(run.automationId));
@@ -42,7 +42,7 @@ export async function stopOnDevices(
   isMeant: (run: ActiveRun) => boolean,
 ): Promise<{ count: number; devices: DeviceOutcome[] }> {
   const meantOn = (deviceId: string): ActiveRun[] => activeRuns.onDevice(deviceId).filter(isMeant);
-  const online = getStoppableDevices(access, userId, deviceIds, (id) => meantOn(id).length > 0);
+  const online = await getStoppableDevices(access, userId, deviceIds, (id) => meantOn(id).length > 0);
   const meant = online.flatMap(({ device }) => meantOn(device.id));
   describeDeed(deed, meant, online);
   const unconfirmed = await stops.stop(meant);

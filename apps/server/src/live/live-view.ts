@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LiveFrame, maxLivePictureBytes } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
-import type { FleetDevice } from '../devices/fleet.ts';
+import type { FleetDevice } from '../devices/fleet-device.ts';
+import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { LivePicture, LiveViewer } from './live-viewer.ts';
 
 const validator = Compile(LiveFrame);
@@ -12,17 +13,22 @@ const maxFrameTextBytes = 1024;
 const betweenPicturesMs = 100;
 const afterNothingMs = 1000;
 
+interface Watching {
+  /** The phone as it is now. */
+  findDevice: () => Promise<FleetDevice | undefined>;
+  hosts: Pick<LinkedHosts, 'ask'>;
+  mayWatch: (viewer: LiveViewer, device: FleetDevice | undefined) => boolean;
+}
+
 /** One phone that is watched: its host is asked for as long as a viewer waits for the next picture, for all at once. */
 export class LiveView {
-  readonly #device: FleetDevice;
-  readonly #mayWatch: (viewer: LiveViewer) => boolean;
+  readonly #watching: Watching;
   readonly #waiting = new Set<LiveViewer>();
   #latest: LivePicture | undefined;
   #isAsking = false;
 
-  constructor(device: FleetDevice, mayWatch: (viewer: LiveViewer) => boolean) {
-    this.#device = device;
-    this.#mayWatch = mayWatch;
+  constructor(watching: Watching) {
+    this.#watching = watching;
   }
 
   next(viewer: LiveViewer): void {
@@ -38,33 +44,45 @@ export class LiveView {
     this.#isAsking = true;
     while (this.#waiting.size > 0) {
       const minimum = pause(betweenPicturesMs);
-      try {
-        const picture = await this.#nextPicture();
-        this.#answer((viewer) => viewer.show(picture));
-      } catch (error) {
-        this.#latest = undefined;
-        const reason = error instanceof Error ? error.message : 'no reason given';
-        this.#answer((viewer) => viewer.tell({ type: 'nothing', reason }));
-        await pause(afterNothingMs);
-      }
+      if (!(await this.#showNext())) await pause(afterNothingMs);
       await minimum;
     }
     this.#isAsking = false;
   }
 
-  #answer(answer: (viewer: LiveViewer) => void): void {
-    const viewers = [...this.#waiting];
-    this.#waiting.clear();
-    for (const viewer of viewers) {
-      if (this.#mayWatch(viewer)) answer(viewer);
+  /** False: there is nothing to see. */
+  async #showNext(): Promise<boolean> {
+    let device: FleetDevice | undefined;
+    try {
+      device = await this.#watching.findDevice();
+      const picture = device && (await this.#nextPicture(device));
+      this.#answer(device, (viewer) => picture && viewer.show(picture));
+      return picture !== undefined;
+    } catch (error) {
+      this.#latest = undefined;
+      const reason = error instanceof Error ? error.message : 'no reason given';
+      this.#answer(device, (viewer) => viewer.tell({ type: 'nothing', reason }));
+      return false;
     }
   }
 
-  async #nextPicture(): Promise<LivePicture> {
-    const { link, serial, reason } = this.#device;
-    if (link === null) throw new Error(reason);
+  #answer(device: FleetDevice | undefined, answer: (viewer: LiveViewer) => void): void {
+    const viewers = [...this.#waiting];
+    this.#waiting.clear();
+    for (const viewer of viewers) {
+      if (this.#watching.mayWatch(viewer, device)) answer(viewer);
+    }
+  }
+
+  async #nextPicture({ serial, epoch, reason }: FleetDevice): Promise<LivePicture> {
+    if (epoch === null) throw new Error(reason);
     const known = this.#latest;
-    const { frame, jpeg } = parseAnswer(await link.requestLive(serial, known?.hash ?? null));
+    const answer = await this.#watching.hosts.ask(epoch, {
+      type: 'live',
+      serial,
+      known: known?.hash ?? null,
+    });
+    const { frame, jpeg } = parseAnswer(answer);
     if (jpeg.length === 0 && frame.hash !== known?.hash) throw new Error('its host answered with no picture');
     const picture = { ...frame, jpeg: jpeg.length === 0 && known !== undefined ? known.jpeg : jpeg };
     this.#latest = picture;

@@ -2,7 +2,8 @@ import { deviceControlRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
-import type { FleetDevice } from '../devices/fleet.ts';
+import type { FleetDevice } from '../devices/fleet-device.ts';
+import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { OpenStreams } from '../http/open-streams.ts';
 import { addRawRoute } from '../http/route.ts';
 import type { WebSockets } from '../http/web-sockets.ts';
@@ -11,6 +12,7 @@ import { LiveViewer } from './live-viewer.ts';
 
 interface LiveRoutesOptions {
   access: DeviceAccess;
+  hosts: LinkedHosts;
   webSockets: WebSockets;
   streams: OpenStreams;
 }
@@ -26,18 +28,19 @@ interface Watched {
 /** `GET /devices/:id/live` */
 export function addLiveRoutes(
   app: FastifyInstance,
-  { access, webSockets, streams }: LiveRoutesOptions,
+  { access, hosts, webSockets, streams }: LiveRoutesOptions,
 ): void {
   const watched = new Map<string, Watched>();
 
-  const mayWatch = (deviceId: string, viewer: LiveViewer): boolean => {
-    const maySee = access.find(deviceId, viewer.userId) !== undefined;
+  const mayWatch = (viewer: LiveViewer, device: FleetDevice | undefined): boolean => {
+    const maySee = device !== undefined && access.shares.roleOf(viewer.userId, device) !== undefined;
     if (!maySee) viewer.end(notFound);
     return maySee;
   };
 
   const watch = (device: FleetDevice): Watched => {
-    const begin = (): LiveView => new LiveView(device, (viewer) => mayWatch(device.id, viewer));
+    const findDevice = (): Promise<FleetDevice | undefined> => access.fleet.find(device.id);
+    const begin = (): LiveView => new LiveView({ findDevice, hosts, mayWatch });
     const one = watched.get(device.id) ?? { view: begin(), viewers: 0 };
     one.viewers += 1;
     watched.set(device.id, one);
@@ -51,7 +54,7 @@ export function addLiveRoutes(
   };
 
   addRawRoute(app, deviceControlRoutes.live, async ({ principal, params }, reply) => {
-    const { device } = access.get(params.id, principal.userId);
+    const { device } = await access.get(params.id, principal.userId);
     streams.requirePlace(principal.tokenId);
     return webSockets.accept(reply, (socket) => {
       const one = watch(device);

@@ -1,6 +1,7 @@
 import { isEnded } from '@phalanx/protocol';
 
 import type { HostLink } from '../hosts/host-link.ts';
+import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { LogStream } from '../logs/log-batch.ts';
 import type { RunStore } from './store.ts';
 import type { StoredRun } from './stored-run.ts';
@@ -155,8 +156,7 @@ export function activeRunOf(row: StoredRun, epoch: number | null): ActiveRun {
 interface Options {
   store: RunStore;
   activeRuns: ActiveRuns;
-  /** The connection that has the device now. */
-  linkOf: (deviceId: string) => HostLink | null;
+  hosts: Pick<LinkedHosts, 'send'>;
   /** How long hosts have to confirm the end. */
   timeoutMs: number;
 }
@@ -173,8 +173,9 @@ export class RunStops {
     if (runs.length === 0) return;
     // Before anything waits: a host that comes back meanwhile must hear of it.
     for (const run of runs) run.stopRequested = true;
-    for (const [link, onLink] of Map.groupBy(runs, (run) => this.#options.linkOf(run.deviceId))) {
-      link?.send({ type: 'stop', run_ids: onLink.map((run) => run.runId) });
+    for (const [epoch, onLink] of Map.groupBy(runs, (run) => run.epoch)) {
+      if (epoch === null) continue;
+      this.#options.hosts.send(epoch, { type: 'stop', run_ids: onLink.map((run) => run.runId) });
     }
     await this.#options.store.requestStop(runs.map((run) => run.runId));
   }

@@ -21,7 +21,7 @@ export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }:
     const limit = pageLimit(query);
     const rows = await store.list({
       userId: principal.userId,
-      otherDeviceIds: access.listOtherDevices(principal.userId),
+      otherDeviceIds: await access.listOtherDevices(principal.userId),
       automationIds: principal.projectIds,
       deviceId: query.device_id,
       automationId: query.automation_id,

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
-import type { FleetDevice } from '../devices/fleet.ts';
+import type { FleetDevice } from '../devices/fleet-device.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
@@ -73,29 +73,26 @@ export class RunAccess {
     return this.getReadable(run, principal, id);
   }
 
-  /** True: only its launcher may read of it, and nobody has to be asked. */
-  isPrivate(run: RunOrigin): boolean {
-    const device = this.#options.devices.fleet.find(run.deviceId);
-    if (run.isDirect || device === undefined) return true;
-    return this.#options.devices.shares.usersOf(device).every((userId) => userId === run.userId);
-  }
-
   async listReaders(run: RunOrigin): Promise<string[]> {
+    if (run.isDirect) return [run.userId];
     const { devices, people } = this.#options;
-    if (this.isPrivate(run)) return [run.userId];
+    const device = await devices.fleet.find(run.deviceId);
+    if (device === undefined || !this.#isShared(run, device)) return [run.userId];
     const roles = await people.of(run.automationId);
     // After the wait: a share that has ended meanwhile no longer counts.
-    const device = devices.fleet.find(run.deviceId);
-    const others = device === undefined ? [] : devices.shares.usersOf(device).filter((id) => roles.has(id));
+    const others = devices.shares.usersOf(device).filter((id) => roles.has(id));
     return [...new Set([run.userId, ...others])];
   }
 
+  #isShared(run: RunOrigin, device: FleetDevice): boolean {
+    return this.#options.devices.shares.usersOf(device).some((userId) => userId !== run.userId);
+  }
+
   /** The phones on which there may be runs of others that the user may read of. */
-  listOtherDevices(userId: string): string[] {
+  async listOtherDevices(userId: string): Promise<string[]> {
     const { devices } = this.#options;
     if (!devices.shares.hasAny(userId) && this.#foreign.size === 0) return [];
-    return devices
-      .list(userId)
+    return (await devices.list(userId))
       .filter(({ device, role }) => role !== 'owner' || this.#foreign.has(device.id))
       .map(({ device }) => device.id);
   }

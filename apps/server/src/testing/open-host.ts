@@ -25,7 +25,10 @@ export async function tryOpenHost(db: Db, given: Opening): Promise<HostOpening> 
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   const store = createHostStore(db, new GroupCommit(db));
-  return store.open({ userId, hostId, tokenId }, { nodeId, most, now: 2 });
+  return store.open(
+    { userId, hostId, hostName: hostId, tokenId, knowsMasks: true },
+    { nodeId, most, now: 2 },
+  );
 }
 
 /** Returns the epoch. */

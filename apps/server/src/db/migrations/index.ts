@@ -19,6 +19,8 @@ import { projectPacks } from './025-project-packs.ts';
 import { hostSessions } from './026-host-sessions.ts';
 import { oneRunOfProject } from './027-one-run-of-a-project.ts';
 import { logTables } from './036-log-tables.ts';
+import { deviceStates } from './037-device-states.ts';
+import { hostNames } from './038-host-names.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -41,4 +43,6 @@ export const migrations: Record<string, Migration> = {
   '026-host-sessions': hostSessions,
   '027-one-run-of-a-project': oneRunOfProject,
   '036-log-tables': logTables,
+  '037-device-states': deviceStates,
+  '038-host-names': hostNames,
 };

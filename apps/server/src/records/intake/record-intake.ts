@@ -95,7 +95,7 @@ export class RecordIntake {
   async #originOf(run: OriginRun, id: string): Promise<RecordOrigin | undefined> {
     const automation = await this.#automationOf(run);
     if (automation === undefined) return undefined;
-    const device = this.#options.fleet.find(run.device_id)?.stored;
+    const device = (await this.#options.fleet.find(run.device_id))?.stored;
     return {
       owner_id: automation.ownerId,
       automation_id: run.automation_id,

@@ -1,0 +1,52 @@
+import type { Availability } from './held-devices.ts';
+import type { PlacedDevice } from './placed-device-store.ts';
+import type { StoredDevice } from './store.ts';
+
+/** A device as it is at this moment. */
+export interface FleetDevice extends Availability {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly serial: string;
+  readonly stored: StoredDevice;
+  /** When its host last confirmed it as ready, epoch ms. */
+  readonly confirmedAt: number | null;
+  /** Of the connection of the host that has it; null: none has. */
+  readonly epoch: number | null;
+  /** Whether its host covers what a launch says must not be seen. */
+  readonly knowsMasks: boolean;
+}
+
+export const identityOf = (
+  stored: StoredDevice,
+): Pick<FleetDevice, 'id' | 'ownerId' | 'serial' | 'stored'> => ({
+  id: stored.id,
+  ownerId: stored.owner_id,
+  serial: stored.serial,
+  stored,
+});
+
+/** A device that no host of this server has, which is the one of this ID. */
+export function deviceElsewhere(row: PlacedDevice, here: string, nowMs: number): FleetDevice {
+  const isConnected = row.is_connected === 1;
+  const isSeen = row.epoch !== null && row.epoch === row.session_epoch;
+  if (isConnected && isSeen && row.node_id !== here) return ofOtherServer(row);
+  const offline = { state: 'offline' as const, confirmedAt: null, epoch: null, knowsMasks: false };
+  if (isConnected && !isSeen)
+    return { ...identityOf(row), ...offline, reason: unseen(row), since: row.opened_at ?? nowMs };
+  const since = isConnected ? nowMs : (row.ended_at ?? row.lease_until ?? row.last_seen_at);
+  return { ...identityOf(row), ...offline, reason: withoutHost(row), since };
+}
+
+/** Its server would have stored it, had the host not confirmed the phone since. */
+const ofOtherServer = (row: PlacedDevice): FleetDevice => ({
+  ...identityOf(row),
+  ...{ state: row.state, reason: row.reason, since: row.since, epoch: row.epoch },
+  confirmedAt: row.state === 'ready' ? row.renewed_at : null,
+  knowsMasks: row.knows_masks === 1,
+});
+
+const withoutHost = ({ host_name: name }: StoredDevice): string =>
+  `Its host ${name} is not connected: start it, or look at its network`;
+
+const unseen = ({ host_name: name }: StoredDevice): string =>
+  `Its host ${name} does not see it: look at its cable or its network`;

@@ -1,0 +1,65 @@
+import { sql, type RawBuilder } from 'kysely';
+
+import type { Db } from '../db/database.ts';
+import { hasLease, lastRenewal } from '../db/lease.ts';
+import { textsIn } from '../db/rows.ts';
+import type { Row } from '../db/tables.ts';
+import { countOwned } from './store.ts';
+
+/** A device with the newest connection of its host, and the server that has that. */
+export interface PlacedDevice extends Row<'device'> {
+  session_epoch: number | null;
+  opened_at: number | null;
+  ended_at: number | null;
+  /** The server that has the connection, or had it. */
+  node_id: string | null;
+  lease_until: number | null;
+  /** When that server last said that it is alive. */
+  renewed_at: number | null;
+  /** 1: the connection is open, and its server alive. */
+  is_connected: number;
+  knows_masks: number | null;
+}
+
+export type PlacedDeviceStore = ReturnType<typeof createPlacedDeviceStore>;
+
+/** Devices, wherever their hosts are connected. */
+export function createPlacedDeviceStore(db: Db) {
+  /** 1: a server that is alive has a connection of its host. */
+  const isConnected: RawBuilder<number> = sql`CASE WHEN node.id IS NOT NULL AND host_session.ended_at IS NULL
+    AND ${hasLease(db)} THEN 1 ELSE 0 END`;
+  const placed = () =>
+    db
+      .selectFrom('device')
+      .leftJoin('host_session', (join) =>
+        join
+          .onRef('host_session.owner_id', '=', 'device.owner_id')
+          .on('host_session.host_id', '=', sql<string>`lower(device.host_id)`),
+      )
+      .leftJoin('node', 'node.id', 'host_session.node_id');
+  const select = () =>
+    placed()
+      .selectAll('device')
+      .select(['host_session.epoch as session_epoch', 'host_session.opened_at', 'host_session.ended_at'])
+      .select(['host_session.knows_masks', 'host_session.node_id', 'node.lease_until'])
+      .select([isConnected.as('is_connected'), lastRenewal(db).as('renewed_at')]);
+  return {
+    find: (id: string): Promise<PlacedDevice | undefined> =>
+      select().where('device.id', '=', id).executeTakeFirst(),
+
+    listByIds: (ids: readonly string[]): Promise<PlacedDevice[]> =>
+      select().where('device.id', 'in', textsIn(db, ids)).execute(),
+
+    listOfOwners: (ownerIds: readonly string[]): Promise<PlacedDevice[]> =>
+      select().where('device.owner_id', 'in', textsIn(db, ownerIds)).execute(),
+
+    countOwned: (ownerId: string): Promise<number> => countOwned(db, ownerId),
+
+    /** How many no host has. */
+    async countOffline(): Promise<number> {
+      const isHeld = sql<number>`CASE WHEN device.epoch = host_session.epoch THEN ${isConnected} ELSE 0 END`;
+      const query = placed().select(sql<number>`count(*) - coalesce(sum(${isHeld}), 0)`.as('count'));
+      return (await query.executeTakeFirstOrThrow()).count;
+    },
+  };
+}
