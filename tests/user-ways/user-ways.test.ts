@@ -187,6 +187,8 @@ const notRun: { starts: string; reason: string }[] = [
   { starts: 'npm test', reason: 'it runs this' },
   { starts: 'npm pack', reason: 'installed-program.test.ts runs what it makes; it changes the machine' },
   { starts: 'npm install --global', reason: 'tests/deploy looks at the units; it changes the machine' },
+  { starts: 'phalanx backup', reason: 'backup.test.ts does it, in folders of its own' },
+  { starts: 'pg_dump', reason: 'it needs a PostgreSQL with this database' },
   { starts: 'docker compose', reason: 'tests/deploy runs the image; it needs an engine' },
   { starts: 'apt-get install postgresql', reason: 'postgres.test.ts runs on one; it changes the machine' },
   {

@@ -25,6 +25,7 @@ import type { ServerConfig } from './config.ts';
 import { addConsoleRoutes } from './console/routes.ts';
 import { openDatabase, probeDatabase, type Db } from './db/database.ts';
 import { GroupCommit } from './db/group-commit.ts';
+import { databaseFileOf } from './db/read-tables.ts';
 import { SoleServer } from './db/sole-server.ts';
 import { describeFaults, FaultMonitor } from './faults/fault-monitor.ts';
 import { probeOfFolder } from './faults/probe-folder.ts';
@@ -90,7 +91,6 @@ interface Access {
 }
 
 const version = '0.1.0';
-const databaseFile = 'phalanx.db';
 
 /** After the start, which needs the processor itself; hosts take about as long to come back. */
 const prepareCompilerMs = 2000;
@@ -105,7 +105,7 @@ interface Tables {
 
 async function openTables({ dataDir, databaseUrl }: ServerConfig): Promise<Tables> {
   if (databaseUrl === undefined)
-    return { database: await openDatabase({ file: path.join(dataDir, databaseFile) }), sole: undefined };
+    return { database: await openDatabase({ file: databaseFileOf(dataDir) }), sole: undefined };
   const sole = await SoleServer.of(databaseUrl);
   try {
     return { database: await openDatabase({ url: databaseUrl }), sole };
@@ -118,7 +118,10 @@ async function openTables({ dataDir, databaseUrl }: ServerConfig): Promise<Table
 async function watchFaults(database: Db, config: ServerConfig, log: Logger): Promise<FaultMonitor> {
   const { dataDir, databaseUrl } = config;
   const faults = new FaultMonitor({ log });
-  faults.addProbe('disk', await probeOfFolder(dataDir, databaseUrl === undefined ? databaseFile : '.'));
+  faults.addProbe(
+    'disk',
+    await probeOfFolder(dataDir, databaseUrl === undefined ? path.basename(databaseFileOf(dataDir)) : '.'),
+  );
   faults.addProbe('database', () => probeDatabase(database));
   return faults;
 }

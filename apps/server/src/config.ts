@@ -99,6 +99,9 @@ export type ServerConfig = ReturnType<typeof parseServerConfig>;
 
 export const serverSettings: readonly Setting[] = [...Object.values(rows), ...Object.values(limitSettings)];
 
+/** Where the data is. */
+export const dataSettings: readonly Setting[] = [rows.dataDir, rows.databaseUrl];
+
 /** Throws a `SettingError` at the first setting that can't be used. */
 export function parseServerConfig(env: Environment = process.env) {
   const settings = parseSettings(rows, env);

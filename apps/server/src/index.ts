@@ -1,3 +1,6 @@
 export { startServer, type ServerApp, type ServerOverrides } from './app.ts';
+export { backUp } from './backup/back-up.ts';
+export { checkData } from './backup/check-data.ts';
+export { restore } from './backup/restore.ts';
 export { systemClock, type Clock } from './clock.ts';
-export { parseServerConfig, serverSettings, type ServerConfig } from './config.ts';
+export { dataSettings, parseServerConfig, serverSettings, type ServerConfig } from './config.ts';

@@ -1,5 +1,8 @@
 import type { Command } from 'commander';
 
+import { addBackupCommand } from './data/backup.ts';
+import { addCheckCommand } from './data/check.ts';
+import { addRestoreCommand } from './data/restore.ts';
 import { addDemoCommand } from './demo.ts';
 import { addHostCommand } from './host.ts';
 import { addServerCommand } from './server.ts';
@@ -13,4 +16,7 @@ export function addProcessCommands(program: Command): void {
   addServerCommand(program);
   addHostCommand(program);
   addSimulateCommand(program);
+  addBackupCommand(program);
+  addRestoreCommand(program);
+  addCheckCommand(program);
 }

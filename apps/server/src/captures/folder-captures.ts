@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { validate } from 'uuid';
 
 import { errorCodeOf } from '../error-code.ts';
 import { folderMissing, PartFailed } from '../faults/fault.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { writeSynced } from '../write-synced.ts';
+import { capturePath, isRecordId, recordPath } from './capture-path.ts';
 import type { CaptureKey, CaptureStore, ReceivedCapture, StoredCapture } from './capture-store.ts';
-
-const isId = (text: string): boolean => validate(text) && text === text.toLowerCase();
 
 /** Captures in `folder`, sharded by the end of the record's ID: `captures/3f/<record>/<screen>.tree`. */
 export class FolderCaptures implements CaptureStore {
@@ -61,7 +59,7 @@ export class FolderCaptures implements CaptureStore {
   async listRecords(part: number): Promise<string[]> {
     const shard = path.join(this.#folder, part.toString(16).padStart(2, '0'));
     try {
-      return (await readdir(shard)).filter((name) => isId(name));
+      return (await readdir(shard)).filter((name) => isRecordId(name));
     } catch (error) {
       if (errorCodeOf(error) === 'ENOENT') return [];
       throw error;
@@ -82,15 +80,12 @@ export class FolderCaptures implements CaptureStore {
     }
   }
 
-  /** The only place where a path is made of an ID. */
-  #folderOf(id: string): string {
-    if (!isId(id)) throw new Error('the ID of a record is not a UUID in lower case');
-    return path.join(this.#folder, id.slice(-2), id);
+  #folderOf(recordId: string): string {
+    return path.join(this.#folder, recordPath(recordId));
   }
 
-  #fileOf({ recordId: id, screenId, kind }: CaptureKey): string {
-    if (!isId(screenId)) throw new Error('the ID of a screen is not a UUID in lower case');
-    return path.join(this.#folderOf(id), `${screenId}.${kind}`);
+  #fileOf(key: CaptureKey): string {
+    return path.join(this.#folder, capturePath(key));
   }
 }
 

@@ -51,6 +51,22 @@ export async function openPostgres(url: string): Promise<Db> {
   } catch (error) {
     throw explainPostgres(error);
   }
+  return connect(url);
+}
+
+/** As it is. Throws a `SettingError` when it can't be used. */
+export async function readPostgres(url: string): Promise<Db> {
+  const db = connect(url);
+  try {
+    await requirePostgres(db);
+    return db;
+  } catch (error) {
+    await db.destroy();
+    throw explainPostgres(error);
+  }
+}
+
+function connect(url: string): Db {
   const pool = new Pool({ ...clientConfig(url), ...timeouts, Client: HastyClient, max: mostConnections });
   keepErrors(pool);
   return new Kysely<Database>({ dialect: new TellingPostgresDialect(pool) });

@@ -10,6 +10,7 @@ import {
 } from 'kysely';
 
 import { checkpointWhenQuiet } from './checkpoints.ts';
+import type { FolderLock } from './folder-lock.ts';
 
 /**
  * On a full disk and on errors of the disk, SQLite ends the transaction by itself; a rollback after that would fail,
@@ -19,8 +20,8 @@ class StrictSqliteDriver extends SqliteDriver {
   readonly #sqlite: Database.Database;
   readonly #noteCommit: () => void;
 
-  constructor(sqlite: Database.Database) {
-    super({ database: keepStatements(sqlite) });
+  constructor(sqlite: Database.Database, lock: FolderLock) {
+    super({ database: keepStatements(sqlite, lock) });
     this.#sqlite = sqlite;
     this.#noteCommit = checkpointWhenQuiet(sqlite);
   }
@@ -44,10 +45,12 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 
 export class StrictSqliteDialect extends SqliteDialect {
   readonly #sqlite: Database.Database;
+  readonly #lock: FolderLock;
 
-  constructor(sqlite: Database.Database) {
+  constructor(sqlite: Database.Database, lock: FolderLock) {
     super({ database: sqlite });
     this.#sqlite = sqlite;
+    this.#lock = lock;
   }
 
   override createAdapter(): DialectAdapter {
@@ -55,7 +58,7 @@ export class StrictSqliteDialect extends SqliteDialect {
   }
 
   override createDriver(): Driver {
-    return new StrictSqliteDriver(this.#sqlite);
+    return new StrictSqliteDriver(this.#sqlite, this.#lock);
   }
 }
 
@@ -63,7 +66,7 @@ export class StrictSqliteDialect extends SqliteDialect {
 const maxKept = 500;
 
 /** Kysely prepares every query anew, which takes longer than most of them; here a text is prepared once. */
-function keepStatements(sqlite: Database.Database): SqliteDatabase {
+function keepStatements(sqlite: Database.Database, lock: FolderLock): SqliteDatabase {
   const kept = new Map<string, Database.Statement>();
   return {
     prepare(text) {
@@ -74,6 +77,9 @@ function keepStatements(sqlite: Database.Database): SqliteDatabase {
       kept.set(text, statement);
       return statement;
     },
-    close: () => void sqlite.close(),
+    close() {
+      sqlite.close();
+      lock.release();
+    },
   };
 }

@@ -1,23 +1,32 @@
+import path from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { Dialect } from 'kysely';
 
+import { lockForServer } from './folder-lock.ts';
 import { StrictSqliteDialect } from './sqlite-dialect.ts';
 
-/** Throws when the file can't be used, also because another process has it. */
+/** A backup that opens the file at the same moment reads it in, if it has to be, within that. */
+const busyMs = 1000;
+
+/** Throws when the file can't be used, also because another server has its folder. */
 export function openSqlite(file: string): Dialect {
-  const sqlite = new Sqlite(file, { timeout: 0 });
+  const lock = lockForServer(path.dirname(file));
   try {
-    configure(sqlite);
-    return new StrictSqliteDialect(sqlite);
+    const sqlite = new Sqlite(file, { timeout: busyMs });
+    try {
+      configure(sqlite);
+      return new StrictSqliteDialect(sqlite, lock);
+    } catch (error) {
+      sqlite.close();
+      throw error;
+    }
   } catch (error) {
-    sqlite.close();
+    lock.release();
     throw error;
   }
 }
 
 function configure(sqlite: Sqlite.Database): void {
-  // One server a data folder: the lock is held for the life of the process and falls with it, also by `kill -9`.
-  sqlite.pragma('locking_mode = EXCLUSIVE');
   sqlite.pragma('journal_mode = WAL');
   // A reply of success outlives a loss of power.
   sqlite.pragma('synchronous = FULL');

@@ -13,6 +13,9 @@ export const maxRowBytes = 256 * 1024;
 
 const indexEnd = '.idx';
 
+/** Of a pack and its index, below the folder of large packs. */
+export const largePackPaths = (key: string): string[] => [key, key + indexEnd];
+
 interface StoredLarge {
   readonly hash: string;
   readonly sizeBytes: number;
@@ -30,6 +33,11 @@ export class LargePacks {
   private constructor(folder: string) {
     this.#folder = folder;
     this.#incoming = path.join(folder, 'incoming');
+  }
+
+  /** To read in, beside a server that may be writing. */
+  static at(folder: string): LargePacks {
+    return new LargePacks(folder);
   }
 
   /** What an earlier process left half written goes away. */
@@ -76,7 +84,7 @@ export class LargePacks {
   }
 
   async remove(key: string): Promise<void> {
-    for (const end of ['', indexEnd]) await rm(path.join(this.#folder, key) + end, { force: true });
+    for (const name of largePackPaths(key)) await rm(path.join(this.#folder, name), { force: true });
     // The folder of a project that has others stays.
     await rmdir(path.dirname(path.join(this.#folder, key))).catch(() => undefined);
   }

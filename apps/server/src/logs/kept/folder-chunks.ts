@@ -68,10 +68,12 @@ export class FolderChunks implements KeptChunks {
     }
   }
 
-  /** By the last digits of the ID, which are random, so that no folder has very many files. */
   #path(runId: string): string {
-    return path.join(this.#folder, runId.slice(-2), runId);
+    return path.join(this.#folder, keptLogPath(runId));
   }
 }
+
+/** By the last digits of the ID, which are random, so that no folder has very many files. */
+export const keptLogPath = (runId: string): string => path.posix.join(runId.slice(-2), runId);
 
 const partName = (part: number): string => part.toString(16).padStart(2, '0');

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { access, cp, mkdir, open, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { SettingError } from '@phalanx/settings';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { databaseSettings, engines } from '../testing/test-database.ts';
+import { TestServer } from '../testing/test-server.ts';
+import { backUp } from './back-up.ts';
+import { checkData } from './check-data.ts';
+import { restore } from './restore.ts';
+
+const searchPath = process.env['PATH'] ?? '';
+let folder: string;
+let server: TestServer;
+let archive: string;
+
+const placeOf = (dataDir: string) => ({ dataDir, databaseUrl: undefined, searchPath });
+const inFolder = (name: string): string => path.join(folder, name);
+
+async function problemsAfter(name: string, damage: (dataDir: string) => Promise<unknown>): Promise<string> {
+  const dataDir = inFolder(name);
+  await restore(archive, dataDir);
+  await damage(dataDir);
+  return (await checkData(placeOf(dataDir))).problems.join('\n');
+}
+
+async function packsOf(dataDir: string): Promise<string[]> {
+  const names = await readdir(path.join(dataDir, 'project-packs'), { recursive: true });
+  return names
+    .filter((name) => /^[^/]+\/[^/.]+$/.test(name))
+    .map((name) => path.join(dataDir, 'project-packs', name));
+}
+
+async function overwrite(file: string, share: number): Promise<void> {
+  const at = Math.floor((await stat(file)).size * share);
+  const handle = await open(file, 'r+');
+  await handle.write(randomBytes(64), 0, 64, at);
+  await handle.close();
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'phalanx-backup-'));
+  server = await TestServer.start({ engine: 'SQLite' });
+  const id = await server.createProject();
+  const body = { path: 'large.txt', content: randomBytes(400_000).toString('base64') };
+  expect(await server.api('PUT', `/api/v2/automation/file/${id}`, { body })).toMatchObject({ status: 200 });
+  archive = inFolder('whole.tar');
+  await backUp(placeOf(server.dataDir), archive);
+});
+afterAll(async () => {
+  await server.dispose();
+  await rm(folder, { recursive: true });
+});
+
+it('a data folder is whole while its server works in it', async () => {
+  expect(await checkData(placeOf(server.dataDir))).toEqual({ problems: [], files: 3, projects: 1 });
+});
+
+it('an archive is never written over, and a backup leaves nothing else', async () => {
+  await expect(backUp(placeOf(server.dataDir), archive)).rejects.toThrow(/is there already/);
+  expect(await readdir(server.dataDir)).not.toContain('backup');
+  expect((await readdir(folder)).filter((name) => name.includes('partial'))).toEqual([]);
+});
+
+it('a folder that is not empty stays as it is', async () => {
+  const dataDir = inFolder('used');
+  await mkdir(dataDir);
+  await writeFile(path.join(dataDir, 'mine'), 'precious');
+  await expect(restore(archive, dataDir)).rejects.toThrow(SettingError);
+  expect(await readdir(dataDir)).toEqual(['mine']);
+});
+
+it('a folder without a database is told in one line', async () => {
+  await mkdir(inFolder('empty'));
+  await expect(backUp(placeOf(inFolder('empty')), inFolder('nothing.tar'))).rejects.toThrow(SettingError);
+});
+
+it.each([
+  ['is cut off', async (file: string) => truncate(file, Math.floor((await stat(file)).size / 2))],
+  ['has other bytes in a file', (file: string) => overwrite(file, 0.5)],
+  ['is no archive', (file: string) => writeFile(file, randomBytes(2000))],
+])('an archive that %s is refused and leaves nothing', async (_how, damage) => {
+  const damaged = inFolder(`damaged-${crypto.randomUUID()}.tar`);
+  await cp(archive, damaged);
+  await damage(damaged);
+  const dataDir = inFolder(`of-${path.basename(damaged)}`);
+  await expect(restore(damaged, dataDir)).rejects.toThrow(/is no whole backup: .* Nothing was restored\.$/);
+  await expect(access(dataDir)).rejects.toThrow('ENOENT');
+  await mkdir(dataDir);
+  await expect(restore(damaged, dataDir)).rejects.toThrow(/is no whole backup/);
+  expect(await readdir(dataDir)).toEqual([]);
+});
+
+it('a missing file, a damaged pack and a damaged database are found', async () => {
+  expect(await problemsAfter('untouched', async () => undefined)).toBe('');
+  const without = async (dataDir: string) => rm((await packsOf(dataDir))[0] ?? '');
+  expect(await problemsAfter('without', without)).toMatch(
+    /^missing: project-packs\/.+\nproject .*: a pack of it is missing$/,
+  );
+  const keyless = (dataDir: string) => rm(path.join(dataDir, 'capture-url.key'));
+  expect(await problemsAfter('keyless', keyless)).toBe('missing: capture-url.key');
+  const pack = async (dataDir: string) => overwrite((await packsOf(dataDir))[0] ?? '', 0.5);
+  expect(await problemsAfter('pack', pack)).toMatch(/^project .*: git fsck ended with/);
+});
+
+it('a backup of a folder in which a file is lost says which, and has all the rest', async () => {
+  const dataDir = inFolder('lossy');
+  await restore(archive, dataDir);
+  const [lost = ''] = await packsOf(dataDir);
+  await rm(lost);
+  const { missing, files } = await backUp(placeOf(dataDir), inFolder('lossy.tar'));
+  expect(missing).toEqual([path.relative(dataDir, lost)]);
+  expect(files).toBe((await restore(archive, inFolder('again'))).files - 1);
+  expect(await readFile(path.join(dataDir, 'capture-url.key'))).toHaveLength(32);
+});
+
+it.each(engines)(
+  'on %s an archive has the files that rows name, and the tables when they are files',
+  async (engine) => {
+    const other = await TestServer.start({ engine });
+    const id = await other.createProject();
+    const body = { path: 'large.txt', content: randomBytes(400_000).toString('base64') };
+    await other.api('PUT', `/api/v2/automation/file/${id}`, { body });
+    const { PHALANX_DATABASE_URL: databaseUrl } = await databaseSettings(other.dataDir, engine);
+    const file = inFolder(`on-${engine}.tar`);
+    const { missing, database } = await backUp({ dataDir: other.dataDir, databaseUrl }, file);
+    expect({ missing, database }).toEqual({ missing: [], database: engine.toLowerCase() });
+    const dataDir = inFolder(`on-${engine}`);
+    await restore(file, dataDir);
+    const isThere = (await readdir(dataDir)).includes('phalanx.db');
+    expect(isThere).toBe(engine === 'SQLite');
+    const report = await checkData({ dataDir, databaseUrl, searchPath });
+    expect(report).toEqual({ problems: [], files: 3, projects: 1 });
+    await other.dispose();
+  },
+);

@@ -1,0 +1,62 @@
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { SettingError } from '@phalanx/settings';
+
+import { databaseFileOf, problemsOfSqlite } from '../db/read-tables.ts';
+import { errorCodeOf } from '../error-code.ts';
+import { syncFolder } from '../sync-folder.ts';
+import { broken, type Manifest, manifestFiles, verifyManifest } from './manifest.ts';
+import { unpackInto } from './tar.ts';
+
+/** Makes a data folder of an archive. What is not whole leaves nothing. Throws a `SettingError` for that, and where there is something already. */
+export async function restore(archive: string, dataDir: string): Promise<Manifest> {
+  process.umask(0o077);
+  const wasThere = await requireEmpty(dataDir);
+  const incoming = path.join(dataDir, 'incoming');
+  try {
+    await mkdir(incoming, { recursive: true, mode: 0o700 });
+    await unpackInto(incoming, archive).catch((error: unknown) => {
+      throw error instanceof SettingError ? error : broken(messageOf(error), error);
+    });
+    const manifest = await verifyManifest(incoming);
+    if (manifest.database === 'sqlite') requireWhole(databaseFileOf(incoming));
+    await moveInto(dataDir, incoming);
+    return manifest;
+  } catch (error) {
+    await rm(wasThere ? incoming : dataDir, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Whether it is there. */
+async function requireEmpty(dataDir: string): Promise<boolean> {
+  try {
+    if ((await readdir(dataDir)).length === 0) return true;
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+  throw new SettingError(
+    `The folder ${dataDir} is not empty, and nothing was restored: move away what is there, or set PHALANX_DATA_DIR to another folder.`,
+  );
+}
+
+function requireWhole(file: string): void {
+  const [problem] = problemsOfSqlite(file);
+  if (problem !== undefined) throw broken(`its database is damaged (${problem})`);
+}
+
+/** The database comes last: a server that finds it finds everything. */
+async function moveInto(dataDir: string, incoming: string): Promise<void> {
+  for (const name of manifestFiles) await rm(path.join(incoming, name));
+  const last = path.basename(databaseFileOf(dataDir));
+  const names = await readdir(incoming);
+  for (const name of names.filter((one) => one !== last))
+    await rename(path.join(incoming, name), path.join(dataDir, name));
+  await syncFolder(dataDir);
+  if (names.includes(last)) await rename(path.join(incoming, last), path.join(dataDir, last));
+  await rm(incoming, { recursive: true });
+  await syncFolder(dataDir);
+}

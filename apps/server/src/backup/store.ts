@@ -1,0 +1,58 @@
+import type { Db } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
+
+const pageRows = 5000;
+
+type ScreenRow = Pick<Row<'record_screen'>, 'record_id' | 'position' | 'screen_id' | 'tree' | 'screenshot'>;
+
+type Cursor = Pick<ScreenRow, 'record_id' | 'position'>;
+
+export type BackupStore = ReturnType<typeof createBackupStore>;
+
+/** What the rows say is beside the database. */
+export function createBackupStore(db: Db) {
+  return {
+    /** The screens of records, some at a time. */
+    async *listScreens(): AsyncGenerator<ScreenRow[]> {
+      for (let after: Cursor | undefined = { record_id: '', position: -1 }; after !== undefined;) {
+        const { record_id: recordId, position }: Cursor = after;
+        const rows: ScreenRow[] = await db
+          .selectFrom('record_screen')
+          .select(['record_id', 'position', 'screen_id', 'tree', 'screenshot'])
+          .where((eb) => eb(eb.refTuple('record_id', 'position'), '>', eb.tuple(recordId, position)))
+          .orderBy('record_id')
+          .orderBy('position')
+          .limit(pageRows)
+          .execute();
+        yield rows;
+        after = rows.at(-1);
+      }
+    },
+
+    async listLargePacks(): Promise<string[]> {
+      const rows = await db
+        .selectFrom('project_pack')
+        .select('large_key')
+        .where('large_key', 'is not', null)
+        .execute();
+      return rows.flatMap(({ large_key: key }) => key ?? []);
+    },
+
+    /** Those that no project has any more and that may still be there. */
+    async listRemovedPacks(): Promise<string[]> {
+      const rows = await db.selectFrom('large_pack_removal').select('large_key').execute();
+      return rows.map((row) => row.large_key);
+    },
+
+    /** The runs with kept logs. */
+    async listKeptLogs(): Promise<string[]> {
+      const rows = await db.selectFrom('kept_log').select('run_id').where('bytes', '>', 0).execute();
+      return rows.map((row) => row.run_id);
+    },
+
+    async listProjects(): Promise<string[]> {
+      const rows = await db.selectFrom('project').select('id').orderBy('id').execute();
+      return rows.map((row) => row.id);
+    },
+  };
+}

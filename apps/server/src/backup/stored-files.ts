@@ -1,0 +1,42 @@
+import { capturePath } from '../captures/capture-path.ts';
+import { keptLogPath } from '../logs/kept/folder-chunks.ts';
+import { largePackPaths } from '../projects/large-packs.ts';
+import type { BackupStore } from './store.ts';
+
+/** A file of the data folder. */
+export interface StoredFile {
+  /** Below the data folder. */
+  readonly path: string;
+  /** Without it something is lost. */
+  readonly isNeeded: boolean;
+  /** What is there never changes, and may be linked. */
+  readonly isFinal: boolean;
+}
+
+const needed = (path: string): StoredFile => ({ path, isNeeded: true, isFinal: true });
+
+/** The files that rows name. */
+export async function* listStoredFiles(store: BackupStore, keepsLogs: boolean): AsyncGenerator<StoredFile> {
+  for await (const screens of store.listScreens())
+    for (const screen of screens)
+      for (const kind of ['tree', 'screenshot'] as const)
+        if (screen[kind] === 'stored') {
+          const key = { recordId: screen.record_id, screenId: screen.screen_id, kind };
+          yield needed(`captures/${capturePath(key)}`);
+        }
+  yield* (await store.listLargePacks()).flatMap(packFiles).map(needed);
+  // Rows of a copy of PostgreSQL that is some days older name them.
+  for (const path of (await store.listRemovedPacks()).flatMap(packFiles))
+    yield { path, isNeeded: false, isFinal: true };
+  if (!keepsLogs) return;
+  for (const runId of await store.listKeptLogs())
+    yield { path: `run-logs/${keptLogPath(runId)}`, isNeeded: true, isFinal: false };
+}
+
+const packFiles = (key: string): string[] => largePackPaths(key).map((name) => `project-packs/${name}`);
+
+/** Files that no row names. */
+export const ownFiles: readonly StoredFile[] = [
+  { path: 'capture-url.key', isNeeded: true, isFinal: false },
+  { path: 'first-token', isNeeded: false, isFinal: false },
+];
