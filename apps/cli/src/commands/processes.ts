@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 
-import { addBackupCommand } from './data/backup.ts';
-import { addCheckCommand } from './data/check.ts';
-import { addRestoreCommand } from './data/restore.ts';
+import { addBackupCommand } from './backup/backup.ts';
+import { addCheckCommand } from './backup/check.ts';
+import { addRestoreCommand } from './backup/restore.ts';
 import { addDemoCommand } from './demo.ts';
 import { addHostCommand } from './host.ts';
 import { addServerCommand } from './server.ts';

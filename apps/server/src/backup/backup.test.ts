@@ -34,10 +34,10 @@ async function packsOf(dataDir: string): Promise<string[]> {
     .map((name) => path.join(dataDir, 'project-packs', name));
 }
 
-async function overwrite(file: string, share: number): Promise<void> {
+async function overwrite(file: string, share: number, bytes = 64): Promise<void> {
   const at = Math.floor((await stat(file)).size * share);
   const handle = await open(file, 'r+');
-  await handle.write(randomBytes(64), 0, 64, at);
+  await handle.write(randomBytes(bytes), 0, bytes, at);
   await handle.close();
 }
 
@@ -104,6 +104,11 @@ it('a missing file, a damaged pack and a damaged database are found', async () =
   expect(await problemsAfter('keyless', keyless)).toBe('missing: capture-url.key');
   const pack = async (dataDir: string) => overwrite((await packsOf(dataDir))[0] ?? '', 0.5);
   expect(await problemsAfter('pack', pack)).toMatch(/^project .*: git fsck ended with/);
+  // Two of its pages: what is between the rows of one may be anything.
+  const database = async (dataDir: string) => overwrite(path.join(dataDir, 'phalanx.db'), 0.5, 8192);
+  expect(await problemsAfter('database', database)).toMatch(/^database: /);
+  const header = async (dataDir: string) => overwrite(path.join(dataDir, 'phalanx.db'), 0);
+  expect(await problemsAfter('header', header)).toBe('database: file is not a database');
 });
 
 it('a backup of a folder in which a file is lost says which, and has all the rest', async () => {

@@ -33,6 +33,9 @@ async function check({ dataDir, databaseUrl, searchPath }: CheckedPlace): Promis
   const isEmbedded = databaseUrl === undefined;
   if (isEmbedded) await access(databaseFileOf(dataDir));
   const damages = isEmbedded ? problemsOfSqlite(databaseFileOf(dataDir)) : [];
+  // What damaged rows name says nothing of the files.
+  if (damages.length > 0)
+    return { problems: damages.map((line) => `database: ${line}`), files: 0, projects: 0 };
   const db = await openToRead({ dataDir, databaseUrl });
   try {
     const store = createBackupStore(db);
@@ -42,11 +45,7 @@ async function check({ dataDir, databaseUrl, searchPath }: CheckedPlace): Promis
     const missing = [...second.missing].filter((name) => first.missing.has(name));
     const projects = await store.listProjects();
     const ofProjects = await problemsOfProjects({ db, dataDir, searchPath }, projects);
-    const problems = [
-      ...damages.map((line) => `database: ${line}`),
-      ...missing.map((name) => `missing: ${name}`),
-      ...ofProjects,
-    ];
+    const problems = [...missing.map((name) => `missing: ${name}`), ...ofProjects];
     return { problems, files: second.files, projects: projects.length };
   } finally {
     await db.destroy();

@@ -81,6 +81,9 @@ export function problemsOfSqlite(file: string): string[] {
       ...damages.filter((line) => line !== 'ok'),
       ...strays.map(({ table, parent }) => `a row of ${table} names one of ${parent} that is not there`),
     ];
+  } catch (error) {
+    if (error instanceof Error && /^SQLITE_(CORRUPT|NOTADB)/.test(errorCodeOf(error))) return [error.message];
+    throw error;
   } finally {
     sqlite.close();
   }
