@@ -3,7 +3,7 @@ import path from 'node:path';
 import { dataDir as dataDirSetting, explainFolder, SettingError } from '@phalanx/settings';
 
 import { lockForBackup } from '../db/folder-lock.ts';
-import { copySqlite, databaseFileOf, openToRead } from '../db/read-tables.ts';
+import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../db/read-tables.ts';
 import { errorCodeOf } from '../error-code.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
@@ -40,8 +40,8 @@ export async function backUp(place: DataPlace, archive: string): Promise<BackupR
 }
 
 async function backUpLocked(place: DataPlace, archive: string): Promise<BackupResult> {
-  await access(place.dataDir);
-  if (place.databaseUrl === undefined) await access(databaseFileOf(place.dataDir));
+  if (place.databaseUrl === undefined) await requireDatabase(place.dataDir);
+  else await access(place.dataDir);
   const lock = takeLock(place.dataDir);
   const folder = path.join(place.dataDir, 'backup');
   try {

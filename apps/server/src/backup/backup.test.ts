@@ -75,7 +75,15 @@ it('a folder that is not empty stays as it is', async () => {
 
 it('a folder without a database is told in one line', async () => {
   await mkdir(inFolder('empty'));
-  await expect(backUp(placeOf(inFolder('empty')), inFolder('nothing.tar'))).rejects.toThrow(SettingError);
+  for (const place of [placeOf(inFolder('empty')), placeOf(inFolder('not there'))]) {
+    await expect(backUp(place, inFolder('nothing.tar'))).rejects.toThrow(/has no database of Phalanx/);
+    await expect(checkData(place)).rejects.toThrow(/has no database of Phalanx/);
+  }
+});
+
+it('an archive that is not there is told in one line', async () => {
+  const restored = restore(inFolder('nowhere.tar'), inFolder('of nowhere'));
+  await expect(restored).rejects.toThrow(/^There is no file .*nowhere\.tar\.$/);
 });
 
 it.each([

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
 
-import { databaseFileOf, openToRead, problemsOfSqlite } from '../db/read-tables.ts';
+import { databaseFileOf, openToRead, problemsOfSqlite, requireDatabase } from '../db/read-tables.ts';
 import { problemsOfProjects } from '../projects/check-projects.ts';
 import type { DataPlace } from './back-up.ts';
 import { type BackupStore, createBackupStore } from './store.ts';
@@ -31,7 +31,7 @@ export async function checkData(place: CheckedPlace): Promise<CheckReport> {
 
 async function check({ dataDir, databaseUrl, searchPath }: CheckedPlace): Promise<CheckReport> {
   const isEmbedded = databaseUrl === undefined;
-  if (isEmbedded) await access(databaseFileOf(dataDir));
+  if (isEmbedded) await requireDatabase(dataDir);
   const damages = isEmbedded ? problemsOfSqlite(databaseFileOf(dataDir)) : [];
   // What damaged rows name says nothing of the files.
   if (damages.length > 0)

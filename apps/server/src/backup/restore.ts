@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { SettingError } from '@phalanx/settings';
 
@@ -11,6 +11,7 @@ import { unpackInto } from './tar.ts';
 /** Makes a data folder of an archive. What is not whole leaves nothing. Throws a `SettingError` for that, and where there is something already. */
 export async function restore(archive: string, dataDir: string): Promise<Manifest> {
   process.umask(0o077);
+  await requireReadable(archive);
   const wasThere = await requireEmpty(dataDir);
   const incoming = path.join(dataDir, 'incoming');
   try {
@@ -25,6 +26,20 @@ export async function restore(archive: string, dataDir: string): Promise<Manifes
   } catch (error) {
     await rm(wasThere ? incoming : dataDir, { recursive: true, force: true });
     throw error;
+  }
+}
+
+async function requireReadable(archive: string): Promise<void> {
+  try {
+    await access(archive, constants.R_OK);
+  } catch (error) {
+    const isThere = errorCodeOf(error) !== 'ENOENT';
+    throw new SettingError(
+      isThere ? `${archive} can't be read by this user.` : `There is no file ${archive}.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { SettingError } from '@phalanx/settings';
 import Sqlite from 'better-sqlite3';
@@ -18,6 +19,19 @@ interface Place {
 
 /** Of a database in the data folder. */
 export const databaseFileOf = (dataDir: string): string => path.join(dataDir, 'phalanx.db');
+
+/** Throws a `SettingError` when the folder is none of a service. */
+export async function requireDatabase(dataDir: string): Promise<void> {
+  try {
+    await access(databaseFileOf(dataDir));
+  } catch (error) {
+    if (errorCodeOf(error) !== 'ENOENT') throw error;
+    throw new SettingError(
+      `The folder ${dataDir} has no database of Phalanx: set PHALANX_DATA_DIR to the data folder of the service.`,
+      { cause: error },
+    );
+  }
+}
 
 /**
  * The tables of a service, which may run meanwhile: they are only read, and not even brought up to date. Throws a
