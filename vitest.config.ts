@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['packages/**/*.test.ts', 'apps/**/*.test.ts', 'tests/**/*.test.ts', 'scripts/**/*.test.ts'],
-    globalSetup: 'apps/server/src/testing/start-postgres.ts',
+    globalSetup: ['apps/server/src/testing/start-engines.ts', 'apps/server/src/testing/start-s3.ts'],
     pool: 'forks',
     maxWorkers: 2,
     // For a machine that is busy with other things. What hangs is told sooner by the waits of the tests themselves.

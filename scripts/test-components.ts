@@ -4,6 +4,8 @@ import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
+import { unpackPackages } from './unpack-packages.ts';
+
 interface TestComponent {
   readonly name: string;
   readonly isHere: () => boolean;
@@ -27,6 +29,9 @@ const ADBD_ROOT = join(
   import.meta.dirname,
   `../node_modules/.cache/phalanx-adbd-${hashOf('build-root.sh', 'sh.c', 'properties.cpp')}`,
 );
+
+/** Ceph's S3 server with the packages that it needs, for tests. */
+const S3_ROOT = join(import.meta.dirname, '../node_modules/.cache/phalanx-radosgw');
 
 const COMPONENTS: readonly TestComponent[] = [
   {
@@ -54,10 +59,16 @@ const COMPONENTS: readonly TestComponent[] = [
     untested: 'the service on PostgreSQL instead of SQLite',
   },
   {
+    name: 'nats-server',
+    isHere: inPath('nats-server'),
+    debianPackages: ['nats-server'],
+    untested: 'several servers that work together',
+  },
+  {
     name: 'docker-compose',
     isHere: inPath('docker-compose'),
     debianPackages: ['docker-compose'],
-    untested: 'deploy/compose.yaml',
+    untested: 'deploy/compose.yaml and deploy/compose.cluster.yaml',
   },
   {
     name: 'systemd-analyze',
@@ -75,6 +86,13 @@ const COMPONENTS: readonly TestComponent[] = [
       })),
     untested: "phones whose adbd is real (Debian's, in namespaces of its own, which takes root)",
   },
+  {
+    name: 'radosgw',
+    isHere: () => existsSync(S3_ROOT),
+    debianPackages: ['python3'],
+    build: () => unpackPackages(['radosgw', 'ceph-mon', 'ceph-osd'], S3_ROOT),
+    untested: "captures and large packs in S3 (Ceph's server, unpacked from packages of Debian)",
+  },
 ];
 
 const APT_GET = '/usr/bin/apt-get';
@@ -86,6 +104,10 @@ export const findAdbdRoot = (missing: readonly TestComponent[]): string | undefi
 
 /** The same, of a machine that is taken as it is. */
 export const foundAdbdRoot = (): string | undefined => findAdbdRoot(COMPONENTS.filter(isMissing));
+
+/** Where the programs of an S3 server are; undefined without them. */
+export const findS3Root = (missing: readonly TestComponent[]): string | undefined =>
+  missing.some(({ name }) => name === 'radosgw') ? undefined : S3_ROOT;
 
 /** Installs what is missing where that needs no question (root on Debian), and tells what is missing still. */
 export async function prepareComponents(): Promise<readonly TestComponent[]> {

@@ -1,12 +1,13 @@
 // npm test [-- <vitest's filters and options>]
 import { parseCLI, startVitest } from 'vitest/node';
-import { describeMissing, findAdbdRoot, isFatal, prepareComponents } from './test-components.ts';
+import { describeMissing, findAdbdRoot, findS3Root, isFatal, prepareComponents } from './test-components.ts';
 import { testTotals } from './test-totals.ts';
 
 const missing = await prepareComponents();
 // For tests: what they must skip, because it is neither here nor installable.
 process.env['TEST_WITHOUT'] = missing.map((component) => component.name).join(' ');
 process.env['TEST_ADBD_ROOT'] = findAdbdRoot(missing) ?? '';
+process.env['TEST_S3_ROOT'] = findS3Root(missing) ?? '';
 
 const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
 const totals = testTotals();

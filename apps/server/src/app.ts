@@ -1,4 +1,3 @@
-import path from 'node:path';
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { closeCodes } from '@phalanx/protocol';
 import { dataDir as dataDirSetting, explainFolder, prepareFolder } from '@phalanx/settings';
@@ -23,12 +22,10 @@ import { readAgentTypes } from './compile/declarations.ts';
 import { requireTypeScript } from './compile/typescript-version.ts';
 import type { ServerConfig } from './config.ts';
 import { addConsoleRoutes } from './console/routes.ts';
-import { openDatabase, probeDatabase, type Db } from './db/database.ts';
 import { GroupCommit } from './db/group-commit.ts';
-import { databaseFileOf } from './db/read-tables.ts';
-import { SoleServer } from './db/sole-server.ts';
-import { describeFaults, FaultMonitor } from './faults/fault-monitor.ts';
-import { probeOfFolder } from './faults/probe-folder.ts';
+import { exclusively } from './db/locks.ts';
+import type { ServerLock } from './db/server-lock.ts';
+import { describeFaults } from './faults/fault-monitor.ts';
 import { openFleetFeatures } from './fleet-features.ts';
 import type { Foundation } from './foundation.ts';
 import { addHealthRoutes } from './health/routes.ts';
@@ -44,12 +41,17 @@ import { createStoredBytes } from './limits/stored-bytes-store.ts';
 import { openLaunchFeatures } from './launch-features.ts';
 import { explainListenError, urlOf } from './listen-address.ts';
 import { ServerNode } from './nodes/server-node.ts';
+import { SharedClock } from './nodes/shared-clock.ts';
 import { createNodeStore } from './nodes/store.ts';
+import { toldDeeds } from './nodes/told-deeds.ts';
 import { openProjectFeatures } from './project-features.ts';
 import { ProjectPeople } from './projects/project-people.ts';
 import { createProjectStore } from './projects/store.ts';
 import { openRecordFeatures } from './record-features.ts';
 import { addRunRoutes } from './runs/routes.ts';
+import { openBucket } from './s3/open-bucket.ts';
+import { openTogether } from './several-servers.ts';
+import { openTables, watchFaults } from './storage.ts';
 
 /** What a test may set otherwise; the defaults are the product's. */
 export interface ServerOverrides {
@@ -81,7 +83,7 @@ export interface ServerApp {
 }
 
 interface Access {
-  readonly sole: SoleServer | undefined;
+  readonly lock: ServerLock | undefined;
   readonly access: AccessStore;
   readonly auditStore: AuditStore;
   readonly firstToken: string | undefined;
@@ -97,44 +99,18 @@ const prepareCompilerMs = 2000;
 
 const defaults = { heartbeatMs: 5000, ackTimeoutMs: 10_000, sweepMs: 5000 };
 
-interface Tables {
-  readonly database: Db;
-  /** Of a database that others can reach too. */
-  readonly sole: SoleServer | undefined;
-}
-
-async function openTables({ dataDir, databaseUrl }: ServerConfig): Promise<Tables> {
-  if (databaseUrl === undefined)
-    return { database: await openDatabase({ file: databaseFileOf(dataDir) }), sole: undefined };
-  const sole = await SoleServer.of(databaseUrl);
-  try {
-    return { database: await openDatabase({ url: databaseUrl }), sole };
-  } catch (error) {
-    await sole.close();
-    throw error;
-  }
-}
-
-async function watchFaults(database: Db, config: ServerConfig, log: Logger): Promise<FaultMonitor> {
-  const { dataDir, databaseUrl } = config;
-  const faults = new FaultMonitor({ log });
-  faults.addProbe(
-    'disk',
-    await probeOfFolder(dataDir, databaseUrl === undefined ? path.basename(databaseFileOf(dataDir)) : '.'),
-  );
-  faults.addProbe('database', () => probeDatabase(database));
-  return faults;
-}
-
 async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Foundation & Access> {
   const { heartbeatMs } = { ...defaults, ...overrides };
-  const clock = overrides.clock ?? systemClock;
+  const sharedClock = config.natsUrls === undefined ? undefined : new SharedClock();
+  const clock = overrides.clock ?? sharedClock ?? systemClock;
   const log = overrides.log ?? pino({ level: config.logLevel });
   const { dataDir } = config;
   await prepareFolder(dataDir);
-  const { database, sole } = await openTables(config);
+  const { database, lock } = await openTables(config);
   const faults = await watchFaults(database, config, log);
-  const node = await ServerNode.open({ store: createNodeStore(database), clock, faults });
+  const onTime = sharedClock?.adjust.bind(sharedClock);
+  const node = await ServerNode.open({ store: createNodeStore(database), clock, faults, onTime });
+  const together = await openTogether({ database, node, faults, log }, config);
   const access = createAccessStore(database);
   const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * mostOpenFiles()));
   const limits = new Limits({ ...config.limits, maxConnections });
@@ -153,15 +129,18 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const commits = new GroupCommit(database);
   const auditStore = createAuditStore(database);
   const audit = await AuditLog.open({ store: auditStore, commits, clock, faults });
-  const firstToken = await ensureAdministrator({ store: access, clock, deeds: audit }, config.adminToken);
+  const firstToken = await exclusively(database, 'first start', () =>
+    ensureAdministrator({ store: access, clock, deeds: audit }, config.adminToken),
+  );
   const { app, connections, addressOf } = createHttpKernel({
     ...{ log, authenticate, findCaller, limits, trustProxy: config.trustProxy, idleMs: config.limits.idleMs },
     noteFault: (error) => faults.note(error),
-    deeds: audit,
+    deeds: together === undefined ? audit : toldDeeds(audit, together.changes),
   });
   app.addHook('preClose', async () => faults.close());
-  app.addHook('onClose', () => sole?.close());
+  app.addHook('onClose', () => lock?.close());
   app.addHook('onClose', () => database.destroy());
+  app.addHook('onClose', () => together?.close());
   app.addHook('onClose', () => node.close());
   app.addHook('onClose', () => audit.close());
   app.addHook('onClose', () => authenticator.close());
@@ -169,6 +148,8 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const gates = { authenticate, addressOf, peerOf: app.peerOf, requirePlace, limits };
   const hosts = new HostGateway({ ...gates, clock, log, faults, heartbeatMs, deeds: audit });
   authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
+  authenticator.onRecheck(() => hosts.tokenIds());
+  together?.changes.on('access', () => authenticator.recheck());
   node.onGone(() => hosts.dropAll(closeCodes.tryAgainLater, 'the service stood still'));
   app.addHook('preClose', async () => hosts.close());
   const webSockets = new WebSockets(app);
@@ -177,9 +158,10 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const common = {
     ...{ app, hosts, authenticator, database, node, commits, audit, dataDir, clock, log, faults },
     ...{ confinement, connections, addressOf, limits, webSockets },
+    ...{ bus: together?.bus, others: together?.others, changes: together?.changes },
   };
   const links = new SignInLinks(access, clock);
-  return { ...common, access, sole, auditStore, firstToken, sessions, ownAddress, links };
+  return { ...common, access, lock, auditStore, firstToken, sessions, ownAddress, links };
 }
 
 async function openFeatures(
@@ -187,9 +169,11 @@ async function openFeatures(
   config: ServerConfig,
   overrides: ServerOverrides,
 ): Promise<void> {
-  const { app, access, authenticator, clock, limits } = foundation;
+  const { app, access, authenticator, clock, limits, faults } = foundation;
   const { heartbeatMs, ackTimeoutMs, sweepMs } = { ...defaults, ...overrides };
   const { lostAfterMs, historyDays, searchPath, requireConfinement, recordsKept, runLogMb } = config;
+  const bucket = await openBucket(config.s3, faults);
+  app.addHook('onClose', async () => bucket?.close());
   const fileUrl = (): string => config.fileUrl ?? urlOf(app.server.address());
 
   const methods = watchMethods(app);
@@ -198,17 +182,18 @@ async function openFeatures(
   addSessionRoutes(app, foundation);
   addUsageRoutes(app, { store: access, limits });
   const people = new ProjectPeople(createProjectStore(foundation.database));
+  foundation.changes?.on('people', () => people.forgetAll());
   const fleetFeatures = await openFleetFeatures(foundation, {
     ...{ people, heartbeatMs, sweepMs, lostAfterMs, runLogMb },
   });
   addHealthRoutes(app, { metrics: fleetFeatures.metrics, obstacle: watchObstacles(foundation) });
-  const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures });
+  const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures, bucket });
   const { devices, runs, runAccess } = fleetFeatures;
   addRunRoutes(app, { store: runs, access: runAccess, recordsOf: records.recordsOfRun });
   const compiler = await openCompiler(foundation);
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
   const projects = await openProjectFeatures(foundation, {
-    ...{ searchPath, requireConfinement, compiler, people, onDeleted },
+    ...{ searchPath, requireConfinement, compiler, people, bucket, onDeleted },
   });
   const { getLaunchable } = projects;
   const belongings: Belongings = {
@@ -244,13 +229,13 @@ async function openCompiler({ app, log, limits, confinement }: Foundation): Prom
 }
 
 /** What keeps the service from taking requests, as the end of "The service is …". */
-function watchObstacles({ app, faults }: Foundation): () => Promise<string | undefined> {
+function watchObstacles({ app, faults, hosts }: Foundation): () => Promise<string | undefined> {
   let isStopping = false;
   app.addHook('preClose', async () => {
     isStopping = true;
   });
   return async () => {
-    if (isStopping) return 'stopping';
+    if (isStopping || hosts.isClosed) return 'stopping';
     await faults.check();
     return describeFaults(faults.active);
   };
@@ -263,6 +248,16 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
     return await start(config, overrides);
   } catch (error) {
     throw explainFolder(error, { setting: dataDirSetting.name, folder: config.dataDir });
+  }
+}
+
+/** Where others go on, this server answers callers until its hosts have gone to them. */
+async function giveHostsAway({ others, node, hosts, faults }: Foundation): Promise<void> {
+  if (others === undefined) return;
+  try {
+    if ((await node.listOthers()).length > 0) await hosts.moveAway();
+  } catch (error) {
+    faults.report(error, 'this server stops without knowing of others');
   }
 }
 
@@ -282,10 +277,14 @@ async function start(config: ServerConfig, overrides: ServerOverrides): Promise<
   const createHostToken = (name: string): Promise<string> =>
     replaceHostToken({ store: access, clock, deeds: audit }, name);
   const url = urlOf(app.server.address());
-  const ended = foundation.sole?.taken ?? new Promise<never>(() => undefined);
+  const ended = foundation.lock?.taken ?? new Promise<never>(() => undefined);
   const createSignInLink = async (): Promise<string> => {
     const base = config.publicUrl?.href.replace(/\/+$/, '') ?? url;
     return `${base}/sign-in#link=${await foundation.links.create()}`;
   };
-  return { url, firstToken, createHostToken, createSignInLink, ended, close };
+  const closeInTurn = async (): Promise<void> => {
+    await giveHostsAway(foundation);
+    await close();
+  };
+  return { url, firstToken, createHostToken, createSignInLink, ended, close: closeInTurn };
 }

@@ -2,6 +2,7 @@ import type { HostLink } from './hosts/host-link.ts';
 import { deleteOldEntries } from './audit/retention.ts';
 import { addAuditRoutes } from './audit/routes.ts';
 import type { AuditStore } from './audit/store.ts';
+import { byOneServer } from './db/locks.ts';
 import type { Foundation } from './foundation.ts';
 import { Deed } from './http/deed.ts';
 import { periodically } from './periodically.ts';
@@ -18,11 +19,13 @@ function noteHost({ audit }: Foundation, action: 'connect_host' | 'disconnect_ho
 
 /** Reading the audit log, its retention, and what hosts do. */
 export function openAuditFeatures(foundation: Foundation, store: AuditStore, auditDays: number): void {
-  const { app, audit, hosts, clock, faults } = foundation;
+  const { app, database, audit, hosts, clock, faults } = foundation;
   addAuditRoutes(app, store);
   hosts.on('hello', (link) => noteHost(foundation, 'connect_host', link));
   hosts.on('closed', (link) => noteHost(foundation, 'disconnect_host', link));
-  const deleteOld = (): Promise<void> => deleteOldEntries(store, clock.now(), auditDays);
+  const deleteOld = byOneServer(database, 'delete old audit entries', () =>
+    deleteOldEntries(store, clock.now(), auditDays),
+  );
   const deletedAtStart = deleteOld().catch((error: unknown) => {
     faults.report(error, 'old entries of the audit log could not be deleted');
   });

@@ -1,4 +1,6 @@
-import { resolve } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path, { resolve } from 'node:path';
 
 import { SettingError } from '@phalanx/settings';
 import { describe, expect, it } from 'vitest';
@@ -60,6 +62,40 @@ describe('the settings', () => {
   ])('%s=%s stops the start with one line that names the setting', (name, value) => {
     expect(() => parseServerConfig({ [name]: value })).toThrow(SettingError);
     expect(() => parseServerConfig({ [name]: value })).toThrow(new RegExp(`^${name} is [^\\n]+$`));
+  });
+
+  const s3 = {
+    PHALANX_S3_ENDPOINT: 'https://s3.example',
+    PHALANX_S3_BUCKET: 'phalanx',
+    PHALANX_S3_ACCESS_KEY: 'access',
+    PHALANX_S3_SECRET_KEY: 'secret',
+  };
+
+  it('of an S3 storage come together, and the secret key may be in a file', async () => {
+    expect(parseServerConfig({}).s3).toBeUndefined();
+    const expected = { bucket: 'phalanx', region: 'us-east-1', accessKey: 'access', secretKey: 'secret' };
+    expect(parseServerConfig(s3).s3).toMatchObject(expected);
+    const file = path.join(await mkdtemp(path.join(tmpdir(), 'phalanx-config-')), 'key');
+    await writeFile(file, 'secret\n');
+    const ofFile = { ...s3, PHALANX_S3_SECRET_KEY: '', PHALANX_S3_SECRET_KEY_FILE: file };
+    expect(parseServerConfig(ofFile).s3).toMatchObject(expected);
+    await rm(path.dirname(file), { recursive: true });
+    expect(() => parseServerConfig(ofFile)).toThrow(/PHALANX_S3_SECRET_KEY_FILE can not be read/);
+  });
+
+  it.each(Object.keys(s3))('of an S3 storage without %s stop the start', (name) => {
+    expect(() => parseServerConfig({ ...s3, [name]: '' })).toThrow(new RegExp(`${name} is`));
+  });
+
+  it.each([
+    ['PHALANX_S3_ENDPOINT', 's3.example'],
+    ['PHALANX_S3_BUCKET', 'two/parts'],
+    ['PHALANX_S3_REGION', 'eu central'],
+    ['PHALANX_S3_SECRET_KEY', 'with spaces'],
+  ])('%s=%s stops the start, and the secret key is not told', (name, value) => {
+    const parse = () => parseServerConfig({ ...s3, [name]: value });
+    expect(parse).toThrow(new RegExp(`^${name} is [^\\n]+$`));
+    expect(parse).not.toThrow(/with spaces in it|secret"/);
   });
 
   it('never repeat the administrator’s token in a message', () => {

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import {
   address,
   databaseUrl,
@@ -5,18 +6,22 @@ import {
   type Environment,
   httpUrl,
   logLevel,
+  natsUrls,
   parseSettings,
   requireConfinement,
   seconds,
   secret,
   type Setting,
+  SettingError,
   setting,
+  shortText,
   unless,
   wholeNumber,
 } from '@phalanx/settings';
 
 import { proxyList } from './http/caller-address.ts';
 import { limitSettings, parseLimits } from './limits/limit-settings.ts';
+import { parseS3, s3Settings } from './s3/s3-settings.ts';
 
 const rows = {
   listen: setting({
@@ -32,6 +37,21 @@ const rows = {
     defaultText: 'SQLite, in the data folder',
     description: 'database of PostgreSQL, such as postgres://user:password@host/phalanx',
     format: unless('', databaseUrl),
+  }),
+  natsUrls: setting({
+    name: 'PHALANX_NATS_URL',
+    default: '',
+    defaultText: 'one server alone',
+    description:
+      'NATS, through which several servers of one database reach each other, such as nats://user:password@host:4222',
+    format: unless('', natsUrls),
+  }),
+  nodeName: setting({
+    name: 'PHALANX_NODE_NAME',
+    default: hostname(),
+    defaultText: "the machine's name",
+    description: 'what this server is called among several, in logs and metrics',
+    format: shortText(100),
   }),
   adminToken: setting({
     name: 'PHALANX_ADMIN_TOKEN',
@@ -97,20 +117,49 @@ const rows = {
 
 export type ServerConfig = ReturnType<typeof parseServerConfig>;
 
-export const serverSettings: readonly Setting[] = [...Object.values(rows), ...Object.values(limitSettings)];
+export const serverSettings: readonly Setting[] = [
+  ...Object.values(rows),
+  ...Object.values(s3Settings),
+  ...Object.values(limitSettings),
+];
 
 /** Where the data is. */
-export const dataSettings: readonly Setting[] = [rows.dataDir, rows.databaseUrl];
+export const dataSettings: readonly Setting[] = [
+  rows.dataDir,
+  rows.databaseUrl,
+  ...Object.values(s3Settings),
+];
 
 /** Throws a `SettingError` at the first setting that can't be used. */
 export function parseServerConfig(env: Environment = process.env) {
   const settings = parseSettings(rows, env);
+  const s3 = parseS3(env);
+  if (settings.natsUrls !== undefined) requireShared({ ...settings, s3 });
   return Object.freeze({
     ...settings,
     limits: parseLimits(env),
+    s3,
     /** Without a slash at its end. */
     fileUrl: (settings.fileUrl ?? settings.publicUrl)?.href.replace(/\/+$/, ''),
     /** Where programs such as git are looked for. */
     searchPath: env['PATH'] ?? process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
   });
+}
+
+/** What several servers have to have in common. */
+function requireShared(given: {
+  databaseUrl: string | undefined;
+  s3: object | undefined;
+  fileUrl: URL | undefined;
+  publicUrl: URL | undefined;
+}): void {
+  const missing = [
+    given.databaseUrl === undefined ? rows.databaseUrl.name : [],
+    given.s3 === undefined ? s3Settings.endpoint.name : [],
+    given.fileUrl === undefined && given.publicUrl === undefined ? rows.publicUrl.name : [],
+  ].flat();
+  if (missing.length === 0) return;
+  throw new SettingError(
+    `${rows.natsUrls.name} is set, so that several servers work together: give all of them ${missing.join(', ')} too.`,
+  );
 }

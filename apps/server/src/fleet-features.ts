@@ -1,13 +1,15 @@
 import { DeviceAccess, DeviceShares } from './devices/device-access.ts';
 import { Fleet } from './devices/fleet.ts';
 import { addControlRoutes } from './devices/control-routes.ts';
+import { createLeaseStore } from './devices/lease-store.ts';
 import { Leases } from './devices/leases.ts';
 import { addMemberRoutes } from './devices/member-routes.ts';
 import { addDeviceRoutes } from './devices/routes.ts';
 import { createShareStore } from './devices/share-store.ts';
 import { createPlacedDeviceStore } from './devices/placed-device-store.ts';
 import { createDeviceStore } from './devices/store.ts';
-import { EventBus, EventFeed, type FeedEvent } from './events/event-feed.ts';
+import { type EventBus, EventsHere, SharedEvents } from './events/event-bus.ts';
+import { EventFeed } from './events/event-feed.ts';
 import { addEventRoutes } from './events/routes.ts';
 import type { Foundation } from './foundation.ts';
 import { createMetrics, measureRequests, type Metrics } from './health/metrics.ts';
@@ -17,6 +19,7 @@ import { HostSessions } from './hosts/host-sessions.ts';
 import { createKnownHostStore } from './hosts/known-host-store.ts';
 import { KnownHosts } from './hosts/known-hosts.ts';
 import { LinkedHosts } from './hosts/linked-hosts.ts';
+import { ReplacedHosts } from './hosts/replaced-hosts.ts';
 import { createHostStore } from './hosts/store.ts';
 import { openLogFeatures } from './log-features.ts';
 import type { LogIngest } from './logs/ingest.ts';
@@ -24,9 +27,13 @@ import type { KeptLogs } from './logs/kept/kept-logs.ts';
 import { periodically } from './periodically.ts';
 import type { ProjectPeople } from './projects/project-people.ts';
 import { ActiveRuns } from './runs/active-runs.ts';
+import { createPlacedRunStore } from './runs/placed-run-store.ts';
+import type { PlacedRuns } from './runs/placed-runs.ts';
 import { RunAccess } from './runs/run-access.ts';
 import { RunChangeStore } from './runs/run-change-store.ts';
 import { RunLifecycle } from './runs/run-lifecycle.ts';
+import { RunNews } from './runs/run-news.ts';
+import { runsInMemory, type RunsOnDevices, storedRuns } from './runs/runs-on-devices.ts';
 import { createRunStore, type RunStore } from './runs/store.ts';
 import type { StoredRun } from './runs/stored-run.ts';
 
@@ -47,6 +54,10 @@ export interface FleetFeatures {
   readonly runs: RunStore;
   readonly runAccess: RunAccess;
   readonly activeRuns: ActiveRuns;
+  readonly runsOn: RunsOnDevices;
+  /** Where there are several servers. */
+  readonly placedRuns: PlacedRuns | undefined;
+  readonly lifecycle: RunLifecycle;
   readonly feed: EventFeed;
   readonly keptLogs: KeptLogs;
   readonly metrics: Metrics;
@@ -56,14 +67,12 @@ export interface FleetFeatures {
 
 /** The phones, with whom they are shared, and the hosts that have them. */
 async function openDevices(
-  { app, database, node, commits, hosts, clock, limits, faults }: Foundation,
+  { app, database, bus, changes, node, commits, hosts, clock, limits, faults }: Foundation,
   linked: LinkedHosts,
   heartbeatMs: number,
 ): Promise<{ devices: DeviceAccess; sessions: HostSessions }> {
-  const sessions = new HostSessions({
-    ...{ limits, clock, faults, node },
-    store: createHostStore(database, commits),
-  });
+  const hostStore = createHostStore(database, commits);
+  const sessions = new HostSessions({ limits, clock, faults, node, store: hostStore });
   const placed = createPlacedDeviceStore(database);
   const fleet = new Fleet({
     ...{ store: createDeviceStore(database, commits), placed, clock, limits, heartbeatMs, nodeId: node.id },
@@ -71,8 +80,19 @@ async function openDevices(
   });
   const shares = new DeviceShares(createShareStore(database));
   await shares.load();
-  const access = new DeviceAccess(fleet, shares, new Leases({ clock, shares }));
+  const leases = new Leases({
+    ...{ clock, shares },
+    store: changes === undefined ? undefined : createLeaseStore(database),
+  });
+  await leases.load();
+  changes?.on('shares', () => shares.load());
+  changes?.on('leases', () => leases.load());
+  const access = new DeviceAccess(fleet, shares, leases);
   hosts.admitBy(sessions);
+  if (bus !== undefined) {
+    const replaced = new ReplacedHosts({ bus, store: hostStore, hosts, faults });
+    app.addHook('onClose', () => replaced.close());
+  }
   app.addHook('onClose', () => sessions.endsStored());
   hosts.on('hello', (link) => shares.noteName(link.userId, link.userName));
   const known = new KnownHosts({ store: createKnownHostStore(database), linked, nodeId: node.id });
@@ -80,18 +100,32 @@ async function openDevices(
   return { devices: access, sessions };
 }
 
+interface Runs {
+  activeRuns: ActiveRuns;
+  /** Where there are several servers. */
+  placed: PlacedRuns | undefined;
+}
+
+/** What several servers tell each other of runs. */
+function openNews({ app, bus, faults }: Foundation, { placed, activeRuns }: Runs): RunNews | undefined {
+  if (bus === undefined || placed === undefined) return undefined;
+  const news = new RunNews({ bus, placed, activeRuns, faults });
+  app.addHook('onClose', () => news.close());
+  return news;
+}
+
 async function openLifecycle(
   { clock, commits }: Foundation,
   { lostAfterMs }: FleetSettings,
-  features: { runs: RunStore; activeRuns: ActiveRuns; feed: EventFeed; sessions: HostSessions },
+  features: Runs & { runs: RunStore; sessions: HostSessions; onChange: (rows: readonly StoredRun[]) => void },
 ): Promise<RunLifecycle> {
-  const { runs, activeRuns, feed, sessions } = features;
-  const onChange = feed.runsChanged.bind(feed);
+  const { runs, activeRuns, placed, sessions, onChange } = features;
   const lifecycle = new RunLifecycle({
     ...{
       store: runs,
       changes: new RunChangeStore(commits, activeRuns),
       activeRuns,
+      placed,
       clock,
       lostAfterMs,
       onChange,
@@ -118,13 +152,23 @@ function listenToHosts({ hosts }: Foundation, { fleet, lifecycle, ingest }: Hear
   hosts.on('logs', (link, runId, batch) => ingest.take(link, runId, batch));
   hosts.on('closed', (link) => {
     ingest.forget(link);
+    lifecycle.disconnect(link);
     return fleet.disconnect(link);
   });
+}
+
+/** What goes to those who follow. */
+function openEvents({ app, bus, others, node, faults }: Foundation): EventBus {
+  if (bus === undefined || others === undefined) return new EventsHere();
+  const events = new SharedEvents({ bus, others, nodeId: node.id, faults });
+  app.addHook('onClose', () => events.close());
+  return events;
 }
 
 function openStreams({ app, authenticator }: Foundation): OpenStreams {
   const streams = new OpenStreams();
   authenticator.onForget((tokenId) => streams.endOfToken(tokenId));
+  authenticator.onRecheck(() => streams.tokenIds());
   app.addHook('preClose', async () => streams.endAll());
   return streams;
 }
@@ -134,17 +178,27 @@ export async function openFleetFeatures(
   foundation: Foundation,
   settings: FleetSettings,
 ): Promise<FleetFeatures> {
-  const { app, database, commits, hosts, clock, log, faults } = foundation;
+  const { app, database, bus, commits, hosts, clock, limits, log, faults } = foundation;
   const runs = createRunStore(database, commits);
   const activeRuns = new ActiveRuns();
-  const linked = new LinkedHosts(hosts.on);
+  const placed = bus === undefined ? undefined : createPlacedRunStore(database, commits);
+  const runsOn = placed === undefined ? runsInMemory(activeRuns) : storedRuns(placed);
+  limits.show('runs', (userId) => placed?.countOfUser(userId) ?? activeRuns.countOfUser(userId));
+  const linked = new LinkedHosts(hosts.on, bus);
   const { devices, sessions } = await openDevices(foundation, linked, settings.heartbeatMs);
   const { fleet } = devices;
   const runAccess = new RunAccess({ store: runs, devices, people: settings.people });
   await runAccess.load();
-  const bus = new EventBus<FeedEvent>();
-  const feed = new EventFeed({ bus, devices, activeRuns, runAccess, log });
-  const lifecycle = await openLifecycle(foundation, settings, { runs, activeRuns, feed, sessions });
+  const events = openEvents(foundation);
+  const feed = new EventFeed({ bus: events, devices, runsOn, runAccess, log });
+  const news = openNews(foundation, { placed, activeRuns });
+  const onChange = (rows: readonly StoredRun[]): void => {
+    feed.runsChanged(rows);
+    news?.tell(rows);
+  };
+  const lifecycle = await openLifecycle(foundation, settings, {
+    ...{ runs, activeRuns, placed, sessions, onChange },
+  });
   const metrics = createMetrics({
     hosts: () => hosts.size,
     activeRuns: () => activeRuns.size,
@@ -154,13 +208,14 @@ export async function openFleetFeatures(
     connections: () => foundation.connections.open,
   });
   const features = { devices, hosts: linked, runs, runAccess, activeRuns, feed, metrics };
+  const ofRuns = { runsOn, placedRuns: placed, lifecycle };
   const logs = await openLogFeatures(foundation, settings, features);
   listenToHosts(foundation, { fleet, lifecycle, ingest: logs.ingest });
   const streams = openStreams(foundation);
-  addEventRoutes(app, bus, streams);
+  addEventRoutes(app, events, streams);
   measureRequests(app, metrics);
   const reaching = { access: devices, hosts: linked };
-  addDeviceRoutes(app, { ...reaching, activeRuns });
+  addDeviceRoutes(app, { ...reaching, runsOn });
   addControlRoutes(app, reaching);
   addLiveRoutes(app, { ...reaching, webSockets: foundation.webSockets, streams });
   const endSweep = periodically(faults, settings.sweepMs, async () => {
@@ -179,5 +234,5 @@ export async function openFleetFeatures(
     }
     feed.runsChanged(rows);
   };
-  return { ...features, keptLogs: logs.kept, runsCreated };
+  return { ...features, ...ofRuns, keptLogs: logs.kept, runsCreated };
 }

@@ -1,6 +1,7 @@
 import path from 'node:path';
 
 import { isPostgres } from './db/dialect.ts';
+import { byOneServer } from './db/locks.ts';
 import type { DeviceAccess } from './devices/device-access.ts';
 import type { EventFeed } from './events/event-feed.ts';
 import { probeOfPart } from './faults/probe-folder.ts';
@@ -55,15 +56,16 @@ const mebibyte = 1024 * 1024;
 
 type Stores = Pick<LogFeatures, 'store' | 'kept'>;
 
-async function openTables({ database, clock }: Foundation, maxBytes: number): Promise<Stores> {
-  const kept = new KeptLogs({ chunks: createKeptChunkStore(database), maxBytes });
+async function openTables({ database, bus, clock }: Foundation, maxBytes: number): Promise<Stores> {
+  const chunks = createKeptChunkStore(database);
+  const kept = new KeptLogs({ chunks, maxBytes, isShared: bus !== undefined });
   return { kept, store: await TableLogs.open({ store: createLogTablesStore(database), clock }) };
 }
 
 function openFolders(foundation: Foundation, runs: RunStore, maxBytes: number): Stores {
   const { app, dataDir, clock, log, faults } = foundation;
   const chunks = new FolderChunks(path.join(dataDir, 'run-logs'));
-  const kept = new KeptLogs({ chunks, maxBytes });
+  const kept = new KeptLogs({ chunks, maxBytes, isShared: false });
   const orphans = new OrphanCleaner({ chunks, kept, listExisting: (runIds) => runs.listByIds(runIds) });
   app.addHook(
     'onClose',
@@ -110,7 +112,11 @@ export async function openLogFeatures(
   const keeper = new LogKeeper({ store, kept, quota, clock, faults });
   app.addHook(
     'onClose',
-    periodically(faults, sweepMs, () => keeper.keep()),
+    periodically(
+      faults,
+      sweepMs,
+      byOneServer(database, 'keep logs', () => keeper.keep()),
+    ),
   );
   return { store, ingest, kept };
 }

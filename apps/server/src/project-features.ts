@@ -3,6 +3,7 @@ import { SettingError } from '@phalanx/settings';
 import type { Logger } from 'pino';
 
 import { addCommitRoutes } from './commits/routes.ts';
+import { byOneServer } from './db/locks.ts';
 import { probeOfPart } from './faults/probe-folder.ts';
 import { addFileRoutes } from './files/routes.ts';
 import type { Foundation } from './foundation.ts';
@@ -16,13 +17,17 @@ import { createGetLaunchable, type GetLaunchable } from './projects/project-file
 import { createProjectAccess } from './projects/project-access.ts';
 import type { ProjectDesk } from './projects/project-desk.ts';
 import type { ProjectPeople } from './projects/project-people.ts';
-import { LargePacks } from './projects/large-packs.ts';
+import { FolderLargePacks } from './projects/folder-large-packs.ts';
+import type { LargePacks } from './projects/large-packs.ts';
 import { createPackLogStore } from './projects/pack-log-store.ts';
 import { ProjectRepositories } from './projects/project-repositories.ts';
 import { ProjectSizes, ProjectTotals } from './projects/project-sizes.ts';
 import { addProjectRoutes } from './projects/routes.ts';
+import { S3LargePacks } from './projects/s3-large-packs.ts';
 import { createProjectStore } from './projects/store.ts';
 import { takeUpRepositories } from './projects/take-up-repositories.ts';
+import type { Bucket } from './s3/bucket.ts';
+import { Spool } from './s3/spool.ts';
 
 /** Nobody waits for what is swept. */
 const sweepMs = 60 * 60 * 1000;
@@ -34,6 +39,8 @@ interface ProjectOptions {
   requireConfinement: boolean;
   compiler: ProjectDesk['compiler'];
   people: ProjectPeople;
+  /** Where large packs are; none: in the data folder. */
+  bucket: Bucket | undefined;
   /** Told after a project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
 }
@@ -57,10 +64,35 @@ function tellOfConfinement(git: GitProgram, isRequired: boolean, log: Logger): v
   } else log.warn(unconfinedBecause);
 }
 
+async function openLargePacks(
+  { dataDir, faults }: Foundation,
+  bucket: Bucket | undefined,
+): Promise<LargePacks> {
+  const folder = path.resolve(dataDir, 'project-packs');
+  const large =
+    bucket === undefined
+      ? await FolderLargePacks.open(folder)
+      : S3LargePacks.open(bucket, await Spool.open(path.join(folder, 'incoming')));
+  faults.addProbe('disk', probeOfPart(folder));
+  return large;
+}
+
+/** Large packs of no project go: at the start, which does not wait for it, and from then on. */
+function sweepPacks({ app, database, faults }: Foundation, repositories: ProjectRepositories): void {
+  const sweep = byOneServer(database, 'remove large packs', () => repositories.sweep());
+  const swept = repositories
+    .noteStrays()
+    .then(sweep)
+    .catch((error: unknown) => faults.report(error, 'large packs of no project could not be removed'));
+  const endSweeps = periodically(faults, sweepMs, sweep);
+  app.addHook('onClose', () => swept);
+  app.addHook('onClose', endSweeps);
+}
+
 /** Projects with everything that belongs to them: files, commits, git clients. Throws a `SettingError` without a git that will do. */
 export async function openProjectFeatures(
   foundation: Foundation,
-  { searchPath, requireConfinement, compiler, people, onDeleted }: ProjectOptions,
+  { searchPath, requireConfinement, compiler, people, bucket, onDeleted }: ProjectOptions,
 ): Promise<ProjectFeatures> {
   const { app, database, dataDir, authenticator, addressOf, limits, clock, log, faults } = foundation;
   const { commits, confinement, audit } = foundation;
@@ -68,9 +100,8 @@ export async function openProjectFeatures(
   tellOfConfinement(git, requireConfinement, log);
   faults.addProbe('git', () => probeGit(git));
   const store = createProjectStore(database);
-  const folder = path.resolve(dataDir, 'project-packs');
   const packLog = createPackLogStore(database, commits);
-  const large = await LargePacks.open(folder);
+  const large = await openLargePacks(foundation, bucket);
   const sizes: ProjectSizes = new ProjectSizes({
     ...{ store, limits },
     onFull: (id) => repositories.tidySoon(id),
@@ -84,11 +115,7 @@ export async function openProjectFeatures(
   app.addHook('onClose', () => repositories.close());
   const ids = await store.listIds();
   await repositories.open((id) => ids.has(id));
-  app.addHook(
-    'onClose',
-    periodically(faults, sweepMs, () => repositories.sweep()),
-  );
-  faults.addProbe('disk', probeOfPart(folder));
+  sweepPacks(foundation, repositories);
   const access = createProjectAccess(store);
   const parameters = new ParameterChecker(limits.turns.parameters);
   app.addHook('onClose', () => parameters.close());

@@ -5,8 +5,10 @@ import type { CaptureKey, CaptureStore } from './captures/capture-store.ts';
 import { CaptureUploads, type Expectation } from './captures/capture-uploads.ts';
 import { FolderCaptures } from './captures/folder-captures.ts';
 import { addCaptureRoutes } from './captures/routes.ts';
+import { S3Captures } from './captures/s3-captures.ts';
 import { SignedUrls } from './captures/signed-urls.ts';
-import { openSigningKey } from './captures/signing-key.ts';
+import { openSharedSigningKey, openSigningKey } from './captures/signing-key.ts';
+import { byOneServer } from './db/locks.ts';
 import { probeOfPart } from './faults/probe-folder.ts';
 import type { FleetFeatures } from './fleet-features.ts';
 import type { Foundation } from './foundation.ts';
@@ -22,6 +24,8 @@ import { createRetentionStore } from './records/retention/retention-store.ts';
 import { RecordRetention } from './records/retention/retention.ts';
 import { addRecordRoutes } from './records/routes.ts';
 import { createRecordStore, type RecordStore } from './records/store.ts';
+import type { Bucket } from './s3/bucket.ts';
+import { Spool } from './s3/spool.ts';
 
 interface RecordOptions {
   /** Public base of capture URLs, without a slash at its end. */
@@ -29,6 +33,8 @@ interface RecordOptions {
   /** Records that are not `debug` that an automation keeps. */
   recordsKept: number;
   fleetFeatures: FleetFeatures;
+  /** Where captures are; none: in the data folder. */
+  bucket: Bucket | undefined;
 }
 
 export interface RecordFeatures {
@@ -60,13 +66,28 @@ async function expectationOf(
   return state === 'none' ? 'unknown' : state;
 }
 
+async function openCaptures(
+  { dataDir, faults }: Foundation,
+  bucket: Bucket | undefined,
+): Promise<CaptureStore> {
+  const folder = path.resolve(dataDir, 'captures');
+  const captures =
+    bucket === undefined
+      ? await FolderCaptures.open(folder)
+      : new S3Captures(bucket, await Spool.open(path.join(folder, 'incoming')));
+  faults.addProbe('disk', probeOfPart(folder));
+  return captures;
+}
+
 /** Returns what deletes the captures of records that are gone. */
-function openCleaning({ app, faults }: Foundation, captures: CaptureStore, notes: CaptureNotes) {
+function openCleaning({ app, database, faults }: Foundation, captures: CaptureStore, notes: CaptureNotes) {
   const cleaner = new CaptureCleaner({ captures, ...notes });
   let cleaned = Promise.resolve();
+  const cleanNow = byOneServer(database, 'clean captures', () => cleaner.clean());
+  const cleanPart = byOneServer(database, 'clean captures', () => cleaner.cleanNextPart());
   const clean = (): Promise<void> => {
     cleaned = cleaned
-      .then(() => cleaner.clean())
+      .then(cleanNow)
       .catch((error: unknown) => faults.report(error, 'captures could not be deleted yet'));
     return cleaned;
   };
@@ -74,7 +95,7 @@ function openCleaning({ app, faults }: Foundation, captures: CaptureStore, notes
   void clean();
   const endCleaning = periodically(faults, minuteMs, async () => {
     await clean();
-    await cleaner.cleanNextPart();
+    await cleanPart();
   });
   app.addHook('onClose', async () => {
     await endCleaning();
@@ -83,11 +104,12 @@ function openCleaning({ app, faults }: Foundation, captures: CaptureStore, notes
   return clean;
 }
 
-function openRetention({ app, faults }: Foundation, retention: RecordRetention): void {
-  const swept = retention.sweep().catch((error: unknown) => {
+function openRetention({ app, database, faults }: Foundation, retention: RecordRetention): void {
+  const sweep = byOneServer(database, 'delete old records', () => retention.sweep());
+  const swept = sweep().catch((error: unknown) => {
     faults.report(error, 'old records could not be deleted');
   });
-  const endRetention = periodically(faults, hourMs, () => retention.sweep());
+  const endRetention = periodically(faults, hourMs, sweep);
   app.addHook('onClose', () => swept);
   app.addHook('onClose', endRetention);
 }
@@ -95,19 +117,18 @@ function openRetention({ app, faults }: Foundation, retention: RecordRetention):
 /** Out-of-steps records with their captures. Throws when the folder of the captures or the key of their URLs can't be used. */
 export async function openRecordFeatures(
   foundation: Foundation,
-  { fileUrl, recordsKept, fleetFeatures }: RecordOptions,
+  { fileUrl, recordsKept, fleetFeatures, bucket }: RecordOptions,
 ): Promise<RecordFeatures> {
-  const { app, hosts, database, dataDir, clock, limits, log, faults } = foundation;
+  const { app, bus, hosts, database, dataDir, clock, limits, log } = foundation;
   const { devices, runs, feed, metrics } = fleetFeatures;
   const { fleet } = devices;
   const figures = metrics.records;
   const store = createRecordStore(database);
   const notes = createCaptureNotes(database);
   const access = createAutomationAccess(database);
-  const folder = path.resolve(dataDir, 'captures');
-  const captures = await FolderCaptures.open(folder);
-  faults.addProbe('disk', probeOfPart(folder));
-  const urls = new SignedUrls({ key: await openSigningKey(dataDir), clock, base: fileUrl });
+  const captures = await openCaptures(foundation, bucket);
+  const signingKey = bus === undefined ? openSigningKey(dataDir) : openSharedSigningKey(database, dataDir);
+  const urls = new SignedUrls({ key: await signingKey, clock, base: fileUrl });
   const read = createReadRecord({ store, access, captureUrl: (key) => urls.urlOf(key) });
   const clean = openCleaning(foundation, captures, notes);
   const onDeleted = (count: number): void => {

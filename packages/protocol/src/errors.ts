@@ -273,6 +273,11 @@ export const errorTable = {
     message:
       'The service cannot run git, which keeps the projects: {reason}. Send it again later; its operator finds more in the log.',
   },
+  bucket_unavailable: {
+    status: 503,
+    message:
+      'The service cannot use its S3 storage: {reason}. Send it again later; its operator finds more in the log.',
+  },
   compiler_unavailable: {
     status: 503,
     message:

@@ -40,6 +40,8 @@ export const maxLogMessageLength = 64 * 1024;
 export const closeCodes = {
   /** RFC 6455: the service can't take what the host says just now. */
   tryAgainLater: 1013,
+  /** This server stops, and others go on: the host is to connect again (registered with IANA). */
+  serviceRestart: 1012,
   /** The same host has connected again. */
   replaced: 4000,
   /** A message that does not fit this file, or a `hello` of another protocol version. */

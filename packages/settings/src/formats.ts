@@ -64,6 +64,18 @@ export const databaseUrl: SettingFormat<string> = {
   },
 };
 
+/** The same of NATS; several, with commas between them, are the servers of one. */
+export const natsUrls: SettingFormat<readonly URL[]> = {
+  parse(text, name) {
+    const items = text.split(',').map((item) => item.trim());
+    if (items.every((item) => /^(nats|tls):\/\//.test(item) && URL.canParse(item)))
+      return Object.freeze(items.map((item) => new URL(item)));
+    throw new SettingError(
+      `${name} is no address of NATS: give one such as nats://user:password@host:4222, or several with commas between them.`,
+    );
+  },
+};
+
 export const httpUrl: SettingFormat<URL> = {
   parse(text, name) {
     const url = URL.canParse(text) ? new URL(text) : undefined;

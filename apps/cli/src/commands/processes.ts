@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import { addBackupCommand } from './backup/backup.ts';
 import { addCheckCommand } from './backup/check.ts';
+import { addMigrateCommand } from './migrate.ts';
 import { addRestoreCommand } from './backup/restore.ts';
 import { addDemoCommand } from './demo.ts';
 import { addHostCommand } from './host.ts';
@@ -19,4 +20,5 @@ export function addProcessCommands(program: Command): void {
   addBackupCommand(program);
   addRestoreCommand(program);
   addCheckCommand(program);
+  addMigrateCommand(program);
 }

@@ -43,6 +43,10 @@ export interface Authenticator {
   /** Call it when a user has changed: what is known of them is read again. */
   renew(): void;
   onForget(listener: (tokenId: string) => void): void;
+  /** Registers where tokens are in use that `recheck` looks at. */
+  onRecheck(listTokens: () => readonly string[]): void;
+  /** Call it when another server may have revoked tokens: those of them that are in use are refused from then on. */
+  recheck(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -60,6 +64,7 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
   /** What each connection was let in with: most send one token again and again, and to hash it takes a microsecond. */
   const entries = new WeakMap<object, { authorization: string; hash: string }>();
   const forgetListeners: ((tokenId: string) => void)[] = [];
+  const inUse: (() => readonly string[])[] = [];
   let revocations = 0;
 
   const flush = async (): Promise<void> => {
@@ -125,6 +130,18 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
     return principal;
   };
 
+  const forget = (tokenId: string): void => {
+    revocations += 1;
+    for (const [hash, principal] of cache) if (principal.tokenId === tokenId) cache.delete(hash);
+    lastUses.delete(tokenId);
+    for (const listener of forgetListeners) listener(tokenId);
+  };
+
+  const renew = (): void => {
+    revocations += 1;
+    cache.clear();
+  };
+
   return {
     authenticate(authorization, address, connection = {}) {
       try {
@@ -136,15 +153,14 @@ export function createAuthenticator({ store, clock, limits, onError }: Authentic
       }
     },
     authenticateHash: async (hash) => admit(cache.get(hash) ?? (await read(hash))),
-    forget(tokenId) {
-      revocations += 1;
-      for (const [hash, principal] of cache) if (principal.tokenId === tokenId) cache.delete(hash);
-      lastUses.delete(tokenId);
-      for (const listener of forgetListeners) listener(tokenId);
-    },
-    renew() {
-      revocations += 1;
-      cache.clear();
+    forget,
+    renew,
+    onRecheck: (listTokens) => void inUse.push(listTokens),
+    async recheck() {
+      renew();
+      const tokens = new Set(inUse.flatMap((list) => list()));
+      if (tokens.size === 0) return;
+      for (const tokenId of tokens.difference(await store.listValid([...tokens]))) forget(tokenId);
     },
     onForget: (listener) => void forgetListeners.push(listener),
     async close() {

@@ -11,16 +11,10 @@ const linkLifeMs = 60 * 60 * 1000;
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 const tokenName = 'sign-in link';
 
-interface Link {
-  readonly tokenId: string;
-  readonly expiresAt: number;
-}
-
-/** Addresses that whoever reads the service's terminal signs in with, once each. They end with the process. */
+/** Addresses that whoever reads the service's terminal signs in with, once each, within the hour. */
 export class SignInLinks {
   readonly #store: AccessStore;
   readonly #clock: Clock;
-  readonly #links = new Map<string, Link>();
 
   constructor(store: AccessStore, clock: Clock) {
     this.#store = store;
@@ -31,17 +25,14 @@ export class SignInLinks {
   async create(): Promise<string> {
     const secret = randomBytes(32).toString('base64url');
     const tokenId = await this.#tokenId();
-    this.#links.set(hashTokenSecret(secret), { tokenId, expiresAt: this.#clock.now() + linkLifeMs });
+    const expiresAt = this.#clock.now() + linkLifeMs;
+    await this.#store.insertSignInLink({ hash: hashTokenSecret(secret), tokenId, expiresAt });
     return secret;
   }
 
   /** The ID of the token that stands behind it; it does not work again. */
-  async take(secret: string): Promise<string | undefined> {
-    const hash = hashTokenSecret(secret);
-    const link = this.#links.get(hash);
-    this.#links.delete(hash);
-    if (link === undefined || link.expiresAt <= this.#clock.now()) return undefined;
-    return (await this.#store.findToken(link.tokenId))?.id;
+  take(secret: string): Promise<string | undefined> {
+    return this.#store.takeSignInLink(hashTokenSecret(secret), this.#clock.now());
   }
 
   /** One token for all links, so that sign-ins outlast a restart and can be revoked. Nobody knows its secret. */

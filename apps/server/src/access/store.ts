@@ -140,6 +140,33 @@ export function createAccessStore(db: Db) {
       await db.deleteFrom('user').where('id', '=', id).execute();
     },
 
+    /** Those of the tokens that let somebody in. */
+    async listValid(tokenIds: readonly string[]): Promise<Set<string>> {
+      const rows = await db
+        .selectFrom('token')
+        .innerJoin('user', 'user.id', 'token.user_id')
+        .select('token.id')
+        .where('token.id', 'in', textsIn(db, tokenIds))
+        .where('user.disabled_at', 'is', null)
+        .execute();
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    async insertSignInLink(link: { hash: string; tokenId: string; expiresAt: number }): Promise<void> {
+      const { hash, tokenId, expiresAt } = link;
+      await db
+        .insertInto('sign_in_link')
+        .values({ hash, token_id: tokenId, expires_at: expiresAt })
+        .execute();
+    },
+
+    /** Once. Returns the token that stands behind it, unless it has expired. */
+    async takeSignInLink(hash: string, now: number): Promise<string | undefined> {
+      await db.deleteFrom('sign_in_link').where('expires_at', '<=', now).execute();
+      const taken = db.deleteFrom('sign_in_link').where('hash', '=', hash).returning('token_id');
+      return (await taken.executeTakeFirst())?.token_id;
+    },
+
     async listTokenIds(userId: string): Promise<string[]> {
       const rows = await db.selectFrom('token').select('id').where('user_id', '=', userId).execute();
       return rows.map(({ id }) => id);

@@ -5,6 +5,7 @@ import { dataDir as dataDirSetting, explainFolder, SettingError } from '@phalanx
 import { lockForBackup } from '../db/folder-lock.ts';
 import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../db/read-tables.ts';
 import { errorCodeOf } from '../error-code.ts';
+import type { S3Config } from '../s3/s3-settings.ts';
 import { syncFolder } from '../sync-folder.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
 import { Staging } from './stage-files.ts';
@@ -15,6 +16,8 @@ import { packFolder } from './tar.ts';
 export interface DataPlace {
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
+  /** Where captures and large packs are, when they are not in the data folder. */
+  readonly s3: S3Config | undefined;
 }
 
 interface BackupResult extends Manifest {
@@ -71,14 +74,15 @@ function takeLock(dataDir: string): { release(): void } {
 }
 
 /** Returns what is missing. */
-async function gather({ dataDir, databaseUrl }: DataPlace, folder: string): Promise<string[]> {
+async function gather({ dataDir, databaseUrl, s3 }: DataPlace, folder: string): Promise<string[]> {
   const staging = new Staging(dataDir, folder);
   const isEmbedded = databaseUrl === undefined;
   for (let round = 1; ; round += 1) {
     if (isEmbedded) await copyDatabase(dataDir, folder);
     const db = await openToRead({ dataDir: isEmbedded ? folder : dataDir, databaseUrl });
     try {
-      const missing = await staging.take(listStoredFiles(createBackupStore(db), isEmbedded));
+      const elsewhere = { hasLogs: !isEmbedded, hasObjects: s3 !== undefined };
+      const missing = await staging.take(listStoredFiles(createBackupStore(db), elsewhere));
       missing.push(...(await staging.take(ownFiles)));
       if (missing.length === 0 || round === mostRounds) return missing;
     } finally {

@@ -6,6 +6,8 @@ import path from 'node:path';
 import { SettingError } from '@phalanx/settings';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import { Bucket } from '../s3/bucket.ts';
+import { isS3Here, makeTestBucket } from '../testing/test-bucket.ts';
 import { databaseSettings, engines } from '../testing/test-database.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { backUp } from './back-up.ts';
@@ -17,7 +19,7 @@ let folder: string;
 let server: TestServer;
 let archive: string;
 
-const placeOf = (dataDir: string) => ({ dataDir, databaseUrl: undefined, searchPath });
+const placeOf = (dataDir: string) => ({ dataDir, databaseUrl: undefined, s3: undefined, searchPath });
 const inFolder = (name: string): string => path.join(folder, name);
 
 async function problemsAfter(name: string, damage: (dataDir: string) => Promise<unknown>): Promise<string> {
@@ -139,14 +141,39 @@ it.each(engines)(
     await other.api('PUT', `/api/v2/automation/file/${id}`, { body });
     const { PHALANX_DATABASE_URL: databaseUrl } = await databaseSettings(other.dataDir, engine);
     const file = inFolder(`on-${engine}.tar`);
-    const { missing, database } = await backUp({ dataDir: other.dataDir, databaseUrl }, file);
+    const { missing, database } = await backUp({ dataDir: other.dataDir, databaseUrl, s3: undefined }, file);
     expect({ missing, database }).toEqual({ missing: [], database: engine.toLowerCase() });
     const dataDir = inFolder(`on-${engine}`);
     await restore(file, dataDir);
     const isThere = (await readdir(dataDir)).includes('phalanx.db');
     expect(isThere).toBe(engine === 'SQLite');
-    const report = await checkData({ dataDir, databaseUrl, searchPath });
+    const report = await checkData({ dataDir, databaseUrl, s3: undefined, searchPath });
     expect(report).toEqual({ problems: [], files: 3, projects: 1 });
     await other.dispose();
   },
 );
+
+it.skipIf(!isS3Here)('what is in S3 is in no archive, and a check looks for it there', async () => {
+  const s3 = await makeTestBucket();
+  const other = await TestServer.start({ engine: 'SQLite', settings: s3.settings });
+  const id = await other.createProject();
+  const body = { path: 'large.txt', content: randomBytes(400_000).toString('base64') };
+  await other.api('PUT', `/api/v2/automation/file/${id}`, { body });
+  const place = { ...placeOf(other.dataDir), s3 };
+  const { missing, files } = await backUp(place, inFolder('of-s3.tar'));
+  // The database and the key of the addresses.
+  expect({ missing, files }).toEqual({ missing: [], files: 2 });
+  await restore(inFolder('of-s3.tar'), inFolder('of-s3'));
+  const restored = { ...place, dataDir: inFolder('of-s3') };
+  expect(await checkData(restored)).toEqual({ problems: [], files: 3, projects: 1 });
+  const bucket = new Bucket(s3);
+  await bucket.deleteBelow('project-packs/');
+  bucket.close();
+  const { problems } = await checkData(restored);
+  expect(problems.join('\n')).toMatch(
+    /^missing: project-packs\/.+\nmissing: project-packs\/.+\.idx\nproject .*: a pack of it is missing$/,
+  );
+  const wrong = checkData({ ...restored, s3: { ...s3, bucket: 'no-such-bucket' } });
+  await expect(wrong).rejects.toThrow(/^The S3 storage can not be used: /);
+  await other.dispose();
+});

@@ -4,9 +4,11 @@ import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
 
 import { databaseFileOf, openToRead, problemsOfSqlite, requireDatabase } from '../db/read-tables.ts';
 import { problemsOfProjects } from '../projects/check-projects.ts';
+import { Bucket } from '../s3/bucket.ts';
+import { explainS3 } from '../s3/s3-problem.ts';
 import type { DataPlace } from './back-up.ts';
 import { type BackupStore, createBackupStore } from './store.ts';
-import { listStoredFiles, ownFiles } from './stored-files.ts';
+import { listObjects, listStoredFiles, ownFiles, type StoredFile } from './stored-files.ts';
 
 interface CheckedPlace extends DataPlace {
   /** Where git is looked for. */
@@ -29,7 +31,7 @@ export async function checkData(place: CheckedPlace): Promise<CheckReport> {
   }
 }
 
-async function check({ dataDir, databaseUrl, searchPath }: CheckedPlace): Promise<CheckReport> {
+async function check({ dataDir, databaseUrl, s3, searchPath }: CheckedPlace): Promise<CheckReport> {
   const isEmbedded = databaseUrl === undefined;
   if (isEmbedded) await requireDatabase(dataDir);
   const damages = isEmbedded ? problemsOfSqlite(databaseFileOf(dataDir)) : [];
@@ -37,33 +39,74 @@ async function check({ dataDir, databaseUrl, searchPath }: CheckedPlace): Promis
   if (damages.length > 0)
     return { problems: damages.map((line) => `database: ${line}`), files: 0, projects: 0 };
   const db = await openToRead({ dataDir, databaseUrl });
+  const bucket = s3 === undefined ? undefined : new Bucket(s3);
   try {
     const store = createBackupStore(db);
-    const first = await findMissing(dataDir, store, isEmbedded);
+    const places = { dataDir, bucket, store, isEmbedded };
+    const first = await findMissing(places);
     // What a server has deleted since its row was read is not missing.
-    const second = first.missing.size === 0 ? first : await findMissing(dataDir, store, isEmbedded);
+    const second = first.missing.size === 0 ? first : await findMissing(places);
     const missing = [...second.missing].filter((name) => first.missing.has(name));
     const projects = await store.listProjects();
-    const ofProjects = await problemsOfProjects({ db, dataDir, searchPath }, projects);
+    const ofProjects = await problemsOfProjects({ db, dataDir, bucket, searchPath }, projects);
     const problems = [...missing.map((name) => `missing: ${name}`), ...ofProjects];
     return { problems, files: second.files, projects: projects.length };
+  } catch (error) {
+    throw explainS3(error);
   } finally {
+    bucket?.close();
     await db.destroy();
   }
 }
 
-async function findMissing(
-  dataDir: string,
-  store: BackupStore,
-  isEmbedded: boolean,
-): Promise<{ files: number; missing: Set<string> }> {
-  const missing = new Set<string>();
-  let files = 0;
-  const look = async (name: string): Promise<void> => {
-    files += 1;
-    await access(path.join(dataDir, name)).catch(() => missing.add(name));
+interface Places {
+  dataDir: string;
+  bucket: Bucket | undefined;
+  store: BackupStore;
+  isEmbedded: boolean;
+}
+
+interface Found {
+  files: number;
+  missing: Set<string>;
+}
+
+type Look = (name: string) => Promise<boolean>;
+
+async function findMissing({ dataDir, bucket, store, isEmbedded }: Places): Promise<Found> {
+  const found = { files: 0, missing: new Set<string>() };
+  const inFolder: Look = (name) =>
+    access(path.join(dataDir, name)).then(
+      () => true,
+      () => false,
+    );
+  await lookFor(ownFiles, inFolder, found);
+  const elsewhere = { hasLogs: !isEmbedded, hasObjects: bucket !== undefined };
+  await lookFor(listStoredFiles(store, elsewhere), inFolder, found);
+  if (bucket !== undefined)
+    await lookFor(listObjects(store), async (name) => (await bucket.find(name)) !== undefined, found);
+  return found;
+}
+
+/** A storage that is far away answers many as fast as one. */
+const looksAtOnce = 32;
+
+async function lookFor(
+  files: AsyncIterable<StoredFile> | Iterable<StoredFile>,
+  isThere: Look,
+  found: Found,
+): Promise<void> {
+  const look = async ({ path: name }: StoredFile): Promise<void> => {
+    if (!(await isThere(name))) found.missing.add(name);
   };
-  for (const file of ownFiles) if (file.isNeeded) await look(file.path);
-  for await (const file of listStoredFiles(store, isEmbedded)) if (file.isNeeded) await look(file.path);
-  return { files, missing };
+  let some: StoredFile[] = [];
+  for await (const file of files) {
+    if (!file.isNeeded) continue;
+    found.files += 1;
+    some.push(file);
+    if (some.length < looksAtOnce) continue;
+    await Promise.all(some.map(look));
+    some = [];
+  }
+  await Promise.all(some.map(look));
 }

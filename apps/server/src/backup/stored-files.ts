@@ -15,8 +15,27 @@ export interface StoredFile {
 
 const needed = (path: string): StoredFile => ({ path, isNeeded: true, isFinal: true });
 
-/** The files that rows name. */
-export async function* listStoredFiles(store: BackupStore, keepsLogs: boolean): AsyncGenerator<StoredFile> {
+/** What is elsewhere than in the data folder. */
+interface Elsewhere {
+  /** Kept logs are in PostgreSQL. */
+  readonly hasLogs: boolean;
+  /** Captures and large packs are in S3. */
+  readonly hasObjects: boolean;
+}
+
+/** The files of the data folder that rows name. */
+export async function* listStoredFiles(
+  store: BackupStore,
+  { hasLogs, hasObjects }: Elsewhere,
+): AsyncGenerator<StoredFile> {
+  if (!hasObjects) yield* listObjects(store);
+  if (hasLogs) return;
+  for (const runId of await store.listKeptLogs())
+    yield { path: `run-logs/${keptLogPath(runId)}`, isNeeded: true, isFinal: false };
+}
+
+/** Captures and large packs: their names in the data folder, and in a bucket. */
+export async function* listObjects(store: BackupStore): AsyncGenerator<StoredFile> {
   for await (const screens of store.listScreens())
     for (const screen of screens)
       for (const kind of ['tree', 'screenshot'] as const)
@@ -28,9 +47,6 @@ export async function* listStoredFiles(store: BackupStore, keepsLogs: boolean): 
   // Rows of a copy of PostgreSQL that is some days older name them.
   for (const path of (await store.listRemovedPacks()).flatMap(packFiles))
     yield { path, isNeeded: false, isFinal: true };
-  if (!keepsLogs) return;
-  for (const runId of await store.listKeptLogs())
-    yield { path: `run-logs/${keptLogPath(runId)}`, isNeeded: true, isFinal: false };
 }
 
 const packFiles = (key: string): string[] => largePackPaths(key).map((name) => `project-packs/${name}`);

@@ -26,7 +26,7 @@ export interface StoredCapture {
   close(): Promise<void>;
 }
 
-/** Where captures are kept: a folder, or later S3. */
+/** Where captures are kept: a folder, or a bucket of S3. */
 export interface CaptureStore {
   /** Takes in a body to its end. Throws what the body throws, and what the disk says; then nothing is left of it. */
   receive(body: AsyncIterable<Uint8Array>): Promise<ReceivedCapture>;

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { link, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
+import type { Db } from '../db/database.ts';
+import { agreeOnUrlKey } from '../db/installation.ts';
 import { errorCodeOf } from '../error-code.ts';
 import { writeSynced } from '../write-synced.ts';
 
@@ -25,6 +27,12 @@ async function findKey(file: string): Promise<Buffer | undefined> {
     if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Of several servers: that of the first one, so that addresses of captures are good at each. */
+export async function openSharedSigningKey(db: Db, dataDir: string): Promise<Buffer> {
+  const own = await openSigningKey(dataDir);
+  return Buffer.from(await agreeOnUrlKey(db, own.toString('hex')), 'hex');
 }
 
 /** The key that signs capture URLs: made at the first start, kept in the data folder, readable by nobody else. */

@@ -24,7 +24,7 @@ export async function selectCurrent(
     .selectFrom('host_session')
     .select('epoch')
     .where('epoch', 'in', numbersIn(transaction, epochs));
-  const rows = await (isPostgres(transaction) ? query.orderBy('epoch').forShare() : query).execute();
+  const rows = await (isPostgres(transaction) ? query.orderBy('epoch').forKeyShare() : query).execute();
   return new Set(rows.map(({ epoch }) => epoch));
 }
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 
-import type { Transaction } from './tables.ts';
+import type { Db, Transaction } from './tables.ts';
 import { isPostgres } from './dialect.ts';
+import { transact } from './transact.ts';
 
 /**
  * Waits until no other transaction has the lock of this name, and has it until this one ends. What was read before may
@@ -10,4 +11,40 @@ import { isPostgres } from './dialect.ts';
 export async function serialize(transaction: Transaction, name: string): Promise<void> {
   if (isPostgres(transaction))
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction);
+}
+
+/** Does it when no other server does what has this name. What it stores, it stores by itself. */
+export const exclusively = <Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> =>
+  isPostgres(db)
+    ? transact(db, async (transaction) => {
+        await serialize(transaction, name);
+        return work();
+      })
+    : work();
+
+/** A connection that is idle in a transaction for longer is ended. */
+const aliveEveryMs = 10_000;
+
+/** Work on what all servers share, which one of them does at a time: where another one is at it, nothing is done. */
+export const byOneServer =
+  (db: Db, name: string, work: () => Promise<void>): (() => Promise<void>) =>
+  () =>
+    isPostgres(db)
+      ? transact(db, async (transaction) => {
+          const { rows } = await sql<{ mine: boolean }>`
+            SELECT pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) AS mine`.execute(transaction);
+          if (rows[0]?.mine === true) await keepingAlive(transaction, work);
+        })
+      : work();
+
+async function keepingAlive(transaction: Transaction, work: () => Promise<void>): Promise<void> {
+  const timer = setInterval(
+    () => void sql`SELECT 1`.execute(transaction).catch(() => undefined),
+    aliveEveryMs,
+  );
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
 }

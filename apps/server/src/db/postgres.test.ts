@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { SettingError } from '@phalanx/settings';
 import { sql } from 'kysely';
 import { Client } from 'pg';
@@ -8,7 +10,7 @@ import { openTestDatabase } from '../testing/open-test-database.ts';
 import { engines, postgresUrlOf } from '../testing/test-database.ts';
 import { openDatabase } from './database.ts';
 import { rowsAs, textsIn } from './rows.ts';
-import { SoleServer } from './sole-server.ts';
+import { ServerLock } from './server-lock.ts';
 import { transact } from './transact.ts';
 
 const isMissing = !engines.some((engine) => engine === 'PostgreSQL');
@@ -66,6 +68,25 @@ describe.skipIf(isMissing)('PostgreSQL', () => {
     await asOwner(url.href, 'DROP DATABASE latin');
   });
 
+  it('whose machine resets a connection is told of as a fault, not as a mistake of ours', async () => {
+    const sockets = new Set<Socket>();
+    const door = createServer((near) => {
+      const far = connect(Number(url.port), url.hostname);
+      for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
+      near.pipe(far).pipe(near);
+    }).listen(0, '127.0.0.1');
+    await once(door, 'listening');
+    const address = door.address();
+    const port = typeof address === 'object' ? `${address?.port}` : '';
+    const db = await openDatabase({ url: changed({ port }) });
+    const slow = sql`SELECT pg_sleep(30)`.execute(db).catch((error: unknown) => error);
+    await sql`SELECT 1`.execute(db);
+    for (const socket of sockets) socket.resetAndDestroy();
+    expect(findFault(await slow)).toMatchObject({ part: 'database', code: 'database_unavailable' });
+    await db.destroy();
+    door.close();
+  });
+
   it('may cut every connection, also in a transaction: what was under way fails, and the next goes well', async () => {
     const db = await openTestDatabase('PostgreSQL');
     const waiting = Array.from({ length: 8 }, () =>
@@ -95,14 +116,14 @@ describe.skipIf(isMissing)('PostgreSQL', () => {
   });
 
   it('works for one server, until that one has ended', async () => {
-    const first = await SoleServer.of(url.href);
-    await expect(SoleServer.of(url.href)).rejects.toThrow(/in use by another server/);
+    const first = await ServerLock.of(url.href);
+    await expect(ServerLock.of(url.href)).rejects.toThrow(/in use by another server/);
     await first.close();
-    await (await SoleServer.of(url.href)).close();
+    await (await ServerLock.of(url.href)).close();
   });
 
   it('is taken again by its server when the connection was cut, and tells it when another one has it', async () => {
-    const first = await SoleServer.of(url.href);
+    const first = await ServerLock.of(url.href);
     const cut = `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
     const thief = new Client({ connectionString: url.href });

@@ -8,9 +8,9 @@ import {
 } from 'kysely';
 import { Client, type ClientConfig, type PoolClient, Pool, TypeOverrides, types } from 'pg';
 
+import { errorCodeOf } from '../error-code.ts';
 import { PartFailed } from '../faults/fault.ts';
 import { BinaryOrder } from './binary-order.ts';
-import { migrate } from './migrate.ts';
 import { explainPostgres, requirePostgres } from './postgres-problem.ts';
 import { StorableTexts } from './storable-texts.ts';
 import type { Database, Db } from './tables.ts';
@@ -44,10 +44,13 @@ export const clientConfig = (url: string): ClientConfig => ({
   types: parsers,
 });
 
-/** Opens the database and brings its tables up to date. Throws a `SettingError` when it can't be used. */
-export async function openPostgres(url: string): Promise<Db> {
+/** Makes the tables what the release needs, or throws. */
+export type Prepare = (db: Kysely<Database>) => Promise<unknown>;
+
+/** Opens the database. Throws a `SettingError` when it can't be used. */
+export async function openPostgres(url: string, prepare: Prepare): Promise<Db> {
   try {
-    await prepare(url);
+    await prepareTables(url, prepare);
   } catch (error) {
     throw explainPostgres(error);
   }
@@ -73,13 +76,13 @@ function connect(url: string): Db {
 }
 
 /** Without the limits of time: a migration may take long. */
-async function prepare(url: string): Promise<void> {
+async function prepareTables(url: string, prepare: Prepare): Promise<void> {
   const pool = new Pool({ ...clientConfig(url), Client: HastyClient, max: 1 });
   keepErrors(pool);
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
   try {
     await requirePostgres(db);
-    await migrate(db.withPlugin(new BinaryOrder()));
+    await prepare(db.withPlugin(new BinaryOrder()));
   } finally {
     await db.destroy();
   }
@@ -113,16 +116,40 @@ class TellingPostgresDialect extends PostgresDialect {
 
 /** Says of the codes of the system, which disks and programs have too, that here they are the database's. */
 class TellingPostgresDriver extends PostgresDriver {
+  readonly #telling = new WeakSet<DatabaseConnection>();
+
   override async acquireConnection(
     ...args: Parameters<PostgresDriver['acquireConnection']>
   ): Promise<DatabaseConnection> {
     try {
-      return await super.acquireConnection(...args);
+      return this.#tell(await super.acquireConnection(...args));
     } catch (error) {
-      throw new PartFailed(
-        { part: 'database', code: 'database_unavailable', reason: 'no connection can be made' },
-        { cause: error },
-      );
+      throw unavailable('no connection can be made', error);
     }
   }
+
+  #tell(connection: DatabaseConnection): DatabaseConnection {
+    if (this.#telling.has(connection)) return connection;
+    this.#telling.add(connection);
+    const execute = connection.executeQuery.bind(connection);
+    connection.executeQuery = async <Result>(...query: Parameters<typeof execute>) => {
+      try {
+        return await execute<Result>(...query);
+      } catch (error) {
+        throw cutCodes.has(errorCodeOf(error)) ? unavailable('the connection was cut', error) : error;
+      }
+    };
+    return connection;
+  }
 }
+
+const cutCodes: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+]);
+
+const unavailable = (reason: string, cause: unknown): PartFailed =>
+  new PartFailed({ part: 'database', code: 'database_unavailable', reason }, { cause });

@@ -10,18 +10,16 @@ import type {
 } from '@phalanx/protocol';
 import type { Generated, Kysely, Selectable, Transaction as KyselyTransaction } from 'kysely';
 
-/** In both engines a whole number of 64 bits. */
-type EpochMs = number;
-/** 0 or 1. */
-type Flag = number;
-/** JSON text. */
-type Json = string;
+import type { EpochMs, Flag, Json } from './column-types.ts';
+import type { RecordScreenTable, RecordTable, RecordTallyTable } from './record-tables.ts';
+import type { ChangedThing } from './shared-change.ts';
 
 /** The tables as the migrations leave them. */
 export interface Database {
   user: UserTable;
   token: TokenTable;
   session: SessionTable;
+  sign_in_link: { hash: string; token_id: string; expires_at: EpochMs };
   device: DeviceTable;
   host: HostTable;
   node: NodeTable;
@@ -29,6 +27,12 @@ export interface Database {
   share: ShareTable;
   launch: LaunchTable;
   run: RunTable;
+  /** PostgreSQL's, as the next ones: of all servers together. */
+  installation: { id: string; url_key: string | null };
+  device_lease: DeviceLeaseTable;
+  shared_change: { id: Generated<number>; name: ChangedThing };
+  bundle: { hash: string; code: string; source_map: string | null; used_at: EpochMs };
+  launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };
   run_result: { run_id: string; json: Json };
   /** PostgreSQL's. */
   kept_chunk: { run_id: string; first: number; header: Json; size_bytes: number; packed: Buffer };
@@ -94,6 +98,14 @@ interface SessionTable {
   used_at: EpochMs;
 }
 
+interface DeviceLeaseTable {
+  device_id: string;
+  user_id: string;
+  since: EpochMs;
+  duration_ms: number;
+  expires_at: EpochMs;
+}
+
 interface DeviceTable {
   id: string;
   owner_id: string;
@@ -149,6 +161,8 @@ interface HostSessionTable {
   ended_at: EpochMs | null;
   /** Whether it covers what a launch says must not be seen. */
   knows_masks: Generated<Flag>;
+  /** PostgreSQL's: of the host's last log entry; empty when there was none. */
+  last_log_id: Generated<string>;
 }
 
 /** What is shared: a phone, or all phones of a host. Two owners may have hosts of one ID. */
@@ -205,6 +219,8 @@ interface RunTable {
   created_at: EpochMs;
   started_at: EpochMs | null;
   ended_at: EpochMs | null;
+  /** Of the connection that it is to be sent on, or whose host has it; null with one server. */
+  epoch: Generated<number | null>;
 }
 
 interface ProjectTable {
@@ -236,61 +252,6 @@ interface ProjectPackTable {
   pack: Buffer | null;
   pack_index: Buffer | null;
 }
-
-interface RecordTable {
-  /** UUIDv7 of its time, in lower case. */
-  id: string;
-  /** Who owns the automation. */
-  owner_id: string;
-  automation_id: string;
-  /** Null for direct code. */
-  project_id: string | null;
-  run_id: string;
-  /** Whose host made it and may send its captures. */
-  user_id: string;
-  device_id: string;
-  /** As the API shows it. */
-  device_info: Json;
-  automation_name: string;
-  /** Type, status and completeness. */
-  cell: number;
-  tag: string;
-  /** The records of an automation that are kept by one limit: the tag of debug records, empty for all others. */
-  retention_group: string;
-  saved: Flag;
-  /** 1 when it stays partial, whatever still arrives. */
-  has_gap: Flag;
-  missing_captures: number;
-  /** Of those that are stored. */
-  capture_bytes: number;
-  added_at: EpochMs;
-  /** Of the `RunError` that its host made the record of; null when there is none. */
-  error: Json | null;
-}
-
-type CaptureState = 'none' | 'expected' | 'stored';
-
-interface RecordScreenTable {
-  record_id: string;
-  position: number;
-  screen_id: string;
-  next_stage: string;
-  screen_state: string;
-  max_steps: number;
-  captured_at: EpochMs;
-  tree: CaptureState;
-  screenshot: CaptureState;
-  width: number;
-  height: number;
-  original_width: number;
-  original_height: number;
-}
-
-/** A node of the tree in which the records of a list are counted; a column for each cell. */
-type RecordTallyTable = { list: string; node: string; is_split: Flag; n: number } & Record<
-  `c${number}`,
-  number
->;
 
 interface AuditEntryTable {
   /** UUIDv7. */

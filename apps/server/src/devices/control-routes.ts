@@ -21,7 +21,7 @@ export function addControlRoutes(
 
   addRoute(app, deviceControlRoutes.input, async ({ principal, params, body, deed }) => {
     const { device } = await getTouchable(access, params.id, principal);
-    leases.use(device, principal.userId);
+    await leases.use(device, principal.userId);
     note(deed, device);
     deed.isFrequent = true;
     await doInput({ hosts, device }, body);
@@ -32,7 +32,7 @@ export function addControlRoutes(
     const { device } = await getTouchable(access, params.id, principal);
     // Who keeps a phone asks every few seconds.
     deed.isFrequent = leases.find(device) !== null;
-    const lease = leases.take(device, principal.userId, body.duration_ms ?? usualLeaseMs);
+    const lease = await leases.take(device, principal.userId, body.duration_ms ?? usualLeaseMs);
     note(deed, device);
     return { success: true, lease };
   });
@@ -40,7 +40,7 @@ export function addControlRoutes(
   addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, deed }) => {
     const { device, role } = await getTouchable(access, params.id, principal);
     if (role !== 'owner') leases.requireFree(device, principal.userId);
-    const wasLeased = leases.end(device);
+    const wasLeased = await leases.end(device);
     if (wasLeased) note(deed, device);
     return {
       success: true,

@@ -4,7 +4,7 @@ import { ApiError } from '../http/api-error.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases.ts';
-import type { ShareStore, ShareTarget } from './share-store.ts';
+import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
 
 /** A phone, and what the caller may do with it. */
 export interface SeenDevice {
@@ -89,18 +89,27 @@ export const hostTarget = (ownerId: string, hostId: string): ShareTarget => ({
 /** Who may do what with whose phones; in memory, because every launch and every reader of events asks. */
 export class DeviceShares {
   readonly #store: ShareStore;
-  readonly #shared = new Map<string, Shared>();
+  #shared = new Map<string, Shared>();
   /** How many shares each user has of others. */
-  readonly #counts = new Map<string, number>();
+  #counts = new Map<string, number>();
   readonly #names = new Map<string, string>();
+  /** What has been shared since the start, though it may not be any more. */
+  readonly #everShared = new Set<string>();
+  #changes = 0;
 
   constructor(store: ShareStore) {
     this.#store = store;
   }
 
+  /** Call it at the start, and when another server may have changed something. */
   async load(): Promise<void> {
     for (const { id, name } of await this.#store.listUsers()) this.#names.set(id, name);
-    for (const share of await this.#store.listAll()) this.#set(share, share.user_id, share.role);
+    for (let before = -1; before !== this.#changes;) {
+      before = this.#changes;
+      const shares = await this.#store.listAll();
+      // Else what was read before a change would undo it.
+      if (before === this.#changes) this.#replace(shares);
+    }
   }
 
   /** A user's name; users that came after the start are known once they connect a host or are given a share. */
@@ -110,6 +119,11 @@ export class DeviceShares {
 
   noteName(userId: string, name: string): void {
     this.#names.set(userId, name);
+  }
+
+  /** False: nobody has shared anything since the start. */
+  get areAny(): boolean {
+    return this.#everShared.size > 0;
   }
 
   /** False: the user has no part in anybody else's phones. */
@@ -133,6 +147,11 @@ export class DeviceShares {
     if (device.ownerId === userId) return 'owner';
     const roles = this.#targetsOf(device).map((target) => this.find(target, userId));
     return roles.find((role) => role === 'launch') ?? roles.find((role) => role !== undefined);
+  }
+
+  /** Whether others than the owner may have had a part in it since the start. */
+  wasShared(device: FleetDevice): boolean {
+    return this.#targetsOf(device).some((target) => this.#everShared.has(keyOf(target)));
   }
 
   /** The owner and everybody who shares the phone. */
@@ -176,17 +195,30 @@ export class DeviceShares {
     }
   }
 
+  #replace(shares: readonly StoredShare[]): void {
+    this.#shared = new Map();
+    this.#counts = new Map();
+    for (const share of shares) this.#add(share, share.user_id, share.role);
+  }
+
   #targetsOf(device: FleetDevice): ShareTarget[] {
     return [deviceTarget(device), hostTarget(device.ownerId, device.stored.host_id)];
   }
 
   #set(target: ShareTarget, userId: string, role: ShareRole): void {
+    this.#changes += 1;
+    this.#add(target, userId, role);
+  }
+
+  #add(target: ShareTarget, userId: string, role: ShareRole): void {
+    this.#everShared.add(keyOf(target));
     const { members } = this.#shared.get(keyOf(target)) ?? { members: new Map<string, ShareRole>() };
     if (!members.has(userId)) this.#counts.set(userId, (this.#counts.get(userId) ?? 0) + 1);
     this.#shared.set(keyOf(target), { target, members: members.set(userId, role) });
   }
 
   #remove(target: ShareTarget, userId: string): void {
+    this.#changes += 1;
     const members = this.#shared.get(keyOf(target))?.members;
     if (members?.delete(userId) !== true) return;
     this.#counts.set(userId, (this.#counts.get(userId) ?? 1) - 1);

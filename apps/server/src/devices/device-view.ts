@@ -1,6 +1,6 @@
 import type { Device } from '@phalanx/protocol';
 
-import type { ActiveRun, ActiveRuns } from '../runs/active-runs.ts';
+import type { ActiveRun } from '../runs/active-runs.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
 
@@ -25,16 +25,14 @@ function stateView(
   return { state: 'busy', reason: works.flat().join('. '), since };
 }
 
-/** A device as the API shows it to a user who has a part in it. */
+/** A device as the API shows it to a user who has a part in it. `runs`: those on it that have not ended. */
 export function deviceView(
   access: DeviceAccess,
-  activeRuns: ActiveRuns,
+  runs: readonly ActiveRun[],
   { device, role, viewerId }: SeenDevice & { viewerId: string },
 ): Device {
   const { shares } = access;
-  const running = activeRuns
-    .onDevice(device.id)
-    .map((run) => runningView(run, viewerId, shares.nameOf(run.userId)));
+  const running = runs.map((run) => runningView(run, viewerId, shares.nameOf(run.userId)));
   const lease = access.leases.find(device);
   const { stored, epoch } = device;
   return {

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';
+import type { LeaseStore } from './lease-store.ts';
 
 interface Lease {
   readonly userId: string;
@@ -21,15 +22,20 @@ interface Roles {
 interface LeasesOptions {
   clock: Clock;
   shares: Roles;
+  /** Where several servers have to agree. */
+  store?: LeaseStore | undefined;
 }
+
+/** What a holder's next touch adds less than is not stored for itself. */
+const leastExtensionMs = 1000;
 
 /**
  * Who has which phone in hand. In memory: a lease is short, and its holder asks again. It is worth nothing once it has
- * expired, or its holder may no longer touch the phone.
+ * expired, or its holder may no longer touch the phone. Several servers agree by its row.
  */
 export class Leases {
   readonly #options: LeasesOptions;
-  readonly #ofDevice = new Map<string, Lease>();
+  #ofDevice = new Map<string, Lease>();
   #tell: (device: FleetDevice) => void = () => undefined;
 
   constructor(options: LeasesOptions) {
@@ -39,6 +45,19 @@ export class Leases {
   /** Sets who is told when a phone is taken in hand or given back. */
   onChange(tell: (device: FleetDevice) => void): void {
     this.#tell = tell;
+  }
+
+  /** With several servers: call it at the start, and when another one may have changed something. */
+  async load(): Promise<void> {
+    const rows = (await this.#options.store?.list()) ?? [];
+    this.#ofDevice = new Map(
+      rows.map(
+        ({ device_id: id, user_id: userId, since, duration_ms: durationMs, expires_at: expiresAt }) => [
+          id,
+          { userId, since, durationMs, expiresAt },
+        ],
+      ),
+    );
   }
 
   find(device: FleetDevice): DeviceLease | null {
@@ -63,27 +82,31 @@ export class Leases {
   }
 
   /** Throws `device_leased`. */
-  take(device: FleetDevice, userId: string, durationMs: number): DeviceLease {
+  async take(device: FleetDevice, userId: string, durationMs: number): Promise<DeviceLease> {
     this.requireFree(device, userId);
     const before = this.find(device);
     const now = this.#options.clock.now();
     const lease = { userId, since: before?.since ?? now, durationMs, expiresAt: now + durationMs };
-    this.#ofDevice.set(device.id, lease);
+    await this.#keep(device, lease);
     if (before === null) this.#tell(device);
     return this.#view(lease);
   }
 
   /** Its holder has used it, so that it begins anew; others are refused. Throws `device_leased`. */
-  use(device: FleetDevice, userId: string): void {
+  async use(device: FleetDevice, userId: string): Promise<void> {
     this.requireFree(device, userId);
     const lease = this.#ofDevice.get(device.id);
-    if (this.find(device) !== null && lease !== undefined)
-      lease.expiresAt = this.#options.clock.now() + lease.durationMs;
+    if (this.find(device) === null || lease === undefined) return;
+    const expiresAt = this.#options.clock.now() + lease.durationMs;
+    if (this.#options.store === undefined) lease.expiresAt = expiresAt;
+    else if (expiresAt - lease.expiresAt >= leastExtensionMs)
+      await this.#keep(device, { ...lease, expiresAt });
   }
 
   /** False: there was none. */
-  end(device: FleetDevice): boolean {
+  async end(device: FleetDevice): Promise<boolean> {
     const wasLeased = this.find(device) !== null;
+    await this.#options.store?.delete(device.id);
     this.#ofDevice.delete(device.id);
     if (wasLeased) this.#tell(device);
     return wasLeased;
@@ -91,6 +114,7 @@ export class Leases {
 
   /** Tells of the leases that have ended without a word. */
   async sweep(fleet: Pick<Fleet, 'findAll'>): Promise<void> {
+    await this.#options.store?.deleteExpired(this.#options.clock.now());
     const ids = [...this.#ofDevice.keys()];
     const devices = ids.length === 0 ? undefined : await fleet.findAll(ids);
     for (const id of ids) {
@@ -99,6 +123,21 @@ export class Leases {
       this.#ofDevice.delete(id);
       if (device !== undefined) this.#tell(device);
     }
+  }
+
+  /** Throws `device_leased` when another server was faster. */
+  async #keep(device: FleetDevice, lease: Lease): Promise<void> {
+    const { store, clock } = this.#options;
+    if (store !== undefined) {
+      const { userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
+      const row = { device_id: device.id, user_id, since, duration_ms, expires_at };
+      const insteadOf = this.find(device) === null ? this.#ofDevice.get(device.id)?.userId : undefined;
+      if (!(await store.take(row, clock.now(), insteadOf))) {
+        await this.load();
+        this.requireFree(device, lease.userId);
+      }
+    }
+    this.#ofDevice.set(device.id, lease);
   }
 
   #view({ userId, since, expiresAt }: Lease): DeviceLease {

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { pageLimit, toPage } from '../http/page.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
-import type { ActiveRuns } from '../runs/active-runs.ts';
+import type { RunsOnDevices } from '../runs/runs-on-devices.ts';
 import { askHost, readHealth } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView } from './device-view.ts';
@@ -14,19 +14,19 @@ import { selectDevices } from './select-devices.ts';
 interface DeviceRoutesOptions {
   access: DeviceAccess;
   hosts: LinkedHosts;
-  activeRuns: ActiveRuns;
+  runsOn: RunsOnDevices;
 }
 
 /** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot, history` */
-export function addDeviceRoutes(
-  app: FastifyInstance,
-  { access, hosts, activeRuns }: DeviceRoutesOptions,
-): void {
-  const view = (seen: SeenDevice, viewerId: string) => deviceView(access, activeRuns, { ...seen, viewerId });
+export function addDeviceRoutes(app: FastifyInstance, { access, hosts, runsOn }: DeviceRoutesOptions): void {
+  const viewAll = async (seen: readonly SeenDevice[], viewerId: string) => {
+    const running = await runsOn(seen.map(({ device }) => device.id));
+    return seen.map((one) => deviceView(access, running.get(one.device.id) ?? [], { ...one, viewerId }));
+  };
 
   addRoute(app, deviceRoutes.list, async ({ principal, query }) => {
     const seen = await access.list(principal.userId);
-    const devices = seen.map((one) => view(one, principal.userId));
+    const devices = await viewAll(seen, principal.userId);
     const { items, next_cursor } = toPage(
       selectDevices(devices, query),
       pageLimit(query),
@@ -35,10 +35,11 @@ export function addDeviceRoutes(
     return { success: true, devices: items, next_cursor };
   });
 
-  addRoute(app, deviceRoutes.get, async ({ principal, params }) => ({
-    success: true,
-    device: view(await access.get(params.id, principal.userId), principal.userId),
-  }));
+  addRoute(app, deviceRoutes.get, async ({ principal: { userId }, params }) => {
+    const seen = await access.get(params.id, userId);
+    const running = (await runsOn([seen.device.id])).get(seen.device.id) ?? [];
+    return { success: true, device: deviceView(access, running, { ...seen, viewerId: userId }) };
+  });
 
   addRoute(app, deviceRoutes.delete, async ({ principal, params, deed }) => {
     const device = await access.getOwn(params.id, principal.userId);

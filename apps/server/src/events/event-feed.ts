@@ -1,46 +1,13 @@
-import type { OutOfStepsRecord, ServiceEvent } from '@phalanx/protocol';
+import type { OutOfStepsRecord } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { deviceView } from '../devices/device-view.ts';
 import { entrySeparator, type LogBatch } from '../logs/log-batch.ts';
-import type { ActiveRuns } from '../runs/active-runs.ts';
+import type { RunsOnDevices } from '../runs/runs-on-devices.ts';
 import { originOf, type RunAccess, type RunOrigin } from '../runs/run-access.ts';
 import { runView, type StoredRun } from '../runs/stored-run.ts';
-
-type Listener<Event> = (event: Event) => void;
-
-/** Hands events to whoever listens in this process. A listener must not throw. */
-export class EventBus<Event> {
-  readonly #listeners = new Set<Listener<Event>>();
-
-  get hasListeners(): boolean {
-    return this.#listeners.size > 0;
-  }
-
-  publish(event: Event): void {
-    for (const listener of this.#listeners) listener(event);
-  }
-
-  /** Returns the function that ends the subscription. */
-  subscribe(listener: Listener<Event>): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-}
-
-/** An event on its way to those who follow: ready to be written, with what they filter by. */
-export interface FeedEvent {
-  readonly type: ServiceEvent['type'];
-  readonly userId: string;
-  readonly deviceId: string;
-  /** `null` for a device: it is of interest whatever runs on it. */
-  readonly automationId: string | null;
-  /** JSON of the event without its type. */
-  readonly data: string;
-  /** Of the last log entry; empty for other events. */
-  readonly lastId: string;
-}
+import type { EventBus, FeedEvent } from './event-bus.ts';
 
 /** A record that is new or has changed, and who may see it. */
 interface RecordNews {
@@ -50,9 +17,9 @@ interface RecordNews {
 }
 
 interface Sources {
-  bus: EventBus<FeedEvent>;
+  bus: EventBus;
   devices: DeviceAccess;
-  activeRuns: ActiveRuns;
+  runsOn: RunsOnDevices;
   runAccess: RunAccess;
   log: Logger;
 }
@@ -71,7 +38,7 @@ export class EventFeed {
 
   /** False when an event would reach nobody, so that making it can be saved. */
   get isFollowed(): boolean {
-    return this.#sources.bus.hasListeners;
+    return this.#sources.bus.isFollowed;
   }
 
   /** A run that begins or ends also changes whether its device is busy. */
@@ -106,12 +73,13 @@ export class EventFeed {
 
   /** Everybody who has a part in a device is told, each with their own role. */
   async #tellOfDevices(deviceIds: readonly string[]): Promise<void> {
-    const { bus, devices, activeRuns } = this.#sources;
+    const { bus, devices, runsOn } = this.#sources;
+    const running = await runsOn(deviceIds);
     for (const device of (await devices.fleet.findAll([...new Set(deviceIds)])).values()) {
       for (const userId of devices.shares.usersOf(device)) {
         const role = devices.shares.roleOf(userId, device);
         if (role === undefined) continue;
-        const view = deviceView(devices, activeRuns, { device, role, viewerId: userId });
+        const view = deviceView(devices, running.get(device.id) ?? [], { device, role, viewerId: userId });
         const data = JSON.stringify({ device: view });
         bus.publish({ type: 'device', userId, deviceId: device.id, automationId: null, data, lastId: '' });
       }

@@ -3,11 +3,10 @@ import type { FastifyInstance } from 'fastify';
 
 import type { OpenStreams } from '../http/open-streams.ts';
 import { addRawRoute } from '../http/route.ts';
-import type { EventBus, FeedEvent } from './event-feed.ts';
+import type { EventBus, FeedEvent } from './event-bus.ts';
 import { EventStream } from './event-stream.ts';
 
 interface EventFilter {
-  userId: string;
   deviceId: string | undefined;
   automationId: string | undefined;
   projectIds: ReadonlySet<string> | null;
@@ -15,12 +14,11 @@ interface EventFilter {
 }
 
 /** `GET /events` */
-export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>, streams: OpenStreams): void {
+export function addEventRoutes(app: FastifyInstance, bus: EventBus, streams: OpenStreams): void {
   addRawRoute(app, eventRoutes.stream, async ({ principal, query, raw }, reply) => {
     if (raw.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('');
     streams.requirePlace(principal.tokenId);
     const filter: EventFilter = {
-      userId: principal.userId,
       deviceId: query.device_id,
       automationId: query.automation_id,
       projectIds: principal.projectIds,
@@ -29,21 +27,27 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus<FeedEvent>, s
     reply.hijack();
     // It is told now and then that nothing has happened.
     raw.raw.socket.setTimeout(0);
-    const stream = new EventStream(reply.raw, raw.id, principal.expiresAt ?? Infinity);
-    const forget = streams.add(principal.tokenId, stream);
-    const unsubscribe = bus.subscribe((event) => {
+    const stream = new EventStream(reply.raw, principal.expiresAt ?? Infinity);
+    const unsubscribe = await bus.subscribe(principal.userId, (event) => {
       if (isWanted(event, filter)) stream.send(event);
     });
-    reply.raw.on('close', () => {
-      unsubscribe();
-      forget();
-    });
+    stream.begin(raw.id);
+    const ends = [
+      unsubscribe,
+      streams.add(principal.tokenId, stream),
+      // The reader comes again, and reads on from the last entry that it has.
+      bus.onGap(() => stream.end()),
+    ];
+    const endAll = (): void => {
+      for (const end of ends) end();
+    };
+    reply.raw.on('close', endAll);
+    if (reply.raw.destroyed) endAll();
     return reply;
   });
 }
 
 function isWanted(event: FeedEvent, filter: EventFilter): boolean {
-  if (event.userId !== filter.userId) return false;
   if (filter.types?.includes(event.type) === false) return false;
   if (filter.deviceId !== undefined && event.deviceId !== filter.deviceId) return false;
   if (event.automationId === null) return true;

@@ -17,6 +17,7 @@ const advice: Readonly<Record<Fault['code'], string>> = {
   database_unavailable:
     'Look at phalanx.db in the data folder, or at PostgreSQL where PHALANX_DATABASE_URL is set; if it is damaged, restore a backup.',
   git_unavailable: 'Look at git in the PATH, and at the limits on processes and files.',
+  bucket_unavailable: 'Look at the storage, and at the settings that begin with PHALANX_S3.',
 };
 
 /** The names of the parts, and the code of a fault that nobody has foreseen. */
@@ -24,6 +25,7 @@ const parts: Readonly<Record<FaultPart, { name: string; code: Fault['code'] }>> 
   disk: { name: 'The data folder', code: 'storage_unavailable' },
   database: { name: 'The database', code: 'database_unavailable' },
   git: { name: 'Git', code: 'git_unavailable' },
+  s3: { name: 'The S3 storage', code: 'bucket_unavailable' },
 };
 
 const longestRecheckMs = 30_000;
@@ -155,9 +157,13 @@ export class FaultMonitor {
   }
 }
 
-/** As the end of "The service is …"; undefined when there is nothing to tell. */
+/** All servers have one S3 storage: without it each does the rest of its work, and no other could do more. */
+const isOwn = ({ part }: Fault): boolean => part !== 's3';
+
+/** As the end of "The service is …"; undefined when nothing keeps this server from taking requests. */
 export function describeFaults(faults: readonly Fault[]): string | undefined {
-  if (faults.length === 0) return undefined;
-  const told = faults.map(({ part, reason }) => `${parts[part].name.toLowerCase()} does not work, ${reason}`);
+  const own = faults.filter(isOwn);
+  if (own.length === 0) return undefined;
+  const told = own.map(({ part, reason }) => `${parts[part].name.toLowerCase()} does not work, ${reason}`);
   return `not able to work as it should: ${told.join('; ')}`;
 }

@@ -1,13 +1,18 @@
 import { errorCodeOf } from '../error-code.ts';
 
 /** What the service stands on and can lose while it runs. */
-export const faultParts = ['disk', 'database', 'git'] as const;
+export const faultParts = ['disk', 'database', 'git', 's3'] as const;
 export type FaultPart = (typeof faultParts)[number];
 
 export interface Fault {
   readonly part: FaultPart;
   /** What callers are told: a row of the error table. */
-  readonly code: 'storage_full' | 'storage_unavailable' | 'database_unavailable' | 'git_unavailable';
+  readonly code:
+    | 'storage_full'
+    | 'storage_unavailable'
+    | 'database_unavailable'
+    | 'git_unavailable'
+    | 'bucket_unavailable';
   /** Follows a colon; shown to callers, so it names no path. */
   readonly reason: string;
 }
@@ -80,6 +85,10 @@ export class PartFailed extends Error {
 export function gitFailed(error: unknown): PartFailed {
   return new PartFailed(git(spawnProblems[errorCodeOf(error)] ?? 'it ends with errors'), { cause: error });
 }
+
+/** The S3 storage does not answer, or refuses. `reason` is for callers, so it names no address. */
+export const s3Failed = (reason: string, cause: unknown): PartFailed =>
+  new PartFailed({ part: 's3', code: 'bucket_unavailable', reason }, { cause });
 
 /** The fault of the surroundings that `error` or one of its causes tells of; undefined: it is a mistake of ours. */
 export function findFault(error: unknown): Fault | undefined {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { closeCodes, hostConnectPath, maxFrameBytes } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { WebSocketServer } from 'ws';
@@ -34,6 +35,11 @@ interface GatewayOptions {
   heartbeatMs: number;
   deeds: DeedLog;
 }
+
+/** A hundred a second. */
+const mostMovedAtOnce = 10;
+const betweenMovesMs = 100;
+const connectedAgain = 'the host has connected again';
 
 const keyOf = ({ userId, hostId }: { userId: string; hostId: string }): string => `${userId} ${hostId}`;
 
@@ -71,6 +77,11 @@ export class HostGateway {
     this.#sessions = sessions;
   }
 
+  /** Whether no host may come any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   get size(): number {
     return this.#connections.size;
   }
@@ -98,8 +109,40 @@ export class HostGateway {
     }
   }
 
+  /** Those that hosts have connected with. */
+  tokenIds(): string[] {
+    return [...this.#connections].map(({ tokenId }) => tokenId);
+  }
+
+  /** The epochs of the connections of hosts. */
+  epochs(): number[] {
+    return [...this.#connections].map(({ epoch }) => epoch).filter((epoch) => epoch > 0);
+  }
+
+  /** The host has connected to another server. */
+  dropOlder(opened: { userId: string; hostId: string; epoch: number }): void {
+    const link = this.#ofHosts.get(keyOf(opened));
+    if (link !== undefined && link.epoch < opened.epoch) link.drop(closeCodes.replaced, connectedAgain);
+  }
+
+  /** The same of those of which no message has come. */
+  dropEpochs(epochs: ReadonlySet<number>): void {
+    for (const connection of this.#connections)
+      if (epochs.has(connection.epoch)) connection.drop(closeCodes.replaced, connectedAgain);
+  }
+
   dropAll(closeCode: number, reason: string): void {
     for (const connection of this.#connections) connection.drop(closeCode, reason);
+  }
+
+  /** Sends the hosts to other servers, slowly enough for these; resolves when all are gone. None comes any more. */
+  async moveAway(): Promise<void> {
+    this.#isClosed = true;
+    while (this.#connections.size > 0) {
+      for (const connection of [...this.#connections].slice(0, mostMovedAtOnce))
+        connection.drop(closeCodes.serviceRestart, 'this server is stopping: connect again');
+      await pause(betweenMovesMs);
+    }
   }
 
   close(): void {
@@ -158,7 +201,7 @@ export class HostGateway {
     const other = this.#ofHosts.get(keyOf(link));
     const [earlier, newest] = other !== undefined && other.epoch > link.epoch ? [link, other] : [other, link];
     this.#ofHosts.set(keyOf(link), newest);
-    earlier?.drop(closeCodes.replaced, 'the host has connected again');
+    earlier?.drop(closeCodes.replaced, connectedAgain);
   }
 
   #forget(connection: HostConnection): void {

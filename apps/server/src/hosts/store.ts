@@ -59,6 +59,16 @@ export function createHostStore(db: Db, commits: GroupCommit) {
         .where('ended_at', '<=', since)
         .execute(),
 
+    /** Those of the connections that are not the newest ones of their hosts any more. */
+    async listReplaced(epochs: readonly number[]): Promise<Set<number>> {
+      const rows = await db
+        .selectFrom('host_session')
+        .select('epoch')
+        .where('epoch', 'in', numbersIn(db, epochs))
+        .execute();
+      return new Set(epochs).difference(new Set(rows.map(({ epoch }) => epoch)));
+    },
+
     count: (ownerId: string): Promise<number> => countHosts(db, ownerId),
   };
 }
@@ -76,12 +86,20 @@ async function begin(transaction: Transaction, candidate: HostCandidate, terms: 
     })
     .returning('epoch');
   if (!isPostgres(transaction)) return (await opening.orReplace().executeTakeFirstOrThrow()).epoch;
-  await transaction
+  const earlier = await transaction
     .deleteFrom('host_session')
     .where('owner_id', '=', host.owner_id)
     .where('host_id', '=', host.host_id)
-    .execute();
-  return (await opening.executeTakeFirstOrThrow()).epoch;
+    .returning('last_log_id')
+    .executeTakeFirst();
+  const { epoch } = await opening.executeTakeFirstOrThrow();
+  if (earlier !== undefined && earlier.last_log_id !== '')
+    await transaction
+      .updateTable('host_session')
+      .set({ last_log_id: earlier.last_log_id })
+      .where('epoch', '=', epoch)
+      .execute();
+  return epoch;
 }
 
 const idOf = ({ hostId }: HostCandidate): string => hostId.toLowerCase();

@@ -34,6 +34,11 @@ export class OpenStreams {
     };
   }
 
+  /** Those that streams are open with. */
+  tokenIds(): string[] {
+    return [...this.#ofToken.keys()];
+  }
+
   endOfToken(tokenId: string): void {
     for (const stream of this.#ofToken.get(tokenId) ?? []) stream.end(closeCodes.unauthorized);
   }

@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices } from '../devices/online-devices.ts';
+import { isUniqueViolation } from '../db/unique-violation.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Deed } from '../http/deed.ts';
 import type { Bundles } from './bundles.ts';
@@ -83,7 +84,7 @@ export class DirectLaunches {
     await getOnlineDevices(this.#devices, userId, [request.device_id]);
     const bundle = await this.#bundles.ofDirectCode(userId, request.code);
     const id = uuidv7();
-    const outcome = await dispatch(this.#dispatcher, userId, async () => ({
+    const plan = async (): Promise<Dispatch> => ({
       id,
       launcher,
       deed: launcher.deed,
@@ -96,8 +97,14 @@ export class DirectLaunches {
       jobVariables: request.jobVariables ?? {},
       masks: [],
       devices: await getOnlineDevices(this.#devices, userId, [request.device_id]),
-    }));
-    return this.#remember(id, outcome);
+    });
+    try {
+      return await this.#remember(id, await dispatch(this.#dispatcher, userId, plan));
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error;
+      // Another server was faster.
+      return this.#answer(launcher, request, fingerprint);
+    }
   }
 
   /** A launch that is stored is never sent again; without an answer it has started, or the server stopped in the middle of it. */
@@ -107,9 +114,12 @@ export class DirectLaunches {
   }
 
   async #remember(id: string, outcome: LaunchOutcome): Promise<LaunchAnswer> {
+    const { launches } = this.#dispatcher;
     const answer = await answerOf(outcome, this.#dispatcher);
-    // That all have started is what the stored runs say too, whatever becomes of them.
-    if ('refusal' in answer) await this.#dispatcher.launches.saveAnswer(id, JSON.stringify(answer));
-    return answer;
+    if ('refusal' in answer) return readAnswer(await launches.saveAnswer(id, JSON.stringify(answer)));
+    // That all have started is what the stored runs say too, unless somebody was told otherwise before they had.
+    const isCalledOff = outcome.some((run) => run.stop_requested === 1);
+    const earlier = isCalledOff ? await launches.findAnswer(id) : null;
+    return earlier === null ? answer : readAnswer(earlier);
   }
 }

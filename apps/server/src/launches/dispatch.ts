@@ -11,13 +11,16 @@ import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
-import { activeRunOf, type ActiveRuns, type RunStops } from '../runs/active-runs.ts';
+import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
+import type { RunStops } from '../runs/run-stops.ts';
 import { keptParameters, type StoredRun } from '../runs/stored-run.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { Bundle } from './bundles.ts';
 import type { NamesOf } from './device-names.ts';
+import type { RunDelivery } from './run-delivery.ts';
 import type { RunPlaces } from './run-places.ts';
-import type { BegunRun, LaunchStore, NewLaunch } from './store.ts';
+import type { Given } from './payload-store.ts';
+import type { BegunRun, LaunchElsewhere, LaunchStore, NewLaunch } from './store.ts';
 
 export interface Dispatch {
   launcher: Pick<Principal, 'userId' | 'tokenName'>;
@@ -45,6 +48,8 @@ export interface Dispatcher {
   onCreated: (rows: readonly StoredRun[]) => void;
   activeRuns: ActiveRuns;
   hosts: LinkedHosts;
+  /** Where there are several servers. */
+  delivery: RunDelivery | undefined;
   places: RunPlaces;
   turns: Turns;
   stops: RunStops;
@@ -96,8 +101,8 @@ async function beginOnNewest(dispatcher: Dispatcher, plan: () => Promise<Dispatc
 }
 
 async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRun[]> {
-  const { launches, audit, activeRuns, hosts, places, clock, onCreated } = dispatcher;
-  const release = places.claim(launch.launcher.userId, launch.devices);
+  const { launches, audit, activeRuns, hosts, delivery, places, clock, onCreated } = dispatcher;
+  const claimed = places.claim(launch.launcher.userId, launch.devices);
   const createdAt = clock.now();
   const ids = new IncreasingIds();
   const planned = launch.devices.map((on) => ({
@@ -107,23 +112,45 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
   const rows = planned.map(({ row }) => row);
   describeDeed(launch);
   const note = audit.writeOf(launch.deed);
+  const isSending = delivery?.keepOff(launch.id);
   try {
     const epochs = [...new Set(planned.map(({ epoch }) => epoch))];
-    await launches.insert(newLaunch(launch, createdAt), rows, { note, epochs });
+    const elsewhere = delivery && { check: claimed.check, ...elsewhereOf(hosts, launch, planned) };
+    await launches.insert(newLaunch(launch, createdAt), rows, { note, epochs, several: elsewhere });
     // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
-    for (const { row, epoch } of planned) activeRuns.add(activeRunOf(row, epoch));
+    for (const { row, epoch } of planned) {
+      if (delivery === undefined || hosts.has(epoch)) activeRuns.add(activeRunOf(row, epoch));
+    }
+    sendToHosts(hosts, launch, planned);
   } finally {
-    release();
+    claimed.release();
+    isSending?.();
   }
-  sendToHosts(hosts, launch, planned);
   onCreated(rows);
   return rows;
 }
 
-/** What became of a launch that an earlier process of the service has sent: waits as `dispatch` does. */
+/** Where the runs are to be sent, and for servers that have hosts of them, what. */
+function elsewhereOf(
+  hosts: LinkedHosts,
+  launch: Dispatch,
+  planned: readonly PlannedRun[],
+): Omit<LaunchElsewhere, 'check'> {
+  const epochs = new Map(planned.map(({ row, epoch }) => [row.id, epoch]));
+  const isElsewhere = planned.some(({ epoch }) => !hosts.has(epoch));
+  const payload = { launch: launch.id, bundle: launch.bundle, given: givenOf(launch) };
+  return {
+    epochOf: ({ id }) => epochs.get(id) ?? null,
+    payload: isElsewhere ? payload : undefined,
+  };
+}
+
+/** What became of a launch that an earlier process of the service, or another server, has sent: waits as `dispatch` does. */
 export async function awaitOutcome(dispatcher: Dispatcher, launch: string): Promise<LaunchOutcome> {
-  const { launches, activeRuns } = dispatcher;
-  const isOpen = ({ id }: BegunRun): boolean => activeRuns.find(id)?.row.status === 'starting';
+  const { launches, activeRuns, delivery } = dispatcher;
+  // With one server, what is in memory is as new as what is stored.
+  const isOpen = ({ id, status }: BegunRun): boolean =>
+    (delivery === undefined ? activeRuns.find(id)?.row.status : status) === 'starting';
   const open = (await launches.listRuns(launch)).filter(isOpen);
   const begun = await awaitStart(dispatcher, open);
   const isSilent = ({ id }: BegunRun): boolean => !begun.has(id) && open.some((run) => run.id === id);
@@ -138,9 +165,8 @@ async function awaitStart(
 ): Promise<Map<string, StoredRun>> {
   const runIds = runs.map(({ id }) => id);
   const begun = await activeRuns.waitFor(runIds, ({ status }) => status !== 'starting', ackTimeoutMs);
-  const silent = runIds.filter((id) => !begun.has(id)).map((id) => activeRuns.find(id));
-  // Must not begin later, behind the back of a caller who was told that it had not.
-  await stops.request(silent.filter((run) => run !== undefined));
+  const late = await stops.callOff(runIds.filter((id) => !begun.has(id)));
+  for (const row of late) begun.set(row.id, row);
   return begun;
 }
 
@@ -167,17 +193,22 @@ function describeDeed({ deed, id, launchId, project, devices }: Dispatch): void 
 function sendToHosts(hosts: LinkedHosts, launch: Dispatch, planned: readonly PlannedRun[]): void {
   const { hash, code, sourceMap } = launch.bundle;
   for (const [epoch, runs] of Map.groupBy(planned, (run) => run.epoch)) {
+    if (!hosts.has(epoch)) hosts.look(epoch);
     hosts.send(epoch, {
       type: 'launch',
-      automation_id: launch.automationId,
+      ...givenOf(launch),
       bundle: { hash, content: { code, source_map: sourceMap } },
-      automation_parameters: launch.automationParameters,
-      job_variables: launch.jobVariables,
-      masks: [...launch.masks],
       runs: runs.map(({ row, device }) => ({ run_id: row.id, device_id: device.id, serial: device.serial })),
     });
   }
 }
+
+const givenOf = (launch: Dispatch): Given => ({
+  automation_id: launch.automationId,
+  automation_parameters: launch.automationParameters,
+  job_variables: launch.jobVariables,
+  masks: [...launch.masks],
+});
 
 const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   id: launch.id,

@@ -9,22 +9,25 @@ import type { Deed } from '../http/deed.ts';
 import type { Principal } from '../http/principal.ts';
 import { editors } from '../projects/project-access.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
-import type { ActiveRun, ActiveRuns, RunStops } from '../runs/active-runs.ts';
+import type { ActiveRun } from '../runs/active-runs.ts';
+import type { RunStops } from '../runs/run-stops.ts';
+import type { RunsOnDevices } from '../runs/runs-on-devices.ts';
 
 export interface Stopper {
   devices: DeviceAccess;
-  activeRuns: ActiveRuns;
+  runsOn: RunsOnDevices;
   stops: RunStops;
 }
 
 /** Of all that runs on a device: everything for its owner, for others what they have launched or might launch. */
 export async function whatMayBeStopped(
-  { devices, activeRuns }: Stopper,
+  { devices, runsOn }: Stopper,
   people: ProjectPeople,
   { deviceId, userId }: { deviceId: string; userId: string },
 ): Promise<(run: ActiveRun) => boolean> {
   if ((await devices.find(deviceId, userId))?.role === 'owner') return () => true;
-  const projectIds = new Set(activeRuns.onDevice(deviceId).map((run) => run.automationId));
+  const runs = (await runsOn([deviceId])).get(deviceId) ?? [];
+  const projectIds = new Set(runs.map((run) => run.automationId));
   for (const id of projectIds) if (!isEditor((await people.of(id)).get(userId))) projectIds.delete(id);
   return (run) => run.userId === userId || (run.launchId === null && projectIds.has(run.automationId));
 }
@@ -36,23 +39,25 @@ const isEditor = (role: ProjectRole | undefined): boolean => role !== undefined 
  * anything is stopped, or `stop_not_confirmed`.
  */
 export async function stopOnDevices(
-  { devices: access, activeRuns, stops }: Stopper,
+  { devices: access, runsOn, stops }: Stopper,
   { principal: { userId }, deed }: { principal: Principal; deed: Deed },
   deviceIds: readonly string[],
   isMeant: (run: ActiveRun) => boolean,
 ): Promise<{ count: number; devices: DeviceOutcome[] }> {
-  const meantOn = (deviceId: string): ActiveRun[] => activeRuns.onDevice(deviceId).filter(isMeant);
-  const online = await getStoppableDevices(access, userId, deviceIds, (id) => meantOn(id).length > 0);
-  const meant = online.flatMap(({ device }) => meantOn(device.id));
+  const before = await runsOn(deviceIds);
+  const hasRuns = (id: string): boolean => before.get(id)?.some(isMeant) === true;
+  const online = await getStoppableDevices(access, userId, deviceIds, hasRuns);
+  const running = await runsOn(online.map(({ device }) => device.id));
+  const meant = online.flatMap(({ device }) => running.get(device.id)?.filter(isMeant) ?? []);
   describeDeed(deed, meant, online);
   const unconfirmed = await stops.stop(meant);
-  const runsOn = Map.groupBy(meant, ({ deviceId }) => deviceId);
+  const stoppedOn = Map.groupBy(meant, ({ deviceId }) => deviceId);
   const lateOn = Map.groupBy(unconfirmed, ({ deviceId }) => deviceId);
   const seconds = stops.timeoutMs / 1000;
   const devices = online.map(({ device }) => {
     const late = lateOn.get(device.id);
     if (late !== undefined) return notConfirmed(device, late, seconds);
-    return rowOf(device, runsOn.get(device.id) ?? []);
+    return rowOf(device, stoppedOn.get(device.id) ?? []);
   });
   if (unconfirmed.length === 0) return { count: meant.length, devices };
   const runs = boundedList(

@@ -6,14 +6,37 @@ import type { GroupCommit, Write } from '../db/group-commit.ts';
 import { rowsAs, textsIn } from '../db/rows.ts';
 import type { Row } from '../db/tables.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
+import { type LaunchPayload, storePayload } from './payload-store.ts';
 
 export type StoredLaunch = Row<'launch'>;
 export type NewLaunch = Omit<StoredLaunch, 'answer'>;
 /** What became of a run. */
-export type BegunRun = Pick<StoredRun, 'id' | 'device_id' | 'started_at' | 'error_code' | 'error_message'>;
+export type BegunRun = Pick<
+  StoredRun,
+  'id' | 'device_id' | 'status' | 'stop_requested' | 'started_at' | 'error_code' | 'error_message'
+>;
+
+/** What is stored with a launch. */
+export interface LaunchTerms {
+  /** Notes who has launched what. */
+  note: Write<void>;
+  /** Of the connections that the runs are to be sent on. */
+  epochs: readonly number[];
+  several?: LaunchElsewhere | undefined;
+}
+
+/** What is stored beside, where there are several servers. */
+export interface LaunchElsewhere {
+  /** Throws when there are too many runs. */
+  check: Write<void>;
+  epochOf: (run: StoredRun) => number | null;
+  /** For servers that have hosts of the runs. */
+  payload: LaunchPayload | undefined;
+}
 
 /** What the runs of a launch do not have in common. */
 const ownColumns = { id: 'text', device_id: 'text', device_owner_id: 'text', host_id: 'text' } as const;
+const placedColumns = { ...ownColumns, epoch: 'bigint' } as const;
 
 export type LaunchStore = ReturnType<typeof createLaunchStore>;
 
@@ -32,7 +55,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
     listRuns: (launch: string): Promise<BegunRun[]> =>
       db
         .selectFrom('run')
-        .select(['id', 'device_id', 'started_at', 'error_code', 'error_message'])
+        .select(['id', 'device_id', 'status', 'stop_requested', 'started_at', 'error_code', 'error_message'])
         .where('launch', '=', launch)
         .execute(),
 
@@ -57,30 +80,52 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
     async insert(
       launch: NewLaunch,
       runs: readonly StoredRun[],
-      { note, epochs }: { note: Write<void>; epochs: readonly number[] },
+      { note, epochs, several }: LaunchTerms,
     ): Promise<void> {
       const { id, user_id: userId, launch_id: launchId, created_at: createdAt } = launch;
       const [first] = runs;
       await commits.write(async (transaction) => {
         await requireCurrent(transaction, epochs);
+        await several?.check(transaction);
         await transaction
           .insertInto('launch')
           .values({ ...launch, answer: null })
           .execute();
         // One statement for all of them: a value for each field of each run would make it too long.
         await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, launch, user_id, automation_id, launch_id, status,
-            "commit", dirty, created_at)
+            "commit", dirty, created_at, epoch)
           SELECT own.id, own.device_id, own.device_owner_id, own.host_id, ${id}, ${userId}, ${first?.automation_id}, ${launchId},
-            'starting', ${first?.commit}, ${first?.dirty}, ${createdAt}
-          FROM ${rowsAs(transaction, 'own', ownColumns, runs)}`.execute(transaction);
+            'starting', ${first?.commit}, ${first?.dirty}, ${createdAt}, ${several === undefined ? sql`NULL` : sql`own.epoch`}
+          FROM ${
+            several === undefined
+              ? rowsAs(transaction, 'own', ownColumns, runs)
+              : rowsAs(
+                  transaction,
+                  'own',
+                  placedColumns,
+                  runs.map((run) => ({ ...run, epoch: several.epochOf(run) })),
+                )
+          }`.execute(transaction);
+        if (several?.payload !== undefined) await storePayload(transaction, several.payload, createdAt);
         await note(transaction);
       });
     },
 
-    async saveAnswer(id: string, answer: string): Promise<void> {
-      await commits.write((transaction) =>
-        transaction.updateTable('launch').set({ answer }).where('id', '=', id).execute(),
-      );
+    /** The first one stays. Returns which one that is. */
+    saveAnswer: (id: string, answer: string): Promise<string> =>
+      commits.write(async (transaction) => {
+        const saved = await transaction
+          .updateTable('launch')
+          .set((eb) => ({ answer: eb.fn.coalesce('answer', eb.val(answer)) }))
+          .where('id', '=', id)
+          .returning('answer')
+          .executeTakeFirst();
+        return saved?.answer ?? answer;
+      }),
+
+    async findAnswer(id: string): Promise<string | null> {
+      const row = await db.selectFrom('launch').select('answer').where('id', '=', id).executeTakeFirst();
+      return row?.answer ?? null;
     },
 
     /** Up to `limit` launches of before `time` whose runs have all ended. */

@@ -59,7 +59,7 @@ export class LogIngest {
       return;
     }
     await this.#options.store.findProgress(stream.runId);
-    const store = (): void => this.#add(link, { stream, firstSeq, entries });
+    const store = (): void => this.#add(link, { stream, firstSeq, entries, epoch: link.epoch });
     this.#pace.pass(link, { sizeBytes, store });
   }
 
@@ -123,9 +123,9 @@ export class LogIngest {
   async #store(pending: readonly Pending[]): Promise<void> {
     const begunAt = performance.now();
     try {
-      const stored = await this.#options.store.append(pending.map(({ incoming }) => incoming));
-      acknowledge(pending);
-      for (const batch of stored) this.#options.onStored(batch);
+      const { batches, replaced } = await this.#options.store.append(pending.map(({ incoming }) => incoming));
+      acknowledge(replaced.size === 0 ? pending : dropReplaced(pending, replaced));
+      for (const batch of batches) this.#options.onStored(batch);
       this.#account(pending, performance.now() - begunAt);
     } catch (error) {
       await this.#refuse(pending, error);
@@ -154,6 +154,13 @@ export class LogIngest {
       link.drop(closeCodes.tryAgainLater, 'log entries could not be stored');
     }
   }
+}
+
+/** Those of the other connections. */
+function dropReplaced(pending: readonly Pending[], replaced: ReadonlySet<number>): Pending[] {
+  for (const { link } of pending)
+    if (replaced.has(link.epoch)) link.drop(closeCodes.replaced, 'the host has connected again');
+  return pending.filter(({ link }) => !replaced.has(link.epoch));
 }
 
 /** One acknowledgement a run and connection: it holds for all entries before it. */

@@ -7,6 +7,16 @@ export interface IncomingEntries {
   stream: LogStream;
   firstSeq: number;
   entries: readonly WireLogEntry[];
+  /** Of the connection that they came over. */
+  epoch: number;
+}
+
+/** What became of entries that were to be stored. */
+export interface Appended {
+  /** Those that were new. */
+  readonly batches: readonly LogBatch[];
+  /** Nothing is stored of these connections: their hosts have connected again. */
+  readonly replaced: ReadonlySet<number>;
 }
 
 /** What one automation logged on one device. */
@@ -40,11 +50,11 @@ export interface LogStore extends RecentLogs {
   /** Finds what is stored of a run that has not logged lately. To be awaited before its entries are appended. */
   findProgress(runId: string): Promise<void>;
   /**
-   * Stores what is new; entries that a host sends once more are known by their number. Returns the batches that were
-   * stored. When it resolves, everything up to the last number given is safe. Rejects when that is not so. Only one at a
-   * time: entries are stored in the order of their IDs.
+   * Stores what is new; entries that a host sends once more are known by their number. When it resolves, everything up
+   * to the last number given is safe, but for what came over connections that are replaced. Rejects when that is not so.
+   * Only one at a time: entries are stored in the order of their IDs.
    */
-  append(incoming: readonly IncomingEntries[]): Promise<LogBatch[]>;
+  append(incoming: readonly IncomingEntries[]): Promise<Appended>;
   /** Those that take no more entries and are not kept, oldest first. */
   listUnkept(): Promise<readonly ClosedLogs[]>;
   /** Whether nothing of them is in the window any more. */

@@ -9,6 +9,8 @@ interface Options {
   store: NodeStore;
   clock: Clock;
   faults: FaultMonitor;
+  /** Told the time of the database, and when it was asked and answered here; epoch ms. */
+  onTime?: ((now: number, askedAt: number, answeredAt: number) => void) | undefined;
 }
 
 const renewEveryMs = 1000;
@@ -43,6 +45,11 @@ export class ServerNode {
     return (await this.#options.store.findUpSince()) ?? this.#options.clock.now();
   }
 
+  /** IDs of the other servers of the database that are alive. */
+  listOthers(): Promise<string[]> {
+    return this.#options.store.listOthers(this.id);
+  }
+
   /** After the hosts' connections have ended. */
   async close(): Promise<void> {
     const { store, clock, faults } = this.#options;
@@ -55,8 +62,11 @@ export class ServerNode {
   }
 
   async #renew(): Promise<void> {
-    const { store, clock } = this.#options;
-    if (!(await store.renew(this.id))) {
+    const { store, clock, onTime } = this.#options;
+    const askedAt = Date.now();
+    const now = await store.renew(this.id);
+    if (now !== undefined) onTime?.(now, askedAt, Date.now());
+    else {
       for (const tell of this.#onGone) tell();
       await store.begin(this.id, clock.now());
     }

@@ -1,5 +1,5 @@
 import type { Db, Transaction } from '../db/database.ts';
-import { hasLeases, isLeaseOver, leaseEnd } from '../db/lease.ts';
+import { hasLease, hasLeases, isLeaseOver, lastRenewal, leaseEnd } from '../db/lease.ts';
 import { transact } from '../db/transact.ts';
 
 export type NodeStore = ReturnType<typeof createNodeStore>;
@@ -31,14 +31,15 @@ export function createNodeStore(db: Db) {
         await endSessions(transaction, now);
       }),
 
-    /** False: others have found it gone. */
-    async renew(id: string): Promise<boolean> {
-      const { numUpdatedRows } = await db
+    /** Returns the time of the database, epoch ms; undefined: others have found it gone. */
+    async renew(id: string): Promise<number | undefined> {
+      const row = await db
         .updateTable('node')
         .set({ lease_until: leaseEnd(db) })
         .where('id', '=', id)
+        .returning(lastRenewal(db).as('now'))
         .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      return row?.now ?? undefined;
     },
 
     /** Others whose lease is over are gone. */
@@ -53,6 +54,17 @@ export function createNodeStore(db: Db) {
         await transaction.deleteFrom('node').where('id', '=', id).execute();
         await endSessions(transaction, now);
       }),
+
+    /** The others that are alive. */
+    async listOthers(id: string): Promise<string[]> {
+      const rows = await db
+        .selectFrom('node')
+        .select('id')
+        .where('id', '<>', id)
+        .where(hasLease(db))
+        .execute();
+      return rows.map((row) => row.id);
+    },
 
     /** Since when there has always been a server, epoch ms. */
     async findUpSince(): Promise<number | null> {

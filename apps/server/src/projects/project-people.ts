@@ -30,6 +30,12 @@ export class ProjectPeople {
     return roles;
   }
 
+  /** Call it when another server may have changed the members of some project. */
+  forgetAll(): void {
+    this.#changes += 1;
+    this.#known.clear();
+  }
+
   /** Call it after the members of a project have changed, or it is gone. */
   forget(projectId: string): void {
     this.#changes += 1;

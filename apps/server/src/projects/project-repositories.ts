@@ -102,8 +102,11 @@ export class ProjectRepositories {
   /** Call it before anything else. */
   async open(isKnown: (id: string) => boolean): Promise<void> {
     await this.#cache.open(isKnown);
+  }
+
+  /** Looks for large packs that a killed server has left: they are removed a while later. */
+  async noteStrays(): Promise<void> {
     for await (const keys of this.#large.list()) await this.#store.noteStrays(keys, this.#clock.now());
-    await this.sweep();
   }
 
   /** Removes large packs that no project has had for a week. */

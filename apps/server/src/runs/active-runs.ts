@@ -1,9 +1,5 @@
-import { isEnded } from '@phalanx/protocol';
-
 import type { HostLink } from '../hosts/host-link.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { LogStream } from '../logs/log-batch.ts';
-import type { RunStore } from './store.ts';
 import type { StoredRun } from './stored-run.ts';
 
 /** A run that has not ended. */
@@ -19,7 +15,10 @@ export interface ActiveRun extends LogStream {
   epoch: number | null;
 }
 
-/** The runs that have not ended, in memory: they are few, whatever is stored. */
+/**
+ * The runs that have not ended, in memory: they are few, whatever is stored. Where there are several servers, those of
+ * the hosts that are connected to this one.
+ */
 export class ActiveRuns {
   readonly #byId = new Map<string, ActiveRun>();
   readonly #byDevice = new Map<string, Set<ActiveRun>>();
@@ -91,6 +90,20 @@ export class ActiveRuns {
     if (onDevice?.size === 0) this.#byDevice.delete(run.deviceId);
   }
 
+  /** The connection is gone: another server may have its host next. */
+  removeOfEpoch(epoch: number): void {
+    for (const run of this.all()) if (run.epoch === epoch) this.remove(run.runId);
+  }
+
+  /** The runs that somebody waits for, wherever their hosts are. */
+  awaited(): string[] {
+    return [...this.#listeners.keys()];
+  }
+
+  isAwaited(runId: string): boolean {
+    return this.#listeners.has(runId);
+  }
+
   /** Tells those who wait for a run what is stored of it now. */
   notify(row: StoredRun): void {
     for (const listener of this.#listeners.get(row.id) ?? []) listener(row);
@@ -151,47 +164,4 @@ export function activeRunOf(row: StoredRun, epoch: number | null): ActiveRun {
     stopRequested: row.stop_requested === 1,
     epoch,
   };
-}
-
-interface Options {
-  store: RunStore;
-  activeRuns: ActiveRuns;
-  hosts: Pick<LinkedHosts, 'send'>;
-  /** How long hosts have to confirm the end. */
-  timeoutMs: number;
-}
-
-/** Asks hosts to end runs. A host that is away, or is cut off in between, is told again when it is back. */
-export class RunStops {
-  readonly #options: Options;
-
-  constructor(options: Options) {
-    this.#options = options;
-  }
-
-  async request(runs: readonly ActiveRun[]): Promise<void> {
-    if (runs.length === 0) return;
-    // Before anything waits: a host that comes back meanwhile must hear of it.
-    for (const run of runs) run.stopRequested = true;
-    for (const [epoch, onLink] of Map.groupBy(runs, (run) => run.epoch)) {
-      if (epoch === null) continue;
-      this.#options.hosts.send(epoch, { type: 'stop', run_ids: onLink.map((run) => run.runId) });
-    }
-    await this.#options.store.requestStop(runs.map((run) => run.runId));
-  }
-
-  get timeoutMs(): number {
-    return this.#options.timeoutMs;
-  }
-
-  /** Resolves when the runs have ended, or after the time limit, with those of which that is not known. */
-  async stop(runs: readonly ActiveRun[]): Promise<ActiveRun[]> {
-    if (runs.length === 0) return [];
-    const { activeRuns, timeoutMs } = this.#options;
-    const runIds = runs.map((run) => run.runId);
-    const ends = activeRuns.waitFor(runIds, ({ status }) => isEnded(status), timeoutMs);
-    await this.request(runs);
-    const ended = await ends;
-    return runs.filter(({ runId }) => !ended.has(runId));
-  }
 }

@@ -38,7 +38,7 @@ const maxRemembered = 10_000;
  */
 export class RunAccess {
   readonly #options: Options;
-  /** The phones on which others than their owners have launched. On all others nobody has to be asked. */
+  /** The phones on which others than their owners have launched, as far as this server knows it. */
   readonly #foreign = new Set<string>();
   readonly #ownDirect = new LRUCache<string, true>({ max: maxRemembered });
 
@@ -91,9 +91,9 @@ export class RunAccess {
   /** The phones on which there may be runs of others that the user may read of. */
   async listOtherDevices(userId: string): Promise<string[]> {
     const { devices } = this.#options;
-    if (!devices.shares.hasAny(userId) && this.#foreign.size === 0) return [];
+    if (!devices.shares.hasAny(userId) && this.#foreign.size === 0 && !devices.shares.areAny) return [];
     return (await devices.list(userId))
-      .filter(({ device, role }) => role !== 'owner' || this.#foreign.has(device.id))
+      .filter(({ device, role }) => role !== 'owner' || this.#mayBeForeign(device))
       .map(({ device }) => device.id);
   }
 
@@ -103,9 +103,14 @@ export class RunAccess {
     device: FleetDevice,
     automationIds: readonly string[],
   ): Promise<readonly string[]> {
-    if (device.ownerId === userId && !this.#foreign.has(device.id)) return automationIds;
+    if (device.ownerId === userId && !this.#mayBeForeign(device)) return automationIds;
     const readable = await Promise.all(automationIds.map((id) => this.#isReadable(userId, id)));
     return automationIds.filter((_, index) => readable[index]);
+  }
+
+  /** Whether others than its owner may have launched on it, at whatever server. On all other phones nobody has to be asked. */
+  #mayBeForeign(device: FleetDevice): boolean {
+    return this.#foreign.has(device.id) || this.#options.devices.shares.wasShared(device);
   }
 
   async #isReadable(userId: string, automationId: string): Promise<boolean> {

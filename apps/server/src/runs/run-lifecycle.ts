@@ -6,6 +6,7 @@ import { EpochOver } from '../db/epochs.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { AwayHost } from '../hosts/host-sessions.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
+import type { PlacedRuns } from './placed-runs.ts';
 import type { RunChange, RunChangeStore } from './run-change-store.ts';
 import type { RunStore } from './store.ts';
 import type { StoredRun } from './stored-run.ts';
@@ -14,6 +15,8 @@ interface Options {
   store: RunStore;
   changes: RunChangeStore;
   activeRuns: ActiveRuns;
+  /** Where there are several servers. */
+  placed: PlacedRuns | undefined;
   clock: Clock;
   /** Hosts that have been away for so long. */
   listAway: (forMs: number) => Promise<AwayHost[]>;
@@ -21,6 +24,12 @@ interface Options {
   lostAfterMs: number;
   /** Told of runs that have changed, after it is stored. */
   onChange: (rows: readonly StoredRun[]) => void;
+}
+
+/** With the last connection of its host, which is away; null: the host is there, and has not heard of the run. */
+interface Overdue {
+  run: ActiveRun;
+  epoch: number | null;
 }
 
 /** Runs that are looked up at once. */
@@ -37,15 +46,17 @@ export class RunLifecycle {
     this.#options = options;
   }
 
-  /** Takes up the runs that had not ended when the server stopped. */
+  /** Takes up the runs that had not ended when the server stopped; one of several takes up those of each host that comes. */
   async load(): Promise<void> {
-    for (const row of await this.#options.store.listActive())
-      this.#options.activeRuns.add(activeRunOf(row, null));
+    const { placed, store, activeRuns } = this.#options;
+    if (placed !== undefined) return;
+    for (const row of await store.listActive()) activeRuns.add(activeRunOf(row, null));
   }
 
   /** A host says all that it holds; what it should hold and does not has ended. */
   async reconcile(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     const reported = new Set(reports.map((report) => report.run_id));
+    await this.#takeUp(link);
     await this.report(link, reports);
     // A later connection of the same host knows better what it holds.
     if (!link.isOpen) return;
@@ -56,7 +67,28 @@ export class RunLifecycle {
       gone.map((run) => (run.row.status === 'starting' ? notStarted(run) : lost(run, forgottenMessage))),
       link.epoch,
     );
+    await this.#options.placed?.adopt([...reported], link.epoch);
     this.#repeatStops(link);
+  }
+
+  /** What the host has of other servers, or should have; what is to be sent on this connection is not sent yet. */
+  async #takeUp(link: HostLink): Promise<void> {
+    const { placed, activeRuns } = this.#options;
+    for (const row of (await placed?.listOfHost(link)) ?? []) {
+      const isToBeSent = row.status === 'starting' && row.epoch === link.epoch;
+      if (!isToBeSent && activeRuns.find(row.id) === undefined) activeRuns.add(activeRunOf(row, row.epoch));
+    }
+  }
+
+  /** The connection is over. The host may connect to another server next. */
+  disconnect(link: HostLink): void {
+    const { placed, activeRuns } = this.#options;
+    if (placed !== undefined) activeRuns.removeOfEpoch(link.epoch);
+  }
+
+  /** Runs that were stopped before they were sent have ended. */
+  async endUnsent(runs: readonly ActiveRun[], epoch: number): Promise<void> {
+    await this.#end(runs.map(unsent), epoch);
   }
 
   /** Stores what a host says of its runs, and tells it which of them it may forget. */
@@ -99,15 +131,27 @@ export class RunLifecycle {
 
   /** Ends the runs whose host has been away for too long, and those that a host never acknowledged. */
   async sweep(): Promise<void> {
-    const { clock, lostAfterMs, activeRuns, listAway } = this.#options;
-    if (activeRuns.size === 0) return;
+    for (const [epoch, overdue] of Map.groupBy(await this.#listOverdue(), (one) => one.epoch))
+      await this.#endLost(
+        overdue.map(({ run }) => run),
+        epoch,
+      );
+  }
+
+  async #listOverdue(): Promise<Overdue[]> {
+    const { clock, lostAfterMs, activeRuns, listAway, placed } = this.#options;
+    if (placed === undefined && activeRuns.size === 0) return [];
     const limit = clock.now() - lostAfterMs;
-    const away = new Map((await listAway(lostAfterMs)).map((host) => [hostKey(host), host.epoch]));
-    const epochOf = (run: ActiveRun): number | undefined =>
-      away.get(hostKey({ userId: run.deviceOwnerId, hostId: run.hostId }));
+    const hosts = await listAway(lostAfterMs);
+    const away = new Map(hosts.map((host) => [hostKey(host), host.epoch]));
+    const runs =
+      (await placed?.listOverdue(limit))?.map((row) => activeRunOf(row, row.epoch)) ?? activeRuns.all();
+    const epochOf = (run: ActiveRun): number | null =>
+      away.get(hostKey({ userId: run.deviceOwnerId, hostId: run.hostId })) ?? null;
     const isUnheard = ({ row }: ActiveRun): boolean => row.status === 'starting' && row.created_at <= limit;
-    const overdue = activeRuns.all().filter((run) => epochOf(run) !== undefined || isUnheard(run));
-    for (const [epoch, runs] of Map.groupBy(overdue, epochOf)) await this.#endLost(runs, epoch ?? null);
+    return runs
+      .map((run) => ({ run, epoch: epochOf(run) }))
+      .filter(({ run, epoch }) => epoch !== null || isUnheard(run));
   }
 
   /** Unless their host has come back meanwhile. */
@@ -130,6 +174,8 @@ export class RunLifecycle {
       return active.row.status === report.status || report.status === 'starting' ? 'known' : 'store';
     }
     const isTheirs = row?.device_owner_id === link.userId && row.host_id === link.hostId;
+    // Another server has launched it, and has had the host until a moment ago.
+    if (row?.ended_at === null && isTheirs) return this.#revive(row, link, report);
     if (row?.status === 'lost' && isTheirs && this.#mayGoOn(row, report))
       return this.#revive(row, link, report);
     return isEnded(report.status) ? 'known' : 'stop';
@@ -142,7 +188,7 @@ export class RunLifecycle {
     return !onDevice.some((run) => run.automationId === row.automation_id && run.launchId === null);
   }
 
-  /** The host of a lost run has come back, and it knows better. */
+  /** The host has come back, and it knows better. */
   #revive(row: StoredRun, link: HostLink, report: RunReport): 'store' {
     if (!isEnded(report.status)) this.#options.activeRuns.add(activeRunOf(row, link.epoch));
     return 'store';
@@ -209,6 +255,14 @@ const notStarted = (run: ActiveRun): Omit<RunChange, 'endedAt'> => ({
   runId: run.runId,
   status: 'failed',
   error: { code: 'not_started', message: notStartedMessage },
+  ...silence,
+  startedAt: null,
+});
+
+const unsent = (run: ActiveRun): Omit<RunChange, 'endedAt'> => ({
+  runId: run.runId,
+  status: 'stopped',
+  error: null,
   ...silence,
   startedAt: null,
 });

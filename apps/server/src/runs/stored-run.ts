@@ -3,7 +3,7 @@ import type { Run, RunDetail, RunOutcome, RunStatus } from '@phalanx/protocol';
 import type { Row } from '../db/tables.ts';
 
 /** A run as it is stored. */
-export type StoredRun = Row<'run'>;
+export type StoredRun = Omit<Row<'run'>, 'epoch'>;
 
 export const runColumns = [
   ...([

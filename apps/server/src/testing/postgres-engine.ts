@@ -10,11 +10,12 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
+
+import { freePort } from './free-port.ts';
 
 export interface PostgresEngine {
   /** Of the user who may everything, without a database: a slash and its name are missing. */
@@ -74,14 +75,6 @@ function layCluster(bin: string, folder: string): void {
   mkdirSync(cache, { recursive: true });
   // Another run of the tests may have made it meanwhile.
   if (!existsSync(kept)) copy(folder, kept);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 async function untilReady(url: string): Promise<void> {

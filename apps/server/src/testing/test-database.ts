@@ -13,8 +13,11 @@ const engineUrl = process.env['TEST_POSTGRES'];
 export const engines = engineUrl === undefined ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'] as const);
 export type Engine = (typeof engines)[number];
 
-/** Whether this run has the server's tests on PostgreSQL, by `TEST_DATABASE=postgres`. */
-export const isOnPostgres = process.env['TEST_DATABASE'] === 'postgres';
+/** By `TEST_DATABASE=servers`: each request of the server's tests goes to another one of three servers. */
+export const isOnServers = process.env['TEST_DATABASE'] === 'servers';
+
+/** Whether this run has the server's tests on PostgreSQL, by `TEST_DATABASE=postgres` or `servers`. */
+export const isOnPostgres = process.env['TEST_DATABASE'] === 'postgres' || isOnServers;
 
 /** Of this run. */
 export const defaultEngine: Engine = isOnPostgres ? 'PostgreSQL' : 'SQLite';

@@ -10,7 +10,8 @@ import { startServer, type ServerApp, type ServerOverrides } from '../app.ts';
 import { parseServerConfig } from '../config.ts';
 import { createApiCaller, type ApiCaller, type ApiReply, type ApiRequest } from './api-caller.ts';
 import { TestClock } from './test-clock.ts';
-import { databaseSettings, defaultEngine, dropDatabase, type Engine } from './test-database.ts';
+import { sharedSettings } from './shared-settings.ts';
+import { databaseSettings, defaultEngine, dropDatabase, type Engine, isOnServers } from './test-database.ts';
 import { TestHost, type TestHostOptions } from './test-host.ts';
 import { stringAt } from './string-at.ts';
 
@@ -28,13 +29,18 @@ interface TestServerOptions extends Omit<ServerOverrides, 'clock'> {
   engine?: Engine;
 }
 
-/** The service in this process, on a port of its own and in a fresh folder. */
+/**
+ * The service in this process, on a port of its own and in a fresh folder. With `TEST_DATABASE=servers` it is three
+ * servers, and whoever asks for its address is given that of the next one.
+ */
 export class TestServer {
   readonly dataDir: string;
   readonly engine: Engine;
   readonly clock = new TestClock();
   readonly #options: TestServerOptions;
-  #app: ServerApp | undefined;
+  readonly #apps: ServerApp[] = [];
+  #turn = 0;
+  #shared: Record<string, string> | undefined;
 
   private constructor(dataDir: string, options: TestServerOptions) {
     this.dataDir = dataDir;
@@ -50,14 +56,12 @@ export class TestServer {
   }
 
   get url(): string {
-    if (this.#app === undefined) throw new Error('the test server is closed');
-    return this.#app.url;
+    return this.#next().url;
   }
 
   /** An address that signs a browser in. */
   async createSignInLink(): Promise<string> {
-    if (this.#app === undefined) throw new Error('the test server is closed');
-    return this.#app.createSignInLink();
+    return this.#next().createSignInLink();
   }
 
   /** As the administrator. */
@@ -66,24 +70,15 @@ export class TestServer {
   }
 
   async open(): Promise<void> {
-    const { settings, dataDir: _given, engine: _engine, ...overrides } = this.#options;
-    const config = parseServerConfig({
-      PHALANX_LISTEN: '127.0.0.1:0',
-      PHALANX_DATA_DIR: this.dataDir,
-      PHALANX_ADMIN_TOKEN: adminToken,
-      PHALANX_LOG_LEVEL: 'silent',
-      // Tests have one phone, and seldom end what runs there.
-      PHALANX_MAX_RUNS_PER_DEVICE: '1000',
-      ...(await databaseSettings(this.dataDir, this.engine)),
-      ...settings,
-    });
-    this.#app = await startServer(config, { clock: this.clock, ...overrides });
+    const folders = this.#folders();
+    this.#shared ??= await (folders.length > 1
+      ? sharedSettings(this.dataDir)
+      : databaseSettings(this.dataDir, this.engine));
+    for (const folder of folders) this.#apps.push(await this.#start(folder, this.#shared));
   }
 
   async close(): Promise<void> {
-    const app = this.#app;
-    this.#app = undefined;
-    await app?.close();
+    for (const app of this.#apps.splice(0)) await app.close();
   }
 
   async restart(): Promise<void> {
@@ -94,7 +89,35 @@ export class TestServer {
   async dispose(): Promise<void> {
     await this.close();
     await dropDatabase(this.dataDir, this.engine);
-    await rm(this.dataDir, { recursive: true, force: true });
+    for (const folder of this.#folders()) await rm(folder, { recursive: true, force: true });
+  }
+
+  #next(): ServerApp {
+    this.#turn += 1;
+    const app = this.#apps[this.#turn % this.#apps.length];
+    if (app === undefined) throw new Error('the test server is closed');
+    return app;
+  }
+
+  /** A folder for each server. */
+  #folders(): string[] {
+    const isSeveral = isOnServers && this.engine === 'PostgreSQL';
+    return isSeveral ? ['', '-2', '-3'].map((end) => `${this.dataDir}${end}`) : [this.dataDir];
+  }
+
+  #start(dataDir: string, databases: Record<string, string>): Promise<ServerApp> {
+    const { settings, dataDir: _given, engine: _engine, ...overrides } = this.#options;
+    const config = parseServerConfig({
+      PHALANX_LISTEN: '127.0.0.1:0',
+      PHALANX_DATA_DIR: dataDir,
+      PHALANX_ADMIN_TOKEN: adminToken,
+      PHALANX_LOG_LEVEL: 'silent',
+      // Tests have one phone, and seldom end what runs there.
+      PHALANX_MAX_RUNS_PER_DEVICE: '1000',
+      ...databases,
+      ...settings,
+    });
+    return startServer(config, { clock: this.clock, ...overrides });
   }
 
   /** Names of the files that hold log entries. */

@@ -26,6 +26,7 @@ const ofCallers: readonly ErrorCode[] = [
   'storage_unavailable',
   'database_unavailable',
   'git_unavailable',
+  'bucket_unavailable',
 ];
 
 /** What an endpoint may answer beside its own failures. */

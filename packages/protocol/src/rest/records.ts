@@ -176,6 +176,12 @@ export const recordRoutes = {
       signature: Type.String({ maxLength: 100 }),
     }),
     responses: { 200: captureTypes, 206: captureTypes },
-    errors: ['capture_url_invalid', 'capture_url_expired', 'capture_not_found', 'range_not_satisfiable'],
+    errors: [
+      'capture_url_invalid',
+      'capture_url_expired',
+      'capture_not_found',
+      'range_not_satisfiable',
+      'bucket_unavailable',
+    ],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -9,6 +9,9 @@ import { countOf } from './count-of.ts';
 const onPostgres =
   'The tables are in PostgreSQL and not in this archive: it goes with a pg_dump that was made just before it.';
 
+const onS3 = (bucket: string): string =>
+  `Captures and large packs are in the bucket ${bucket} and not in this archive: they are as safe as its versions and copies.`;
+
 /** `phalanx backup FILE`: what lasts of the service, in one file. */
 export function addBackupCommand(program: Command): void {
   const command = program
@@ -18,7 +21,7 @@ export function addBackupCommand(program: Command): void {
       'after',
       `
 The archive has passwords' hashes and keys: keep it as you keep the data folder. Log entries of the last minutes are not in it.
-With PostgreSQL, run pg_dump first: the archive has the files of the data folder, and not the tables.
+With PostgreSQL, run pg_dump first: the archive has the files of the data folder, and not the tables. What is in S3 is not in it either.
 
 Examples:
   phalanx backup phalanx-monday.tar --data-dir /var/lib/phalanx
@@ -30,6 +33,7 @@ Examples:
       for (const name of missing) notice(`missing: ${name}`);
       console.log(`${file} has ${countOf(files, 'file')} of ${place.dataDir}.`);
       if (database === 'postgresql') notice(onPostgres);
+      if (place.s3 !== undefined) notice(onS3(place.s3.bucket));
       if (missing.length > 0)
         throw new CommandError(
           exitCodes.failed,

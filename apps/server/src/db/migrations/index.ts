@@ -21,6 +21,9 @@ import { oneRunOfProject } from './027-one-run-of-a-project.ts';
 import { logTables } from './036-log-tables.ts';
 import { deviceStates } from './037-device-states.ts';
 import { hostNames } from './038-host-names.ts';
+import { severalServers } from './040-several-servers.ts';
+import { sharedChanges } from './041-shared-changes.ts';
+import { lastLogIds } from './042-last-log-ids.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -45,4 +48,7 @@ export const migrations: Record<string, Migration> = {
   '036-log-tables': logTables,
   '037-device-states': deviceStates,
   '038-host-names': hostNames,
+  '040-several-servers': severalServers,
+  '041-shared-changes': sharedChanges,
+  '042-last-log-ids': lastLogIds,
 };

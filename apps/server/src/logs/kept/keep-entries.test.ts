@@ -16,7 +16,11 @@ let folder: string;
 let segment: LogSegment;
 const ids = new IncreasingIds();
 const runs = ['a', 'b', 'c'].map((end) => `01a1ff1e-4506-70f5-9c2b-2ba8fcf6bd5${end}`);
-const options = () => ({ chunks: new FolderChunks(path.join(folder, 'kept')), maxBytes: 1024 * 1024 });
+const options = () => ({
+  chunks: new FolderChunks(path.join(folder, 'kept')),
+  maxBytes: 1024 * 1024,
+  isShared: false,
+});
 const kept = () => new KeptLogs(options());
 
 beforeEach(async () => {

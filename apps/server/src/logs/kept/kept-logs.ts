@@ -34,9 +34,13 @@ export class KeptLogs {
   /** Of the runs that have logged lately. */
   readonly #states = new LRUCache<string, KeptState>({ max: 50_000 });
 
-  constructor({ chunks, maxBytes }: { chunks: KeptChunks; maxBytes: number }) {
+  readonly #isShared: boolean;
+
+  /** `isShared`: other servers keep logs of the same runs at other times. */
+  constructor({ chunks, maxBytes, isShared }: { chunks: KeptChunks; maxBytes: number; isShared: boolean }) {
     this.#chunks = chunks;
     this.#maxBytes = maxBytes;
+    this.#isShared = isShared;
   }
 
   /** ID of the last entry that is kept, as far as this process has had to do with the run. */
@@ -45,7 +49,7 @@ export class KeptLogs {
   }
 
   async stateOf(runId: string): Promise<Readonly<KeptState>> {
-    const known = this.#states.get(runId);
+    const known = this.#isShared ? undefined : this.#states.get(runId);
     if (known !== undefined) return known;
     const last = await this.#chunks.findLast(runId);
     const state = stateAfter(last?.header, last?.sizeBytes ?? 0);

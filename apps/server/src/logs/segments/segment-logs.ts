@@ -6,8 +6,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../clock.ts';
 import { errorCodeOf } from '../../error-code.ts';
 import { folderMissing, PartFailed } from '../../faults/fault.ts';
-import type { LogBatch, StoredBatch } from '../log-batch.ts';
-import type { ClosedLogs, IncomingEntries, LogStore, StreamKey } from '../log-store.ts';
+import type { StoredBatch } from '../log-batch.ts';
+import type { Appended, ClosedLogs, IncomingEntries, LogStore, StreamKey } from '../log-store.ts';
 import { createStoredProgress, selectNew } from '../stored-progress.ts';
 import { IncreasingIds, isUuidV7 } from '../../uuid-v7.ts';
 import { LogSegment } from './segment-store.ts';
@@ -15,6 +15,8 @@ import { LogSegment } from './segment-store.ts';
 const segmentMs = 60_000;
 const fileSuffix = '.db';
 const lastIdFile = 'last-id';
+/** The one server knows by itself which connections are over. */
+const noneReplaced: ReadonlySet<number> = new Set();
 
 interface OpenSegment {
   segment: LogSegment;
@@ -68,12 +70,12 @@ export class SegmentLogs implements LogStore {
     this.#progress.set(runId, Math.max(...known));
   }
 
-  async append(incoming: readonly IncomingEntries[]): Promise<LogBatch[]> {
+  async append(incoming: readonly IncomingEntries[]): Promise<Appended> {
     const nowMs = this.#clock.now();
     const { batches, lastSeqs } = selectNew(incoming, this.#progress, { ids: this.#ids, nowMs });
     if (batches.length > 0) this.#current(nowMs).append(batches);
     for (const [runId, seq] of lastSeqs) this.#progress.set(runId, seq);
-    return batches;
+    return { batches, replaced: noneReplaced };
   }
 
   async *read(stream: StreamKey, from: string): AsyncGenerator<Iterable<StoredBatch>> {

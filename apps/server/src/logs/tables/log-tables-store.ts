@@ -37,7 +37,32 @@ export interface ProgressChange {
   /** 0 when nothing is stored of it. */
   before: number;
   seq: number;
+  /** Of the connection that the entries came over. */
+  epoch: number;
 }
+
+/** The IDs that a flush gives to what came over a connection. */
+export interface HostFlush {
+  epoch: number;
+  first_id: string;
+  last_id: string;
+}
+
+/** What a flush has stored. */
+export interface Flushed {
+  runIds: Set<string>;
+  /** By connection, the ID of its host's last entry before; those that are not the newest any more are missing. */
+  lastIds: Map<number, string>;
+}
+
+interface Flush {
+  changes: readonly ProgressChange[];
+  hosts: readonly HostFlush[];
+  batches: readonly LogBatch[];
+}
+
+const changeColumns = { run_id: 'text', before: 'bigint', seq: 'bigint', epoch: 'bigint' } as const;
+const flushColumns = { epoch: 'bigint', first_id: 'text', last_id: 'text' } as const;
 
 export type LogTablesStore = ReturnType<typeof createLogTablesStore>;
 
@@ -96,25 +121,26 @@ export function createLogTablesStore(db: Db) {
 
     /**
      * Stores the batches of those runs that are where `changes` says they are, and returns these runs: of others,
-     * somebody else has stored entries meanwhile. None of them when the table takes no more.
+     * somebody else has stored entries meanwhile. None of them when the table takes no more, and none of connections that
+     * are not the newest ones of their hosts any more, or whose hosts have entries with greater IDs.
      *
-     * One statement, so that it is done as a whole, once, or not at all. The rows of the runs are the fence: who moves
-     * one on has it until its entries are there. That the host's connection is still the newest one is to be a further
-     * condition here, beside that the table is open.
+     * One statement, so that it is done as a whole, once, or not at all. The rows of the connections and of the runs are
+     * the fence: who moves one on has it until its entries are there. A host that connects anew waits for that, and
+     * takes the ID along.
      */
-    async append(
-      table: LogTable,
-      changes: readonly ProgressChange[],
-      batches: readonly LogBatch[],
-    ): Promise<Set<string>> {
-      const change = rowsAs(db, 'change', { run_id: 'text', before: 'bigint', seq: 'bigint' }, [
-        ...changes.map(({ run_id, before, seq }) => ({ run_id, before, seq })),
-      ]);
-      const { rows } = await sql<{ run_id: string }>`
+    async append(table: LogTable, { changes, hosts, batches }: Flush): Promise<Flushed> {
+      const change = rowsAs(db, 'change', changeColumns, changes);
+      const flush = rowsAs(db, 'flush', flushColumns, hosts);
+      const { rows } = await sql<{ run_id: string | null; epoch: number | null; last_log_id: string | null }>`
         WITH open AS MATERIALIZED (
           SELECT slot FROM log_table
           WHERE slot = ${table.slot} AND no = ${table.no} AND state = 'open' FOR SHARE),
-        change AS MATERIALIZED (SELECT change.* FROM ${change}, open),
+        flush AS MATERIALIZED (SELECT * FROM ${flush}),
+        fenced AS (
+          UPDATE host_session SET last_log_id = flush.last_id FROM flush, open
+          WHERE host_session.epoch = flush.epoch AND host_session.last_log_id < flush.first_id
+          RETURNING host_session.epoch),
+        change AS MATERIALIZED (SELECT change.* FROM ${change} JOIN fenced ON fenced.epoch = change.epoch),
         moved AS (
           UPDATE log_progress SET seq = change.seq FROM change
           WHERE log_progress.run_id = change.run_id AND log_progress.seq = change.before
@@ -129,8 +155,13 @@ export function createLogTablesStore(db: Db) {
             (device_id, automation_id, last_id, first_id, last_seq, oldest, newest, count, entries)
           SELECT device_id, automation_id, last_id, first_id, last_seq, oldest, newest, count, entries
           FROM ${batchesAs(batches)} JOIN mine ON mine.run_id = batch.run_id)
-        SELECT run_id FROM mine`.execute(db);
-      return new Set(rows.map(({ run_id: runId }) => runId));
+        SELECT run_id, NULL::bigint AS epoch, NULL AS last_log_id FROM mine
+        UNION ALL SELECT NULL, host_session.epoch, last_log_id
+          FROM host_session JOIN flush ON flush.epoch = host_session.epoch`.execute(db);
+      const lastIds = rows.flatMap(({ epoch, last_log_id: id }) =>
+        epoch === null || id === null ? [] : [[epoch, id] as const],
+      );
+      return { runIds: new Set(rows.flatMap(({ run_id: id }) => id ?? [])), lastIds: new Map(lastIds) };
     },
 
     /** The oldest batches of the stream with entries after `from`, at most so many. */

@@ -2,7 +2,9 @@ import { sql } from 'kysely';
 import type { WireLogEntry } from '@phalanx/protocol';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
+import { createAccessStore } from '../../access/store.ts';
 import type { Db } from '../../db/database.ts';
+import { openHost } from '../../testing/open-host.ts';
 import { TestClock } from '../../testing/test-clock.ts';
 import { openTestDatabase } from '../../testing/open-test-database.ts';
 import { engines } from '../../testing/test-database.ts';
@@ -20,6 +22,8 @@ const stream = {
   isDirect: false,
 };
 
+let epoch = 0;
+
 function numbered(firstSeq: number, count: number, runId = stream.runId): IncomingEntries {
   const entries = Array.from({ length: count }, (_, at): WireLogEntry => [
     Date.now(),
@@ -27,7 +31,7 @@ function numbered(firstSeq: number, count: number, runId = stream.runId): Incomi
     1,
     `${firstSeq + at}`,
   ]);
-  return { stream: { ...stream, runId }, firstSeq, entries };
+  return { stream: { ...stream, runId }, firstSeq, entries, epoch };
 }
 
 const tryTo = (work: () => Promise<unknown>): Promise<boolean> =>
@@ -47,6 +51,7 @@ describe.skipIf(!engines.some((engine) => engine === 'PostgreSQL'))('log entries
     db = await openTestDatabase('PostgreSQL');
     // What a run refers to is of no matter here.
     await sql`ALTER TABLE run DISABLE TRIGGER ALL`.execute(db);
+    await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
   });
   beforeEach(async () => {
     clock = new TestClock();
@@ -55,7 +60,11 @@ describe.skipIf(!engines.some((engine) => engine === 'PostgreSQL'))('log entries
     for (let slot = 0; slot < 16; slot += 1) await sql`TRUNCATE ${sql.table(`log_${slot}`)}`.execute(db);
     await db.updateTable('log_table').set({ state: 'empty' }).execute();
     await addRun(stream.runId);
+    epoch = await connect();
   });
+
+  /** The host connects anew, to whatever server. */
+  const connect = (): Promise<number> => openHost(db, { userId: 'u', hostId: 'host' });
 
   async function addRun(id: string): Promise<void> {
     const { rows } = await sql<{ name: string; type: string }>`
@@ -63,7 +72,7 @@ describe.skipIf(!engines.some((engine) => engine === 'PostgreSQL'))('log entries
       WHERE table_name = 'run' AND is_nullable = 'NO' AND column_default IS NULL AND column_name <> 'id'`.execute(
       db,
     );
-    const values = rows.map(({ type }) => (type === 'text' ? '' : 0));
+    const values = rows.map(({ type }) => (type === 'text' ? id : 0));
     await sql`INSERT INTO run (id, ${sql.join(rows.map(({ name }) => sql.ref(name)))})
       VALUES (${id}, ${sql.join(values)})`.execute(db);
   }
@@ -78,11 +87,49 @@ describe.skipIf(!engines.some((engine) => engine === 'PostgreSQL'))('log entries
   const messagesIn = async (logs: TableLogs): Promise<string[]> =>
     (await entriesIn(logs)).map(messageOfEntry);
 
-  it('are stored once and in order when two servers are sent the same ones', async () => {
-    const servers = [await open(), await open()] as const;
-    for (let first = 1; first <= 200; first += 5)
-      await Promise.all(servers.map((server) => server.append([numbered(Math.max(1, first - 3), 8)])));
-    for (const server of servers) expect(await messagesIn(server)).toEqual(upTo(200));
+  it('are stored once and in order when a host moves between servers whose clocks are apart', async () => {
+    const clocks = [-1500, 0, 900].map((apartMs) => ({ now: () => Date.now() + apartMs }));
+    const store = createLogTablesStore(db);
+    const servers = await Promise.all(clocks.map((one) => TableLogs.open({ store, clock: one })));
+    const read: string[] = [];
+    let from = '';
+    const follow = async (server: TableLogs): Promise<void> => {
+      const entries = await entriesIn(server, from);
+      // A batch is read as a whole, from its first entry.
+      read.push(...entries.filter((entry) => idOfEntry(entry) > from).map(messageOfEntry));
+      from = idOfEntry(entries.at(-1) ?? '') || from;
+    };
+    let replaced = 0;
+    for (let round = 0; round < 60; round += 1) {
+      const [before, after, other] = [0, 1, 2].map((at) => servers[(round + at) % 3]);
+      if (before === undefined || after === undefined || other === undefined)
+        throw new Error('three servers');
+      const first = round * 10 + 1;
+      // What the server before has not stored yet meets what the host says again on its next connection.
+      const late = before.append([numbered(first, 5)]);
+      const moved = connect().then((next) => {
+        epoch = next;
+        return after.append([numbered(first, 10)]);
+      });
+      const appended = await Promise.all([late, moved, follow(other)]);
+      replaced += appended[0].replaced.size;
+      expect(appended[1].replaced.size).toBe(0);
+    }
+    await follow(servers[0] ?? (await open()));
+    expect(read).toEqual(upTo(600));
+    expect(replaced).toBeGreaterThan(0);
+  });
+
+  it('of a connection that is replaced are not stored, and those beside them are', async () => {
+    const logs = await open();
+    const old = numbered(1, 2);
+    await addRun('other');
+    epoch = await openHost(db, { userId: 'u', hostId: 'another' });
+    const beside = numbered(1, 2, 'other');
+    await connect();
+    const { batches, replaced } = await logs.append([old, beside]);
+    expect(batches.map((batch) => batch.stream.runId)).toEqual(['other']);
+    expect([...replaced]).toEqual([old.epoch]);
   });
 
   it('go to the next table when another server has closed the one that is known', async () => {
@@ -117,8 +164,8 @@ describe.skipIf(!engines.some((engine) => engine === 'PostgreSQL'))('log entries
 
   it('of runs that are gone are dropped, and those beside them are stored', async () => {
     const logs = await open();
-    const stored = await logs.append([numbered(1, 2, 'gone'), numbered(1, 2)]);
-    expect(stored).toHaveLength(1);
+    const { batches } = await logs.append([numbered(1, 2, 'gone'), numbered(1, 2)]);
+    expect(batches).toHaveLength(1);
     expect(await messagesIn(logs)).toEqual(upTo(2));
   });
 

@@ -3,18 +3,25 @@ import { logWindowMs } from '@phalanx/protocol';
 import type { Clock } from '../../clock.ts';
 import { IncreasingIds, isUuidV7 } from '../../uuid-v7.ts';
 import type { LogBatch, StoredBatch } from '../log-batch.ts';
-import type { ClosedLogs, IncomingEntries, LogStore, StreamKey } from '../log-store.ts';
+import type { Appended, ClosedLogs, IncomingEntries, LogStore, StreamKey } from '../log-store.ts';
 import { createStoredProgress, selectNew } from '../stored-progress.ts';
 import { ClosedTable } from './closed-table.ts';
-import type { LogTable, LogTablesStore } from './log-tables-store.ts';
+import type { HostFlush, LogTable, LogTablesStore } from './log-tables-store.ts';
 import { storedBatch } from './stored-batch.ts';
 
 const tableMs = 60_000;
+/** The clock of the server that has begun a table may be ahead by so much. */
+const clocksApartMs = 5000;
 /** Batches that are read at first, and then; most polls find one or two. */
 const firstBatches = 20;
 const furtherBatches = 100;
 /** When others have stored entries of the same runs each time, something is wrong. */
 const mostTries = 5;
+
+interface Appending {
+  batches: LogBatch[];
+  replaced: Set<number>;
+}
 
 interface Options {
   store: LogTablesStore;
@@ -51,21 +58,21 @@ export class TableLogs implements LogStore {
   /** The runs of a whole flush are looked up together. */
   async findProgress(): Promise<void> {}
 
-  async append(incoming: readonly IncomingEntries[]): Promise<LogBatch[]> {
+  async append(incoming: readonly IncomingEntries[]): Promise<Appended> {
     const runIds = [...new Set(incoming.map(({ stream }) => stream.runId))];
-    const stored: LogBatch[] = [];
+    const appending: Appending = { batches: [], replaced: new Set() };
     try {
       let left = incoming;
       for (let tries = 1; left.length > 0; tries += 1) {
         if (tries > mostTries) throw new Error('other servers store log entries of the same runs');
-        left = await this.#tryToAppend(left, stored);
+        left = await this.#tryToAppend(left, appending);
       }
     } catch (error) {
       // Whether they are stored, only the database knows.
       for (const runId of runIds) this.#progress.delete(runId);
       throw error;
     }
-    return stored;
+    return appending;
   }
 
   async *read(stream: StreamKey, from: string): AsyncGenerator<Iterable<StoredBatch>> {
@@ -121,24 +128,36 @@ export class TableLogs implements LogStore {
   }
 
   /** Returns those that could not be stored yet. */
-  async #tryToAppend(incoming: readonly IncomingEntries[], stored: LogBatch[]): Promise<IncomingEntries[]> {
+  async #tryToAppend(
+    incoming: readonly IncomingEntries[],
+    { batches: stored, replaced }: Appending,
+  ): Promise<IncomingEntries[]> {
     const known = await this.#withProgress(incoming);
     const nowMs = this.#clock.now();
     const table = await this.#current(nowMs);
     const { batches, lastSeqs } = selectNew(known, this.#progress, { ids: this.#ids, nowMs });
     if (batches.length === 0) return [];
+    const epochs = new Map(known.map(({ stream, epoch }) => [stream.runId, epoch]));
+    const epochOf = (runId: string): number => epochs.get(runId) ?? 0;
     const changes = Array.from(lastSeqs, ([runId, seq]) => ({
-      ...{ run_id: runId, seq },
+      ...{ run_id: runId, seq, epoch: epochOf(runId) },
       before: this.#progress.get(runId) ?? 0,
     }));
-    const runIds = await this.#store.append(table, changes, batches);
+    const hosts = flushesOf(batches, epochOf);
+    const { runIds, lastIds } = await this.#store.append(table, { changes, hosts, batches });
     if (runIds.size === 0) await this.#look();
     for (const [runId, seq] of lastSeqs) {
       if (runIds.has(runId)) this.#progress.set(runId, seq);
       else this.#progress.delete(runId);
     }
     stored.push(...batches.filter(({ stream }) => runIds.has(stream.runId)));
-    return known.filter(({ stream }) => lastSeqs.has(stream.runId) && !runIds.has(stream.runId));
+    for (const { epoch } of hosts) if (!lastIds.has(epoch)) replaced.add(epoch);
+    const isLeft = ({ stream, epoch }: IncomingEntries): boolean =>
+      lastSeqs.has(stream.runId) && !runIds.has(stream.runId) && !replaced.has(epoch);
+    const left = known.filter(isLeft);
+    // Another server, whose clock is ahead, may have had the host.
+    if (left.length > 0) for (const id of lastIds.values()) if (isUuidV7(id)) this.#ids.resumeAfter(id);
+    return left;
   }
 
   /** Those of runs that are still there: nobody may read the others. */
@@ -153,7 +172,7 @@ export class TableLogs implements LogStore {
   /** Takes the next table when the minute of this one is over; as long as none is empty, it goes on. */
   async #current(nowMs: number): Promise<LogTable> {
     const open = this.#open;
-    const isCurrent = open !== undefined && !this.#isOver(open) && nowMs >= open.begun_at;
+    const isCurrent = open !== undefined && !this.#isOver(open) && nowMs >= open.begun_at - clocksApartMs;
     if (!isCurrent) await this.#rotate(open);
     const current = this.#open;
     if (current === undefined) throw new Error('no table takes log entries');
@@ -178,4 +197,15 @@ export class TableLogs implements LogStore {
   #isPastWindow({ newest, begun_at: begunAt }: LogTable): boolean {
     return Math.max(newest, begunAt) <= this.#clock.now() - logWindowMs;
   }
+}
+
+/** The first and the last ID that each connection's entries are given. */
+function flushesOf(batches: readonly LogBatch[], epochOf: (runId: string) => number): HostFlush[] {
+  const flushes = new Map<number, HostFlush>();
+  for (const { stream, firstId, lastId } of batches) {
+    const epoch = epochOf(stream.runId);
+    const first = flushes.get(epoch)?.first_id ?? firstId;
+    flushes.set(epoch, { epoch, first_id: first, last_id: lastId });
+  }
+  return [...flushes.values()];
 }

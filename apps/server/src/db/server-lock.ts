@@ -11,35 +11,42 @@ const startPatienceMs = 3000;
 /** After its network was cut, our own last connection may have the lock for a while. */
 const returnPatienceMs = 15_000;
 
-const inUse = (): SettingError =>
-  new SettingError(
-    'The database of PHALANX_DATABASE_URL is in use by another server: stop that one, or give this one a database of its own.',
-  );
+/** Whether a server has the database to itself, or with others that are there together. */
+export type Togetherness = 'alone' | 'together';
+
+const inUse: Readonly<Record<Togetherness, string>> = {
+  alone:
+    'The database of PHALANX_DATABASE_URL is in use by another server: stop that one, give this one a database of its own, or give PHALANX_NATS_URL to all of them.',
+  together:
+    'The database of PHALANX_DATABASE_URL is in use by another server that has it to itself: stop that one, or give PHALANX_NATS_URL to it too.',
+};
 
 /**
- * One server works with a database: a lock that lives as long as a connection of its own. When that is cut, the lock
- * is taken again as soon as PostgreSQL is back.
+ * A server that works alone keeps others away from its database: a lock that lives as long as a connection of its own.
+ * When that is cut, the lock is taken again as soon as PostgreSQL is back.
  */
-export class SoleServer {
+export class ServerLock {
   readonly #url: string;
+  readonly #togetherness: Togetherness;
   readonly #taken = Promise.withResolvers<never>();
   #client: Client | undefined;
   #isClosed = false;
 
-  private constructor(url: string) {
+  private constructor(url: string, togetherness: Togetherness) {
     this.#url = url;
+    this.#togetherness = togetherness;
     this.#taken.promise.catch(() => undefined);
   }
 
-  /** Throws a `SettingError` when another server has the database. */
-  static async of(url: string): Promise<SoleServer> {
-    const server = new SoleServer(url);
+  /** Throws a `SettingError` when another server has the database and does not share it. */
+  static async of(url: string, togetherness: Togetherness = 'alone'): Promise<ServerLock> {
+    const lock = new ServerLock(url, togetherness);
     try {
-      await server.#lock(startPatienceMs);
+      await lock.#lock(startPatienceMs);
     } catch (error) {
       throw explainPostgres(error);
     }
-    return server;
+    return lock;
   }
 
   /** Rejects when another server has taken the database meanwhile: this one has to end. */
@@ -58,10 +65,10 @@ export class SoleServer {
     await client.connect();
     this.#client = client;
     const until = performance.now() + patienceMs;
-    while (!(await tryLock(client))) {
+    while (!(await tryLock(client, this.#togetherness))) {
       if (performance.now() > until) {
         await client.end();
-        throw inUse();
+        throw new SettingError(inUse[this.#togetherness]);
       }
       await wait(retryMs);
     }
@@ -80,9 +87,10 @@ export class SoleServer {
   }
 }
 
-async function tryLock(client: Client): Promise<boolean> {
+async function tryLock(client: Client, togetherness: Togetherness): Promise<boolean> {
+  const name = togetherness === 'alone' ? 'pg_try_advisory_lock' : 'pg_try_advisory_lock_shared';
   const { rows } = await client.query<{ locked: boolean }>(
-    "SELECT pg_try_advisory_lock(hashtextextended('phalanx server', 0)) AS locked",
+    `SELECT ${name}(hashtextextended('phalanx server', 0)) AS locked`,
   );
   return rows[0]?.locked === true;
 }

@@ -1,0 +1,16 @@
+/**
+ * What reaches the other servers that work with the same database. It keeps nothing: who is not there misses it, and
+ * what must not be missed is in the database, where each server looks every second. A server does not hear itself.
+ */
+export interface Bus {
+  publish(subject: string, text: string): void;
+  /** Returns the function that ends it. A listener must not throw. */
+  subscribe(subject: string, listener: (text: string) => void): () => void;
+  /** The same for questions; a rejection is the asker's, with its message. */
+  answer(subject: string, work: (question: string) => Promise<Buffer>): () => void;
+  /** Rejects with a sentence for people: nobody is there who answers, or nothing has come in time. */
+  ask(subject: string, question: string): Promise<Buffer>;
+  /** Registers who is told that messages may have been missed. */
+  onGap(listener: () => void): void;
+  close(): Promise<void>;
+}

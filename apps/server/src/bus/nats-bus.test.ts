@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import { createServer, connect as dial, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { natsUrl } from '../testing/test-nats.ts';
+import { NatsBus } from './nats-bus.ts';
+
+const log = pino({ level: 'silent' });
+const prefix = `test.${process.pid}`;
+
+describe.skipIf(natsUrl === undefined)('the bus of NATS', () => {
+  const opened: { close(): Promise<void> | void }[] = [];
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.close();
+  });
+
+  async function openBus(url = natsUrl ?? ''): Promise<NatsBus> {
+    const bus = new NatsBus({ urls: [new URL(url)], name: 'test', prefix, log });
+    opened.push(bus);
+    await expect.poll(() => bus.isConnected).toBe(true);
+    return bus;
+  }
+
+  /** Before NATS: what goes through it can be cut. */
+  async function openCable(): Promise<{ url: string; cut(): void }> {
+    const to = new URL(natsUrl ?? '');
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      const peer = dial(Number(to.port), to.hostname);
+      for (const one of [socket, peer]) sockets.add(one.on('error', () => undefined));
+      socket.pipe(peer).pipe(socket);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    opened.push({ close: () => void server.close() });
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    return {
+      url: `nats://127.0.0.1:${port}`,
+      cut: () => {
+        for (const socket of sockets) socket.destroy();
+        sockets.clear();
+      },
+    };
+  }
+
+  it('reaches the others, not oneself, in order', async () => {
+    const [one, other] = [await openBus(), await openBus()];
+    const heard: string[] = [];
+    one.subscribe('order', (text) => heard.push(`one ${text}`));
+    other.subscribe('order', (text) => heard.push(`other ${text}`));
+    await wait(50);
+    one.publish('order', '1');
+    one.publish('order', '2');
+    other.publish('order', '3');
+    await expect.poll(() => heard.length).toBe(3);
+    expect(heard.filter((text) => text.startsWith('other'))).toEqual(['other 1', 'other 2']);
+    expect(heard).toContain('one 3');
+  });
+
+  it('carries what is longer than a message of NATS may be', async () => {
+    const [one, other] = [await openBus(), await openBus()];
+    const picture = Buffer.alloc(3 * 1024 * 1024 + 17, 'picture');
+    other.answer('long', async (question) => Buffer.concat([Buffer.from(question), picture]));
+    await wait(50);
+    const question = 'q'.repeat(1024 * 1024 + 5);
+    const answer = await one.ask('long', question);
+    expect(answer.equals(Buffer.concat([Buffer.from(question), picture]))).toBe(true);
+  });
+
+  it('says at once that nobody answers, and why somebody does not', async () => {
+    const [one, other] = [await openBus(), await openBus()];
+    await expect(one.ask('nobody', '')).rejects.toThrow('its host is not connected');
+    other.answer('refused', () => Promise.reject(new Error('the screen is off')));
+    await wait(50);
+    await expect(one.ask('refused', '')).rejects.toThrow('the screen is off');
+  });
+
+  it('comes back after a cut, hears again, and says that it may have missed something', async () => {
+    const cable = await openCable();
+    const [one, other] = [await openBus(cable.url), await openBus()];
+    const heard: string[] = [];
+    let gaps = 0;
+    one.subscribe('cut', (text) => heard.push(text));
+    one.onGap(() => (gaps += 1));
+    await wait(50);
+    cable.cut();
+    await expect.poll(() => gaps, { timeout: 10_000 }).toBe(1);
+    await wait(50);
+    other.publish('cut', 'after');
+    await expect.poll(() => heard).toEqual(['after']);
+  });
+
+  it('does not wait for NATS to begin', async () => {
+    const bus = new NatsBus({ urls: [new URL('nats://127.0.0.1:9')], name: 'test', prefix, log });
+    opened.push(bus);
+    bus.publish('early', 'nobody hears it');
+    await expect(bus.ask('early', '')).rejects.toThrow('do not reach each other');
+  });
+});

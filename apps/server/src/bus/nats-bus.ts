@@ -1,0 +1,211 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  connect,
+  createInbox,
+  type Msg,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  type Subscription,
+} from '@nats-io/transport-node';
+import type { Logger } from 'pino';
+
+import type { Bus } from './bus.ts';
+import { type Arrived, Pieces, piecesOf, refusalOf } from './pieces.ts';
+
+interface NatsBusOptions {
+  /** Addresses of the servers of one NATS, with a user and a password where it asks for them. */
+  urls: readonly URL[];
+  /** What NATS shows of this server. */
+  name: string;
+  /** Of all subjects: others may use the same NATS. */
+  prefix: string;
+  log: Logger;
+}
+
+interface Listening {
+  readonly subject: string;
+  readonly hear: (message: Msg) => void;
+  readonly pieces: Pieces;
+  subscription: Subscription | undefined;
+}
+
+const askTimeoutMs = 20_000;
+const retryMs = 500;
+/** The library would notice a server that stands still after minutes. */
+const pings = { pingInterval: 2000, maxPingOut: 2 };
+/** NATS answers so when nobody listens. */
+const nobodyListens = 503;
+
+function optionsOf({ urls, name }: NatsBusOptions): NodeConnectionOptions {
+  const [{ username, password } = new URL('nats://127.0.0.1')] = urls;
+  const credentials = { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  return {
+    servers: urls.map((url) => url.host),
+    ...(username !== '' && credentials),
+    ...(urls.some(({ protocol }) => protocol === 'tls:') && { tls: {} }),
+    ...pings,
+    name: `phalanx ${name}`.trimEnd(),
+    noEcho: true,
+    reconnectTimeWait: retryMs,
+    maxReconnectAttempts: -1,
+    ignoreAuthErrorAbort: true,
+  };
+}
+
+/** Through NATS. It connects, and connects again, by itself; what is published meanwhile is not heard. */
+export class NatsBus implements Bus {
+  readonly #options: NatsBusOptions;
+  readonly #listening = new Set<Listening>();
+  readonly #onGap: (() => void)[] = [];
+  readonly #connecting: Promise<void>;
+  #connection: NatsConnection | undefined;
+  #isClosed = false;
+
+  constructor(options: NatsBusOptions) {
+    this.#options = options;
+    this.#connecting = this.#connect();
+  }
+
+  get isConnected(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  publish(subject: string, text: string): void {
+    this.#send(this.#nameOf(subject), Buffer.from(text));
+  }
+
+  subscribe(subject: string, listener: (text: string) => void): () => void {
+    const pieces = new Pieces();
+    return this.#listen(subject, pieces, ({ data }) => {
+      const arrived = pieces.take(Buffer.from(data));
+      if (arrived !== undefined) listener(arrived.bytes.toString());
+    });
+  }
+
+  answer(subject: string, work: (question: string) => Promise<Buffer>): () => void {
+    const pieces = new Pieces();
+    return this.#listen(subject, pieces, ({ data, reply }) => {
+      const arrived = pieces.take(Buffer.from(data));
+      if (arrived !== undefined && reply !== undefined)
+        void this.#answer(reply, () => work(arrived.bytes.toString()));
+    });
+  }
+
+  async ask(subject: string, question: string): Promise<Buffer> {
+    const connection = this.#connection;
+    if (connection === undefined) throw new Error('the servers do not reach each other at present');
+    const { promise, resolve, reject } = Promise.withResolvers<Arrived>();
+    const pieces = new Pieces();
+    const inbox = createInbox();
+    const subscription = connection.subscribe(inbox, {
+      callback: (error, message) => {
+        if (error !== null) return reject(error);
+        if (message.headers?.code === nobodyListens) return reject(new Error('its host is not connected'));
+        const arrived = pieces.take(Buffer.from(message.data));
+        if (arrived !== undefined) resolve(arrived);
+      },
+    });
+    const timer = setTimeout(
+      () => reject(new Error(`no answer within ${askTimeoutMs / 1000} s`)),
+      askTimeoutMs,
+    );
+    try {
+      this.#send(this.#nameOf(subject), Buffer.from(question), inbox);
+      const { isRefusal, bytes } = await promise;
+      if (isRefusal) throw new Error(bytes.toString());
+      return bytes;
+    } finally {
+      clearTimeout(timer);
+      subscription.unsubscribe();
+    }
+  }
+
+  onGap(listener: () => void): void {
+    this.#onGap.push(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#connection?.close();
+    await this.#connecting;
+  }
+
+  async #connect(): Promise<void> {
+    const { log } = this.#options;
+    const options = optionsOf(this.#options);
+    for (let isFirst = true; !this.#isClosed; isFirst = false) {
+      try {
+        const connection = await connect(options);
+        if (this.#isClosed) return await connection.close();
+        this.#begin(connection);
+        return;
+      } catch (error) {
+        if (isFirst) log.error({ err: error }, 'NATS can not be reached: look at PHALANX_NATS_URL');
+        await wait(retryMs);
+      }
+    }
+  }
+
+  #begin(connection: NatsConnection): void {
+    this.#connection = connection;
+    for (const listening of this.#listening) this.#subscribe(connection, listening);
+    this.#options.log.info('NATS is reached');
+    this.#tellOfGap();
+    void this.#watch(connection);
+  }
+
+  async #watch(connection: NatsConnection): Promise<void> {
+    const { log } = this.#options;
+    for await (const { type } of connection.status()) {
+      if (type === 'disconnect') log.warn('NATS is not reached at present');
+      if (type !== 'reconnect') continue;
+      log.info('NATS is reached again');
+      this.#tellOfGap();
+    }
+  }
+
+  #tellOfGap(): void {
+    for (const { pieces } of this.#listening) pieces.clear();
+    for (const tell of this.#onGap) tell();
+  }
+
+  #nameOf(subject: string): string {
+    return `${this.#options.prefix}.${subject}`;
+  }
+
+  #listen(subject: string, pieces: Pieces, hear: (message: Msg) => void): () => void {
+    const listening: Listening = { subject: this.#nameOf(subject), hear, pieces, subscription: undefined };
+    this.#listening.add(listening);
+    if (this.#connection !== undefined) this.#subscribe(this.#connection, listening);
+    return () => {
+      this.#listening.delete(listening);
+      listening.subscription?.unsubscribe();
+    };
+  }
+
+  #subscribe(connection: NatsConnection, listening: Listening): void {
+    if (connection.isClosed()) return;
+    listening.subscription = connection.subscribe(listening.subject, {
+      callback: (error, message) => {
+        if (error === null) listening.hear(message);
+        else this.#options.log.error({ err: error }, 'a message of another server was lost');
+      },
+    });
+  }
+
+  #send(subject: string, message: Buffer, reply?: string): void {
+    const connection = this.#connection;
+    if (connection === undefined || connection.isClosed()) return;
+    for (const piece of piecesOf(message))
+      connection.publish(subject, piece, reply === undefined ? {} : { reply });
+  }
+
+  async #answer(reply: string, work: () => Promise<Buffer>): Promise<void> {
+    try {
+      this.#send(reply, await work());
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'no reason given';
+      this.#connection?.publish(reply, refusalOf(reason));
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { type ChangedThing, changedThings } from '../db/shared-change.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import { periodically } from '../periodically.ts';
+import type { Others } from './others.ts';
+import { keptMs, type SharedChange, type SharedChangeStore } from './shared-change-store.ts';
+
+interface Options {
+  store: SharedChangeStore;
+  others: Others;
+  faults: FaultMonitor;
+}
+
+type Reload = () => Promise<void> | void;
+
+const lookEveryMs = 1000;
+const deleteEveryMs = 10_000;
+const topic = 'look';
+
+/**
+ * Tells what this server knows by heart that another one has changed it: within a second, and at once when that other
+ * one asks for it. Rows are not numbered in the order in which they become visible, so all of the last minute are
+ * read, and those that are new count.
+ */
+export class SharedChanges {
+  readonly #options: Options;
+  readonly #reloads: [ChangedThing, Reload][] = [];
+  readonly #ends: (() => unknown)[];
+  #known = new Set<number>();
+  #readAt = performance.now();
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { store, others, faults } = options;
+    this.#ends = [
+      others.answer(topic, () => this.look()),
+      periodically(faults, lookEveryMs, () => this.look()),
+      periodically(faults, deleteEveryMs, () => store.deleteOld()),
+    ];
+  }
+
+  on(thing: ChangedThing, reload: Reload): void {
+    this.#reloads.push([thing, reload]);
+  }
+
+  /** Resolves when everything is known that was stored before. */
+  look(): Promise<void> {
+    const read = (): Promise<void> => this.#read();
+    this.#reading = this.#reading.then(read, read);
+    return this.#reading;
+  }
+
+  /** Resolves when the others have looked that are there. */
+  tellOthers(): Promise<void> {
+    return this.#options.others.tellAll(topic);
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) await end();
+    await this.#reading.catch(() => undefined);
+  }
+
+  async #read(): Promise<void> {
+    const rows = await this.#options.store.list();
+    const changed = this.#select(rows);
+    for (const [thing, reload] of this.#reloads) if (changed.has(thing)) await reload();
+    // Not before: what failed is done again.
+    this.#known = new Set(rows.map(({ id }) => id));
+    this.#readAt = performance.now();
+  }
+
+  #select(rows: readonly SharedChange[]): ReadonlySet<ChangedThing> {
+    // Some may have been deleted unread.
+    if (performance.now() - this.#readAt > keptMs / 2) return new Set(changedThings);
+    return new Set(rows.filter(({ id }) => !this.#known.has(id)).map(({ name }) => name));
+  }
+}

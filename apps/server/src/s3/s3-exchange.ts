@@ -1,0 +1,127 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { Readable } from 'node:stream';
+import { AwsV4Signer } from 'aws4fetch';
+
+import { S3Refusal, S3Silence } from './s3-problem.ts';
+import type { S3Config } from './s3-settings.ts';
+
+export interface S3Body {
+  readonly sizeBytes: number;
+  /** SHA-256, in hex: the storage refuses another content. */
+  readonly sha256: string;
+  /** From its beginning, each time. */
+  open(): Readable;
+}
+
+export interface S3Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  /** In the bucket; none: the bucket itself. */
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: S3Body;
+  /** The beginning of the answer has to be there by then. */
+  readonly limitMs: number;
+}
+
+/** More at once wait for one another. */
+const mostSockets = 64;
+const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const mostErrorBytes = 64 * 1024;
+
+/** Signs requests and makes each of them once. */
+export class S3Exchange {
+  readonly #config: S3Config;
+  readonly #client: typeof http | typeof https;
+  readonly #agent: http.Agent;
+  /** Keys of the day, made of the secret key. */
+  readonly #dayKeys = new Map<string, ArrayBuffer>();
+  readonly #silentMs: number;
+
+  /** `silentMs`: how long nothing may come or go. */
+  constructor(config: S3Config, silentMs: number) {
+    this.#config = config;
+    this.#client = config.endpoint.protocol === 'https:' ? https : http;
+    this.#agent = new this.#client.Agent({ keepAlive: true, maxSockets: mostSockets });
+    this.#silentMs = silentMs;
+  }
+
+  /** The answer, whose body the caller reads or destroys. Throws an `S3Refusal`, and what the system says. */
+  async send(request: S3Request): Promise<http.IncomingMessage> {
+    const { url, headers } = await this.#sign(request);
+    const response = await this.#answerOf(request, url, headers);
+    const status = response.statusCode ?? 0;
+    if (status >= 200 && status < 300) return response;
+    throw new S3Refusal(status, codeIn(await beginningOf(response)));
+  }
+
+  /** Ends what is under way. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #sign({ method, key, query, headers, body }: S3Request): Promise<{ url: URL; headers: Headers }> {
+    const { endpoint, bucket, region, accessKey, secretKey } = this.#config;
+    const base = endpoint.href.replace(/\/+$/, '');
+    const url = new URL(`${base}/${bucket}${key === undefined ? '' : `/${key}`}`);
+    for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
+    const signer = new AwsV4Signer({
+      ...{ method, url: url.href, region, accessKeyId: accessKey, secretAccessKey: secretKey },
+      ...{ service: 's3', cache: this.#dayKeys },
+      headers: { ...headers, 'x-amz-content-sha256': body?.sha256 ?? emptySha256 },
+    });
+    const signed = await signer.sign();
+    return { url: signed.url, headers: signed.headers };
+  }
+
+  #answerOf({ method, body, limitMs }: S3Request, url: URL, headers: Headers): Promise<http.IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
+    const length = body === undefined ? {} : { 'content-length': body.sizeBytes };
+    const request = this.#client.request(url, {
+      method,
+      agent: this.#agent,
+      headers: { ...Object.fromEntries(headers), ...length },
+    });
+    const giveUp = (): void => void request.destroy(new S3Silence());
+    const timer = setTimeout(giveUp, limitMs);
+    request.setTimeout(this.#silentMs, giveUp);
+    request.on('close', () => clearTimeout(timer));
+    request.on('error', reject);
+    request.on('response', (response) => {
+      clearTimeout(timer);
+      // Whoever reads may be slow.
+      request.setTimeout(readerMs(this.#silentMs), giveUp);
+      resolve(response);
+    });
+    if (body === undefined) request.end();
+    else sendBody(body.open(), request);
+    return promise;
+  }
+}
+
+/** A body that can't be read ends the request with its error. */
+function sendBody(body: Readable, request: http.ClientRequest): void {
+  body.on('error', (error) => request.destroy(error));
+  request.on('close', () => body.destroy());
+  body.pipe(request);
+}
+
+const readerMs = (silentMs: number): number => 6 * silentMs;
+
+/** Enough of it to see what it says. */
+async function beginningOf(response: http.IncomingMessage): Promise<string> {
+  let text = '';
+  response.setEncoding('utf8');
+  try {
+    for await (const piece of response) {
+      text += String(piece);
+      if (text.length > mostErrorBytes) break;
+    }
+  } catch {
+    // The status says it.
+  }
+  return text;
+}
+
+const codeIn = (xml: string): string => /<Code>(\w+)<\/Code>/.exec(xml)?.[1] ?? '';

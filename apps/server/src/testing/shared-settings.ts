@@ -1,0 +1,14 @@
+import { makeTestBucket } from './test-bucket.ts';
+import { databaseSettings } from './test-database.ts';
+import { natsUrl } from './test-nats.ts';
+
+/** What several servers have in common: those of one folder always the same database. */
+export async function sharedSettings(folder: string): Promise<Record<string, string>> {
+  const { settings } = await makeTestBucket();
+  return {
+    ...(await databaseSettings(folder, 'PostgreSQL')),
+    ...settings,
+    PHALANX_NATS_URL: natsUrl ?? '',
+    PHALANX_PUBLIC_URL: 'http://127.0.0.1:1',
+  };
+}

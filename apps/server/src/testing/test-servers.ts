@@ -1,0 +1,24 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+import { isS3Here } from './test-bucket.ts';
+import { sharedSettings } from './shared-settings.ts';
+import { natsUrl } from './test-nats.ts';
+import { TestServer } from './test-server.ts';
+
+/** Whether the engines are here that several servers need. */
+export const canBeSeveral = process.env['TEST_POSTGRES'] !== undefined && natsUrl !== undefined && isS3Here;
+
+/** As many servers of one new database, each with a folder of its own. */
+export async function startServers(
+  count: number,
+  settings: Record<string, string> = {},
+): Promise<TestServer[]> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-servers-'));
+  const shared = { ...(await sharedSettings(folder)), ...settings };
+  const servers: TestServer[] = [];
+  for (let at = 0; at < count; at += 1)
+    servers.push(await TestServer.start({ engine: 'SQLite', settings: shared }));
+  return servers;
+}

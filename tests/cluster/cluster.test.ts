@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { deviceRoutes, runRoutes } from '@phalanx/protocol';
+import { until } from '@phalanx/cli/testing/until';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { afterEach, expect, test, vi } from 'vitest';
+
+import { SeededRandom } from '../support/seeded-random.ts';
+import { BalancedApi } from './balanced-api.ts';
+import { Cluster } from './cluster.ts';
+import { Faults } from './faults.ts';
+import { Load } from './load.ts';
+import { SimulatedHost } from './simulated-host.ts';
+
+/** Ten minutes are `CLUSTER_SECONDS=600`. */
+const seconds = Number(process.env['CLUSTER_SECONDS'] ?? 60);
+const seed = Number(process.env['CLUSTER_SEED'] ?? 20_261);
+const hostCount = 5;
+const phonesPerHost = 4;
+const isHere = !/postgresql|nats-server|radosgw|s3/.test(process.env['TEST_WITHOUT'] ?? '');
+
+vi.setConfig({ testTimeout: 300_000 + 3 * 1000 * seconds, hookTimeout: 120_000 });
+
+const Devices = Compile(
+  Type.Object({ devices: Type.Array(Type.Object({ device_id: Type.String(), state: Type.String() })) }),
+);
+const ends: ReadonlySet<string> = new Set(['completed', 'stopped', 'failed', 'timed_out', 'lost']);
+const RunReply = Compile(Type.Object({ run: Type.Object({ status: Type.String() }) }));
+
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+interface Fleet {
+  cluster: Cluster;
+  api: BalancedApi;
+  hosts: SimulatedHost[];
+  random: SeededRandom;
+}
+
+async function start(): Promise<Fleet> {
+  const random = new SeededRandom(seed);
+  const cluster = await Cluster.start(3, {
+    PHALANX_REQUESTS_PER_SECOND: '10000',
+    PHALANX_MAX_RUNS_PER_DEVICE: '1000',
+  });
+  cleanUps.push(() => cluster.stop());
+  const hosts = Array.from({ length: hostCount }, (_, no) => {
+    const serials = Array.from({ length: phonesPerHost }, (__, at) => `phone-${no}-${at}`);
+    return new SimulatedHost({ urls: cluster.urls, token: cluster.token, serials, random });
+  });
+  cleanUps.push(() => Promise.all(hosts.map((host) => host.stop())));
+  return { cluster, api: new BalancedApi(cluster.urls, cluster.token, random), hosts, random };
+}
+
+async function statesOf(api: BalancedApi): Promise<Map<string, string>> {
+  const { body } = await api.call('GET', `${deviceRoutes.list.path}?limit=1000`);
+  const devices = Devices.Check(body) ? body.devices : [];
+  return new Map(devices.map(({ device_id: id, state }) => [id, state]));
+}
+
+const readyDevices = ({ api }: Fleet): Promise<Map<string, string>> =>
+  until(
+    'all phones to be ready',
+    () => statesOf(api),
+    (states) =>
+      states.size === hostCount * phonesPerHost &&
+      [...states.values()].every((state) => state === 'ready' || state === 'busy'),
+  );
+
+/** Resolves when the hosts have nothing left to say, and every caller's and host's story has been held against the others'. */
+async function settle(fleet: Fleet, load: Load): Promise<void> {
+  const { cluster, api, hosts } = fleet;
+  await load.end();
+  await readyDevices(fleet);
+  for (const host of hosts) host.finish();
+  await until(
+    'the hosts to be rid of everything',
+    async () => hosts.every(({ isQuiet }) => isQuiet),
+    Boolean,
+  );
+  await load.readAll();
+  const violations = [load, ...hosts].flatMap((one) => one.violations);
+  expect([...violations, ...cluster.explain(violations)]).toEqual([]);
+  const statuses = new Map<string, number>();
+  for (const runId of hosts.flatMap(({ begun }) => [...begun.keys()])) {
+    const { body } = await api.call('GET', runRoutes.get.path.replace(':id', runId));
+    const status = RunReply.Check(body) ? body.run.status : JSON.stringify(body);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  console.log(
+    `runs ${JSON.stringify([...statuses])}, ${JSON.stringify(load.counts)}, ${api.retries} retries`,
+  );
+  expect([...statuses.keys()].filter((status) => !ends.has(status))).toEqual([]);
+}
+
+test.skipIf(!isHere)(
+  'servers are replaced one after another, and no run and no caller is disturbed',
+  async () => {
+    const fleet = await start();
+    const { cluster, api, hosts, random } = fleet;
+    const deviceIds = [...(await readyDevices(fleet)).keys()];
+    const load = new Load({ api, hosts, deviceIds, random });
+    load.begin(3);
+    for (const server of cluster.servers) {
+      await pause(2000);
+      await cluster.replace(server);
+    }
+    await pause(2000);
+    await settle(fleet, load);
+    const { body } = await api.call('GET', `${runRoutes.list.path}?status=lost`);
+    expect(body['runs']).toEqual([]);
+  },
+);
+
+test.skipIf(!isHere)(
+  'three servers lose nothing and do nothing twice, whatever happens to them and their engines',
+  async () => {
+    const fleet = await start();
+    const { cluster, api, hosts, random } = fleet;
+    const deviceIds = [...(await readyDevices(fleet)).keys()];
+    const load = new Load({ api, hosts, deviceIds, random });
+    load.begin(4);
+    const faults = new Faults(cluster, random);
+    await pause(1000 * seconds);
+    await faults.end();
+    console.log(JSON.stringify([...faults.counts]));
+    await settle(fleet, load);
+    expect(load.started.length).toBeGreaterThan(seconds / 2);
+  },
+);

@@ -1,0 +1,72 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import type { SeededRandom } from '../support/seeded-random.ts';
+import type { Cluster } from './cluster.ts';
+
+type Fault = () => Promise<void>;
+
+/** Does to servers and engines what happens to them, one after another, until it is told to end. */
+export class Faults {
+  readonly counts = new Map<string, number>();
+  readonly #cluster: Cluster;
+  readonly #random: SeededRandom;
+  readonly #faults: readonly [name: string, fault: Fault][];
+  readonly #working: Promise<void>;
+  #isEnding = false;
+
+  constructor(cluster: Cluster, random: SeededRandom) {
+    this.#cluster = cluster;
+    this.#random = random;
+    this.#faults = [
+      ['kill a server', () => this.#killServer()],
+      ['kill a server', () => this.#killServer()],
+      ['freeze a server', () => this.#freezeServer()],
+      ['crash PostgreSQL', async () => cluster.postgres.crash()],
+      ['kill NATS', () => this.#killNats()],
+      ['cut S3', () => this.#cutS3()],
+    ];
+    this.#working = this.#work();
+  }
+
+  /** Resolves when everything is as it should be again. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    await this.#working;
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#isEnding) {
+      const [name, fault] = this.#random.pick(this.#faults);
+      this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+      await fault();
+      await pause(1000 + this.#random.below(3000));
+    }
+  }
+
+  async #killServer(): Promise<void> {
+    const server = this.#random.pick(this.#cluster.servers);
+    await this.#cluster.kill(server);
+    await pause(this.#random.below(3000));
+    await this.#cluster.restart(server);
+  }
+
+  /** Sometimes for longer than its lease. */
+  async #freezeServer(): Promise<void> {
+    const server = this.#random.pick(this.#cluster.servers);
+    this.#cluster.freeze(server);
+    await pause(1000 + this.#random.below(8000));
+    this.#cluster.thaw(server);
+  }
+
+  async #killNats(): Promise<void> {
+    await this.#cluster.nats.kill();
+    await pause(this.#random.below(3000));
+    await this.#cluster.nats.start();
+  }
+
+  async #cutS3(): Promise<void> {
+    this.#cluster.s3.pull();
+    await pause(this.#random.below(5000));
+    this.#cluster.s3.plug();
+  }
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { launchRoutes, logRoutes } from '@phalanx/protocol';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import type { SeededRandom } from '../support/seeded-random.ts';
+import type { BalancedApi, Reply } from './balanced-api.ts';
+import type { SimulatedHost, SimulatedRun } from './simulated-host.ts';
+
+const Outcome = Compile(
+  Type.Object({
+    devices: Type.Array(
+      Type.Object({ outcome: Type.String(), run_id: Type.Union([Type.String(), Type.Null()]) }),
+    ),
+  }),
+);
+const Logs = Compile(
+  Type.Object({ logs: Type.Array(Type.Object({ id: Type.String(), message: Type.String() })) }),
+);
+
+interface Options {
+  api: BalancedApi;
+  hosts: readonly SimulatedHost[];
+  deviceIds: readonly string[];
+  random: SeededRandom;
+}
+
+interface Launched {
+  readonly launchId: string;
+  readonly deviceId: string;
+  readonly runId: string;
+}
+
+const sameAnswer = (reply: Reply): string =>
+  `${reply.status} ${reply.text.replace(/"request_id":"[^"]*"/, '')}`;
+
+/** Callers of the cluster, who note what must not happen. */
+export class Load {
+  readonly violations: string[] = [];
+  readonly started: Launched[] = [];
+  readonly counts = { launches: 0, repeats: 0, stops: 0, lines: 0 };
+  readonly #options: Options;
+  readonly #works: Promise<void>[] = [];
+  #isEnding = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  begin(launchers: number): void {
+    for (let no = 0; no < launchers; no += 1) this.#works.push(this.#launchOn());
+  }
+
+  /** Resolves when all callers have their last answers. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    await Promise.all(this.#works);
+  }
+
+  /** Reads the logs of what has been started, once everything is quiet. */
+  async readAll(): Promise<void> {
+    for (const launched of this.started) await this.#readLogs(launched);
+  }
+
+  runOf(runId: string): SimulatedRun | undefined {
+    for (const host of this.#options.hosts) {
+      const run = host.begun.get(runId);
+      if (run !== undefined) return run;
+    }
+    return undefined;
+  }
+
+  async #launchOn(): Promise<void> {
+    const { random } = this.#options;
+    while (!this.#isEnding) {
+      await this.#launch();
+      await pause(random.below(200));
+    }
+  }
+
+  async #launch(): Promise<void> {
+    const { api, deviceIds, random } = this.#options;
+    const deviceId = random.pick(deviceIds);
+    const launchId = randomUUID();
+    const body = { device_id: deviceId, launch_id: launchId, command: 'start', code: 'console.log(1)' };
+    const launch = (): Promise<Reply> => api.call('POST', launchRoutes.launchDirect.path, body);
+    this.counts.launches += 1;
+    const [first, second] = await Promise.all([launch(), launch()]);
+    const third = await launch();
+    this.counts.repeats += 2;
+    this.#compare(launchId, [first, second, third]);
+    if (first.status === 500) this.violations.push(`launch ${launchId}: ${first.text}`);
+    if (first.status !== 200) return;
+    const runId = this.#requireBegun(launchId, first);
+    if (runId === undefined) return;
+    const launched = { launchId, deviceId, runId };
+    this.started.push(launched);
+    if (random.below(3) === 0) await this.#stop(launched);
+  }
+
+  /** Whoever was told that devices are not available has launched nothing, so the next one may succeed. */
+  #compare(launchId: string, replies: readonly Reply[]): void {
+    const final = replies.filter(({ text }) => !text.includes('"devices_unavailable"'));
+    const answers = new Set(final.map(sameAnswer));
+    if (answers.size > 1) this.violations.push(`launch ${launchId} has answers ${[...answers].join(' | ')}`);
+  }
+
+  #requireBegun(launchId: string, { body }: Reply): string | undefined {
+    const [device] = Outcome.Check(body) ? body.devices : [];
+    const runId = device?.run_id ?? undefined;
+    if (runId !== undefined && this.runOf(runId) !== undefined) return runId;
+    this.violations.push(`launch ${launchId} was answered with 200, and no host has begun it`);
+    return undefined;
+  }
+
+  async #stop({ deviceId, launchId, runId }: Launched): Promise<void> {
+    this.counts.stops += 1;
+    const body = { device_id: deviceId, launch_id: launchId, command: 'stop', code: '' };
+    const { status, text } = await this.#options.api.call('POST', launchRoutes.launchDirect.path, body);
+    const run = this.runOf(runId);
+    if (status === 200 && run?.report.status === 'running')
+      this.violations.push(`the stop of run ${runId} was answered with ${text}, and it goes on`);
+    if (status !== 200 && !/devices_unavailable|stop_not_confirmed/.test(text))
+      this.violations.push(`the stop of run ${runId} was answered with ${text}`);
+  }
+
+  /** Each line once, in order, by a cursor. */
+  async #readLogs({ launchId, deviceId, runId }: Launched): Promise<void> {
+    const wanted = this.runOf(runId)?.logged ?? 0;
+    const lines: string[] = [];
+    for (let from = '', before = -1; lines.length > before;) {
+      before = lines.length;
+      const body = { device_id: deviceId, automation_ids: [launchId], ...(from !== '' && { from }) };
+      const reply = await this.#options.api.call('POST', logRoutes.read.path, body);
+      const logs = Logs.Check(reply.body) ? reply.body.logs : [];
+      lines.push(...logs.map(({ message }) => message));
+      from = logs.at(-1)?.id ?? from;
+    }
+    this.counts.lines += lines.length;
+    const isWhole = lines.length === wanted && lines.every((line, at) => line === String(at + 1));
+    if (!isWhole)
+      this.violations.push(`run ${runId} logged ${wanted} lines, and these are read: ${lines.join(' ')}`);
+  }
+}
