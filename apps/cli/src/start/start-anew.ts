@@ -5,7 +5,13 @@ import { environment, handedOn } from '../config.ts';
 import { goOn } from './handed-on.ts';
 import { become, prepareUser, type User } from './unprivileged-user.ts';
 
-const secretNames = ['PHALANX_TOKEN', 'PHALANX_ADMIN_TOKEN', 'PHALANX_DATABASE_URL', 'PHALANX_S3_SECRET_KEY'];
+const secretNames = [
+  'PHALANX_TOKEN',
+  'PHALANX_ADMIN_TOKEN',
+  'PHALANX_DATABASE_URL',
+  'PHALANX_NATS_URL',
+  'PHALANX_S3_SECRET_KEY',
+];
 /** The commands that stay, and work on what users wrote. */
 const services = ['start', 'server', 'host', 'demo'];
 

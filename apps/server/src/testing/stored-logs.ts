@@ -26,6 +26,12 @@ export async function countLogParts(server: TestServer): Promise<number> {
   return (await ask(server, filled.join(' UNION ALL '))).length;
 }
 
+/** Whether a table is closed and not kept yet; what is kept of a log file, which no other program can read, is written at once. */
+export async function hasClosedLogs(server: TestServer): Promise<boolean> {
+  if (server.engine === 'SQLite') return false;
+  return (await ask(server, "SELECT FROM log_table WHERE state = 'closed'")).length > 0;
+}
+
 /** The same, as text in which entries can be looked for. */
 export async function storedLogText(server: TestServer): Promise<string> {
   if (server.engine === 'PostgreSQL') {

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { LogEntry } from '@phalanx/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { countLogParts, keptBytes } from '../../testing/stored-logs.ts';
+import { countLogParts, hasClosedLogs, keptBytes } from '../../testing/stored-logs.ts';
 import { engines } from '../../testing/test-database.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
@@ -65,7 +65,10 @@ describe.each(engines)('kept logs beside %s', (engine) => {
   async function keep(runId: string): Promise<void> {
     const before = await bytesKept(runId);
     server.clock.advance(minuteMs);
-    await vi.waitUntil(async () => (await bytesKept(runId)) !== before, patience);
+    await vi.waitUntil(
+      async () => (await bytesKept(runId)) !== before && !(await hasClosedLogs(server)),
+      patience,
+    );
   }
 
   /** Lets the 10 minutes pass, and waits until nothing is left in the segments. */
