@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { deviceRoutes, runRoutes } from '@phalanx/protocol';
 import { until } from '@phalanx/cli/testing/until';
@@ -7,13 +9,13 @@ import { afterEach, expect, test, vi } from 'vitest';
 
 import { SeededRandom } from '../support/seeded-random.ts';
 import { BalancedApi } from './balanced-api.ts';
-import { Cluster } from './cluster.ts';
+import { Cluster, type ClusterServer } from './cluster.ts';
 import { Faults } from './faults.ts';
 import { Load } from './load.ts';
 import { SimulatedHost } from './simulated-host.ts';
 
 /** Ten minutes are `CLUSTER_SECONDS=600`. */
-const seconds = Number(process.env['CLUSTER_SECONDS'] ?? 60);
+const seconds = Number(process.env['CLUSTER_SECONDS'] ?? 90);
 const seed = Number(process.env['CLUSTER_SEED'] ?? 20_261);
 const hostCount = 5;
 const phonesPerHost = 4;
@@ -94,6 +96,56 @@ async function settle(fleet: Fleet, load: Load): Promise<void> {
   );
   expect([...statuses.keys()].filter((status) => !ends.has(status))).toEqual([]);
 }
+
+const metricsOf = async ({ url }: ClusterServer, token: string): Promise<string> => {
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  return await response.text();
+};
+
+test.skipIf(!isHere)(
+  'each server names itself in its figures, and keeps no secret in its environment',
+  async () => {
+    const { cluster } = await start();
+    for (const [at, server] of cluster.servers.entries()) {
+      const figures = await until(
+        'NATS to be reached',
+        () => metricsOf(server, cluster.token),
+        (text) => text.includes('phalanx_nats_connected 1'),
+      );
+      expect(figures).toContain(`phalanx_server_info{node="server-${at + 1}"} 1`);
+      expect(figures).toMatch(/^phalanx_changes_age_seconds \d/m);
+      const environment = await readFile(`/proc/${server.program.pid}/environ`, 'utf8');
+      expect(environment).toContain('PHALANX_NODE_NAME=');
+      expect(environment).not.toMatch(/PHALANX_(NATS|DATABASE)_URL|PHALANX_ADMIN_TOKEN|SECRET_KEY/);
+    }
+  },
+);
+
+test.skipIf(!isHere)('phones of a server that stands still are offline six seconds later', async () => {
+  const { cluster, hosts, random } = await start();
+  await Promise.all(hosts.map((host) => host.stop()));
+  const [frozen, ...others] = cluster.servers;
+  assert(frozen);
+  const host = new SimulatedHost({
+    ...{ urls: [frozen.url], token: cluster.token, serials: ['phone-alone'], random },
+    silenceMs: 60_000,
+  });
+  cleanUps.push(() => host.stop());
+  const api = new BalancedApi(
+    others.map(({ url }) => url),
+    cluster.token,
+    random,
+  );
+  const online = async (): Promise<string[]> =>
+    [...(await statesOf(api)).values()].filter((state) => state !== 'offline');
+  await until('that phone alone to be there', online, (states) => states.join() === 'ready');
+  cluster.freeze(frozen);
+  await pause(6000);
+  const after = await online();
+  cluster.thaw(frozen);
+  expect(after).toEqual([]);
+  await until('the phone to be back', online, (states) => states.join() === 'ready');
+});
 
 test.skipIf(!isHere)(
   'servers are replaced one after another, and no run and no caller is disturbed',

@@ -16,8 +16,7 @@ import type { SeededRandom } from '../support/seeded-random.ts';
 
 const validator = Compile(ServerMessage);
 const heartbeatMs = 500;
-/** A server that has said nothing for so long is taken for dead. */
-const silenceMs = 2500;
+const defaultSilenceMs = 2500;
 const logEveryMs = 100;
 
 export interface SimulatedRun {
@@ -38,6 +37,8 @@ interface Options {
   token: string;
   serials: readonly string[];
   random: SeededRandom;
+  /** A server that has said nothing for so long is taken for dead. */
+  silenceMs?: number;
 }
 
 /**
@@ -93,7 +94,7 @@ export class SimulatedHost {
   async #connectTo(url: string): Promise<void> {
     const socket = new WebSocket(`${url.replace('http', 'ws')}${hostConnectPath}`, {
       headers: { authorization: `Bearer ${this.#options.token}` },
-      handshakeTimeout: silenceMs,
+      handshakeTimeout: defaultSilenceMs,
     });
     this.#socket = socket;
     this.#isWelcome = false;
@@ -112,6 +113,7 @@ export class SimulatedHost {
   }
 
   #beat(socket: WebSocket): void {
+    const { silenceMs = defaultSilenceMs } = this.#options;
     if (performance.now() - this.#heardAt > silenceMs) return socket.terminate();
     if (this.#isWelcome)
       this.#send({ type: 'heartbeat', sent_at: Date.now(), ready: [...this.#options.serials] });

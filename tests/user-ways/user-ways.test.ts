@@ -189,7 +189,10 @@ const notRun: { starts: string; reason: string }[] = [
   { starts: 'npm install --global', reason: 'tests/deploy looks at the units; it changes the machine' },
   { starts: 'phalanx backup', reason: 'backup.test.ts does it, in folders of its own' },
   { starts: 'pg_dump', reason: 'it needs a PostgreSQL with this database' },
-  { starts: 'docker compose -f deploy/compose.yaml', reason: 'tests/deploy runs the image; it needs an engine' },
+  {
+    starts: 'docker compose -f deploy/compose.yaml',
+    reason: 'tests/deploy runs the image; it needs an engine',
+  },
   { starts: 'docker compose -f deploy/compose.cluster.yaml', reason: 'it needs an engine' },
   { starts: 'kubectl', reason: 'it needs Kubernetes' },
   { starts: 'apt-get install postgresql', reason: 'postgres.test.ts runs on one; it changes the machine' },

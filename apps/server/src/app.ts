@@ -1,7 +1,7 @@
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { closeCodes } from '@phalanx/protocol';
 import { dataDir as dataDirSetting, explainFolder, prepareFolder } from '@phalanx/settings';
-import { pino, type Logger } from 'pino';
+import type { Logger } from 'pino';
 
 import { createAuthenticator } from './access/authenticator.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
@@ -50,6 +50,7 @@ import { createProjectStore } from './projects/store.ts';
 import { openRecordFeatures } from './record-features.ts';
 import { addRunRoutes } from './runs/routes.ts';
 import { openBucket } from './s3/open-bucket.ts';
+import { openLog } from './open-log.ts';
 import { openTogether } from './several-servers.ts';
 import { openTables, watchFaults } from './storage.ts';
 
@@ -103,13 +104,19 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const { heartbeatMs } = { ...defaults, ...overrides };
   const sharedClock = config.natsUrls === undefined ? undefined : new SharedClock();
   const clock = overrides.clock ?? sharedClock ?? systemClock;
-  const log = overrides.log ?? pino({ level: config.logLevel });
+  const log = overrides.log ?? openLog(config);
   const { dataDir } = config;
   await prepareFolder(dataDir);
   const { database, lock } = await openTables(config);
   const faults = await watchFaults(database, config, log);
   const onTime = sharedClock?.adjust.bind(sharedClock);
-  const node = await ServerNode.open({ store: createNodeStore(database), clock, faults, onTime });
+  const node = await ServerNode.open({
+    name: config.nodeName,
+    store: createNodeStore(database),
+    clock,
+    faults,
+    onTime,
+  });
   const together = await openTogether({ database, node, faults, log }, config);
   const access = createAccessStore(database);
   const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * mostOpenFiles()));

@@ -12,7 +12,7 @@ import { type EventBus, EventsHere, SharedEvents } from './events/event-bus.ts';
 import { EventFeed } from './events/event-feed.ts';
 import { addEventRoutes } from './events/routes.ts';
 import type { Foundation } from './foundation.ts';
-import { createMetrics, measureRequests, type Metrics } from './health/metrics.ts';
+import { createMetrics, measureRequests, type Metrics, type TogetherFigures } from './health/metrics.ts';
 import { OpenStreams } from './http/open-streams.ts';
 import { addLiveRoutes } from './live/routes.ts';
 import { HostSessions } from './hosts/host-sessions.ts';
@@ -165,6 +165,15 @@ function openEvents({ app, bus, others, node, faults }: Foundation): EventBus {
   return events;
 }
 
+function togetherFigures({ bus, changes, node }: Foundation): TogetherFigures | undefined {
+  if (bus === undefined || changes === undefined) return undefined;
+  return {
+    node: node.name,
+    isNatsConnected: () => bus.isConnected,
+    changesAgeMs: () => changes.ageMs,
+  };
+}
+
 function openStreams({ app, authenticator }: Foundation): OpenStreams {
   const streams = new OpenStreams();
   authenticator.onForget((tokenId) => streams.endOfToken(tokenId));
@@ -206,6 +215,7 @@ export async function openFleetFeatures(
     faults: () => faults.active,
     limits: foundation.limits,
     connections: () => foundation.connections.open,
+    together: togetherFigures(foundation),
   });
   const features = { devices, hosts: linked, runs, runAccess, activeRuns, feed, metrics };
   const ofRuns = { runsOn, placedRuns: placed, lifecycle };

@@ -3,6 +3,8 @@
  * what must not be missed is in the database, where each server looks every second. A server does not hear itself.
  */
 export interface Bus {
+  /** Whether the others can hear this server at present. */
+  readonly isConnected: boolean;
   publish(subject: string, text: string): void;
   /** Returns the function that ends it. A listener must not throw. */
   subscribe(subject: string, listener: (text: string) => void): () => void;

@@ -59,6 +59,7 @@ export class NatsBus implements Bus {
   readonly #onGap: (() => void)[] = [];
   readonly #connecting: Promise<void>;
   #connection: NatsConnection | undefined;
+  #isReached = false;
   #isClosed = false;
 
   constructor(options: NatsBusOptions) {
@@ -67,7 +68,7 @@ export class NatsBus implements Bus {
   }
 
   get isConnected(): boolean {
-    return this.#connection !== undefined;
+    return this.#isReached;
   }
 
   publish(subject: string, text: string): void {
@@ -148,6 +149,7 @@ export class NatsBus implements Bus {
 
   #begin(connection: NatsConnection): void {
     this.#connection = connection;
+    this.#isReached = true;
     for (const listening of this.#listening) this.#subscribe(connection, listening);
     this.#options.log.info('NATS is reached');
     this.#tellOfGap();
@@ -157,8 +159,12 @@ export class NatsBus implements Bus {
   async #watch(connection: NatsConnection): Promise<void> {
     const { log } = this.#options;
     for await (const { type } of connection.status()) {
-      if (type === 'disconnect') log.warn('NATS is not reached at present');
+      if (type === 'disconnect') {
+        this.#isReached = false;
+        log.warn('NATS is not reached at present');
+      }
       if (type !== 'reconnect') continue;
+      this.#isReached = true;
       log.info('NATS is reached again');
       this.#tellOfGap();
     }

@@ -16,6 +16,16 @@ export interface Figures {
   limits: Limits;
   /** What does not work at present. */
   faults: () => readonly Fault[];
+  /** Undefined: this server is alone. */
+  together: TogetherFigures | undefined;
+}
+
+export interface TogetherFigures {
+  /** Name of this server. */
+  node: string;
+  isNatsConnected: () => boolean;
+  /** How long ago this server has looked for what others have changed. */
+  changesAgeMs: () => number;
 }
 
 /** What is counted of out-of-steps records. */
@@ -123,6 +133,25 @@ function limitFigures({ limits }: Figures): (Counter | Gauge)[] {
   return [refusals, turns];
 }
 
+function togetherFigures({ node, isNatsConnected, changesAgeMs }: TogetherFigures): Gauge[] {
+  const info = new Gauge({
+    name: 'phalanx_server_info',
+    help: 'The name of this server; always 1',
+    labelNames: ['node'],
+    registers: [],
+  });
+  info.set({ node }, 1);
+  return [
+    info,
+    gauge('phalanx_nats_connected', 'Whether NATS is reached', () => Number(isNatsConnected())),
+    gauge(
+      'phalanx_changes_age_seconds',
+      'Time since this server has looked for what others have changed',
+      () => changesAgeMs() / 1000,
+    ),
+  ];
+}
+
 /** Of Node's own figures, those whose names Prometheus objects to: gauges that are called totals. */
 const misnamed = [
   'nodejs_active_handles_total',
@@ -141,6 +170,8 @@ export function createMetrics(figures: Figures): Metrics {
   registry.registerMetric(faultsByPart(figures));
   registry.registerMetric(gauge('phalanx_connections', 'Connections that are open', figures.connections));
   for (const metric of limitFigures(figures)) registry.registerMetric(metric);
+  if (figures.together !== undefined)
+    for (const metric of togetherFigures(figures.together)) registry.registerMetric(metric);
   const logEntries = new Counter({
     name: 'phalanx_log_entries_stored_total',
     help: 'Log entries stored',

@@ -6,6 +6,8 @@ import { periodically } from '../periodically.ts';
 import type { NodeStore } from './store.ts';
 
 interface Options {
+  /** Of the operator's; empty when there is none. */
+  name: string;
   store: NodeStore;
   clock: Clock;
   faults: FaultMonitor;
@@ -19,12 +21,14 @@ const renewEveryMs = 1000;
 export class ServerNode {
   /** Another one at each start. */
   readonly id = randomUUID();
+  readonly name: string;
   readonly #options: Options;
   readonly #onGone: (() => void)[] = [];
   #endRenewing: () => Promise<void> = async () => undefined;
 
   private constructor(options: Options) {
     this.#options = options;
+    this.name = options.name;
   }
 
   static async open(options: Options): Promise<ServerNode> {

@@ -39,6 +39,11 @@ export class SharedChanges {
     ];
   }
 
+  /** How long ago this server has last looked. */
+  get ageMs(): number {
+    return performance.now() - this.#readAt;
+  }
+
   on(thing: ChangedThing, reload: Reload): void {
     this.#reloads.push([thing, reload]);
   }
