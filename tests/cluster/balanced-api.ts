@@ -1,22 +1,36 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 export interface Reply {
   readonly status: number;
   readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
+  readonly etag: string;
 }
+
+interface Attempt {
+  /** Of the server that is asked, instead of any. */
+  url?: string;
+  token?: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** What a proxy or a client answers by asking again. */
+const notNow: readonly number[] = [429, 502, 503, 507];
+const timeoutMs = 15_000;
 
 /** Each attempt of a request goes to one of the servers, by chance; who gets no answer asks again. */
 export class BalancedApi {
-  readonly #urls: readonly string[];
-  readonly #token: string;
+  readonly urls: readonly string[];
+  readonly token: string;
   readonly #random: SeededRandom;
   /** Attempts that had no answer, or one that says to try again. */
   retries = 0;
 
   constructor(urls: readonly string[], token: string, random: SeededRandom) {
-    this.#urls = urls;
-    this.#token = token;
+    this.urls = urls;
+    this.token = token;
     this.#random = random;
   }
 
@@ -25,26 +39,28 @@ export class BalancedApi {
     method: string,
     path: string,
     body?: unknown,
-    timeoutMs = 15_000,
+    { url = this.#random.pick(this.urls), token = this.token, headers = {} }: Attempt = {},
   ): Promise<Reply | undefined> {
     try {
-      const response = await fetch(`${this.#random.pick(this.#urls)}${path}`, {
+      const response = await fetch(`${url}${path}`, {
         method,
-        headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
         body: body === undefined ? null : JSON.stringify(body),
         signal: AbortSignal.timeout(timeoutMs),
       });
       const text = await response.text();
-      if ([429, 500, 502, 503, 507].includes(response.status)) {
-        this.retries += 1;
-        return response.status === 500 ? { status: 500, text, body: {} } : undefined;
-      }
-      // Replies of the API are objects.
+      const { status } = response;
+      if (notNow.includes(status)) return this.#retry();
+      // Replies of the API are objects; a fault is told as it is.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return { status: response.status, text, body: JSON.parse(text) as Reply['body'] };
+      const parsed = JSON.parse(text) as Reply['body'];
+      return { status, text, body: parsed, etag: response.headers.get('etag') ?? '' };
     } catch {
-      this.retries += 1;
-      return undefined;
+      return this.#retry();
     }
   }
 
@@ -53,7 +69,11 @@ export class BalancedApi {
     for (;;) {
       const reply = await this.attempt(method, path, body);
       if (reply !== undefined) return reply;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await pause(100);
     }
+  }
+
+  #retry(): undefined {
+    this.retries += 1;
   }
 }

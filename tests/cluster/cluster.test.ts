@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { deviceRoutes, runRoutes } from '@phalanx/protocol';
+import { accessRoutes, deviceRoutes, runRoutes } from '@phalanx/protocol';
 import { until } from '@phalanx/cli/testing/until';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -11,7 +11,11 @@ import { SeededRandom } from '../support/seeded-random.ts';
 import { BalancedApi } from './balanced-api.ts';
 import { Cluster, type ClusterServer } from './cluster.ts';
 import { Faults } from './faults.ts';
-import { Load } from './load.ts';
+import { Launches } from './loads/launches.ts';
+import type { Load } from './loads/load.ts';
+import { Records } from './loads/records.ts';
+import { Saves } from './loads/saves.ts';
+import { Tokens } from './loads/tokens.ts';
 import { SimulatedHost } from './simulated-host.ts';
 
 /** Ten minutes are `CLUSTER_SECONDS=600`. */
@@ -27,6 +31,7 @@ const Devices = Compile(
   Type.Object({ devices: Type.Array(Type.Object({ device_id: Type.String(), state: Type.String() })) }),
 );
 const ends: ReadonlySet<string> = new Set(['completed', 'stopped', 'failed', 'timed_out', 'lost']);
+const Token = Compile(Type.Object({ secret: Type.String(), token: Type.Object({ id: Type.String() }) }));
 const RunReply = Compile(Type.Object({ run: Type.Object({ status: Type.String() }) }));
 
 const cleanUps: (() => Promise<unknown>)[] = [];
@@ -71,10 +76,27 @@ const readyDevices = ({ api }: Fleet): Promise<Map<string, string>> =>
       [...states.values()].every((state) => state === 'ready' || state === 'busy'),
   );
 
+const beginLoads = async ({ api, hosts, random }: Fleet, deviceIds: readonly string[]): Promise<Load[]> => [
+  new Launches({ api, hosts, deviceIds, random }),
+  new Records({ api, hosts, random }),
+  await Saves.begin({ api, random }),
+  new Tokens({ api, random }),
+];
+
+async function countStatuses({ api, hosts }: Fleet): Promise<Map<string, number>> {
+  const statuses = new Map<string, number>();
+  for (const runId of hosts.flatMap(({ begun }) => [...begun.keys()])) {
+    const { body } = await api.call('GET', runRoutes.get.path.replace(':id', runId));
+    const status = RunReply.Check(body) ? body.run.status : JSON.stringify(body);
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+  return statuses;
+}
+
 /** Resolves when the hosts have nothing left to say, and every caller's and host's story has been held against the others'. */
-async function settle(fleet: Fleet, load: Load): Promise<void> {
+async function settle(fleet: Fleet, loads: readonly Load[]): Promise<void> {
   const { cluster, api, hosts } = fleet;
-  await load.end();
+  await Promise.all(loads.map((load) => load.end()));
   await readyDevices(fleet);
   for (const host of hosts) host.finish();
   await until(
@@ -82,18 +104,12 @@ async function settle(fleet: Fleet, load: Load): Promise<void> {
     async () => hosts.every(({ isQuiet }) => isQuiet),
     Boolean,
   );
-  await load.readAll();
-  const violations = [load, ...hosts].flatMap((one) => one.violations);
+  for (const load of loads) await load.check();
+  const violations = [...loads, ...hosts].flatMap((one) => one.violations);
   expect([...violations, ...cluster.explain(violations)]).toEqual([]);
-  const statuses = new Map<string, number>();
-  for (const runId of hosts.flatMap(({ begun }) => [...begun.keys()])) {
-    const { body } = await api.call('GET', runRoutes.get.path.replace(':id', runId));
-    const status = RunReply.Check(body) ? body.run.status : JSON.stringify(body);
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
-  }
-  console.log(
-    `runs ${JSON.stringify([...statuses])}, ${JSON.stringify(load.counts)}, ${api.retries} retries`,
-  );
+  const statuses = await countStatuses(fleet);
+  const counts = Object.assign({}, ...loads.map((load) => load.counts));
+  console.log(`runs ${JSON.stringify([...statuses])}, ${JSON.stringify(counts)}, ${api.retries} retries`);
   expect([...statuses.keys()].filter((status) => !ends.has(status))).toEqual([]);
 }
 
@@ -147,20 +163,42 @@ test.skipIf(!isHere)('phones of a server that stands still are offline six secon
   await until('the phone to be back', online, (states) => states.join() === 'ready');
 });
 
+test.skipIf(!isHere)('a server that stood still does not let in who was revoked meanwhile', async () => {
+  const { cluster, random } = await start();
+  const [frozen, ...others] = cluster.servers;
+  assert(frozen);
+  const api = new BalancedApi(
+    others.map(({ url }) => url),
+    cluster.token,
+    random,
+  );
+  const { body } = await api.call('POST', accessRoutes.createToken.path, { name: 'for a moment' });
+  assert(Token.Check(body));
+  const ask = async (): Promise<number | undefined> =>
+    (await api.attempt('GET', deviceRoutes.list.path, undefined, { url: frozen.url, token: body.secret }))
+      ?.status;
+  await until('the token to work', ask, (status) => status === 200);
+  cluster.freeze(frozen);
+  await api.call('DELETE', accessRoutes.deleteToken.path.replace(':id', body.token.id));
+  await pause(2000);
+  const answer = ask();
+  await pause(200);
+  cluster.thaw(frozen);
+  expect(await answer).toBe(401);
+});
+
 test.skipIf(!isHere)(
   'servers are replaced one after another, and no run and no caller is disturbed',
   async () => {
     const fleet = await start();
-    const { cluster, api, hosts, random } = fleet;
-    const deviceIds = [...(await readyDevices(fleet)).keys()];
-    const load = new Load({ api, hosts, deviceIds, random });
-    load.begin(3);
+    const { cluster, api } = fleet;
+    const loads = await beginLoads(fleet, [...(await readyDevices(fleet)).keys()]);
     for (const server of cluster.servers) {
       await pause(2000);
       await cluster.replace(server);
     }
     await pause(2000);
-    await settle(fleet, load);
+    await settle(fleet, loads);
     const { body } = await api.call('GET', `${runRoutes.list.path}?status=lost`);
     expect(body['runs']).toEqual([]);
   },
@@ -170,15 +208,13 @@ test.skipIf(!isHere)(
   'three servers lose nothing and do nothing twice, whatever happens to them and their engines',
   async () => {
     const fleet = await start();
-    const { cluster, api, hosts, random } = fleet;
-    const deviceIds = [...(await readyDevices(fleet)).keys()];
-    const load = new Load({ api, hosts, deviceIds, random });
-    load.begin(4);
+    const { cluster, random } = fleet;
+    const loads = await beginLoads(fleet, [...(await readyDevices(fleet)).keys()]);
     const faults = new Faults(cluster, random);
     await pause(1000 * seconds);
     await faults.end();
     console.log(JSON.stringify([...faults.counts]));
-    await settle(fleet, load);
-    expect(load.started.length).toBeGreaterThan(seconds / 2);
+    await settle(fleet, loads);
+    expect(loads[0]?.counts['launches']).toBeGreaterThan(seconds / 2);
   },
 );

@@ -7,12 +7,16 @@ import { freePort } from '../../apps/server/src/testing/free-port.ts';
 import { type NatsEngine, startNats } from '../../apps/server/src/testing/nats-engine.ts';
 import { type PostgresEngine, startPostgres } from '../../apps/server/src/testing/postgres-engine.ts';
 import { makeTestBucket } from '../../apps/server/src/testing/test-bucket.ts';
-import { Cable } from '../support/cable.ts';
+import { Cable, carrySlowly } from '../support/cable.ts';
 import { Program } from '../support/program.ts';
 
 /** One of the servers, at an address that stays. */
 export interface ClusterServer {
   readonly url: string;
+  /** Of its own, to engines that all share. */
+  readonly cables: readonly Cable[];
+  /** How much later what goes over its cables arrives, ms. */
+  delayMs: number;
   program: Program;
   readonly spawn: () => Program;
 }
@@ -93,7 +97,7 @@ export class Cluster {
   async stop(): Promise<void> {
     await Promise.all(this.servers.map(({ program }) => program.end()));
     await Promise.all([this.postgres.stop(), this.nats.stop()]);
-    this.s3.close();
+    for (const cable of [this.s3, ...this.servers.flatMap(({ cables }) => cables)]) cable.close();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
@@ -105,14 +109,17 @@ export class Cluster {
 
   async #add(no: number, settings: Readonly<Record<string, string>>): Promise<void> {
     const listen = `127.0.0.1:${await freePort()}`;
+    const carry = carrySlowly(() => server.delayMs);
+    const toDatabase = await Cable.to(this.postgres.url, carry);
+    const toNats = await Cable.to(this.nats.url, carry);
     const spawn = (): Program => {
       const program = new Program(['server'], {
         PHALANX_LISTEN: listen,
         PHALANX_DATA_DIR: path.join(this.#folder, `server-${no}`),
         PHALANX_ADMIN_TOKEN: this.token,
         PHALANX_LOG_LEVEL: 'warn',
-        PHALANX_DATABASE_URL: `${this.postgres.url}/postgres`,
-        PHALANX_NATS_URL: this.nats.url,
+        PHALANX_DATABASE_URL: `${toDatabase.url.replace('http://', 'postgres://postgres@')}/postgres`,
+        PHALANX_NATS_URL: toNats.url.replace('http:', 'nats:'),
         PHALANX_NODE_NAME: `server-${no}`,
         PHALANX_PUBLIC_URL: `http://${listen}`,
         PHALANX_LOST_AFTER_SECONDS: '20',
@@ -121,6 +128,8 @@ export class Cluster {
       this.#programs.push(program);
       return program;
     };
-    this.servers.push({ url: `http://${listen}`, program: spawn(), spawn });
+    const cables = [toDatabase, toNats];
+    const server: ClusterServer = { url: `http://${listen}`, cables, delayMs: 0, program: spawn(), spawn };
+    this.servers.push(server);
   }
 }

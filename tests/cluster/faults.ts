@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { Cable } from '../support/cable.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -24,6 +25,9 @@ export class Faults {
       ['crash PostgreSQL', async () => cluster.postgres.crash()],
       ['kill NATS', () => this.#killNats()],
       ['cut S3', () => this.#cutS3()],
+      ['cut connections of a server', async () => this.#pickCable().cut()],
+      ['silence connections of a server', () => this.#silence()],
+      ['slow connections of a server', () => this.#slowDown()],
     ];
     this.#working = this.#work();
   }
@@ -64,9 +68,29 @@ export class Faults {
     await this.#cluster.nats.start();
   }
 
+  #pickCable(): Cable {
+    return this.#random.pick(this.#random.pick(this.#cluster.servers).cables);
+  }
+
+  /** As a network that drops what is sent: nobody is told. */
+  async #silence(): Promise<void> {
+    const cable = this.#pickCable();
+    cable.silence();
+    await pause(1000 + this.#random.below(8000));
+    cable.carryOn();
+  }
+
+  async #slowDown(): Promise<void> {
+    const server = this.#random.pick(this.#cluster.servers);
+    server.delayMs = 20 + this.#random.below(100);
+    await pause(1000 + this.#random.below(8000));
+    server.delayMs = 0;
+  }
+
+  /** Sometimes for a minute. */
   async #cutS3(): Promise<void> {
     this.#cluster.s3.pull();
-    await pause(this.#random.below(5000));
+    await pause(this.#random.below(this.#random.below(10) === 0 ? 60_000 : 5000));
     this.#cluster.s3.plug();
   }
 }

@@ -4,6 +4,7 @@ import {
   hostConnectPath,
   hostProtocolVersion,
   isEnded,
+  type RecordReport,
   type RunReport,
   ServerMessage,
   type WireLogEntry,
@@ -11,6 +12,7 @@ import {
 import { Compile } from 'typebox/compile';
 import { WebSocket } from 'ws';
 
+import { recordReport } from '../../apps/server/src/testing/record-reports.ts';
 import { deviceReport } from '../../apps/server/src/testing/test-host.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
@@ -50,8 +52,12 @@ export class SimulatedHost {
   readonly violations: string[] = [];
   /** Every run that it has begun, for good. */
   readonly begun = new Map<string, SimulatedRun>();
+  /** Whether each record that it has told of is stored, by its ID. */
+  readonly records = new Map<string, boolean>();
   readonly #options: Options;
   readonly #held = new Map<string, SimulatedRun>();
+  /** Those that are not stored yet. */
+  readonly #records = new Map<string, RecordReport>();
   readonly #living: Promise<void>;
   readonly #logging: NodeJS.Timeout;
   #socket: WebSocket | undefined;
@@ -72,7 +78,8 @@ export class SimulatedHost {
   }
 
   get isQuiet(): boolean {
-    return this.#held.size === 0 && [...this.begun.values()].every(({ unstored }) => unstored.length === 0);
+    const isAllLogged = [...this.begun.values()].every(({ unstored }) => unstored.length === 0);
+    return this.#held.size === 0 && this.#records.size === 0 && isAllLogged;
   }
 
   async stop(): Promise<void> {
@@ -137,10 +144,12 @@ export class SimulatedHost {
     if (message.type === 'welcome') {
       this.#isWelcome = true;
       for (const runId of this.begun.keys()) this.#sendLogs(runId);
+      for (const record of this.#records.values()) this.#send({ type: 'record', record });
     }
     if (message.type === 'launch') for (const run of message.runs) this.#begin(run.run_id, run.device_id);
     if (message.type === 'stop') for (const runId of message.run_ids) this.#stop(runId);
     if (message.type === 'runs_stored') for (const runId of message.run_ids) this.#held.delete(runId);
+    if (message.type === 'record_stored') this.#forgetRecord(message.record_id);
     if (message.type === 'logs_stored') this.#forget(message.run_id, message.seq);
   }
 
@@ -167,9 +176,23 @@ export class SimulatedHost {
     this.#send({ type: 'runs', runs: [run?.report ?? ended] });
   }
 
+  #forgetRecord(recordId: string): void {
+    if (this.#records.delete(recordId)) this.records.set(recordId, true);
+  }
+
+  /** Some have met an unknown screen. */
+  #tellOfRecord(runId: string): void {
+    if (this.#options.random.below(4) > 0) return;
+    const record = recordReport(runId);
+    this.records.set(record.record_id, false);
+    this.#records.set(record.record_id, record);
+    if (this.#isWelcome) this.#send({ type: 'record', record });
+  }
+
   #end(run: SimulatedRun, status: 'completed' | 'stopped'): void {
     run.report = { ...run.report, status, ended_at: Date.now() };
     this.#send({ type: 'runs', runs: [run.report] });
+    this.#tellOfRecord(run.report.run_id);
   }
 
   /** Each run logs a line, or ends when its time has come. */

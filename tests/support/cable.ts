@@ -1,10 +1,25 @@
 import { once } from 'node:events';
+import { Transform } from 'node:stream';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Passes on what one end says to the other. */
 export type Carry = (near: Socket, far: Socket) => void;
 
 const carryBoth: Carry = (near, far) => void near.pipe(far).pipe(near);
+
+/** Passes everything on so much later, ms. */
+export const carrySlowly =
+  (delayMs: () => number): Carry =>
+  (near, far) => {
+    const late = (): Transform =>
+      new Transform({
+        transform: (chunk: Buffer, _encoding, done) => {
+          if (delayMs() === 0) done(null, chunk);
+          else setTimeout(() => done(null, chunk), delayMs());
+        },
+      });
+    near.pipe(late()).pipe(far).pipe(late()).pipe(near);
+  };
 
 /** A TCP connection through a place where it can be cut. */
 export class Cable {

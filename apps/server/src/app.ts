@@ -143,6 +143,7 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
     ...{ log, authenticate, findCaller, limits, trustProxy: config.trustProxy, idleMs: config.limits.idleMs },
     noteFault: (error) => faults.note(error),
     deeds: together === undefined ? audit : toldDeeds(audit, together.changes),
+    catchUp: () => together?.changes.catchUp(),
   });
   app.addHook('preClose', async () => faults.close());
   app.addHook('onClose', () => lock?.close());

@@ -39,22 +39,25 @@ interface Gate {
   authenticate: Authenticate;
   findCaller: FindCaller;
   addressOf: (request: IncomingMessage) => string;
+  catchUp: () => Promise<void> | undefined;
   /** Asks a request that comes without a token. Throws when too many have come from there. */
   admitStranger: (address: string) => void;
 }
 
 /** Asks every request for its token, or for the session of a browser, before anything of its body is read. */
 export function requireCallers(app: FastifyInstance, gate: Gate): void {
-  const { authenticate, findCaller, addressOf, admitStranger } = gate;
+  const { authenticate, findCaller, addressOf, admitStranger, catchUp } = gate;
   app.decorateRequest('principal');
   app.decorateRequest('hasPrincipal', false);
 
-  const callerOf = (request: FastifyRequest): Principal | Promise<Principal> => {
+  const findOut = (request: FastifyRequest): Principal | Promise<Principal> => {
     const { authorization } = request.headers;
     const ask = (): Principal | Promise<Principal> =>
       authenticate(authorization, () => addressOf(request.raw), request.raw.socket);
     return authorization === undefined ? findCaller(request).then((caller) => caller ?? ask()) : ask();
   };
+  const callerOf = (request: FastifyRequest): Principal | Promise<Principal> =>
+    catchUp()?.then(() => findOut(request)) ?? findOut(request);
   const admit = (request: FastifyRequest, principal: Principal, scope: Scope | undefined): void => {
     request.principal = principal;
     request.hasPrincipal = true;

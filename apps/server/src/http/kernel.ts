@@ -23,6 +23,8 @@ interface KernelOptions {
   idleMs: number;
   noteFault: (error: unknown) => boolean;
   deeds: DeedLog;
+  /** Of what this server knows by heart, before it decides about a caller; undefined: it knows the newest. */
+  catchUp: () => Promise<void> | undefined;
 }
 
 export interface HttpKernel {
@@ -83,9 +85,9 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
   representReplies(app);
   acceptJsonBodies(app);
   answerErrors(app);
-  const { authenticate, findCaller } = options;
+  const { authenticate, findCaller, catchUp } = options;
   requireCallers(app, {
-    ...{ authenticate, findCaller, addressOf },
+    ...{ authenticate, findCaller, addressOf, catchUp },
     admitStranger: (address) => limits.spend('requests', address),
   });
   return { app, connections, addressOf };

@@ -12,13 +12,15 @@ interface Options {
 
 type Reload = () => Promise<void> | void;
 
-const lookEveryMs = 1000;
+const lookEveryMs = 500;
+/** What was known longer ago decides about nothing. */
+const freshMs = 1000;
 const deleteEveryMs = 10_000;
 const topic = 'look';
 
 /**
  * Tells what this server knows by heart that another one has changed it: within a second, and at once when that other
- * one asks for it. Rows are not numbered in the order in which they become visible, so all of the last minute are
+ * one asks for it. A server that stood still looks before it does anything. Rows are not numbered in the order in which they become visible, so all of the last minute are
  * read, and those that are new count.
  */
 export class SharedChanges {
@@ -28,6 +30,7 @@ export class SharedChanges {
   #known = new Set<number>();
   #readAt = performance.now();
   #reading: Promise<void> = Promise.resolve();
+  #catchingUp: Promise<void> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
@@ -55,6 +58,13 @@ export class SharedChanges {
     return this.#reading;
   }
 
+  /** Undefined: what is known is not older than a second. Rejects when the database does not answer. */
+  catchUp(): Promise<void> | undefined {
+    if (this.ageMs <= freshMs) return undefined;
+    this.#catchingUp ??= this.look().finally(() => (this.#catchingUp = undefined));
+    return this.#catchingUp;
+  }
+
   /** Resolves when the others have looked that are there. */
   tellOthers(): Promise<void> {
     return this.#options.others.tellAll(topic);
@@ -66,12 +76,13 @@ export class SharedChanges {
   }
 
   async #read(): Promise<void> {
+    const askedAt = performance.now();
     const rows = await this.#options.store.list();
     const changed = this.#select(rows);
     for (const [thing, reload] of this.#reloads) if (changed.has(thing)) await reload();
     // Not before: what failed is done again.
     this.#known = new Set(rows.map(({ id }) => id));
-    this.#readAt = performance.now();
+    this.#readAt = askedAt;
   }
 
   #select(rows: readonly SharedChange[]): ReadonlySet<ChangedThing> {

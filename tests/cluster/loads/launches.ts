@@ -4,9 +4,10 @@ import { launchRoutes, logRoutes } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import type { SeededRandom } from '../support/seeded-random.ts';
-import type { BalancedApi, Reply } from './balanced-api.ts';
-import type { SimulatedHost, SimulatedRun } from './simulated-host.ts';
+import type { SeededRandom } from '../../support/seeded-random.ts';
+import type { BalancedApi, Reply } from '../balanced-api.ts';
+import type { SimulatedHost, SimulatedRun } from '../simulated-host.ts';
+import { Callers, type Load } from './load.ts';
 
 const Outcome = Compile(
   Type.Object({
@@ -32,34 +33,30 @@ interface Launched {
   readonly runId: string;
 }
 
+const callerCount = 4;
+
 const sameAnswer = (reply: Reply): string =>
   `${reply.status} ${reply.text.replace(/"request_id":"[^"]*"/, '')}`;
 
-/** Callers of the cluster, who note what must not happen. */
-export class Load {
+/** Four who launch and stop, and ask each time again. */
+export class Launches implements Load {
   readonly violations: string[] = [];
   readonly started: Launched[] = [];
   readonly counts = { launches: 0, repeats: 0, stops: 0, lines: 0 };
   readonly #options: Options;
-  readonly #works: Promise<void>[] = [];
-  #isEnding = false;
+  readonly #callers = new Callers();
 
   constructor(options: Options) {
     this.#options = options;
+    this.#callers.begin(callerCount, () => this.#launchSoon());
   }
 
-  begin(launchers: number): void {
-    for (let no = 0; no < launchers; no += 1) this.#works.push(this.#launchOn());
+  end(): Promise<void> {
+    return this.#callers.end();
   }
 
-  /** Resolves when all callers have their last answers. */
-  async end(): Promise<void> {
-    this.#isEnding = true;
-    await Promise.all(this.#works);
-  }
-
-  /** Reads the logs of what has been started, once everything is quiet. */
-  async readAll(): Promise<void> {
+  /** Reads the logs of what has been started. */
+  async check(): Promise<void> {
     for (const launched of this.started) await this.#readLogs(launched);
   }
 
@@ -71,12 +68,9 @@ export class Load {
     return undefined;
   }
 
-  async #launchOn(): Promise<void> {
-    const { random } = this.#options;
-    while (!this.#isEnding) {
-      await this.#launch();
-      await pause(random.below(200));
-    }
+  async #launchSoon(): Promise<void> {
+    await pause(this.#options.random.below(200));
+    await this.#launch();
   }
 
   async #launch(): Promise<void> {
