@@ -12,6 +12,9 @@ import { parseArgs } from 'node:util';
 import { printProfiles } from './harness/profile.ts';
 import { onStage } from './harness/stage.ts';
 import { formatNotes, formatTable, tableJson, type Measured } from './harness/table.ts';
+import { clusterIngest } from './rows/cluster-ingest.ts';
+import { clusterLaunch } from './rows/cluster-launch.ts';
+import { clusterPoll } from './rows/cluster-poll.ts';
 import { commit } from './rows/commit.ts';
 import { confinement } from './rows/confinement.ts';
 import { driverCalls } from './rows/driver-calls.ts';
@@ -51,6 +54,9 @@ const rows = [
   phonesIdle,
   phonesBusy,
   live,
+  clusterPoll,
+  clusterIngest,
+  clusterLaunch,
 ];
 
 const { values, positionals } = parseArgs({

@@ -10,6 +10,8 @@ export interface Stage {
   folder(): Promise<string>;
   /** Starts a file of `processes/`. */
   start(name: string, nodeFlags?: readonly string[]): Promise<BenchProcess>;
+  /** Ends what else the row has begun, after its processes. */
+  defer(end: () => Promise<unknown>): void;
 }
 
 /** `profileFolder`: where every process leaves a CPU profile when it ends. */
@@ -18,6 +20,7 @@ export async function onStage<Result>(
   work: (stage: Stage) => Promise<Result>,
 ): Promise<Result> {
   await using folders = new AsyncDisposableStack();
+  await using others = new AsyncDisposableStack();
   // They end first: a process that still runs would write into a folder that is being removed.
   await using processes = new AsyncDisposableStack();
   return await work({
@@ -31,6 +34,9 @@ export async function onStage<Result>(
       const started = await startBenchProcess(name, [...nodeFlags, ...profiling]);
       processes.defer(() => started.close());
       return started;
+    },
+    defer(end) {
+      others.defer(async () => void (await end()));
     },
   });
 }

@@ -35,11 +35,23 @@ export async function ask<Reply extends TSchema>(
   return Value.Parse(reply, JSON.parse(await askText(api, path, body)));
 }
 
-const Devices = Type.Object({ devices: Type.Array(Type.Object({ device_id: Type.String() })) });
+const Devices = Type.Object({
+  devices: Type.Array(Type.Object({ device_id: Type.String() })),
+  next_cursor: Type.Union([Type.String(), Type.Null()]),
+});
 
 export async function listDeviceIds(api: Api): Promise<string[]> {
-  const { devices } = await ask(api, '/api/v2/devices?limit=1000', Devices);
-  return devices.map((device) => device.device_id);
+  const ids: string[] = [];
+  for (let from: string | null = ''; from !== null;) {
+    const page: Static<typeof Devices> = await ask(
+      api,
+      `/api/v2/devices?limit=1000${from && `&cursor=${from}`}`,
+      Devices,
+    );
+    ids.push(...page.devices.map((device) => device.device_id));
+    from = page.next_cursor;
+  }
+  return ids;
 }
 
 export const directLaunch = (deviceId: string) => ({

@@ -22,18 +22,19 @@ function keepAlive(host: SimulatedHost, index: number, count: number): void {
 }
 
 answerParent({
-  /** Connects hosts whose devices have the serials `phone-0`, `phone-1` and so on. */
+  /** Connects hosts whose devices have the serials `phone-0`, `phone-1` and so on; to several servers in turn. */
   connect: command(
     Type.Object({
       url: Type.String(),
+      otherUrls: Type.Optional(Type.Array(Type.String())),
       token: Type.String(),
       hosts: Type.Integer(),
       devicesPerHost: Type.Integer(),
       heartbeats: Type.Boolean(),
     }),
-    async ({ url, token, hosts: count, devicesPerHost, heartbeats }) => {
+    async ({ url, otherUrls = [], token, hosts: count, devicesPerHost, heartbeats }) => {
       const plans = Array.from({ length: count }, (_, host) => ({
-        url,
+        url: [url, ...otherUrls][host % (1 + otherUrls.length)] ?? url,
         token,
         name: `host ${host}`,
         serials: Array.from({ length: devicesPerHost }, (_unused, device) => {

@@ -15,13 +15,15 @@ answerParent({
     Type.Object({
       ...{ dataDir: Type.String(), token: Type.String() },
       unconfined: Type.Optional(Type.Boolean()),
+      settings: Type.Optional(Type.Record(Type.String(), Type.String())),
     }),
-    async ({ dataDir, token, unconfined = false }) => {
+    async ({ dataDir, token, settings, unconfined = false }) => {
       const config = parseServerConfig({
         PHALANX_LISTEN: '127.0.0.1:0',
         PHALANX_DATA_DIR: dataDir,
         PHALANX_ADMIN_TOKEN: token,
         PHALANX_LOG_LEVEL: 'warn',
+        ...settings,
       });
       return (await startServer(config, unconfined ? { confinement: await noConfinement() } : {})).url;
     },

@@ -90,8 +90,8 @@ async function untilReady(url: string): Promise<void> {
   }
 }
 
-/** A PostgreSQL of its own, in a temporary folder. It ends with this process. Undefined where it is not installed. */
-export async function startPostgres(): Promise<PostgresEngine | undefined> {
+/** A PostgreSQL of its own, in a temporary folder. It ends with this process. Undefined where it is not installed. `isDurable`: it waits for its disk. */
+export async function startPostgres({ isDurable = false } = {}): Promise<PostgresEngine | undefined> {
   if (programs === undefined) return undefined;
   const bin = path.dirname(programs);
   const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-postgres-'));
@@ -99,7 +99,7 @@ export async function startPostgres(): Promise<PostgresEngine | undefined> {
   const cluster = path.join(folder, 'cluster');
   layCluster(bin, cluster);
   const port = await freePort();
-  const settings = { port, unix_socket_directories: folder, fsync: 'off', max_connections: 300 };
+  const settings = { port, unix_socket_directories: folder, fsync: isDurable ? 'on' : 'off', max_connections: 300 };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = ['--pdeathsig', 'QUIT', programs, '-D', cluster, ...args];
   const { uid, gid } = asUser();

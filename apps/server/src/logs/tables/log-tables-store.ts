@@ -164,21 +164,29 @@ export function createLogTablesStore(db: Db) {
       return { runIds: new Set(rows.flatMap(({ run_id: id }) => id ?? [])), lastIds: new Map(lastIds) };
     },
 
-    /** The oldest batches of the stream with entries after `from`, at most so many. */
+    /**
+     * The oldest batches of the stream with entries after `from`, at most so many; and the number of the newest table,
+     * which another server may have opened.
+     */
     async read(
       tables: readonly LogTable[],
       { deviceId, automationId }: StreamKey,
       { from, limit }: { from: string; limit: number },
-    ): Promise<BatchRow[]> {
+    ): Promise<{ batches: BatchRow[]; newest: number }> {
       const ofTables = tables.map(
         (table) => sql`(SELECT first_id, last_id, oldest, count, entries FROM ${entriesOf(table)}
           WHERE device_id = ${deviceId} AND automation_id = ${automationId} AND last_id > ${from}
           ORDER BY last_id LIMIT ${limit})`,
       );
-      const { rows } = await sql<BatchRow>`
-        SELECT * FROM (${sql.join(ofTables, sql` UNION ALL `)}) AS found
-        ORDER BY last_id LIMIT ${limit}`.execute(db);
-      return rows;
+      const { rows } = await sql<{ newest: number } & (BatchRow | { last_id: null })>`
+        SELECT newest.no AS newest, found.* FROM (SELECT max(no) AS no FROM log_table) AS newest
+        LEFT JOIN (SELECT * FROM (${sql.join(ofTables, sql` UNION ALL `)}) AS any_table
+          ORDER BY last_id LIMIT ${limit}) AS found ON true
+        ORDER BY last_id`.execute(db);
+      return {
+        batches: rows.flatMap((row) => (row.last_id === null ? [] : row)),
+        newest: rows[0]?.newest ?? 0,
+      };
     },
 
     /** The batches that follow `after` in the table's own order, at most so many. */

@@ -106,8 +106,10 @@ describe.skipIf(!engines.some((engine) => engine === 'PostgreSQL'))('log entries
         throw new Error('three servers');
       const first = round * 10 + 1;
       // What the server before has not stored yet meets what the host says again on its next connection.
-      const late = before.append([numbered(first, 5)]);
-      const moved = connect().then((next) => {
+      const old = numbered(first, 5);
+      const connected = connect();
+      const late = (round % 2 === 0 ? before : await connected.then(() => before)).append([old]);
+      const moved = connected.then((next) => {
         epoch = next;
         return after.append([numbered(first, 10)]);
       });
@@ -130,6 +132,20 @@ describe.skipIf(!engines.some((engine) => engine === 'PostgreSQL'))('log entries
     const { batches, replaced } = await logs.append([old, beside]);
     expect(batches.map((batch) => batch.stream.runId)).toEqual(['other']);
     expect([...replaced]).toEqual([old.epoch]);
+  });
+
+  it('are read at once where another server has opened the table that they are in', async () => {
+    const servers = [await open(), await open()] as const;
+    await servers[0].append([numbered(1, 1)]);
+    expect(await messagesIn(servers[1])).toEqual(upTo(1));
+    clock.advance(minuteMs);
+    await servers[0].append([numbered(2, 1)]);
+    expect(await messagesIn(servers[1])).toEqual(upTo(2));
+    clock.advance(minuteMs);
+    await servers[1].append([numbered(3, 1)]);
+    const [last = ''] = (await entriesIn(servers[1])).slice(-2).map(idOfEntry);
+    expect(await messagesIn(servers[0])).toEqual(upTo(3));
+    expect((await entriesIn(servers[0], last)).map(messageOfEntry).at(-1)).toBe('3');
   });
 
   it('go to the next table when another server has closed the one that is known', async () => {

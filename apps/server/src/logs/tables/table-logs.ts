@@ -6,7 +6,7 @@ import type { LogBatch, StoredBatch } from '../log-batch.ts';
 import type { Appended, ClosedLogs, IncomingEntries, LogStore, StreamKey } from '../log-store.ts';
 import { createStoredProgress, selectNew } from '../stored-progress.ts';
 import { ClosedTable } from './closed-table.ts';
-import type { HostFlush, LogTable, LogTablesStore } from './log-tables-store.ts';
+import type { BatchRow, HostFlush, LogTable, LogTablesStore } from './log-tables-store.ts';
 import { storedBatch } from './stored-batch.ts';
 
 const tableMs = 60_000;
@@ -78,13 +78,24 @@ export class TableLogs implements LogStore {
   async *read(stream: StreamKey, from: string): AsyncGenerator<Iterable<StoredBatch>> {
     let after = from;
     for (let limit = firstBatches; ; limit = furtherBatches) {
-      const tables = this.#tables.filter(({ state, last_id: lastId }) => state === 'open' || lastId > after);
-      const filled = tables.filter(({ state }) => state !== 'empty');
-      if (filled.length === 0) return;
-      const rows = await this.#store.read(filled, stream, { from: after, limit });
-      yield rows.map(storedBatch);
-      if (rows.length < limit) return;
-      after = rows.at(-1)?.last_id ?? after;
+      const batches = await this.#readAfter(stream, after, limit);
+      yield batches.map(storedBatch);
+      if (batches.length < limit) return;
+      after = batches.at(-1)?.last_id ?? after;
+    }
+  }
+
+  async #readAfter(stream: StreamKey, from: string, limit: number): Promise<BatchRow[]> {
+    if (this.#open === undefined) await this.#look();
+    for (;;) {
+      const known = this.#tables.at(-1)?.no ?? 0;
+      const filled = this.#tables.filter(
+        ({ state, last_id: lastId }) => state === 'open' || (state !== 'empty' && lastId > from),
+      );
+      if (filled.length === 0) return [];
+      const { batches, newest } = await this.#store.read(filled, stream, { from, limit });
+      if (newest <= known) return batches;
+      await this.#look();
     }
   }
 

@@ -1,0 +1,58 @@
+/**
+ * Compared: console entries that 300 hosts send to three servers, counted until the last is acknowledged, which it is when
+ * it is stored; and a loop on one bare connection to the same PostgreSQL, which waits for its disk, that stores such
+ * entries by the same statement, from batches that lie ready in memory.
+ *
+ * Fair because both write the same rows under the same fence, and the loop has everything in its favour: no sockets, no
+ * JSON, no acknowledgements, and a batch of every run in each statement. Everything is on the same processors.
+ */
+import { Type } from 'typebox';
+
+import { interleave } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import { onStage, type Stage } from '../harness/stage.ts';
+import { WorkDone } from '../harness/work-meter.ts';
+import { launchOnEach, listDeviceIds } from '../http/api.ts';
+import { startServersWithHosts } from './servers-with-hosts.ts';
+
+const fleet = { hosts: 300, devicesPerHost: 1 };
+const sizes = { least: 100, most: 200 };
+/** Frames of a host that are not acknowledged yet. */
+const window = 4;
+const durationMs = 2500;
+const statements = 6;
+const rounds = 3;
+
+const rateOf = ({ count, elapsedMs }: WorkDone): number => (1000 * count) / elapsedMs;
+
+async function measureWith(stage: Stage, servers: number): Promise<{ figure: number; baseline: number }> {
+  const { apis, hosts, raw } = await startServersWithHosts(stage, servers, fleet);
+  const [api] = apis;
+  if (api === undefined) throw new Error('there is no server');
+  await launchOnEach(api, await listDeviceIds(api));
+  await hosts.call('prepareLogs', { ...sizes, window }, Type.Unknown());
+  await raw.call('makeFleet', fleet, Type.Unknown());
+  await raw.call('prepareLogs', sizes, Type.Unknown());
+  return interleave({
+    rounds,
+    figure: async () => rateOf(await hosts.call('sendLogs', { durationMs }, WorkDone)),
+    baseline: async () => rateOf(await raw.call('append', { statements }, WorkDone)),
+  });
+}
+
+export const clusterIngest: Row = {
+  name: 'cluster-ingest',
+  title: 'log entries of 300 hosts, stored in PostgreSQL by three servers and acknowledged',
+  against: 'a loop that stores the same rows by the same statement',
+  async measure(stage: Stage): Promise<RowResult> {
+    const alone = await onStage(undefined, (inner) => measureWith(inner, 1));
+    return {
+      ...(await measureWith(stage, 3)),
+      unit: 'entries/s',
+      targets: [{ of: 'ratio', bound: 'at least', value: 0.5 }],
+      notes: [
+        `one server: ${alone.figure.toFixed(0)} entries/s, a ratio of ${(alone.figure / alone.baseline).toFixed(2)}`,
+      ],
+    };
+  },
+};

@@ -1,0 +1,71 @@
+/**
+ * Compared: one `launchAutomation` on 1,000 devices of 200 hosts at three servers, from its sending to its 200, which means
+ * that every device has acknowledged; and the statements that this takes, one after another on one bare connection to
+ * the same PostgreSQL, which waits for its disk. The notes have the same on one device and on 10,000, and of one server.
+ *
+ * Fair because both store the same rows under the same locks, and the bare connection has nothing else to do: no code to
+ * look up, no hosts to tell, no other servers. Everything is on the same processors.
+ */
+import { Type } from 'typebox';
+
+import { interleave } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import { onStage, type Stage } from '../harness/stage.ts';
+import { listDeviceIds } from '../http/api.ts';
+import { createProject } from '../projects/push-project.ts';
+import { startServersWithHosts } from './servers-with-hosts.ts';
+
+const fleet = { hosts: 200, devicesPerHost: 50 };
+const sizes = [1, 1000, 10_000] as const;
+const rounds = 5;
+
+type Size = (typeof sizes)[number];
+type Measured = Record<Size, { figure: number; baseline: number }>;
+
+async function measureWith(stage: Stage, servers: number): Promise<Measured> {
+  const { apis, hosts, raw } = await startServersWithHosts(stage, servers, fleet);
+  const [api] = apis;
+  if (api === undefined) throw new Error('there is no server');
+  await raw.call('makeFleet', fleet, Type.Unknown());
+  const { id } = await createProject(api);
+  const load = await stage.start('http-load');
+  const deviceIds = await listDeviceIds(api);
+  const launch = async (count: Size): Promise<number> => {
+    const body = { device_ids: deviceIds.slice(0, count), automationId: id, command: 'start' };
+    const requests = [{ method: 'POST', path: '/api/v2/devices/launchAutomation', body }];
+    const [tookMs] = await load.call('sequence', { ...api, requests }, Type.Array(Type.Number()));
+    await hosts.call('endRuns', {}, Type.Unknown());
+    return tookMs ?? Number.NaN;
+  };
+  const measure = (count: Size): Promise<{ figure: number; baseline: number }> =>
+    interleave({
+      rounds,
+      figure: () => launch(count),
+      baseline: () => raw.call('launch', { devices: count }, Type.Number()),
+    });
+  return { 1: await measure(1), 1000: await measure(1000), 10000: await measure(10_000) };
+}
+
+const note = (servers: string, measured: Measured): string => {
+  const ofSizes = sizes.map((size) => {
+    const { figure, baseline } = measured[size];
+    return `${size} devices ${figure.toFixed(1)} ms (${(figure / baseline).toFixed(1)} times ${baseline.toFixed(1)} ms)`;
+  });
+  return `${servers}: ${ofSizes.join(', ')}`;
+};
+
+export const clusterLaunch: Row = {
+  name: 'cluster-launch',
+  title: 'one launchAutomation on 1,000 devices of three servers, until it is answered',
+  against: 'the same statements on one bare connection',
+  async measure(stage: Stage): Promise<RowResult> {
+    const alone = await onStage(undefined, (inner) => measureWith(inner, 1));
+    const three = await measureWith(stage, 3);
+    return {
+      ...three[1000],
+      unit: 'ms',
+      targets: [{ of: 'ratio', bound: 'at most', value: 2 }],
+      notes: [note('three servers', three), note('one server', alone)],
+    };
+  },
+};

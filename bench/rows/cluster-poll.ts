@@ -1,0 +1,67 @@
+/**
+ * Compared: `POST /devices/automationLogs` for one device that has 100 stored entries, asked of three servers at once; and
+ * the statement that reads them, on as many bare connections to the same PostgreSQL from one process.
+ *
+ * Fair because both read one batch of the same size by the same index, and the engine's share is the same. What the servers
+ * do beside it (HTTP, the token, whether the caller may) is what they cost. Everything is on the same processors.
+ */
+import { Type } from 'typebox';
+
+import { interleave } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import { onStage, type Stage } from '../harness/stage.ts';
+import { WorkDone } from '../harness/work-meter.ts';
+import { launchOnEach, listDeviceIds } from '../http/api.ts';
+import { startServersWithHosts } from './servers-with-hosts.ts';
+
+const entryCount = 100;
+const connections = 16;
+const durationMs = 1500;
+const rounds = 5;
+const path = '/api/v2/devices/automationLogs';
+const fleet = { hosts: 1, devicesPerHost: 1 };
+
+const rateOf = ({ count, elapsedMs }: WorkDone): number => (1000 * count) / elapsedMs;
+
+async function measureWith(stage: Stage, servers: number): Promise<{ figure: number; baseline: number }> {
+  const { apis, hosts, raw } = await startServersWithHosts(stage, servers, fleet);
+  const [api] = apis;
+  if (api === undefined) throw new Error('there is no server');
+  const [launch] = await launchOnEach(api, await listDeviceIds(api));
+  await hosts.call('prepareLogs', { least: entryCount, most: entryCount, window: 1 }, Type.Unknown());
+  await hosts.call('sendLogs', { durationMs: 0 }, Type.Unknown());
+  await raw.call('makeFleet', fleet, Type.Unknown());
+  await raw.call('prepareLogs', { least: entryCount, most: entryCount }, Type.Unknown());
+  await raw.call('append', { statements: 1 }, WorkDone);
+  const body = { device_id: launch?.device_id, automation_ids: [launch?.launch_id] };
+  const load = await stage.start('http-load');
+  const ofEach = Math.ceil(connections / servers);
+  const poll = ({ url, token }: typeof api): Promise<WorkDone> =>
+    load.call(
+      'repeat',
+      { url: new URL(path, url).href, token, body, connections: ofEach, durationMs },
+      WorkDone,
+    );
+  return interleave({
+    rounds,
+    figure: async () => (await Promise.all(apis.map(poll))).reduce((sum, done) => sum + rateOf(done), 0),
+    baseline: async () => rateOf(await raw.call('read', { connections, durationMs }, WorkDone)),
+  });
+}
+
+export const clusterPoll: Row = {
+  name: 'cluster-poll',
+  title: 'automationLogs of three servers on PostgreSQL, 100 entries a reply',
+  against: 'the same statement on bare connections',
+  async measure(stage: Stage): Promise<RowResult> {
+    const alone = await onStage(undefined, (inner) => measureWith(inner, 1));
+    return {
+      ...(await measureWith(stage, 3)),
+      unit: 'requests/s',
+      targets: [{ of: 'ratio', bound: 'at least', value: 0.5 }],
+      notes: [
+        `one server: ${alone.figure.toFixed(0)} requests/s, a ratio of ${(alone.figure / alone.baseline).toFixed(2)}`,
+      ],
+    };
+  },
+};

@@ -1,0 +1,69 @@
+import { Type } from 'typebox';
+
+import { migrateDatabase } from '../../apps/server/src/db/database.ts';
+import { startNats } from '../../apps/server/src/testing/nats-engine.ts';
+import { startPostgres } from '../../apps/server/src/testing/postgres-engine.ts';
+import type { BenchProcess } from '../harness/bench-process.ts';
+import type { Stage } from '../harness/stage.ts';
+import { newToken, type Api } from '../http/api.ts';
+
+/** Several servers in processes of their own, on one PostgreSQL that waits for its disk, and one NATS. */
+export interface ServersWithHosts {
+  /** Of each server. */
+  apis: Api[];
+  hosts: BenchProcess;
+  /** What does the same statements, on a database of its own beside the servers'. */
+  raw: BenchProcess;
+}
+
+/** More than any row has. */
+const limits = {
+  PHALANX_MAX_DEVICES: '20000',
+  PHALANX_MAX_RUNS: '20000',
+  PHALANX_MAX_HOSTS: '1000',
+  PHALANX_REQUESTS_PER_SECOND: '100000',
+  PHALANX_LOG_KB_PER_SECOND: '1000000',
+  PHALANX_CONNECTIONS_PER_ADDRESS: '10000',
+};
+
+/** No row stores captures or large packs, so nobody is there. */
+const nobodysS3 = {
+  PHALANX_S3_ENDPOINT: 'http://127.0.0.1:1',
+  PHALANX_S3_BUCKET: 'bench',
+  PHALANX_S3_ACCESS_KEY: 'nobody',
+  PHALANX_S3_SECRET_KEY: 'nobody-nobody',
+  PHALANX_LOG_LEVEL: 'silent',
+};
+
+export async function startServersWithHosts(
+  stage: Stage,
+  count: number,
+  fleet: { hosts: number; devicesPerHost: number },
+): Promise<ServersWithHosts> {
+  const [postgres, nats] = await Promise.all([startPostgres({ isDurable: true }), startNats()]);
+  if (postgres === undefined || nats === undefined)
+    throw new Error('this row needs PostgreSQL and NATS: apt-get install postgresql nats-server');
+  stage.defer(() => Promise.all([postgres.stop(), nats.stop()]));
+  const url = `${postgres.url}/postgres`;
+  await migrateDatabase({ url });
+  const token = newToken();
+  const settings = {
+    ...{ ...limits, ...nobodysS3 },
+    PHALANX_DATABASE_URL: url,
+    PHALANX_NATS_URL: nats.url,
+    PHALANX_PUBLIC_URL: 'http://127.0.0.1:1',
+  };
+  const apis: Api[] = [];
+  for (let no = 0; no < count; no += 1) {
+    const server = await stage.start('server');
+    const dataDir = await stage.folder();
+    apis.push({ token, url: await server.call('listen', { dataDir, token, settings }, Type.String()) });
+  }
+  const [first, ...others] = apis.map((api) => api.url);
+  const hosts = await stage.start('hosts');
+  const address = { url: first, otherUrls: others, token };
+  await hosts.call('connect', { ...address, ...fleet, heartbeats: true }, Type.Unknown());
+  const raw = await stage.start('postgres-baseline');
+  await raw.call('open', { url: postgres.url }, Type.Unknown());
+  return { apis, hosts, raw };
+}
