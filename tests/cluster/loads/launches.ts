@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { launchRoutes, logRoutes } from '@phalanx/protocol';
+import { launchRoutes, logRoutes, logWindowMs, runRoutes } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -19,6 +19,12 @@ const Outcome = Compile(
 const Logs = Compile(
   Type.Object({ logs: Type.Array(Type.Object({ id: Type.String(), message: Type.String() })) }),
 );
+const RunLog = Compile(
+  Type.Object({
+    logs: Type.Array(Type.Object({ message: Type.String() })),
+    next_cursor: Type.Union([Type.String(), Type.Null()]),
+  }),
+);
 
 interface Options {
   api: BalancedApi;
@@ -31,9 +37,13 @@ interface Launched {
   readonly launchId: string;
   readonly deviceId: string;
   readonly runId: string;
+  /** Until when all of its lines are in `automationLogs`, by `performance.now()`. */
+  readonly wholeUntil: number;
 }
 
 const callerCount = 4;
+/** For reading. */
+const marginMs = 60_000;
 
 const sameAnswer = (reply: Reply): string =>
   `${reply.status} ${reply.text.replace(/"request_id":"[^"]*"/, '')}`;
@@ -57,7 +67,7 @@ export class Launches implements Load {
 
   /** Reads the logs of what has been started. */
   async check(): Promise<void> {
-    for (const launched of this.started) await this.#readLogs(launched);
+    for (const launched of this.started) await this.#requireLogs(launched);
   }
 
   runOf(runId: string): SimulatedRun | undefined {
@@ -88,7 +98,7 @@ export class Launches implements Load {
     if (first.status !== 200) return;
     const runId = this.#requireBegun(launchId, first);
     if (runId === undefined) return;
-    const launched = { launchId, deviceId, runId };
+    const launched = { launchId, deviceId, runId, wholeUntil: performance.now() + logWindowMs - marginMs };
     this.started.push(launched);
     if (random.below(3) === 0) await this.#stop(launched);
   }
@@ -119,21 +129,48 @@ export class Launches implements Load {
       this.violations.push(`the stop of run ${runId} was answered with ${text}`);
   }
 
-  /** Each line once, in order, by a cursor. */
-  async #readLogs({ launchId, deviceId, runId }: Launched): Promise<void> {
+  async #requireLogs(launched: Launched): Promise<void> {
+    const { runId, wholeUntil } = launched;
+    this.#requireLines(runId, 'its log', await this.#readRunLog(runId));
+    // These forget what is older.
+    if (performance.now() < wholeUntil)
+      this.#requireLines(runId, 'automationLogs', await this.#poll(launched));
+  }
+
+  /** Each line once, in order. */
+  #requireLines(runId: string, place: string, lines: readonly string[]): void {
+    this.counts.lines += lines.length;
     const wanted = this.runOf(runId)?.logged ?? 0;
+    const isWhole = lines.length === wanted && lines.every((line, at) => line === String(at + 1));
+    if (!isWhole)
+      this.violations.push(`run ${runId} logged ${wanted} lines, and ${place} has: ${lines.join(' ')}`);
+  }
+
+  async #readRunLog(runId: string): Promise<string[]> {
+    const lines: string[] = [];
+    for (let from: string | null = ''; from !== null;) {
+      const query: string = from && `?from=${from}`;
+      const { body } = await this.#options.api.call(
+        'GET',
+        `${runRoutes.logs.path.replace(':id', runId)}${query}`,
+      );
+      if (!RunLog.Check(body)) return lines;
+      lines.push(...body.logs.map(({ message }) => message));
+      from = body.next_cursor;
+    }
+    return lines;
+  }
+
+  async #poll({ launchId, deviceId }: Launched): Promise<string[]> {
     const lines: string[] = [];
     for (let from = '', before = -1; lines.length > before;) {
       before = lines.length;
-      const body = { device_id: deviceId, automation_ids: [launchId], ...(from !== '' && { from }) };
-      const reply = await this.#options.api.call('POST', logRoutes.read.path, body);
-      const logs = Logs.Check(reply.body) ? reply.body.logs : [];
+      const asked = { device_id: deviceId, automation_ids: [launchId], ...(from !== '' && { from }) };
+      const { body } = await this.#options.api.call('POST', logRoutes.read.path, asked);
+      const logs = Logs.Check(body) ? body.logs : [];
       lines.push(...logs.map(({ message }) => message));
       from = logs.at(-1)?.id ?? from;
     }
-    this.counts.lines += lines.length;
-    const isWhole = lines.length === wanted && lines.every((line, at) => line === String(at + 1));
-    if (!isWhole)
-      this.violations.push(`run ${runId} logged ${wanted} lines, and these are read: ${lines.join(' ')}`);
+    return lines;
   }
 }

@@ -99,7 +99,12 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   const cluster = path.join(folder, 'cluster');
   layCluster(bin, cluster);
   const port = await freePort();
-  const settings = { port, unix_socket_directories: folder, fsync: isDurable ? 'on' : 'off', max_connections: 300 };
+  const settings = {
+    port,
+    unix_socket_directories: folder,
+    fsync: isDurable ? 'on' : 'off',
+    max_connections: 300,
+  };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = ['--pdeathsig', 'QUIT', programs, '-D', cluster, ...args];
   const { uid, gid } = asUser();
