@@ -188,7 +188,8 @@ const notRun: { starts: string; reason: string }[] = [
   { starts: 'npm pack', reason: 'installed-program.test.ts runs what it makes; it changes the machine' },
   { starts: 'npm install --global', reason: 'tests/deploy looks at the units; it changes the machine' },
   { starts: 'phalanx backup', reason: 'backup.test.ts does it, in folders of its own' },
-  { starts: 'pg_dump', reason: 'it needs a PostgreSQL with this database' },
+  { starts: 'pg_dump', reason: 'postgres-backup.test.ts does it, on a PostgreSQL of its own' },
+  { starts: 'createdb', reason: 'postgres-backup.test.ts does it, on a PostgreSQL of its own' },
   {
     starts: 'docker compose -f deploy/compose.yaml',
     reason: 'tests/deploy runs the image; it needs an engine',

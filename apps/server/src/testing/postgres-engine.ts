@@ -30,7 +30,7 @@ export interface PostgresEngine {
 const programs = globSync('/usr/lib/postgresql/*/bin/postgres').toSorted().at(-1);
 
 /** Everybody comes in, and `careful` with a password. */
-const admission = `host all careful all scram-sha-256\nhost all all 127.0.0.1/32 trust\n`;
+const admission = `host all careful all scram-sha-256\nhost all,replication all 127.0.0.1/32 trust\n`;
 
 /** A cluster is made once for a version; every engine begins with a copy of it. */
 const cache = path.join(import.meta.dirname, '../../../../node_modules/.cache/phalanx-postgres');
@@ -61,7 +61,12 @@ function makeCluster(bin: string, folder: string): void {
   give(folder);
   const made = spawnSync(path.join(bin, 'initdb'), [...options, '-D', folder], asUser());
   if (made.status !== 0) throw new Error(`initdb: ${made.stderr.toString()}`);
-  writeFileSync(path.join(folder, 'pg_hba.conf'), admission);
+}
+
+function layBackup(backup: string, folder: string): void {
+  copy(backup, folder);
+  writeFileSync(path.join(folder, 'recovery.signal'), '');
+  give(folder);
 }
 
 /** A copy of the cluster of this version, in the folder. */
@@ -90,21 +95,31 @@ async function untilReady(url: string): Promise<void> {
   }
 }
 
-/** A PostgreSQL of its own, in a temporary folder. It ends with this process. Undefined where it is not installed. `isDurable`: it waits for its disk. */
-export async function startPostgres({ isDurable = false } = {}): Promise<PostgresEngine | undefined> {
+interface EngineOptions {
+  /** It waits for its disk. */
+  isDurable?: boolean;
+  settings?: Readonly<Record<string, string>>;
+  /** What `pg_basebackup` has made, to go on with. */
+  backup?: string;
+}
+
+/** A PostgreSQL of its own, in a temporary folder. It ends with this process. Undefined where it is not installed. */
+export async function startPostgres({
+  isDurable = false,
+  settings: more = {},
+  backup,
+}: EngineOptions = {}): Promise<PostgresEngine | undefined> {
   if (programs === undefined) return undefined;
   const bin = path.dirname(programs);
   const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-postgres-'));
   give(folder);
   const cluster = path.join(folder, 'cluster');
-  layCluster(bin, cluster);
+  if (backup === undefined) layCluster(bin, cluster);
+  else layBackup(backup, cluster);
+  writeFileSync(path.join(cluster, 'pg_hba.conf'), admission);
   const port = await freePort();
-  const settings = {
-    port,
-    unix_socket_directories: folder,
-    fsync: isDurable ? 'on' : 'off',
-    max_connections: 300,
-  };
+  const fsync = isDurable ? 'on' : 'off';
+  const settings = { port, unix_socket_directories: folder, fsync, max_connections: 300, ...more };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const command = ['--pdeathsig', 'QUIT', programs, '-D', cluster, ...args];
   const { uid, gid } = asUser();
