@@ -224,7 +224,15 @@ export function createLogTablesStore(db: Db) {
           .forUpdate()
           .executeTakeFirst();
         if (empty === undefined) return;
-        if (before !== undefined) {
+        if (before === undefined) {
+          // Who has come first has had that row.
+          const open = await transaction
+            .selectFrom('log_table')
+            .select('slot')
+            .where('state', '=', 'open')
+            .executeTakeFirst();
+          if (open !== undefined) return;
+        } else {
           if ((await lockIn(transaction, before, 'open')) === undefined) return;
           await sql`UPDATE log_table SET state = 'closed', newest = coalesce(ended.newest, 0),
               last_id = coalesce(ended.last_id, log_table.last_id)

@@ -148,6 +148,15 @@ describe.skipIf(!engines.some((engine) => engine === 'PostgreSQL'))('log entries
     expect((await entriesIn(servers[0], last)).map(messageOfEntry).at(-1)).toBe('3');
   });
 
+  it('go to one table when servers open the first one at the same time', async () => {
+    const servers = await Promise.all(Array.from({ length: 5 }, open));
+    await Promise.all(servers.map((server) => server.append([numbered(1, 1)])));
+    const tables = await createLogTablesStore(db).list();
+    expect(tables.filter(({ state }) => state === 'open')).toHaveLength(1);
+    clock.advance(minuteMs);
+    for (const server of servers) expect(await server.listUnkept()).toHaveLength(1);
+  });
+
   it('go to the next table when another server has closed the one that is known', async () => {
     const servers = [await open(), await open()] as const;
     await servers[0].append([numbered(1, 1)]);
