@@ -37,11 +37,14 @@ export class PhoneFleet {
   readonly phones: readonly FleetPhone[];
   readonly #adbPort: number;
   #adb: AdbServerFixture;
+  #isStopped = false;
+  readonly #kept: Promise<void>;
 
   private constructor(phones: readonly FleetPhone[], adbPort: number, adb: AdbServerFixture) {
     this.phones = phones;
     this.#adbPort = adbPort;
     this.#adb = adb;
+    this.#kept = this.#keepAdb();
   }
 
   static async start(count: number): Promise<PhoneFleet> {
@@ -67,23 +70,39 @@ export class PhoneFleet {
   /** Plugs it in again. An adb server is told of phones on TCP, where it finds those on USB by itself. */
   async plug({ cable, isBehindAdb, address }: FleetPhone): Promise<void> {
     cable.plug();
-    if (isBehindAdb) await this.#adb.adb('connect', address);
+    if (isBehindAdb) await this.#connect(address);
   }
 
   async restartAdb(): Promise<void> {
     await this.#adb.stop();
-    this.#adb = await startAdbServer(this.#adbPort);
-    await this.#connectAll();
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     await this.#adb.stop();
+    await this.#kept;
     for (const { cable } of this.phones) cable.close();
+  }
+
+  /** What a service manager and USB do: Debian's adb also ends by itself, by a segmentation fault among many `connect`. */
+  async #keepAdb(): Promise<void> {
+    for (;;) {
+      await this.#adb.ended;
+      if (this.#isStopped) return;
+      this.#adb = await startAdbServer(this.#adbPort);
+      await (this.#isStopped ? this.#adb.stop() : this.#connectAll());
+    }
   }
 
   async #connectAll(): Promise<void> {
     const behind = this.phones.filter(({ isBehindAdb, cable }) => isBehindAdb && !cable.isPulled);
-    await Promise.all(behind.map(({ address }) => this.#adb.adb('connect', address)));
+    await Promise.all(behind.map(({ address }) => this.#connect(address)));
+  }
+
+  async #connect(address: string): Promise<void> {
+    const { hostname: host, port } = new URL(`http://${address}`);
+    // A server that is not there connects it when it starts.
+    await this.#adb.connect({ host, port: Number(port) }).catch(() => {});
   }
 }
 

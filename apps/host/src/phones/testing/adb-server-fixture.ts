@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { formatAddress, type Address } from '@phalanx/settings';
+import { AdbServerClient } from '@yume-chan/adb';
+import { connectorTo } from '../../adb/adb-server-connector.ts';
 import { openTcpSocket } from '../../adb/tcp-socket.ts';
 import { pause } from '../../time/time-limit.ts';
 
@@ -13,8 +15,11 @@ export interface AdbServerFixture {
   readonly address: Address;
   /** Runs the adb client against this server. */
   adb(...args: string[]): Promise<string>;
+  /** Not by the adb client, which starts a server of its own when none answers. Rejects then. */
   connect(phone: Address): Promise<void>;
   disconnect(phone: Address): Promise<void>;
+  /** Resolves when the server has ended, by `stop` or by itself. */
+  readonly ended: Promise<void>;
   /** Ends the server as a crash does. */
   stop(): Promise<void>;
 }
@@ -59,10 +64,19 @@ export async function startAdbServer(port?: number): Promise<AdbServerFixture> {
   return {
     address,
     adb,
-    connect: async (phone) => void (await adb('connect', formatAddress(phone))),
+    connect: (phone) => connectPhone(address, phone),
     disconnect: async (phone) => void (await adb('disconnect', formatAddress(phone))),
+    ended,
     stop,
   };
+}
+
+async function connectPhone(server: Address, phone: Address): Promise<void> {
+  const client = new AdbServerClient(connectorTo(server));
+  const stream = await client.createConnection(`host:connect:${formatAddress(phone)}`);
+  // What it says is seen in its list of phones.
+  await stream.readString();
+  await stream.dispose();
 }
 
 /** The adb client would start a server of its own when none answers yet. */
