@@ -85,7 +85,7 @@ async function tellPages(page: Page): Promise<void> {
   }
 }
 
-/** From the key to the first frame with the next record's position and picture. */
+/** From the key to the first frame with the next record's position, picture and tree. */
 async function tellReview(page: Page): Promise<void> {
   await page.goto(`${url}/records?status=any`);
   await page.getByRole('treeitem').first().waitFor();
@@ -109,15 +109,16 @@ interface Painted {
 function listenForKey(): void {
   const position = (): string | null => document.querySelector('header [role=status]')?.textContent ?? null;
   const picture = (): HTMLImageElement | null => document.querySelector('img[alt="What the screen shows"]');
-  const [oldPosition, oldPicture] = [position(), picture()?.src];
+  const node = (): string | null => document.querySelector('[role=treeitem]')?.textContent ?? null;
+  const [oldPosition, oldPicture, oldNode] = [position(), picture()?.src, node()];
   const painted = new Promise<number>((resolve) => {
     document.addEventListener(
       'keydown',
       ({ timeStamp }) => {
         const look = (): void => {
           const now = picture();
-          const isThere =
-            position() !== oldPosition && now !== null && now.src !== oldPicture && now.complete;
+          const hasPicture = now !== null && now.src !== oldPicture && now.complete;
+          const isThere = position() !== oldPosition && hasPicture && node() !== null && node() !== oldNode;
           if (!isThere) return void requestAnimationFrame(look);
           // A message that is sent in a frame comes after its paint.
           const { port1, port2 } = new MessageChannel();

@@ -115,6 +115,17 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await signIn(colleague, here.service.url, here.service.token);
   await colleague.getByRole('link', { name: 'Review' }).click();
   await colleague.getByText('1 of 2').waitFor();
+  // Whoever walks by a button still has it; of the next record no node is chosen yet, and the address names it.
+  await colleague.getByRole('treeitem').first().click();
+  await colleague.getByRole('region', { name: 'Node' }).waitFor();
+  const older = colleague.getByRole('button', { name: /^Older/ });
+  await older.click();
+  await colleague.getByText('2 of 2').waitFor();
+  expect(await older.evaluate((button) => button === document.activeElement)).toBe(true);
+  expect(await colleague.getByRole('region', { name: 'Node' }).count()).toBe(0);
+  await colleague.waitForURL(/record=/);
+  await colleague.getByRole('link', { name: 'Review' }).click();
+  await colleague.getByText('1 of 2').waitFor();
   await page.getByRole('treeitem').first().waitFor();
   expect(await findViolations(page)).toEqual([]);
   // What has just appeared takes no verdict.

@@ -20,7 +20,7 @@ export function Filmstrip({ screens, chosen, onChoose }: FilmstripProps) {
     <div className={styles['strip']} role="tablist" aria-label="Screens of the record">
       {screens.map((screen, index) => (
         <button
-          key={screen._id}
+          key={index}
           ref={index === chosen ? current : null}
           type="button"
           role="tab"
@@ -33,6 +33,7 @@ export function Filmstrip({ screens, chosen, onChoose }: FilmstripProps) {
             <div className={styles['blank']}>no picture</div>
           ) : (
             <img
+              key={screen._id}
               loading="lazy"
               src={localAddress(screen.screenshot.screenshotUrl)}
               alt={`Screen ${index + 1}`}

@@ -7,7 +7,7 @@ import { timeSince } from '../parts/since.tsx';
 import { isObject } from '../launches/parameter-fields.ts';
 import { readScreenTree } from '../screens/screen-tree.ts';
 import { localAddress } from './local-address.ts';
-import type { RecordsSearch } from './records-search.ts';
+import type { RecordFiltersSearch } from './records-search.ts';
 
 export type RecordPage = Reply<'GET /api/v2/automation-project/out-of-steps'>;
 export type ReviewRecord = NonNullable<RecordPage['result']>;
@@ -22,7 +22,15 @@ const cursorOf = (place: Place) => {
   return 'older' in place ? { before_cursor: place.older } : { after_cursor: place.newer };
 };
 
-const filterOf = ({ automation, type, status = 'pending', tag, partial, device, run }: RecordsSearch) => ({
+const filterOf = ({
+  automation,
+  type,
+  status = 'pending',
+  tag,
+  partial,
+  device,
+  run,
+}: RecordFiltersSearch) => ({
   ...(automation === undefined ? {} : { automation_id: automation }),
   ...(type === undefined ? {} : { type }),
   ...(status === 'any' ? {} : { status }),
@@ -32,16 +40,17 @@ const filterOf = ({ automation, type, status = 'pending', tag, partial, device, 
   ...(run === undefined ? {} : { run_id: run }),
 });
 
-const spanOf = ({ since }: RecordsSearch) => (since === undefined ? {} : { added_after: timeSince(since) });
+const spanOf = ({ since }: RecordFiltersSearch) =>
+  since === undefined ? {} : { added_after: timeSince(since) };
 
 /** One record with its position among those that match. */
-export const recordQuery = (search: RecordsSearch, place: Place) =>
+export const recordQuery = (filters: RecordFiltersSearch, place: Place) =>
   queryOptions({
-    queryKey: ['records', filterOf(search), search.since, place],
+    queryKey: ['records', filterOf(filters), filters.since, place],
     queryFn: ({ signal }) =>
       call(
         'GET /api/v2/automation-project/out-of-steps',
-        { query: { ...filterOf(search), ...spanOf(search), ...cursorOf(place) } },
+        { query: { ...filterOf(filters), ...spanOf(filters), ...cursorOf(place) } },
         { signal },
       ),
     staleTime: 30_000,

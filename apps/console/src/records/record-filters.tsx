@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { memo } from 'react';
 
 import { DeviceSelect } from '../devices/device-select.tsx';
 import { Button } from '../parts/button.tsx';
@@ -8,31 +9,37 @@ import { SinceSelect } from '../parts/since.tsx';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { tagsQuery } from './queries.ts';
 import { typeWords } from './record-marks.tsx';
-import { recordStatuses, recordTypes, type RecordsSearch } from './records-search.ts';
+import { recordStatuses, recordTypes, type RecordFiltersSearch } from './records-search.ts';
 
 interface FiltersProps {
-  search: RecordsSearch;
+  filters: RecordFiltersSearch;
   onChange: (changes: Record<string, string>) => void;
 }
 
-/** What the desk is narrowed to; an empty value takes a filter away. */
-export function RecordFilters({ search, onChange }: FiltersProps) {
-  const { data: tags = [] } = useQuery(tagsQuery(search.automation));
+/**
+ * What the desk is narrowed to; an empty value takes a filter away. Of a thousand phones the list is long, so it is not
+ * drawn again with each record.
+ */
+export const RecordFilters = memo(function RecordFilters({ filters, onChange }: FiltersProps) {
+  const { data: tags = [] } = useQuery(tagsQuery(filters.automation));
   return (
     <>
       <Select
         label="State"
-        value={search.status ?? 'pending'}
+        value={filters.status ?? 'pending'}
         options={[
           ...recordStatuses.map((status) => ({ value: status as string, label: status as string })),
           { value: 'any', label: 'Any state' },
         ]}
         onChange={(status) => onChange({ status: status === 'pending' ? '' : status })}
       />
-      <ProjectSelect value={search.automation} onChange={(automation) => onChange({ automation, tag: '' })} />
+      <ProjectSelect
+        value={filters.automation}
+        onChange={(automation) => onChange({ automation, tag: '' })}
+      />
       <Select
         label="Type"
-        value={search.type ?? ''}
+        value={filters.type ?? ''}
         options={[
           { value: '', label: 'Any type' },
           ...recordTypes.map((type) => ({ value: type as string, label: typeWords[type] })),
@@ -42,14 +49,14 @@ export function RecordFilters({ search, onChange }: FiltersProps) {
       {tags.length > 0 && (
         <Select
           label="Tag"
-          value={search.tag ?? ''}
+          value={filters.tag ?? ''}
           options={[{ value: '', label: 'Any tag' }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
           onChange={(tag) => onChange({ tag })}
         />
       )}
       <Select
         label="Completeness"
-        value={search.partial ?? ''}
+        value={filters.partial ?? ''}
         options={[
           { value: '', label: 'Complete or not' },
           { value: 'false', label: 'Complete' },
@@ -57,14 +64,14 @@ export function RecordFilters({ search, onChange }: FiltersProps) {
         ]}
         onChange={(partial) => onChange({ partial })}
       />
-      <DeviceSelect value={search.device} onChange={(device) => onChange({ device })} />
-      <SinceSelect value={search.since} onChange={(since) => onChange({ since })} />
-      {search.run !== undefined && (
+      <DeviceSelect value={filters.device} onChange={(device) => onChange({ device })} />
+      <SinceSelect value={filters.since} onChange={(since) => onChange({ since })} />
+      {filters.run !== undefined && (
         <Button look="quiet" onClick={() => onChange({ run: '' })}>
-          Run {search.run.slice(0, 8)} <Icon name="close" size={12} />
+          Run {filters.run.slice(0, 8)} <Icon name="close" size={12} />
           <span className="visually-hidden">Records of all runs</span>
         </Button>
       )}
     </>
   );
-}
+});

@@ -29,6 +29,9 @@ export interface RecordsSearch {
   screen?: number;
 }
 
+/** What the desk is narrowed to. */
+export type RecordFiltersSearch = Omit<RecordsSearch, 'record' | 'screen'>;
+
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 
 import { ApiFailure } from '../api/api-failure.ts';
 import { useMissingScope } from '../api/me.ts';
@@ -19,23 +19,20 @@ import { Filmstrip } from './filmstrip.tsx';
 import { localAddress } from './local-address.ts';
 import { treeQuery, type RecordPage, type ReviewRecord } from './queries.ts';
 import { RecordStatusMark, typeWords } from './record-marks.tsx';
-import type { RecordsSearch } from './records-search.ts';
+import type { RecordFiltersSearch } from './records-search.ts';
 import styles from './review.module.css';
 import { RecordFilters } from './record-filters.tsx';
 import { useDesk } from './use-desk.ts';
 
-const route = getRouteApi('/records');
-
 export function ReviewPage() {
-  const search = route.useSearch();
-  const desk = useDesk(search);
+  const desk = useDesk();
   const { data, error, refetch } = desk.query;
   const isGone = error instanceof ApiFailure && error.code === 'record_not_found';
   return (
     <Page
       title="Review"
       aside={data !== undefined && <Position page={data} />}
-      bar={<RecordFilters search={search} onChange={desk.filter} />}
+      bar={<RecordFilters filters={desk.filters} onChange={desk.filter} />}
     >
       {data === undefined && error === null && <Loading rows={12} />}
       {isGone && (
@@ -46,15 +43,9 @@ export function ReviewPage() {
       {data === undefined && error !== null && !isGone && (
         <Failure error={error} onRetry={() => void refetch()} />
       )}
-      {data !== undefined && !isGone && desk.record === undefined && <NothingToDo search={search} />}
+      {data !== undefined && !isGone && desk.record === undefined && <NothingToDo filters={desk.filters} />}
       {data !== undefined && !isGone && desk.record !== undefined && (
-        <Desk
-          key={desk.record.out_of_steps_id}
-          record={desk.record}
-          page={data}
-          desk={desk}
-          shown={desk.screen}
-        />
+        <Desk record={desk.record} page={data} desk={desk} shown={desk.screen} />
       )}
     </Page>
   );
@@ -72,8 +63,8 @@ const Position = ({ page }: { page: RecordPage }) => (
   </span>
 );
 
-const NothingToDo = ({ search }: { search: RecordsSearch }) =>
-  Object.keys(search).length === 0 ? (
+const NothingToDo = ({ filters }: { filters: RecordFiltersSearch }) =>
+  Object.keys(filters).length === 0 ? (
     <Empty
       title="Nothing waits for you"
       action={
@@ -153,6 +144,7 @@ function Desk({ record, page, desk, shown }: DeskProps & { shown: number | undef
           <Empty title="The record has no screen">It ended before the first screen was stored.</Empty>
         ) : (
           <Inspector
+            subject={record.out_of_steps_id}
             tree={tree}
             picture={
               screen.screenshot.screenshotUrl === null

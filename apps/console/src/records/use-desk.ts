@@ -1,44 +1,52 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
+import { afterPaint } from '../parts/after-paint.ts';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { localAddress } from './local-address.ts';
 import { recordQuery, treeQuery, type Place, type RecordPage, type ReviewRecord } from './queries.ts';
-import { recordsSearch, type RecordsSearch } from './records-search.ts';
+import { recordsSearch, type RecordFiltersSearch } from './records-search.ts';
 
 const route = getRouteApi('/records');
 /** A verdict is for good: nobody gives one on what has only just appeared. */
 const leastLookMs = 400;
 
 /** The record that is looked at, and the ways on from it. */
-export function useDesk(search: RecordsSearch) {
+export function useDesk() {
   const navigate = route.useNavigate();
   const queries = useQueryClient();
-  const ahead = useAhead(search.record);
+  const addressed = route.useSearch({
+    select: ({ record, screen }) => ({ record, screen }),
+    structuralSharing: true,
+  });
+  const filters = useFilters();
+  const open = useCallback(
+    (id: string | undefined): void =>
+      void navigate({
+        search: ({ record: _record, screen: _screen, ...rest }) =>
+          id === undefined ? rest : { ...rest, record: id },
+        replace: true,
+      }),
+    [navigate],
+  );
+  const ahead = useAhead(addressed.record, open);
   const place: Place = ahead.shown === undefined ? 'newest' : { at: ahead.shown };
-  const query = useQuery({ ...recordQuery(search, place), placeholderData: keepPreviousData });
+  const query = useQuery({ ...recordQuery(filters, place), placeholderData: keepPreviousData });
   const record = query.data?.result ?? undefined;
   const shownAt = useShownAt(record?.out_of_steps_id);
-  usePrefetch(search, query.data);
+  usePrefetch(filters, query.data);
 
-  const open = (id: string | undefined): void =>
-    void navigate({
-      search: ({ record: _record, screen: _screen, ...rest }) =>
-        id === undefined ? rest : { ...rest, record: id },
-      replace: true,
-    });
   const go = async (to: Place): Promise<boolean> => {
-    const wanted = recordQuery(search, to);
+    const wanted = recordQuery(filters, to);
     const known = queries.getQueryState(wanted.queryKey);
     const page =
       (known?.isInvalidated === false ? known.data : undefined) ?? (await queries.fetchQuery(wanted));
     if (page.result === null) return false;
     const id = page.result.out_of_steps_id;
-    queries.setQueryData(recordQuery(search, { at: id }).queryKey, page);
+    queries.setQueryData(recordQuery(filters, { at: id }).queryKey, page);
     ahead.show(id);
-    open(id);
     return true;
   };
   const walk = async (to: 'older' | 'newer'): Promise<void> => {
@@ -80,19 +88,29 @@ export function useDesk(search: RecordsSearch) {
     }
     await queries.invalidateQueries({ queryKey: ['records'] });
   };
-  const filter = (changes: Record<string, string>): void =>
-    void navigate({
-      search: ({ record: _record, screen: _screen, ...known }) => recordsSearch({ ...known, ...changes }),
-      replace: true,
-    });
+  const filter = useCallback(
+    (changes: Record<string, string>): void =>
+      void navigate({
+        search: ({ record: _record, screen: _screen, ...known }) => recordsSearch({ ...known, ...changes }),
+        replace: true,
+      }),
+    [navigate],
+  );
   const showScreen = (screen: number): void =>
     void navigate({ search: (rest) => ({ ...rest, screen }), replace: true });
-  const screen = ahead.isAhead ? undefined : search.screen;
-  return { query, record, screen, walk, mark, save, filter, showScreen };
+  const screen = ahead.isAhead ? undefined : addressed.screen;
+  return { query, record, filters, screen, walk, mark, save, filter, showScreen };
 }
 
-/** The address follows what is shown, but not within the frame in which a key was pressed. */
-function useAhead(addressed: string | undefined) {
+/** The same object until a filter changes, so that a key draws nothing that depends on filters alone. */
+const useFilters = (): RecordFiltersSearch =>
+  route.useSearch({
+    select: ({ record: _record, screen: _screen, ...filters }) => filters,
+    structuralSharing: true,
+  });
+
+/** The address follows what is shown, but not before it is painted: the router has much to do for it. */
+function useAhead(addressed: string | undefined, open: (id: string) => void) {
   const [ahead, setAhead] = useState<string>();
   const opened = useRef<string[]>([]);
   useEffect(() => {
@@ -101,12 +119,13 @@ function useAhead(addressed: string | undefined) {
     // Of several quick keys, the address of an earlier one must not show its record again.
     if (opened.current.length === 0) setAhead(undefined);
   }, [addressed]);
+  useEffect(() => (ahead === undefined ? undefined : afterPaint(() => open(ahead))), [ahead, open]);
   const show = (id: string): void => {
     if (id === addressed && opened.current.length === 0) return;
     opened.current.push(id);
     setAhead(id);
   };
-  return { shown: ahead ?? addressed, isAhead: ahead !== undefined, show };
+  return { shown: ahead ?? addressed, isAhead: ahead !== undefined && ahead !== addressed, show };
 }
 
 function useShownAt(id: string | undefined): number {
@@ -116,24 +135,29 @@ function useShownAt(id: string | undefined): number {
 }
 
 /** The next record, and what it shows last, are here before somebody asks for them. */
-function usePrefetch(search: RecordsSearch, page: RecordPage | undefined): void {
+function usePrefetch(filters: RecordFiltersSearch, page: RecordPage | undefined): void {
   const queries = useQueryClient();
   const id = page?.result?.out_of_steps_id;
   const hasOlder = page?.hasNext ?? false;
+  /** Whose picture nobody holds, the browser may forget. */
+  const held = useRef<HTMLImageElement>(undefined);
   useEffect(() => {
-    if (id === undefined || !hasOlder) return;
-    void queries
-      .fetchQuery(recordQuery(search, { older: id }))
-      .then(({ result }) => result !== null && warm(result))
-      .catch(() => undefined);
+    if (id === undefined || !hasOlder) return undefined;
     const warm = (next: ReviewRecord): void => {
       const last = next.screens.at(-1);
       void queries.prefetchQuery(treeQuery(last));
       const picture = last?.screenshot.screenshotUrl;
       if (typeof picture !== 'string') return;
-      const image = new Image();
-      image.src = localAddress(picture);
-      void image.decode().catch(() => undefined);
+      held.current = new Image();
+      held.current.src = localAddress(picture);
+      void held.current.decode().catch(() => undefined);
     };
-  }, [queries, search, id, hasOlder]);
+    return afterPaint(
+      () =>
+        void queries
+          .fetchQuery(recordQuery(filters, { older: id }))
+          .then(({ result }) => result !== null && warm(result))
+          .catch(() => undefined),
+    );
+  }, [queries, filters, id, hasOlder]);
 }

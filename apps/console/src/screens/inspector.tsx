@@ -18,6 +18,8 @@ import { NodePanel } from './node-panel.tsx';
 import { labelOf, nodesAt, shortClass, shortId, type ScreenTreeView, type TreeRow } from './screen-tree.ts';
 
 interface InspectorProps {
+  /** Whose screen it is: of another one nothing is chosen or searched yet, and its tree is read from the top. */
+  subject?: string;
   tree: ScreenTreeView | undefined;
   /** Address of the picture. */
   picture: string | undefined;
@@ -37,11 +39,18 @@ const noRows: readonly TreeRow[] = [];
 
 /** The picture and the tree of one moment: what is pointed at in one is shown in the other. */
 export function Inspector(props: InspectorProps) {
-  const { tree, pictureHead, treeNote } = props;
+  const { subject, tree, pictureHead, treeNote } = props;
   const rows = tree?.rows ?? noRows;
   const [chosen, setChosen] = useState<number>();
   const [hovered, setHovered] = useState<number>();
   const [search, setSearch] = useState('');
+  const [shown, setShown] = useState(subject);
+  if (shown !== subject) {
+    setShown(subject);
+    setChosen(undefined);
+    setHovered(undefined);
+    setSearch('');
+  }
   const matches = useMatches(rows, useDeferredValue(search));
   const chosenRow = chosen === undefined ? undefined : rows[chosen];
   return (
@@ -64,7 +73,12 @@ export function Inspector(props: InspectorProps) {
         {tree === undefined ? (
           <div className={styles['node']}>{treeNote}</div>
         ) : (
-          <Tree {...{ rows, hovered, matches }} chosen={chosen} onChoose={setChosen} onHover={setHovered} />
+          <Tree
+            {...{ subject, rows, hovered, matches }}
+            chosen={chosen}
+            onChoose={setChosen}
+            onHover={setHovered}
+          />
         )}
       </div>
       <div className={styles['pane']}>
@@ -151,7 +165,13 @@ function Picture(props: PictureProps) {
         {picture === undefined ? (
           <div className={styles['noPicture']}>{pictureNote}</div>
         ) : (
-          <img src={picture} alt="What the screen shows" draggable={false} />
+          <img
+            key={props.subject}
+            src={picture}
+            alt="What the screen shows"
+            draggable={false}
+            decoding="sync"
+          />
         )}
         {boxes.map(
           ([row, look]) =>
@@ -182,20 +202,25 @@ function placeOf({ node }: TreeRow, width: number, height: number) {
 const rowHeight = 24;
 
 function Tree({
+  subject,
   rows,
   chosen,
   hovered,
   matches,
   onChoose,
   onHover,
-}: Pointed & { chosen: number | undefined }) {
+}: Pointed & { subject: string | undefined; chosen: number | undefined }) {
   const scroll = useRef<HTMLDivElement>(null);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
     estimateSize: () => rowHeight,
-    overscan: 20,
+    overscan: 10,
   });
+  useEffect(() => {
+    // Scrolling makes the browser lay the page out, in the frame in which the record is to appear.
+    if ((list.scrollOffset ?? 0) > 0) list.scrollToOffset(0);
+  }, [list, subject]);
   const firstMatch = matches.values().next().value;
   useEffect(() => {
     if (chosen !== undefined) list.scrollToIndex(chosen, { align: 'auto' });
@@ -245,7 +270,7 @@ function Tree({
                 data-match={matches.has(index)}
                 data-visible={row.node.isVisible}
                 className={styles['row']}
-                style={{ transform: `translateY(${start}px)`, paddingLeft: 10 + row.depth * 12 }}
+                style={{ top: start, paddingLeft: 10 + row.depth * 12 }}
                 onClick={() => onChoose(index)}
                 onPointerEnter={() => onHover(index)}
                 onPointerLeave={() => onHover(undefined)}
