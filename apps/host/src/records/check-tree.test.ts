@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { toUiNode } from '../driver/tree/ui-node.ts';
 import { checkTree } from './check-tree.ts';
 
-const node = (children: unknown[] = []): Record<string, unknown> => ({ ...toUiNode('a.b.C', {}), children });
+const node = (children: unknown[] = []): Record<string, unknown> => ({
+  ...toUiNode('a.b.C', new Map()),
+  children,
+});
 
 /** Nested so deep, made without recursion. */
 function nested(depth: number): unknown {

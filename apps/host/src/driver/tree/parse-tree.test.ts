@@ -70,6 +70,18 @@ describe('the parser of UI trees', () => {
     expect(parseTree(page('<android.view.View package="a.b"/>')).root.className).toBe('android.view.View');
   });
 
+  it('reads values in either quotes, and in any script', () => {
+    const { root } = parseTree(
+      page(`<node text='"a" = b > c' content-desc="שלום 你好 😀 &#x1F600;"></node >`),
+    );
+    expect(root).toMatchObject({ text: '"a" = b > c', description: 'שלום 你好 😀 😀' });
+  });
+
+  it('reads the longest text that it takes', () => {
+    const text = 'x'.repeat(4_000_000);
+    expect(parseTree(page(`<node text="${text}"/>`)).root.text).toBe(text);
+  });
+
   it('joins the surrogate halves that older Androids write as two references', () => {
     expect(parseTree(page('<node text="&#55357;&#56832;!"/>')).root.text).toBe('😀!');
   });
@@ -101,6 +113,21 @@ describe('the parser of UI trees', () => {
     ['too many nodes', page('<node/>'.repeat(30_000))],
     ['too much text', page(`<node text="${'x'.repeat(5_000_000)}"/>`)],
     ['an attribute twice', page('<node text="a" text="b"/>')],
+    ['an attribute without a value', page('<node text/>')],
+    ['a value without quotes', page('<node text=a/>')],
+    ['attributes that touch', page('<node text="a"index="1"/>')],
+    ['an element in a value', page('<node text="<node/>"/>')],
+    ['an end that nothing began', page('<node/></node>')],
+    ['ends in the wrong order', page('<a><b></a></b>')],
+    ['a comment', page('<!-- --><node/>')],
+    ['what comes after the tree', `${page('<node/>')}<node/>`],
+    ['an unknown reference', page('<node text="&nbsp;"/>')],
+    ['a reference that does not end', page('<node text="a & b"/>')],
+    ['a reference to no character', page('<node text="&#1114112;"/>')],
+    ['a reference to half a character', page('<node text="&#55357;"/>')],
+    ['half a character', page('<node text="\ud83d"/>')],
+    ['a control character', page('<node text="\0"/>')],
+    ['a reference to a control character', page('<node text="&#0;"/>')],
   ])('refuses %s', (_, xml) => {
     expect(codeOf(xml)).toBe('screen_not_readable');
   });

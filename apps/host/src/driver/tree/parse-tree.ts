@@ -1,7 +1,7 @@
 import type { ScreenTree, UiNode } from '@phalanx/protocol';
-import { SaxesParser } from 'saxes';
-import { DriverError } from '../driver-error.ts';
+import { type ElementReader, readElements } from './read-elements.ts';
 import { toUiNode } from './ui-node.ts';
+import { unreadableTree } from './unreadable-tree.ts';
 
 // What a phone sends is not trusted: larger trees than any app draws are refused before they cost memory or time.
 const maxTextLength = 4 * 1024 * 1024;
@@ -21,21 +21,13 @@ export function parseRoots(xml: string): UiNode[] {
 }
 
 function readXml(xml: string): Reading {
-  if (xml.length > maxTextLength) throw unreadable(`it is over ${maxTextLength} characters`);
+  if (xml.length > maxTextLength) throw unreadableTree(`it is over ${maxTextLength} characters`);
   const reading = createReading();
-  const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
-  parser.on('error', (error) => {
-    throw unreadable(error.message);
-  });
-  parser.on('opentag', ({ name, attributes }) => reading.open(name, attributes));
-  parser.on('closetag', () => reading.close());
-  parser.write(joinSurrogates(xml)).close();
+  readElements(xml, reading);
   return reading;
 }
 
-interface Reading {
-  open(name: string, attributes: Readonly<Record<string, string>>): void;
-  close(): void;
+interface Reading extends ElementReader {
   result(): ParsedTree;
   /** Without toasts. */
   roots(): UiNode[];
@@ -52,8 +44,8 @@ function createReading(): Reading {
     open(name, attributes) {
       depth += 1;
       nodes += 1;
-      if (depth > maxDepth) throw unreadable(`it is nested deeper than ${maxDepth}`);
-      if (nodes > maxNodes) throw unreadable(`it has more than ${maxNodes} nodes`);
+      if (depth > maxDepth) throw unreadableTree(`it is nested deeper than ${maxDepth}`);
+      if (nodes > maxNodes) throw unreadableTree(`it has more than ${maxNodes} nodes`);
       if (depth === 1) rotation = readRotation(name, attributes);
       else {
         const node = toUiNode(name, attributes);
@@ -79,21 +71,22 @@ function isToast({ className }: UiNode): boolean {
   return className === 'android.widget.Toast';
 }
 
-function readRotation(name: string, { rotation }: Readonly<Record<string, string>>): number {
-  if (name !== 'hierarchy') throw unreadable(`it starts with <${name.slice(0, 40)}> instead of <hierarchy>`);
-  const quarterTurns = Number(rotation ?? 0);
+function readRotation(name: string, attributes: ReadonlyMap<string, string>): number {
+  if (name !== 'hierarchy')
+    throw unreadableTree(`it starts with <${name.slice(0, 40)}> instead of <hierarchy>`);
+  const quarterTurns = Number(attributes.get('rotation') ?? 0);
   return Number.isInteger(quarterTurns) && quarterTurns >= 0 && quarterTurns <= 3 ? quarterTurns : 0;
 }
 
 /** Several windows are put under one made-up root, the way a single window comes. */
 function onlyRoot(roots: UiNode[]): Pick<ParsedTree, 'root' | 'packageName'> {
   const [first] = roots;
-  if (first === undefined) throw unreadable('it is empty');
+  if (first === undefined) throw unreadableTree('it is empty');
   const { packageName } = first;
   if (roots.length === 1) return { root: first, packageName };
   const bounds = roots.reduce((all, { boundsInScreen }) => union(all, boundsInScreen), first.boundsInScreen);
   return {
-    root: { ...toUiNode('hierarchy', {}), packageName, boundsInScreen: bounds, children: roots },
+    root: { ...toUiNode('hierarchy', new Map()), packageName, boundsInScreen: bounds, children: roots },
     packageName,
   };
 }
@@ -105,18 +98,4 @@ function union(a: UiNode['boundsInScreen'], b: UiNode['boundsInScreen']): UiNode
     right: Math.max(a.right, b.right),
     bottom: Math.max(a.bottom, b.bottom),
   };
-}
-
-// Older Androids write an emoji as two references to the halves of a surrogate pair, which XML forbids.
-const surrogatePair = /&#(5[5-6]\d{3});&#(5[6-7]\d{3});/g;
-
-function joinSurrogates(xml: string): string {
-  return xml.replace(surrogatePair, (both: string, high: string, low: string) => {
-    const text = String.fromCharCode(Number(high), Number(low));
-    return text.isWellFormed() ? text : both;
-  });
-}
-
-function unreadable(why: string): DriverError {
-  return new DriverError('screen_not_readable', `The phone's UI tree can't be read: ${why}.`);
 }

@@ -1,25 +1,25 @@
 import type { Bounds, UiNode } from '@phalanx/protocol';
 
-type Attributes = Readonly<Record<string, string>>;
+type Attributes = ReadonlyMap<string, string>;
 
 /** An XML element as a node. The names differ a little between UiAutomator2 and `uiautomator dump`. */
 export function toUiNode(elementName: string, attributes: Attributes): UiNode {
-  const text = (name: string): string | null => attributes[name] || null;
-  const flag = (name: string): boolean => attributes[name] === 'true';
+  const text = (name: string): string | null => attributes.get(name) || null;
+  const flag = (name: string): boolean => attributes.get(name) === 'true';
   return {
     className: text('class') ?? (elementName === 'node' ? null : elementName),
-    packageName: attributes['package'] ?? '',
+    packageName: attributes.get('package') ?? '',
     viewId: text('resource-id'),
-    text: isReadable(attributes) ? text('text') : dots(attributes['text']),
+    text: isReadable(attributes) ? text('text') : dots(attributes.get('text')),
     description: text('content-desc'),
     hintText: text('hint'),
     tooltipText: text('tooltip-text'),
     paneTitle: text('pane-title'),
     containerTitle: text('container-title'),
-    index: integer(attributes['index'], 0),
-    boundsInScreen: parseBounds(attributes['bounds']),
-    maxTextLength: integer(attributes['max-text-length'], -1),
-    inputType: attributes['input-type'] ?? '',
+    index: integer(attributes.get('index'), 0),
+    boundsInScreen: parseBounds(attributes.get('bounds')),
+    maxTextLength: integer(attributes.get('max-text-length'), -1),
+    inputType: attributes.get('input-type') ?? '',
     isShowingHintText: flag('showing-hint'),
     checkable: flag('checkable'),
     checked: flag('checked'),
@@ -31,14 +31,14 @@ export function toUiNode(elementName: string, attributes: Attributes): UiNode {
     password: flag('password'),
     scrollable: flag('scrollable'),
     selected: flag('selected'),
-    visible: (attributes['displayed'] ?? attributes['visible-to-user']) !== 'false',
+    visible: (attributes.get('displayed') ?? attributes.get('visible-to-user')) !== 'false',
     children: [],
   };
 }
 
 /** Android tells dots of a password; apps that draw their fields themselves may tell all of it. Dumps don't tell hints apart. */
 const isReadable = (attributes: Attributes): boolean =>
-  attributes['password'] !== 'true' || attributes['showing-hint'] !== 'false';
+  attributes.get('password') !== 'true' || attributes.get('showing-hint') !== 'false';
 
 const dots = (text = ''): string | null => '•'.repeat(Array.from(text).length) || null;
 
