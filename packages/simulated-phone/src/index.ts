@@ -16,3 +16,4 @@ export {
   type MakerProfile,
   makerProfiles,
 } from './profiles.ts';
+export type { View } from './view/view.ts';

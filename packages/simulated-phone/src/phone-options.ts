@@ -33,6 +33,8 @@ export interface SimulatedPhoneOptions {
     readonly versionCode: number;
     readonly versionName: string;
   }[];
+  /** Names of packages that are installed for a work profile alone. Default: none, and no work profile. */
+  readonly workProfilePackages?: readonly string[];
   /** Apps of the phone, one of them a home screen. Default: the sample apps. */
   readonly apps?: readonly App[];
   /** Room for files, which are kept in memory. Default: 84 GB. */

@@ -148,6 +148,13 @@ test('a deep tree is cut without a word, at the depth that is set', async () => 
   expect(String((await ui.get('source')).value)).toContain('"level 0"');
 });
 
+test('an app of the work profile is not there for the shell, and named with its user in the dump', async () => {
+  const { shell } = await startPhoneWithShell({ workProfilePackages: ['com.example.work'] });
+  expect((await shell('pm path com.example.work; pm list packages com.example')).stdout).toBe('');
+  const users = await shell('dumpsys package com.example.work | grep installed=');
+  expect(users.stdout).toMatch(/User 0: .*installed=false.*\n.*User 10: .*installed=true/);
+});
+
 test('a body of more than 64 KiB gets a bare status', async () => {
   const { ui } = await startWithHelper();
   await expect(ui.post('actions', { padding: 'x'.repeat(70_000) })).rejects.toThrow();

@@ -112,6 +112,8 @@ function createAndroid(options: SimulatedPhoneOptions): Android {
     storageBytes: options.storageBytes ?? 84e9,
   });
   for (const entry of options.installedPackages ?? []) android.packages.add({ ...entry, isSystem: false });
+  for (const name of options.workProfilePackages ?? [])
+    android.packages.addToWorkProfile({ name, versionCode: 1, versionName: '1.0', isSystem: false });
   return android;
 }
 

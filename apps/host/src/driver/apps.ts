@@ -38,7 +38,7 @@ async function launchOtherwise(
   packageName: string,
   { said, signal }: { said: string; signal: AbortSignal },
 ): Promise<void> {
-  if (!(await isInstalled(shell, packageName, signal))) throw appNotFound(packageName);
+  if (!(await isInstalled(shell, packageName, signal))) throw await appNotFound(shell, packageName, signal);
   if (await launchByMonkey(shell, packageName, signal)) return;
   throw new DriverError('app_not_started', `${packageName} is installed but did not start: ${said}.`);
 }
@@ -114,7 +114,7 @@ async function isInstalled(shell: PhoneShell, packageName: string, signal: Abort
 
 export async function stopApp(shell: PhoneShell, packageName: string, signal: AbortSignal): Promise<void> {
   const { stdout } = await shell.run(`pm path ${packageName} && am force-stop ${packageName}`, signal);
-  if (!stdout.includes('package:')) throw appNotFound(packageName);
+  if (!stdout.includes('package:')) throw await appNotFound(shell, packageName, signal);
 }
 
 /** The app with the focus. Where it is written moved between Android's versions, hence two places. */
@@ -142,6 +142,17 @@ function toCurrentApp([, packageName = '', activity = '']: RegExpExecArray): Cur
   return { packageName, activity: activity.startsWith('.') ? packageName + activity : activity };
 }
 
-export function appNotFound(packageName: string): DriverError {
-  return new DriverError('app_not_found', `The app ${packageName} is not installed on the phone.`);
+/** The shell belongs to the phone's main user: it can neither start nor change what another one has. */
+export async function appNotFound(
+  shell: PhoneShell,
+  packageName: string,
+  signal: AbortSignal,
+): Promise<DriverError> {
+  const { stdout } = await shell.run(`dumpsys package ${packageName} | grep ' installed=true'`, signal);
+  const other = /^\s*User (\d+):/m.exec(stdout)?.[1];
+  const why =
+    other === undefined
+      ? 'is not installed on the phone'
+      : `is installed for user ${other} of the phone alone, such as its work profile, which the host can't reach; install it for the main user`;
+  return new DriverError('app_not_found', `The app ${packageName} ${why}.`);
 }

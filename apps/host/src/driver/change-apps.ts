@@ -78,7 +78,7 @@ async function ofInstalled(
   signal: AbortSignal,
 ): Promise<ShellResult> {
   const answer = await shell.run(`pm path ${packageName} && ${command}`, signal);
-  if (!answer.stdout.includes('package:')) throw appNotFound(packageName);
+  if (!answer.stdout.includes('package:')) throw await appNotFound(shell, packageName, signal);
   return { ...answer, stdout: answer.stdout.replaceAll(/^package:.*\r?\n/gm, '') };
 }
 

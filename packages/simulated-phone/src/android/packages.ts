@@ -17,6 +17,8 @@ const systemPackages = [
 /** The package manager's list. */
 export class Packages {
   readonly #packages = new Map<string, Package>();
+  /** What is installed for the work profile alone, by name. */
+  readonly #ofWorkProfile = new Map<string, Package>();
   readonly #permissions = new Map<string, Set<string>>();
 
   constructor(sdkVersion: number) {
@@ -34,6 +36,14 @@ export class Packages {
 
   add(entry: Package): void {
     this.#packages.set(entry.name, entry);
+  }
+
+  addToWorkProfile(entry: Package): void {
+    this.#ofWorkProfile.set(entry.name, entry);
+  }
+
+  findInWorkProfile(name: string): Package | undefined {
+    return this.#ofWorkProfile.get(name);
   }
 
   find(name: string): Package | undefined {

@@ -115,7 +115,9 @@ ${tasks.join('')}  ${android.identity.release.resumedKey}=${record}
 }
 
 function packageDump({ android }: Phone, name: string): string {
-  const entry = android.packages.find(name);
+  const ofMainUser = android.packages.find(name);
+  const ofWorkProfile = android.packages.findInWorkProfile(name);
+  const entry = ofMainUser ?? ofWorkProfile;
   if (!entry) return `\nUnable to find package: ${name}\n`;
   return `Packages:
   Package [${name}] (7a1b2c3):
@@ -123,7 +125,8 @@ function packageDump({ android }: Phone, name: string): string {
     versionCode=${entry.versionCode} minSdk=26 targetSdk=34
     versionName=${entry.versionName}
     flags=[ HAS_CODE ALLOW_CLEAR_USER_DATA ]
-    runtime permissions:
+    User 0: ceDataInode=0 installed=${ofMainUser !== undefined} hidden=false suspended=false
+${ofWorkProfile === undefined ? '' : '    User 10: ceDataInode=0 installed=true hidden=false suspended=false\n'}    runtime permissions:
 ${[...android.packages.permissionsOf(name)].map((permission) => `      ${permission}: granted=true, flags=[ USER_SET ]\n`).join('')}`;
 }
 

@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { defineApp, type SimulatedPhone, type View } from '@phalanx/simulated-phone';
+import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
+import { waitForState } from '../phones/testing/wait-for-phone.ts';
+import type { Driver } from './driver.ts';
+import { findNode } from './find-node.ts';
+
+let bed: PhoneTestBed;
+beforeEach(async () => {
+  bed = await createPhoneTestBed();
+});
+afterEach(async () => {
+  await bed.close();
+});
+
+type Options = Omit<Parameters<PhoneTestBed['startPhone']>[0], 'serial'>;
+
+async function startPair(options: Options): Promise<{ phone: SimulatedPhone; driver: Driver }> {
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1', ...options });
+  const ready = await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready');
+  return { phone, driver: ready.driver() };
+}
+
+const packageName = 'dev.phalanx.deep';
+const frame = { left: 0, top: 0, right: 1080, bottom: 2400 };
+
+const deep = (level: number): View => ({
+  className: 'android.view.View',
+  packageName,
+  frame,
+  text: `level ${level}`,
+  children: level === 0 ? [] : [deep(level - 1)],
+});
+
+const deepApp = defineApp({
+  packageName,
+  label: 'Deep',
+  icon: '',
+  color: '#000000',
+  isHome: true,
+  state: () => ({}),
+  activities: { '.Main': () => () => deep(100) },
+});
+
+describe('the driver on phones that are unusual', () => {
+  it('reads a tree that is deeper than the helper shows by itself', async () => {
+    const { driver } = await startPair({ apps: [deepApp] });
+    const { root } = await driver.call('screen.content', {});
+    expect(findNode(root, ({ text }) => text === 'level 0')).toBeDefined();
+  });
+
+  it('says that a window forbids pictures where the phone gives a black one', async () => {
+    const { phone, driver } = await startPair({ uiAutomator2: false });
+    phone.faults.secureWindow = true;
+    await expect(driver.call('screen.screenshot', {})).rejects.toMatchObject({ code: 'secure_screen' });
+  });
+
+  it('says of an app of the work profile whose it is', async () => {
+    const { driver } = await startPair({ workProfilePackages: ['com.example.work'] });
+    for (const call of ['app.launch', 'app.stop', 'app.clearData', 'app.uninstall'] as const)
+      await expect(driver.call(call, { packageName: 'com.example.work' })).rejects.toMatchObject({
+        code: 'app_not_found',
+        message: expect.stringContaining('user 10'),
+      });
+  });
+
+  it('launches an app although the screen is dark, where Android waits for what it draws', async () => {
+    const { phone, driver } = await startPair({});
+    phone.faults.turnScreenOff();
+    await driver.call('app.launch', { packageName: 'com.android.settings' });
+    expect(phone.android.currentPackage).toBe('com.android.settings');
+  });
+
+  it('says what to switch off where Play Protect refuses the helper', async () => {
+    const phone = await bed.startPhone({ serial: 'SIM1' });
+    phone.faults.verifyAppsOverUsb = true;
+    const ready = await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready');
+    expect(ready.driver().source).toBe('dump');
+    expect(ready.state.reason).toContain('Verify apps over USB');
+  });
+});
