@@ -6,14 +6,17 @@ export interface ElementReader {
   close(): void;
 }
 
-// Each at one place. Text between elements belongs to none; what XML forbids in a value stands in none of them.
-const declaration = /(?:<\?xml [^?<>]*\?>)?\s*/y;
+// Each at one place. Text between elements belongs to none of them.
+const declaration = /(?:<\?xml [^?<>]*\?>)?/y;
+const space = /[\t\n\r ]*/y;
+// oxlint-disable-next-line no-control-regex
+const text = /[^<&\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]*/y;
 const startTag = /<([\w:.\-\u0080-\uFFFD]+)/y;
 const attribute =
   // oxlint-disable-next-line no-control-regex
-  /\s+([\w:.\-\u0080-\uFFFD]+)=(?:"([^"<\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]*)"|'([^'<\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]*)')/y;
-const startTagEnd = /\s*(\/?)>[^<]*/y;
-const endTag = /<\/([\w:.\-\u0080-\uFFFD]+)\s*>[^<]*/y;
+  /\s+([\w:.\-\u0080-\uFFFD]+)\s*=\s*(?:"([^"<\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]*)"|'([^'<\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]*)')/y;
+const startTagEnd = /\s*(\/?)>/y;
+const endTag = /<\/([\w:.\-\u0080-\uFFFD]+)\s*>/y;
 
 /**
  * Reads what Android writes of its screens: a declaration, elements and their attributes. Refuses all else that XML knows,
@@ -48,6 +51,7 @@ export function readElements(xml: string, reader: ElementReader): void {
   const open: string[] = [];
   take(declaration);
   do {
+    take(open.length === 0 ? space : text);
     const ended = find(endTag);
     if (ended === null) {
       const name = take(startTag);
@@ -58,6 +62,7 @@ export function readElements(xml: string, reader: ElementReader): void {
     open.pop();
     reader.close();
   } while (open.length > 0);
+  take(space);
   if (at < xml.length) throw unexpected(at);
 }
 
