@@ -31,6 +31,7 @@ import { poll } from './rows/poll.ts';
 import { recording } from './rows/recording.ts';
 import { reconnect } from './rows/reconnect.ts';
 import { records } from './rows/records.ts';
+import { save } from './rows/save.ts';
 import { storeRecord } from './rows/store-record.ts';
 import { write } from './rows/write.ts';
 
@@ -41,6 +42,7 @@ const rows = [
   firstLine,
   confinement,
   write,
+  save,
   commit,
   largeFile,
   recording,

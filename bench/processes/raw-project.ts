@@ -101,6 +101,8 @@ answerParent({
       gitMs: await elapsedMs(() => store(open, content)),
     };
   },
+  /** Only stores a change. Returns how long it took, in ms. */
+  save: () => elapsedMs(() => store(getProject(), changedContent())),
   /** Stores a change, and then commits it. Returns how long the commit took, in ms. */
   commit: async () => {
     const open = getProject();
