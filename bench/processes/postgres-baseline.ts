@@ -99,14 +99,18 @@ interface Stream {
 }
 let streams: Stream[] = [];
 
-const appendBatches = `WITH change AS MATERIALIZED (SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS change (run_id, before, seq)),
+/** The texts are values of their own, as the servers give them: within a list, each quote would cost. */
+const appendBatches = (
+  count: number,
+): string => `WITH change AS MATERIALIZED (SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS change (run_id, before, seq)),
   moved AS (
     UPDATE log_progress SET seq = change.seq FROM change
     WHERE log_progress.run_id = change.run_id AND log_progress.seq = change.before RETURNING log_progress.run_id),
-  fenced AS (UPDATE host_session SET last_log_id = $10 WHERE epoch = ANY ($11::bigint[]) RETURNING epoch)
+  fenced AS (UPDATE host_session SET last_log_id = $9 WHERE epoch = ANY ($10::bigint[]) RETURNING epoch)
   INSERT INTO log_0 (device_id, automation_id, last_id, first_id, last_seq, oldest, newest, count, entries)
   SELECT device_id, automation_id, last_id, first_id, last_seq, $8, $8, count, entries
-  FROM unnest($1::text[], $4::text[], $5::text[], $6::text[], $6::text[], $3::bigint[], $7::bigint[], $9::text[])
+  FROM unnest($1::text[], $4::text[], $5::text[], $6::text[], $6::text[], $3::bigint[], $7::bigint[],
+      ARRAY[${Array.from({ length: count }, (_, at) => `$${11 + at}`).join()}]::text[])
     AS batch (run_id, device_id, automation_id, last_id, first_id, last_seq, count, entries)
     JOIN moved ON moved.run_id = batch.run_id`;
 
@@ -115,7 +119,7 @@ async function append(): Promise<number> {
   for (const stream of streams) stream.seq += stream.count;
   const ids = list(streams.length);
   const client = await clientNo(0);
-  const { rowCount } = await client.query(appendBatches, [
+  const { rowCount } = await client.query(appendBatches(streams.length), [
     streams.map(({ runId }) => runId),
     before,
     streams.map(({ seq }) => seq),
@@ -124,9 +128,9 @@ async function append(): Promise<number> {
     ids,
     streams.map(({ count }) => count),
     Date.now(),
-    streams.map(({ entries }) => entries),
     ids.at(-1),
     fleet.epochs,
+    ...streams.map(({ entries }) => entries),
   ]);
   if (rowCount !== streams.length) throw new Error(`${rowCount} of ${streams.length} batches were stored`);
   return streams.reduce((sum, { count }) => sum + count, 0);

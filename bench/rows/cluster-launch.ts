@@ -11,7 +11,7 @@ import { Type } from 'typebox';
 import { interleave } from '../harness/rounds.ts';
 import type { Row, RowResult } from '../harness/row.ts';
 import { onStage, type Stage } from '../harness/stage.ts';
-import { listDeviceIds } from '../http/api.ts';
+import { listDeviceIds, sampleCode } from '../http/api.ts';
 import { createProject } from '../projects/push-project.ts';
 import { startServersWithHosts } from './servers-with-hosts.ts';
 
@@ -29,6 +29,12 @@ async function measureWith(stage: Stage, servers: number): Promise<Measured> {
   await raw.call('makeFleet', fleet, Type.Unknown());
   const { id } = await createProject(api);
   const load = await stage.start('http-load');
+  const main = {
+    method: 'PUT',
+    path: `/api/v2/automation/file/${id}`,
+    body: { path: 'main.ts', content: sampleCode },
+  };
+  await load.call('sequence', { ...api, requests: [main] }, Type.Unknown());
   const deviceIds = await listDeviceIds(api);
   const launch = async (count: Size): Promise<number> => {
     const body = { device_ids: deviceIds.slice(0, count), automationId: id, command: 'start' };

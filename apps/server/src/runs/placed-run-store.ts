@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
-import { numbersIn, rowsAs, textsIn } from '../db/rows.ts';
+import { numbersIn, textsIn } from '../db/rows.ts';
 import type { PlacedRuns } from './placed-runs.ts';
 import { runLane } from './run-lane.ts';
 import { runColumns } from './stored-run.ts';
@@ -101,14 +101,16 @@ export function createPlacedRunStore(db: Db, commits: GroupCommit): PlacedRuns {
     },
 
     async listFullDevices(deviceIds, most, within) {
-      const ids = deviceIds.map((id) => ({ id }));
-      const { rows } = await sql<{
-        id: string;
-      }>`SELECT wanted.id FROM ${rowsAs(within, 'wanted', { id: 'text' }, ids)}
-        WHERE (SELECT count(*) FROM run WHERE run.device_id = wanted.id AND run.ended_at IS NULL) >= ${most}`.execute(
-        within,
-      );
-      return new Set(rows.map(({ id }) => id));
+      // Not a count for each phone: it would look each time through all that has ended lately.
+      const rows = await within
+        .selectFrom('run')
+        .select('device_id')
+        .where('ended_at', 'is', null)
+        .where('device_id', 'in', textsIn(within, deviceIds))
+        .groupBy('device_id')
+        .having((eb) => eb.fn.countAll<number>(), '>=', most)
+        .execute();
+      return new Set(rows.map((row) => row.device_id));
     },
   };
 }
