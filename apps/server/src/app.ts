@@ -158,6 +158,7 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
   authenticator.onRecheck(() => hosts.tokenIds());
   together?.changes.on('access', () => authenticator.recheck());
+  together?.changes.on('sessions', () => sessions.forgetAll());
   node.onGone(() => hosts.dropAll(closeCodes.tryAgainLater, 'the service stood still'));
   app.addHook('preClose', async () => hosts.close());
   const webSockets = new WebSockets(app);

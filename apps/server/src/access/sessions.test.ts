@@ -21,7 +21,7 @@ interface Answer {
   cookie: string;
 }
 
-/** As a browser sends it: with headers that `fetch` here would not let through. */
+/** As a browser sends it, to one address whichever server answers there: with headers that `fetch` here would not let through. */
 async function send(
   method: string,
   path: string,
@@ -36,7 +36,11 @@ async function send(
       port,
       method,
       path,
-      headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        host: new URL(origin).host,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
     });
     sent.on('error', reject);
     sent.on('response', (response) => {
@@ -65,7 +69,7 @@ async function signIn(token = adminToken): Promise<string> {
 describe('a browser', () => {
   it('signs in with a token, and reads and writes with a cookie that scripts can not read', async () => {
     const { cookie } = await send('POST', sessionPath, { origin }, { token: adminToken });
-    const { port } = new URL(server.url);
+    const { port } = new URL(origin);
     expect(cookie).toMatch(
       new RegExp(
         `^__Host-phalanx-${port}=[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800; Secure$`,
@@ -115,7 +119,7 @@ describe('a browser', () => {
     await server.restart();
     origin = server.url;
     // The cookie's name has the port, which is another one now.
-    const port = `phalanx-${new URL(server.url).port}`;
+    const port = `phalanx-${new URL(origin).port}`;
     const moved = cookie.replace(/phalanx-\d+/, port);
     expect((await send('GET', '/api/v2/me', { cookie: moved })).status).toBe(200);
     const stillSignedIn = operators.replace(/phalanx-\d+/, port);

@@ -28,6 +28,8 @@ interface SessionsOptions {
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #cache = new LRUCache<string, StoredSession>({ max: 10_000 });
+  /** How often some have ended. */
+  #ends = 0;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -48,7 +50,13 @@ export class Sessions {
   async end(secret: string): Promise<void> {
     const hash = hashTokenSecret(secret);
     await this.#options.store.delete(hash);
-    this.#cache.delete(hash);
+    this.forgetAll();
+  }
+
+  /** Call it when a browser has signed out at another server. */
+  forgetAll(): void {
+    this.#ends += 1;
+    this.#cache.clear();
   }
 
   /** Who sends it, by its cookie; undefined when it has none. */
@@ -66,12 +74,18 @@ export class Sessions {
   async #find(hash: string): Promise<StoredSession> {
     const { store, clock } = this.#options;
     const now = clock.now();
-    const session = this.#cache.get(hash) ?? (await store.find(hash));
-    if (session === undefined || session.usedAt + idleMs < now || session.createdAt + longestSessionMs < now)
+    const isOver = ({ usedAt, createdAt }: StoredSession): boolean =>
+      usedAt + idleMs < now || createdAt + longestSessionMs < now;
+    const endsBefore = this.#ends;
+    const known = this.#cache.get(hash);
+    // It may have been used at another server meanwhile.
+    const session = known !== undefined && !isOver(known) ? known : await store.find(hash);
+    if (session === undefined || isOver(session))
       throw ApiError.of('unauthorized', { reason: 'You are no longer signed in.' });
     const isStale = session.usedAt + noteUseMs < now;
     if (isStale) await store.noteUse(hash, now);
-    this.#cache.set(hash, isStale ? { ...session, usedAt: now } : session);
+    // What was read before an end must not come back after it.
+    if (this.#ends === endsBefore) this.#cache.set(hash, isStale ? { ...session, usedAt: now } : session);
     return session;
   }
 }

@@ -24,6 +24,7 @@ import { hostNames } from './038-host-names.ts';
 import { severalServers } from './040-several-servers.ts';
 import { sharedChanges } from './041-shared-changes.ts';
 import { lastLogIds } from './042-last-log-ids.ts';
+import { sessionChanges } from './043-session-changes.ts';
 
 /** In the order of their names. One that has been released is never changed: a later one mends it. */
 export const migrations: Record<string, Migration> = {
@@ -51,4 +52,5 @@ export const migrations: Record<string, Migration> = {
   '040-several-servers': severalServers,
   '041-shared-changes': sharedChanges,
   '042-last-log-ids': lastLogIds,
+  '043-session-changes': sessionChanges,
 };
