@@ -180,6 +180,7 @@ function featureOf(place: Place): string | undefined {
   return KERNEL_FOLDERS.includes(folder) ? undefined : folder;
 }
 
-function isTooling({ workspace, fileName }: Place): boolean {
-  return ['scripts', 'bench'].includes(workspace) || fileName.endsWith('.config.ts');
+function isTooling({ workspace, folders, fileName }: Place): boolean {
+  const isBuild = workspace === 'apps/console' && folders[0] === 'build';
+  return isBuild || ['scripts', 'bench'].includes(workspace) || fileName.endsWith('.config.ts');
 }
