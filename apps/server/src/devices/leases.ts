@@ -131,7 +131,10 @@ export class Leases {
     if (store !== undefined) {
       const { userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
       const row = { device_id: device.id, user_id, since, duration_ms, expires_at };
-      const insteadOf = this.find(device) === null ? this.#ofDevice.get(device.id)?.userId : undefined;
+      const known = this.#ofDevice.get(device.id);
+      // Of one that has expired here, only the row knows whether it was used at another server meanwhile.
+      const isWorthless = known !== undefined && known.expiresAt > clock.now() && this.find(device) === null;
+      const insteadOf = isWorthless ? known.userId : undefined;
       if (!(await store.take(row, clock.now(), insteadOf))) {
         await this.load();
         this.requireFree(device, lease.userId);
