@@ -4,8 +4,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 
 import { until } from '@phalanx/cli/testing/until';
-
-import { findFreePort } from '../../apps/host/src/phones/testing/adb-server-fixture.ts';
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
 export interface AppiumServer {
   readonly url: string;
@@ -14,7 +13,7 @@ export interface AppiumServer {
 
 /** Starts Appium from its folder, where its log stands afterwards. */
 export async function startAppium(folder: string, adbPort: number): Promise<AppiumServer> {
-  const port = await findFreePort();
+  const port = await freePort();
   const program = join(folder, 'node_modules', 'appium', 'index.js');
   const child = spawn(
     process.execPath,

@@ -16,4 +16,5 @@ export {
   type MakerProfile,
   makerProfiles,
 } from './profiles.ts';
+export { defaultHelperSettings } from './ui-server/helper-settings.ts';
 export type { View } from './view/view.ts';

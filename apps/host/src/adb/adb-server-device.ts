@@ -12,15 +12,16 @@ const steadyMs = 20_000;
 
 /** A row of the adb server's list: keeps a connection open for as long as the row says `device`. */
 export class AdbServerDevice {
+  /** As it was listed first. */
+  readonly device: ListedDevice;
   readonly #client: AdbServerClient;
   readonly #link: TrackedLink;
-  readonly #device: ListedDevice;
   #state: ListedDevice['state'] | undefined;
   #keeping: AbortController | undefined;
 
   constructor(client: AdbServerClient, device: ListedDevice, onLink: LinkListener) {
     this.#client = client;
-    this.#device = device;
+    this.device = device;
     this.#link = new TrackedLink('adb-server', { name: device.serial, place: placeOf(device) }, onLink);
   }
 
@@ -35,14 +36,23 @@ export class AdbServerDevice {
 
   /** The row has left the list. */
   leave(): void {
-    this.remove(leftReason(this.#device));
+    this.remove(leftReason(this.device));
+  }
+
+  /** The list is no more. */
+  strand(reason: string): void {
+    this.#end('offline', reason);
   }
 
   /** Nothing more comes of the list. */
   remove(reason: string): void {
+    this.#end('unplugged', reason);
+  }
+
+  #end(state: 'offline' | 'unplugged', reason: string): void {
     this.#state = undefined;
     this.#keeping?.abort(new Error(reason));
-    this.#link.setStatus({ state: 'unplugged', reason });
+    this.#link.setStatus({ state, reason });
   }
 
   async #keepConnected(device: ListedDevice): Promise<void> {

@@ -7,6 +7,7 @@ import { AdbServerDevice } from './adb-server-device.ts';
 import { type ListedDevice, parseDeviceList } from './device-list.ts';
 import type { LinkListener, LinkSource } from './link.ts';
 import { readDeviceList } from './read-device-list.ts';
+import { returnHint } from './trouble-reason.ts';
 
 export interface AdbServerOptions {
   readonly address: Address;
@@ -34,22 +35,39 @@ async function follow(options: AdbServerOptions, closing: AbortSignal): Promise<
   const { address, log, retryMs = 3000 } = options;
   const name = formatAddress(address);
   let wasThere = true;
+  let stranded: readonly AdbServerDevice[] = [];
   while (!closing.aborted) {
     const devices = new Map<bigint, AdbServerDevice>();
+    const onAnswer = (): void => {
+      wasThere = true;
+      for (const device of stranded) device.remove(returnReason(name, device, [...devices.values()]));
+      stranded = [];
+    };
     try {
-      await followOnce(options, devices, closing, () => (wasThere = true));
+      await followOnce(options, devices, closing, onAnswer);
     } catch (error) {
       if (wasThere && !closing.aborted)
         log.info({ adbServer: name, reason: String(error) }, 'no adb server; will keep looking');
       wasThere = false;
     }
     // A new server counts its transports from 1 again: nothing of the old list may stay.
-    const reason = closing.aborted
-      ? 'The host is stopping.'
-      : `The adb server at ${name} stopped. Start it with "adb start-server".`;
-    for (const device of devices.values()) device.remove(reason);
+    const reason = `The adb server at ${name} stopped. Start it with "adb start-server".`;
+    for (const device of devices.values()) device.strand(reason);
+    stranded = [...stranded, ...devices.values()];
     await pause(retryMs, closing);
   }
+  for (const device of stranded) device.remove('The host is stopping.');
+}
+
+/** What is to be told of a phone of the server before this one. */
+function returnReason(
+  name: string,
+  { device }: AdbServerDevice,
+  devices: readonly AdbServerDevice[],
+): string {
+  return devices.some((other) => other.device.serial === device.serial)
+    ? `The adb server at ${name} runs again. Connecting to the phone ${device.serial}.`
+    : `The adb server at ${name} runs again, but does not list the phone ${device.serial}. ${returnHint(device)}`;
 }
 
 /** Returns or throws when the server is gone. */

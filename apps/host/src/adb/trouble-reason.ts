@@ -24,12 +24,19 @@ export function troubleReason({ state, serial, stateText, usbPath }: ListedDevic
   }
 }
 
-/** What to do about a phone that has left the list of its adb server. */
-export function leftReason({ serial, usbPath }: ListedDevice): string {
-  return usbPath === undefined
-    ? `The phone ${serial} has left the network, or adb disconnected it. Use "adb connect" with its address; ${newPort}`
-    : 'The phone was unplugged, or adb disconnected it. Plug it in again.';
+/** Why a phone is away that has left the list of its adb server, and what to do about it. */
+export function leftReason(device: ListedDevice): string {
+  const { serial, usbPath } = device;
+  const left =
+    usbPath === undefined
+      ? `The phone ${serial} has left the network, or adb disconnected it.`
+      : 'The phone was unplugged, or adb disconnected it.';
+  return `${left} ${returnHint(device)}`;
 }
+
+/** What brings a phone back that its adb server does not list. */
+export const returnHint = ({ usbPath }: ListedDevice): string =>
+  usbPath === undefined ? `Use "adb connect" with its address; ${newPort}` : 'Plug it in again.';
 
 const newPort =
   'after a restart of the phone its port is another one, which "adb mdns services" or its screen tells.';

@@ -55,6 +55,7 @@ const wakeTimeoutMs = 5000;
 
 export function createDriver(options: DriverOptions): Driver {
   const { backend, shell, deviceInfo } = options;
+  const driven = { ...options, lost: AbortSignal.any([shell.connection.gone, backend.failed]) };
   const queue = createCallQueue();
   const { masks = () => [] } = options;
   const screen = createMaskedScreen({ backend, masks, deviceInfo });
@@ -68,7 +69,7 @@ export function createDriver(options: DriverOptions): Driver {
     async call(name, params, signal) {
       pendingCalls += 1;
       try {
-        return await limited(options, { name, params, signal }, (limit) =>
+        return await limited(driven, { name, params, signal }, (limit) =>
           queue.run(() => calls[name](params, limit), limit),
         );
       } finally {
@@ -77,9 +78,8 @@ export function createDriver(options: DriverOptions): Driver {
     },
     async keepAwake(forMs) {
       const onTimeout = (): Error => new DriverError('call_timed_out', 'The screen did not wake.');
-      const signals = [shell.connection.gone, backend.failed];
       // What the phone makes of it, the calls after it tell.
-      await withTimeLimit({ timeoutMs: wakeTimeoutMs, signals, onTimeout }, (limit) =>
+      await withTimeLimit({ timeoutMs: wakeTimeoutMs, signals: [driven.lost], onTimeout }, (limit) =>
         queue.run(async () => {
           await backend.keepAwake(forMs, limit);
           if (forMs > 0) await shell.run('wm dismiss-keyguard', limit);
@@ -88,7 +88,7 @@ export function createDriver(options: DriverOptions): Driver {
       ).catch(() => {});
     },
     takePictureAside: (params, signal) =>
-      limited(options, { name: 'screen.screenshot', params, signal }, async (limit) => {
+      limited(driven, { name: 'screen.screenshot', params, signal }, async (limit) => {
         const aside = { shell, frames: backend.frames, display: () => displayOf(deviceInfo()) };
         const [picture, hidden] = await screen.take(
           () => takePictureAside(aside, params, limit),
@@ -115,12 +115,17 @@ function ownTimeOf({ name, params }: OneCall): number {
   return 'timeoutMs' in params && typeof params.timeoutMs === 'number' ? params.timeoutMs : 0;
 }
 
+interface Driven extends DriverOptions {
+  /** Aborted when the phone or its helper is gone. */
+  readonly lost: AbortSignal;
+}
+
 async function limited<T>(
-  options: DriverOptions,
+  driven: Driven,
   call: OneCall,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { serial, shell, backend, timeoutMs = 30_000 } = options;
+  const { serial, lost, timeoutMs = 30_000 } = driven;
   const limitMs = timeoutMs + ownTimeOf(call);
   const onTimeout = (): Error =>
     new DriverError(
@@ -128,11 +133,11 @@ async function limited<T>(
       `The phone ${serial} did not finish ${call.name} in ${limitMs / 1000} s.`,
     );
   try {
-    const signals = [call.signal, shell.connection.gone, backend.failed];
+    const signals = [call.signal, lost];
     const result = await withTimeLimit({ timeoutMs: limitMs, signals, onTimeout }, work);
-    options.onAnswer?.();
+    driven.onAnswer?.();
     return result;
   } catch (error) {
-    throw await explainFailure(error, call, options);
+    throw await explainFailure(error, call, driven);
   }
 }

@@ -241,6 +241,19 @@ describe('the UiAutomator2 driver', () => {
     expect(phone.android.findFieldText('password')).toBe('new');
   });
 
+  it('types on when the helper has forgotten the elements that it named first', async () => {
+    const { phone, driver } = await startPair('uiautomator2');
+    phone.android.startActivity('dev.phalanx.sample.form');
+    const { root } = await driver.call('screen.content', {});
+    const field = findNode(root, ({ className, password }) => /EditText/.test(className ?? '') && !password);
+    const { left, top } = field?.boundsInScreen ?? { left: 0, top: 0 };
+    await driver.call('input.tap', { x: left + 10, y: top + 10 });
+    for (let call = 0; call < 510; call += 1) await driver.call('input.text', { text: 'x' });
+    await driver.call('input.text', { text: 'y' });
+    const after = await driver.call('screen.content', {});
+    expect(findNode(after.root, ({ focused }) => focused)?.text).toBe(`${'x'.repeat(510)}y`);
+  });
+
   it('says that the phone refuses input, whatever the call was', async () => {
     const { phone, driver } = await startPair('uiautomator2');
     phone.faults.restrictedDebugging = true;

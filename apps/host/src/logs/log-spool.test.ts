@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import { hostProtocolVersion } from '@phalanx/protocol';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { Hello } from '../connection/pages.ts';
 import { ServerConnection } from '../connection/server-connection.ts';
@@ -305,11 +305,11 @@ describe('the log on its way to the server', { timeout: 60_000 }, () => {
     for (const part of [1, 11, 21]) {
       void log.push(numbered(part, 10));
       await log.whenStored();
-      await vi.waitFor(async () => expect(await readdir(dir)).toEqual([]), { timeout: 20_000 });
+      await expect.poll(() => readdir(dir)).toEqual([]);
     }
     service.acknowledgesLogs = false;
     void log.push(numbered(31, 10));
-    await vi.waitFor(async () => expect(await readdir(dir)).toEqual([`${log.runId}.31.ndjson`]));
+    await expect.poll(() => readdir(dir)).toEqual([`${log.runId}.31.ndjson`]);
     expect(service.messages(log.runId)).toEqual(expected(40));
   });
 

@@ -1,6 +1,7 @@
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PhoneUnavailable } from './phone.ts';
-import { findFreePort, hasAdb } from './testing/adb-server-fixture.ts';
+import { hasAdb } from './testing/adb-server-fixture.ts';
 import { createPhoneTestBed, type PhoneTestBed } from './testing/phone-test-bed.ts';
 import { waitForPhone, waitForState } from './testing/wait-for-phone.ts';
 import type { PhoneWatch } from './watch-phones.ts';
@@ -90,7 +91,7 @@ describe('a phone on a TCP address', () => {
   });
 
   it('is offline with a reason while nothing listens, and ready soon after it does', async () => {
-    const port = await findFreePort();
+    const port = await freePort();
     const address = { host: '127.0.0.1', port };
     const watch = bed.watch({ addresses: [address] });
     const offline = await waitForPhone(watch, ({ state }) => state.state === 'offline');
@@ -195,7 +196,7 @@ describe('a phone on a TCP address', () => {
   });
 
   it('is another phone when another serial answers at its address', async () => {
-    const port = await findFreePort();
+    const port = await freePort();
     const first = await bed.startPreparedPhone({ serial: 'SIM1', port });
     const watch = bed.watch({ addresses: [{ host: '127.0.0.1', port }] });
     await waitForState(watch, 'SIM1', 'ready');
@@ -285,6 +286,8 @@ describe.skipIf(!(await hasAdb()))('a phone of an adb server', () => {
     await waitForState(watch, 'SIM1', 'offline');
     await expect.poll(() => ready.state.reason).toContain('adb start-server');
     const second = await bed.startAdb(first.address.port);
+    await expect.poll(() => ready.state.reason).toMatch(/runs again, but does not list .*"adb connect"/);
+    expect(ready.state.state).toBe('offline');
     await second.connect(phone);
     await waitForState(watch, 'SIM1', 'ready');
   });

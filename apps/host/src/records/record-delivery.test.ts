@@ -27,6 +27,10 @@ async function reopen(limits: Parameters<typeof host.reopen>[1]): Promise<void> 
   await host.reopen({}, { ...quick, ...limits });
 }
 
+/** How many captures a record has: of screens that are stored faster than a phone takes pictures, some go without. */
+const countCaptures = ({ screens }: RecordReport) =>
+  screens.length + screens.filter(({ screenshot }) => screenshot !== null).length;
+
 const puts = () => host.service.arrivals.flatMap((arrival) => (arrival.kind === 'capture' ? [arrival] : []));
 
 describe('a record on its way', { timeout: 60_000 }, () => {
@@ -51,12 +55,12 @@ describe('a record on its way', { timeout: 60_000 }, () => {
     let answered = 0;
     records.answer = () => ((answered += 1) % 2 === 0 ? trouble() : 200);
     const runId = host.launch(storeAndSubmit);
-    await host.service.untilRecorded(runId, 'outOfSteps');
+    const count = countCaptures(await host.service.untilRecorded(runId, 'outOfSteps'));
     await untilEmpty(host.pathOf('records'));
     const taken = puts().filter(({ status }) => status === 200);
-    expect(taken).toHaveLength(6);
-    expect(new Set(taken.map(({ path }) => path)).size).toBe(6);
-    expect(puts().length).toBeGreaterThan(6);
+    expect(taken).toHaveLength(count);
+    expect(new Set(taken.map(({ path }) => path)).size).toBe(count);
+    expect(puts().length).toBeGreaterThan(count);
   });
 
   it('is tried again when an upload gets no answer', async () => {
@@ -85,7 +89,10 @@ describe('a record on its way', { timeout: 60_000 }, () => {
     const runId = host.launch(storeAndSubmit);
     await host.service.untilEnded(runId);
     await untilEmpty(host.pathOf('records'));
-    expect(puts().filter((put) => put.status === 200)).toHaveLength(3);
+    const [record] = host.service.records.of(runId);
+    const pictures = record?.screens.filter(({ screenshot }) => screenshot !== null);
+    expect(puts().filter((put) => put.status === 200)).toHaveLength(pictures?.length ?? 0);
+    expect(pictures).not.toEqual([]);
   });
 
   it('is told again after a broken connection', async () => {

@@ -14,11 +14,17 @@ export async function withTimeLimit<T>(
   { timeoutMs, signals = [], onTimeout }: TimeLimit,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  for (const signal of signals) signal?.throwIfAborted();
   const controller = new AbortController();
-  const unfollow = signals.map((signal) => follow(signal, controller));
-  const timer = setTimeout(() => controller.abort(onTimeout()), timeoutMs);
+  const over = Promise.withResolvers<never>();
+  const end = (reason: unknown): void => {
+    controller.abort(reason);
+    over.reject(reason);
+  };
+  const unfollow = signals.map((signal) => whenAborted(signal, end));
+  const timer = setTimeout(() => end(onTimeout()), timeoutMs);
   try {
-    return await untilAborted(controller.signal, () => work(controller.signal));
+    return await Promise.race([work(controller.signal), over.promise]);
   } finally {
     clearTimeout(timer);
     for (const stop of unfollow) stop();
@@ -40,9 +46,13 @@ export async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T
 
 /** Aborts `controller` when `signal` aborts. Returns how to stop following, so that long-lived signals keep no listeners. */
 export function follow(signal: AbortSignal | undefined, controller: AbortController): () => void {
+  if (signal?.aborted === true) controller.abort(signal.reason);
+  return whenAborted(signal, (reason) => controller.abort(reason));
+}
+
+function whenAborted(signal: AbortSignal | undefined, then: (reason: unknown) => void): () => void {
   if (signal === undefined) return () => {};
-  if (signal.aborted) controller.abort(signal.reason);
-  const onAbort = (): void => controller.abort(signal.reason);
+  const onAbort = (): void => then(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   return () => signal.removeEventListener('abort', onAbort);
 }

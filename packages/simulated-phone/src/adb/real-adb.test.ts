@@ -1,12 +1,11 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TEST_APK_PATH } from 'appium-uiautomator2-server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../testing/free-port.ts';
 import { startPhone } from '../testing/phones.ts';
 
 function hasAdb(): boolean {
@@ -28,16 +27,6 @@ if (!isAdbThere) {
 test('the real adb is there when tests run for a release', () => {
   expect(isAdbThere || !process.env['CI']).toBe(true);
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No free port.');
-  return address.port;
-}
 
 interface Finished {
   readonly stdout: Buffer;

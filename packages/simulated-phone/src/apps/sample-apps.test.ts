@@ -166,7 +166,7 @@ test('a dialog that was asked for comes later', async () => {
   phone.android.startActivity('dev.phalanx.sample.surprise');
   tapOn(phone, 'later');
   expect(isShown(phone, 'alertTitle')).toBe(false);
-  await expect.poll(() => isShown(phone, 'alertTitle'), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => isShown(phone, 'alertTitle')).toBe(true);
 });
 
 test('double taps and long presses are told from taps', async () => {

@@ -11,15 +11,12 @@ const shiftOn = 1;
 /** SurfaceFlinger's number for it, as `dumpsys` prints it too. */
 const mainDisplay = '4619827259835644672';
 
-/** The real server's own default (SnapshotMaxDepth.java). */
-const usualDepth = 70;
-
 export const source: Handler = async (command) => {
   const { android } = command.phone;
   await getTree(command);
   const { settings } = command.session;
   return sourceXml(android.screen, {
-    maxDepth: Number(settings.get('snapshotMaxDepth') ?? usualDepth),
+    maxDepth: Number(settings.get('snapshotMaxDepth')),
     allWindows: settings.get('enableMultiWindows') === true,
     announced: android.notices.announced,
   });
@@ -144,11 +141,11 @@ export const setRotation: Handler = ({ phone, body }) => {
   rotate(phone, (parseBody(bodies.rotation, body).z / 90) % 4);
 };
 
-export const getSettings: Handler = ({ session }) => Object.fromEntries(session.settings);
+export const getSettings: Handler = ({ session }) => session.settings.all();
 
 export const updateSettings: Handler = ({ phone, session, body }) => {
   for (const [name, value] of Object.entries(parseBody(bodies.settings, body).settings)) {
-    if (session.settings.size < 100) session.settings.set(name, value);
+    session.settings.update(name, value);
     if (name === 'wakeLockTimeout' && typeof value === 'number') phone.android.holdScreen(value);
   }
 };

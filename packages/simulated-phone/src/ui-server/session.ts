@@ -3,9 +3,10 @@ import type { Android } from '../android/android.ts';
 import { findActiveTree, findActiveWindow } from '../screen/screen.ts';
 import { type VisibleView, walk } from '../view/find-view.ts';
 import type { View } from '../view/view.ts';
+import { HelperSettings } from './helper-settings.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
-/** ElementsCache.java of the real server: the oldest are forgotten. */
+/** ElementsCache.java of the real server: those that were not used for longest are forgotten. */
 const maxElements = 500;
 
 /** Where an element was found. Views are built anew at each change, so a place is kept, not a view. */
@@ -29,7 +30,7 @@ function findPath(view: View, target: View): number[] | undefined {
 /** One session of the UiAutomator2 server: its settings and the elements it has named. */
 export class Session {
   readonly id = randomUUID();
-  readonly settings = new Map<string, unknown>();
+  readonly settings = new HelperSettings();
   readonly #android: Android;
   readonly #places = new Map<string, Place>();
 
@@ -60,6 +61,8 @@ export class Session {
     const place = this.#places.get(id);
     if (!place)
       throw new WebDriverError('no such element', `The element '${id}' does not exist in DOM anymore`);
+    this.#places.delete(id);
+    this.#places.set(id, place);
     const found = this.#findAt(place);
     if (found) return found;
     throw new WebDriverError(

@@ -238,7 +238,10 @@ test('alerts are read, accepted and dismissed', async () => {
 test('keys, back, settings and device info work', async () => {
   const { ui, phone } = await startSession({ model: 'Pixel 9' });
   await ui.post('appium/settings', { settings: { waitForIdleTimeout: 0 } });
-  expect((await ui.get('appium/settings')).value).toEqual({ waitForIdleTimeout: 0 });
+  expect((await ui.get('appium/settings')).value).toMatchObject({
+    waitForIdleTimeout: 0,
+    snapshotMaxDepth: 70,
+  });
   expect((await ui.get('appium/device/info')).value).toMatchObject({
     model: 'Pixel 9',
     realDisplaySize: '1080x2400',
@@ -325,4 +328,29 @@ test('an element has a picture of its own size', async () => {
   const { value } = await ui.get(`element/${field}/screenshot`);
   const { width, height } = await sharp(Buffer.from(String(value), 'base64')).metadata();
   expect(rect).toMatchObject({ width, height });
+});
+
+test('settings are skipped when they are unknown, and refused when they are of another type', async () => {
+  const { ui } = await startSession();
+  const settings = { noSuchSetting: 1, mjpegScalingFactor: 66.7 };
+  await ui.post('appium/settings', { settings });
+  const { value } = await ui.get('appium/settings');
+  expect(value).toMatchObject({ mjpegScalingFactor: 66 });
+  expect(value).not.toHaveProperty('noSuchSetting');
+  const refused = await ui.post('appium/settings', { settings: { snapshotMaxDepth: '300' } });
+  expect(refused.value).toEqual(errorOf('invalid argument'));
+});
+
+test('of more than 500 elements those are forgotten that were not used for longest', async () => {
+  const { ui } = await startSession();
+  const [used, unused] = [await ui.find('xpath', '//*'), await ui.find('xpath', '//*')];
+  const isKnown = async (id: string) => (await ui.get(`element/${id}/text`)).status === 200;
+  for (let named = 0; named < 490;) {
+    const { value } = await ui.post('elements', { strategy: 'xpath', selector: '//*' });
+    named += Array.isArray(value) ? value.length : Infinity;
+    expect(await isKnown(used)).toBe(true);
+  }
+  await ui.post('elements', { strategy: 'xpath', selector: '//*' });
+  expect(await isKnown(used)).toBe(true);
+  expect(await isKnown(unused)).toBe(false);
 });

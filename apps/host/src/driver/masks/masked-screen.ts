@@ -27,7 +27,8 @@ interface Options {
 
 /** A phone's screen as it may leave the host. */
 export function createMaskedScreen({ backend, masks, deviceInfo }: Options): MaskedScreen {
-  const hide = (root: UiNode, rotation: number, held = masks()): Bounds[] => {
+  const hide = (root: UiNode, rotation: number, held: readonly ScreenMask[]): Bounds[] => {
+    if (held.length === 0) return [];
     const { screenWidth, screenHeight } = deviceInfo();
     const [width, height] = rotation % 2 === 0 ? [screenWidth, screenHeight] : [screenHeight, screenWidth];
     return hideMasked(root, held, { width, height });
@@ -35,15 +36,17 @@ export function createMaskedScreen({ backend, masks, deviceInfo }: Options): Mas
   return {
     async readTree(signal) {
       const tree = await backend.readTree(signal);
-      hide(tree.root, tree.rotation);
-      const announced = tree.announced?.filter((text) => !isHidden(textOf('', text), masks()));
+      const held = masks();
+      hide(tree.root, tree.rotation, held);
+      const announced = tree.announced?.filter((text) => !isHidden(textOf('', text), held));
       return announced === undefined ? tree : { ...tree, announced };
     },
     async readWindows(signal) {
       const roots = await backend.readWindows(signal);
       // How the screen is turned is told with the tree alone.
-      const { rotation } = masks().some(isAreaMask) ? await backend.readTree(signal) : { rotation: 0 };
-      for (const root of roots) hide(root, rotation);
+      const held = masks();
+      const { rotation } = held.some(isAreaMask) ? await backend.readTree(signal) : { rotation: 0 };
+      for (const root of roots) hide(root, rotation, held);
       return roots;
     },
     hideNotifications: (notifications) =>

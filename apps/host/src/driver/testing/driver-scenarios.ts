@@ -31,13 +31,11 @@ async function tap(driver: Driver, fits: (node: UiNode) => boolean): Promise<voi
 /** A screen may take a moment to follow an input. */
 async function expectSoon(check: () => Promise<void>): Promise<void> {
   await expect
-    .poll(
-      async () =>
-        check().then(
-          () => 'as expected',
-          (error: unknown) => String(error),
-        ),
-      { timeout: 8000, interval: 50 },
+    .poll(async () =>
+      check().then(
+        () => 'as expected',
+        (error: unknown) => String(error),
+      ),
     )
     .toBe('as expected');
 }

@@ -8,9 +8,11 @@ const named: ReadonlyMap<string, string> = new Map([
   ['&apos;', "'"],
 ]);
 
-// XML forbids them however they are written.
 // oxlint-disable-next-line no-control-regex
 const forbidden = /[\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]/;
+
+/** Whether XML takes all of its characters; what it forbids may not be written as a reference either. */
+export const isXmlText = (text: string): boolean => text.isWellFormed() && !forbidden.test(text);
 
 const reference = /&(?:#(\d{1,7});|#x([\da-fA-F]{1,6});|[a-z]{2,4};)?/g;
 
@@ -18,7 +20,7 @@ const reference = /&(?:#(\d{1,7});|#x([\da-fA-F]{1,6});|[a-z]{2,4};)?/g;
 export function attributeText(value: string): string {
   const text = value.replace(reference, characterOf);
   // Older Androids write an emoji as two references to the halves of a surrogate pair: together they are a character.
-  if (forbidden.test(text) || !text.isWellFormed()) throw unreadableTree('it refers to what is no character');
+  if (!isXmlText(text)) throw unreadableTree('it refers to what is no character');
   return text;
 }
 

@@ -1,5 +1,6 @@
-import { attributeText } from './attribute-text.ts';
-import { unreadableTree } from './unreadable-tree.ts';
+import { isXmlText } from './attribute-text.ts';
+import { readAttributes } from './read-attributes.ts';
+import { unexpectedXml } from './unreadable-tree.ts';
 
 export interface ElementReader {
   open(name: string, attributes: ReadonlyMap<string, string>): void;
@@ -9,12 +10,8 @@ export interface ElementReader {
 // Each at one place. Text between elements belongs to none of them.
 const declaration = /(?:<\?xml [^?<>]*\?>)?/y;
 const space = /[\t\n\r ]*/y;
-// oxlint-disable-next-line no-control-regex
-const text = /[^<&\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]*/y;
+const text = /[^<&]*/y;
 const startTag = /<([\w:.\-\u0080-\uFFFD]+)/y;
-const attribute =
-  // oxlint-disable-next-line no-control-regex
-  /\s+([\w:.\-\u0080-\uFFFD]+)\s*=\s*(?:"([^"<\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]*)"|'([^'<\0-\x08\v\f\x0e-\x1f\uFFFE\uFFFF]*)')/y;
 const startTagEnd = /\s*(\/?)>/y;
 const endTag = /<\/([\w:.\-\u0080-\uFFFD]+)\s*>/y;
 
@@ -24,7 +21,7 @@ const endTag = /<\/([\w:.\-\u0080-\uFFFD]+)\s*>/y;
  * was half of what the host does for a screen.
  */
 export function readElements(xml: string, reader: ElementReader): void {
-  if (!xml.isWellFormed()) throw unexpected(0);
+  if (!isXmlText(xml)) throw unexpectedXml(0);
   let at = 0;
   /** Of the form at this place; null when it does not stand there. */
   const find = (form: RegExp): RegExpExecArray | null => {
@@ -35,17 +32,12 @@ export function readElements(xml: string, reader: ElementReader): void {
   };
   const take = (form: RegExp): string => {
     const found = find(form);
-    if (found === null) throw unexpected(at);
+    if (found === null) throw unexpectedXml(at);
     return found[1] ?? '';
   };
-  const readAttributes = (): Map<string, string> => {
+  const takeAttributes = (): Map<string, string> => {
     const attributes = new Map<string, string>();
-    for (let found = find(attribute); found !== null; found = find(attribute)) {
-      const name = found[1] ?? '';
-      const value = found[2] ?? found[3] ?? '';
-      if (attributes.has(name)) throw unexpected(at);
-      attributes.set(name, value.includes('&') ? attributeText(value) : value);
-    }
+    at = readAttributes(xml, at, attributes);
     return attributes;
   };
   const open: string[] = [];
@@ -55,17 +47,13 @@ export function readElements(xml: string, reader: ElementReader): void {
     const ended = find(endTag);
     if (ended === null) {
       const name = take(startTag);
-      reader.open(name, readAttributes());
+      reader.open(name, takeAttributes());
       open.push(name);
       if (take(startTagEnd) === '') continue;
-    } else if (ended[1] !== open.at(-1)) throw unexpected(at);
+    } else if (ended[1] !== open.at(-1)) throw unexpectedXml(at);
     open.pop();
     reader.close();
   } while (open.length > 0);
   take(space);
-  if (at < xml.length) throw unexpected(at);
-}
-
-function unexpected(at: number): Error {
-  return unreadableTree(`its XML at ${at} is not what Android writes`);
+  if (at < xml.length) throw unexpectedXml(at);
 }

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { untilAborted } from '../../time/time-limit.ts';
 import type { PhoneShell } from '../phone-shell.ts';
-import { type HelperAnswer, HelperSocket } from './helper-socket.ts';
+import { HelperSocket } from './helper-socket.ts';
 
 /** The UiAutomator2 server listens here, on the phone itself. */
 const helperPort = 6790;
@@ -74,15 +73,20 @@ export function createHelperHttp(shell: PhoneShell): HelperHttp {
     async request(request) {
       const { signal } = request;
       const socket = take() ?? (await connect(signal));
+      // Its end ends the exchange.
+      const close = (): void => socket.close();
+      signal.addEventListener('abort', close);
       try {
-        const exchange = (): Promise<HelperAnswer> => socket.exchange(bytesOf(request, keepsOpen));
-        const { status, body } = await untilAborted(signal, exchange);
+        signal.throwIfAborted();
+        const { status, body } = await socket.exchange(bytesOf(request, keepsOpen));
         if (keepsOpen) resting.push(socket);
         else socket.close();
         return parseReply(body.toString(), status);
       } catch (error) {
         if (!(error instanceof HelperError)) socket.close();
-        throw error;
+        throw signal.aborted ? signal.reason : error;
+      } finally {
+        signal.removeEventListener('abort', close);
       }
     },
     close() {
@@ -94,14 +98,13 @@ export function createHelperHttp(shell: PhoneShell): HelperHttp {
 
 function bytesOf({ method, path, body }: HelperRequest, keepsOpen: boolean): Buffer {
   const text = body === undefined ? '' : JSON.stringify(body);
-  const head = [
-    `${method} ${path} HTTP/1.1`,
-    `Host: 127.0.0.1:${helperPort}`,
-    `Connection: ${keepsOpen ? 'keep-alive' : 'close'}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(text)}`,
-  ];
-  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${text}`);
+  const head =
+    `${method} ${path} HTTP/1.1\r\n` +
+    `Host: 127.0.0.1:${helperPort}\r\n` +
+    `Connection: ${keepsOpen ? 'keep-alive' : 'close'}\r\n` +
+    'Content-Type: application/json; charset=utf-8\r\n' +
+    `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n`;
+  return Buffer.from(head + text);
 }
 
 function parseReply(text: string, status: number): HelperReply {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { defaultHelperSettings } from '@phalanx/simulated-phone';
 import type { Adb } from '@yume-chan/adb';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AdbConnection } from '../../adb/link.ts';
@@ -20,12 +22,20 @@ afterEach(() => {
 });
 
 const sockets = new Set<Socket>();
+let sentSettings: string[] = [];
+
+async function noteSettings(request: IncomingMessage): Promise<void> {
+  const { settings } = (await json(request)) as { settings: object };
+  sentSettings = Object.keys(settings);
+}
+
 const { signal } = new AbortController();
 
 /** A session with a helper that answers as told; its "ADB sockets" are TCP connections to a real HTTP server. */
 async function startSession(answer: Answer): Promise<HelperSession> {
   sockets.clear();
   server = createServer((request, response) => {
+    if (request.url?.endsWith('/appium/settings') === true) void noteSettings(request);
     request.resume();
     if (request.url === '/session') response.end(JSON.stringify({ sessionId: 'one', value: {} }));
     else if (request.url?.endsWith('/appium/settings') === true) response.end('{"value":null}');
@@ -52,6 +62,13 @@ async function startSession(answer: Answer): Promise<HelperSession> {
 }
 
 describe('a session with the UI helper', () => {
+  // What it does not know it skips without a word.
+  it('sends only settings that the helper knows', async () => {
+    await startSession((_, response) => response.end('{"value":null}'));
+    expect(sentSettings).not.toEqual([]);
+    expect(Object.keys(defaultHelperSettings)).toEqual(expect.arrayContaining(sentSettings));
+  });
+
   it('keeps one socket open for many requests', async () => {
     const session = await startSession((_, response) => response.end('{"value":"<xml/>"}'));
     for (let request = 0; request < 5; request += 1) await session.getText('source', signal);

@@ -1,7 +1,7 @@
 import type { AdbSocket } from '@yume-chan/adb';
 import { closeQuietly } from '../phone-shell.ts';
 
-const headEnd = '\r\n\r\n';
+const headEnd = Buffer.from('\r\n\r\n');
 const maxHeadBytes = 64 * 1024;
 const maxBodyBytes = 64 * 1024 * 1024;
 

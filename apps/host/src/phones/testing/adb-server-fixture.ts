@@ -1,10 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { formatAddress, type Address } from '@phalanx/settings';
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { AdbServerClient } from '@yume-chan/adb';
 import { connectorTo } from '../../adb/adb-server-connector.ts';
 import { openTcpSocket } from '../../adb/tcp-socket.ts';
@@ -41,7 +41,7 @@ export async function hasAdb(): Promise<boolean> {
 }
 
 export async function startAdbServer(port?: number): Promise<AdbServerFixture> {
-  const address = { host: '127.0.0.1', port: port ?? (await findFreePort()) };
+  const address = { host: '127.0.0.1', port: port ?? (await freePort()) };
   const home = await mkdtemp(join(tmpdir(), 'phalanx-adb-'));
   const env = {
     ...process.env,
@@ -88,12 +88,4 @@ async function waitUntilListening(address: Address): Promise<void> {
     await pause(25, new AbortController().signal);
   }
   throw new Error(`The adb server on port ${address.port} did not start`);
-}
-
-export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const found = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof found === 'object' && found !== null ? found.port : 0;
 }
