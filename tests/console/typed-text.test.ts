@@ -1,5 +1,5 @@
 import { until } from '@phalanx/cli/testing/until';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { Cable } from '../support/cable.ts';
@@ -21,6 +21,45 @@ async function openAt(url: string, place: string): Promise<Page> {
   await window.page.goto(`${url}${place}`);
   await window.page.getByText('Live', { exact: true }).waitFor();
   return window.page;
+}
+
+const file = '**/api/v2/automation/file/**';
+const look = /\/file\/[^/]+\?path=main\.ts$/;
+const fileList = '**/api/v2/automation/files/**';
+
+/** The service does what is asked, and its answer is lost on the way. */
+async function loseAnswers(page: Page, method: string): Promise<() => Promise<void>> {
+  const lose = async (route: Route): Promise<void> => {
+    if (route.request().method() !== method) return route.fallback();
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route(file, lose);
+  return () => page.unroute(file, lose);
+}
+
+interface Held {
+  /** Resolves when the service has answered. */
+  answered: () => Promise<unknown>;
+  letGo: () => void;
+}
+
+/** Holds back the next answer of this kind. */
+async function holdNext(page: Page, url: string | RegExp, method: string): Promise<Held> {
+  const go = Promise.withResolvers<void>();
+  let state: 'awaited' | 'asked' | 'answered' = 'awaited';
+  await page.route(url, async (route) => {
+    if (state !== 'awaited' || route.request().method() !== method) return route.fallback();
+    state = 'asked';
+    const response = await route.fetch();
+    state = 'answered';
+    await go.promise;
+    await route.fulfill({ response });
+  });
+  return {
+    answered: () => until(`an answer to ${method} ${url}`, () => state === 'answered'),
+    letGo: go.resolve,
+  };
 }
 
 async function closeAll(): Promise<void> {
@@ -121,17 +160,11 @@ story('a save that is made twice, or whose answer is lost, is no conflict with o
   await page.waitForLoadState('networkidle').catch(() => undefined);
   expect(await page.getByText('Somebody else has saved this file').count()).toBe(0);
 
-  // The service has it, and its answer is lost on the way.
-  const file = '**/api/v2/automation/file/**';
-  await page.route(file, async (route) => {
-    if (route.request().method() !== 'PUT') return route.fallback();
-    await route.fetch();
-    await route.abort();
-  });
+  const answerAgain = await loseAnswers(page, 'PUT');
   await writeAtEnd(page, '// once more\n');
   await page.keyboard.press('Control+s');
   await page.getByText('The service does not answer.').waitFor();
-  await page.unroute(file);
+  await answerAgain();
   await page.keyboard.press('Control+s');
   await page.getByText(/^Saved at/).waitFor();
   expect(await here.service.readFile(projectId, 'main.ts')).toBe('// begin\n// twice\n// once more\n');
@@ -151,5 +184,78 @@ story('a save that is made twice, or whose answer is lost, is no conflict with o
   await page.getByRole('listitem').getByRole('button', { name: 'main.ts' }).click();
   await page.locator('.cm-content').getByText('on its way').waitFor();
   await page.getByText('Saved', { exact: true }).waitFor();
+  await closeAll();
+});
+
+story('what the file was a moment ago is no conflict with a save that came after it', async () => {
+  const cable = await Cable.to(here.service.url);
+  const projectId = await here.service.createProject('A moment ago', { 'main.ts': '// begin\n' });
+  const page = await openAt(cable.url, `/projects/${projectId}?file=main.ts`);
+  await page.locator('.cm-content').getByText('begin').waitFor();
+
+  /** The service has it, and its answer is lost. When the line is back, the page looks what is stored. */
+  const saveWithoutAnswer = async (text: string): Promise<Held> => {
+    const answerAgain = await loseAnswers(page, 'PUT');
+    await writeAtEnd(page, text);
+    await page.keyboard.press('Control+s');
+    await page.getByText('The service does not answer.').waitFor();
+    await answerAgain();
+    const looked = await holdNext(page, look, 'GET');
+    cable.cut();
+    await looked.answered();
+    return looked;
+  };
+
+  // The look is answered while a save is on its way.
+  const early = await saveWithoutAnswer('// one\n');
+  await writeAtEnd(page, '// two\n');
+  const save = await holdNext(page, file, 'PUT');
+  await page.keyboard.press('Control+s');
+  await save.answered();
+  const looked = page.waitForResponse(look);
+  early.letGo();
+  await looked;
+  save.letGo();
+  await page.getByText(/^Saved at/).waitFor();
+
+  // The look is answered after the save.
+  const late = await saveWithoutAnswer('// three\n');
+  const list = await holdNext(page, fileList, 'GET');
+  await writeAtEnd(page, '// four\n');
+  await page.keyboard.press('Control+s');
+  await page.getByText(/^Saved at/).waitFor();
+  await writeAtEnd(page, '// five\n');
+  const lookedLate = page.waitForResponse(look);
+  late.letGo();
+  await lookedLate;
+  list.letGo();
+  await page.getByText('Unsaved, kept in this browser').waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByText(/^Saved at/).waitFor();
+  const all = ['begin', 'one', 'two', 'three', 'four', 'five'].map((word) => `// ${word}\n`).join('');
+  expect(await here.service.readFile(projectId, 'main.ts')).toBe(all);
+  cable.close();
+  await closeAll();
+});
+
+story('what is typed while the text of somebody else comes is not lost', async () => {
+  const cable = await Cable.to(here.service.url);
+  const projectId = await here.service.createProject('At the same time', { 'main.ts': '// begin\n' });
+  const page = await openAt(cable.url, `/projects/${projectId}?file=main.ts`);
+  const editor = page.locator('.cm-content');
+  await editor.getByText('begin').waitFor();
+  await here.service.writeFile(projectId, 'main.ts', '// theirs\n');
+  const first = await holdNext(page, look, 'GET');
+  cable.cut();
+  await first.answered();
+  const another = await holdNext(page, look, 'GET');
+  const looked = page.waitForResponse(look);
+  first.letGo();
+  await looked;
+  await writeAtEnd(page, '// mine\n');
+  another.letGo();
+  await page.waitForTimeout(500);
+  await editor.getByText('// mine').waitFor();
+  cable.close();
   await closeAll();
 });

@@ -69,6 +69,17 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     [path],
   );
 
+  /** In an editor that begins anew. */
+  const show = useCallback(
+    (one: Base) => {
+      base.current = one;
+      const condition = isClean(one) ? 'saved' : 'unsaved';
+      const nothing = { savedAt: undefined, findings: [], error: null, theirs: undefined };
+      setFile({ path, initial: { text: one.text }, condition, ...nothing });
+    },
+    [path],
+  );
+
   const load = useCallback(
     async (signal?: AbortSignal) => {
       if (path === '') return;
@@ -84,18 +95,14 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
         const text = isDraft ? draft.content : stored.content;
         const isConflict = isDraft && draft.baseEtag !== stored.etag;
         if (signal?.aborted === true) return;
-        base.current = { text, content: stored.content, etag: isDraft ? draft.baseEtag : stored.etag };
+        show({ text, content: stored.content, etag: isDraft ? draft.baseEtag : stored.etag });
         hasLoaded.current = true;
-        setFile({
-          ...{ path, initial: { text }, savedAt: undefined, findings: [], error: null },
-          condition: isConflict ? 'conflict' : isDraft ? 'unsaved' : 'saved',
-          theirs: isConflict ? stored.content : undefined,
-        });
+        if (isConflict) patch({ condition: 'conflict', theirs: stored.content });
       } catch (error) {
         if (signal?.aborted !== true) setLoadError(error);
       }
     },
-    [userId, projectId, path, mayEdit],
+    [userId, projectId, path, mayEdit, show, patch],
   );
   const keepDraft = useCallback(
     async (one: Base) => {
@@ -124,14 +131,16 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   const listed = list?.files.find((one) => one.path === path)?.etag;
   useEffect(() => {
     const abort = new AbortController();
-    /** The list may be older than the last save: the file itself decides. */
+    /** The list may be older than the last save: the file itself decides, as it is when no save is on its way. */
     const catchUp = async (): Promise<void> => {
-      await saved.current;
+      const before = saved.current;
+      await before;
       const known = base.current;
       if (!hasLoaded.current || known.etag === listed) return;
       const stored = await readStoredFile(projectId, path, abort.signal);
       if (abort.signal.aborted || base.current !== known || stored.etag === known.etag) return;
-      if (isClean(known)) return load(abort.signal);
+      if (saved.current !== before) return catchUp();
+      if (isClean(known)) return show({ ...stored, text: stored.content });
       if (!goOnFrom(known, stored)) return patch({ condition: 'conflict', theirs: stored.content });
       patch({ condition: isClean(known) ? 'saved' : 'unsaved', error: null });
       return keepDraft(known);
@@ -139,7 +148,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     // A file that has gone is no longer in the list, which says so.
     if (listed !== undefined) catchUp().catch(() => undefined);
     return () => abort.abort();
-  }, [listed, projectId, path, load, patch, keepDraft]);
+  }, [listed, projectId, path, show, patch, keepDraft]);
 
   const check = useCallback(async () => {
     const { text } = base.current;
