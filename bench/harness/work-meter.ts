@@ -6,6 +6,9 @@ import type { BenchProcess } from './bench-process.ts';
 export const WorkDone = Type.Object({ count: Type.Number(), elapsedMs: Type.Number() });
 export type WorkDone = Static<typeof WorkDone>;
 
+/** So much a second. */
+export const rateOf = ({ count, elapsedMs }: WorkDone): number => (1000 * count) / elapsedMs;
+
 /** Turns rounds of work into rates, and keeps the processor time that the measured process took for them. */
 export interface WorkMeter {
   /** Runs one round. Returns its count a second. */
@@ -20,10 +23,10 @@ export function meterWork(measured: BenchProcess, work: () => Promise<WorkDone>)
   return {
     async run() {
       const before = await measured.cpuMs();
-      const { count, elapsedMs } = await work();
+      const done = await work();
       cpuMs += (await measured.cpuMs()) - before;
-      total += count;
-      return (1000 * count) / elapsedMs;
+      total += done.count;
+      return rateOf(done);
     },
     cpuMicrosEach: () => (1000 * cpuMs) / total,
   };

@@ -9,11 +9,11 @@
 import { Type } from 'typebox';
 
 import { interleave } from '../harness/rounds.ts';
-import type { Row, RowResult } from '../harness/row.ts';
-import { onStage, type Stage } from '../harness/stage.ts';
-import { WorkDone } from '../harness/work-meter.ts';
+import type { Row } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+import { rateOf, WorkDone } from '../harness/work-meter.ts';
 import { launchOnEach, listDeviceIds } from '../http/api.ts';
-import { startServersWithHosts } from './servers-with-hosts.ts';
+import { compareServers, startServersWithHosts } from './servers-with-hosts.ts';
 
 const fleet = { hosts: 300, devicesPerHost: 1 };
 const sizes = { least: 100, most: 200 };
@@ -22,8 +22,6 @@ const window = 4;
 const durationMs = 2500;
 const statements = 6;
 const rounds = 3;
-
-const rateOf = ({ count, elapsedMs }: WorkDone): number => (1000 * count) / elapsedMs;
 
 async function measureWith(stage: Stage, servers: number): Promise<{ figure: number; baseline: number }> {
   const { apis, hosts, raw } = await startServersWithHosts(stage, servers, fleet);
@@ -44,15 +42,5 @@ export const clusterIngest: Row = {
   name: 'cluster-ingest',
   title: 'log entries of 300 hosts, stored in PostgreSQL by three servers and acknowledged',
   against: 'a loop that stores the same rows by the same statement',
-  async measure(stage: Stage): Promise<RowResult> {
-    const alone = await onStage(undefined, (inner) => measureWith(inner, 1));
-    return {
-      ...(await measureWith(stage, 3)),
-      unit: 'entries/s',
-      targets: [{ of: 'ratio', bound: 'at least', value: 0.5 }],
-      notes: [
-        `one server: ${alone.figure.toFixed(0)} entries/s, a ratio of ${(alone.figure / alone.baseline).toFixed(2)}`,
-      ],
-    };
-  },
+  measure: (stage) => compareServers(stage, 'entries/s', measureWith),
 };

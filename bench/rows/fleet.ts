@@ -1,8 +1,10 @@
 /**
  * `phones-idle`: figure: the host's processor time with thirty phones that nobody uses, in percent of one core;
  * compared with one phone. `phones-busy`: figure: steps a second of thirty automations that read the screen and tap as
- * fast as they can; compared with one that does so alone. The phones are simulated, in a process of their own, on the same
- * processors: with real ones the host has all of them for itself.
+ * fast as they can; compared with one that does so alone. `phones-storing`: figure: the host's processor time with thirty
+ * automations that each store four screens a second with a picture of low quality, in percent of one core; compared with
+ * the same that only read them. The phones are simulated, in a process of their own, on the same processors: with real
+ * ones the host has all of them for itself, and the pictures are made by their processors.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
@@ -41,7 +43,7 @@ export const phonesIdle: Row = {
   },
 };
 
-const code = `
+const busyCode = `
 const endsAt = Date.now() + ${busyMs};
 let steps = 0;
 for (; Date.now() < endsAt; steps += 1) {
@@ -55,7 +57,7 @@ const Runs = Type.Object({
 });
 const Result = Type.Object({ run: Type.Object({ result: Type.Number() }) });
 
-async function stepsOf(api: Api, deviceId: string): Promise<number> {
+async function stepsOf(api: Api, deviceId: string, code: string): Promise<number> {
   const launch = { ...directLaunch(deviceId), code };
   await ask(api, launchPath, Type.Unknown(), launch);
   for (;;) {
@@ -73,9 +75,9 @@ export const phonesBusy: Row = {
   against: 'one such automation',
   async measure(stage: Stage): Promise<RowResult> {
     const { api, host, deviceIds } = await startServerWithPhones(stage, many);
-    const alone = await stepsOf(api, deviceIds[0] ?? '');
+    const alone = await stepsOf(api, deviceIds[0] ?? '', busyCode);
     const before = await host.cpuMs();
-    const steps = await Promise.all(deviceIds.map((deviceId) => stepsOf(api, deviceId)));
+    const steps = await Promise.all(deviceIds.map((deviceId) => stepsOf(api, deviceId, busyCode)));
     const cpuMs = (await host.cpuMs()) - before;
     const total = steps.reduce((sum, one) => sum + one, 0);
     return {
@@ -86,6 +88,52 @@ export const phonesBusy: Row = {
       notes: [
         `${(cpuMs / total).toFixed(2)} ms of the host's processor time a step, without the sandbox's`,
         `slowest automation ${(1000 * Math.min(...steps)) / busyMs} steps/s, fastest ${(1000 * Math.max(...steps)) / busyMs}`,
+      ],
+    };
+  },
+};
+
+const screenEveryMs = 250;
+
+/** Reads four screens a second, and does `store` with each. */
+const pacedCode = (store: string): string => `
+const beganAt = Date.now();
+let steps = 0;
+while (Date.now() < beganAt + ${busyMs}) {
+  const screen = await agent.actions.screenContent();
+  ${store}
+  steps += 1;
+  const leftMs = beganAt + steps * ${screenEveryMs} - Date.now();
+  if (leftMs > 0) await agent.actions.sleep(leftMs);
+}
+agent.control.setResult(steps);`;
+
+const storing = `await agent.utils.outOfSteps.storeScreen(screen, 'bench', 'Home', steps, ScreenshotRecord.LOW_QUALITY);`;
+
+export const phonesStoring: Row = {
+  name: 'phones-storing',
+  title: 'processor time of a host with 30 automations that store 4 screens a second, percent of a core',
+  against: 'the same that only read them',
+  async measure(stage: Stage): Promise<RowResult> {
+    const { api, host, deviceIds } = await startServerWithPhones(stage, many);
+    const percentOf = async (code: string): Promise<{ percent: number; screens: number }> => {
+      const before = await host.cpuMs();
+      const screens = await Promise.all(deviceIds.map((deviceId) => stepsOf(api, deviceId, code)));
+      return {
+        percent: (100 * ((await host.cpuMs()) - before)) / busyMs,
+        screens: screens.reduce((sum, one) => sum + one, 0),
+      };
+    };
+    const read = await percentOf(pacedCode(''));
+    const stored = await percentOf(pacedCode(storing));
+    const perSecond = ({ screens }: { screens: number }): string => ((1000 * screens) / busyMs).toFixed(0);
+    return {
+      figure: stored.percent,
+      baseline: read.percent,
+      unit: '%',
+      targets: [{ of: 'figure', bound: 'at most', value: 100 }],
+      notes: [
+        `${perSecond(stored)} screens/s were stored, ${perSecond(read)} only read; without the sandbox's time`,
       ],
     };
   },

@@ -4,7 +4,8 @@ import { migrateDatabase } from '../../apps/server/src/db/database.ts';
 import { startNats } from '../../apps/server/src/testing/nats-engine.ts';
 import { startPostgres } from '../../apps/server/src/testing/postgres-engine.ts';
 import type { BenchProcess } from '../harness/bench-process.ts';
-import type { Stage } from '../harness/stage.ts';
+import type { RowResult } from '../harness/row.ts';
+import { onStage, type Stage } from '../harness/stage.ts';
 import { newToken, type Api } from '../http/api.ts';
 
 /** Several servers in processes of their own, on one PostgreSQL that waits for its disk, and one NATS. */
@@ -66,4 +67,21 @@ export async function startServersWithHosts(
   const raw = await stage.start('postgres-baseline');
   await raw.call('open', { url: postgres.url }, Type.Unknown());
   return { apis, hosts, raw };
+}
+
+/** A rate of three servers, held to half of the raw engine's; and what one of them does alone, for how it grows. */
+export async function compareServers(
+  stage: Stage,
+  unit: string,
+  measureWith: (stage: Stage, servers: number) => Promise<{ figure: number; baseline: number }>,
+): Promise<RowResult> {
+  const alone = await onStage(undefined, (inner) => measureWith(inner, 1));
+  return {
+    ...(await measureWith(stage, 3)),
+    unit,
+    targets: [{ of: 'ratio', bound: 'at least', value: 0.5 }],
+    notes: [
+      `one server: ${alone.figure.toFixed(0)} ${unit}, a ratio of ${(alone.figure / alone.baseline).toFixed(2)}`,
+    ],
+  };
 }
