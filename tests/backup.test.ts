@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';
 import { Program } from './support/program.ts';
+import { RepeatedWork } from './support/repeated-work.ts';
 
 const sample = new URL('../apps/cli/samples/out-of-steps.ts', import.meta.url);
 
@@ -53,31 +54,6 @@ async function readFileOf(api: ApiClient, id: string, name: string): Promise<str
   return content;
 }
 
-/** Writes a number, and the next one when it is stored, until it is told to end. */
-class Writer {
-  readonly #write: (count: number) => Promise<void>;
-  readonly #done: Promise<void>;
-  #isEnding = false;
-  stored = 0;
-
-  constructor(write: (count: number) => Promise<void>) {
-    this.#write = write;
-    this.#done = this.#work();
-  }
-
-  async end(): Promise<void> {
-    this.#isEnding = true;
-    await this.#done;
-  }
-
-  async #work(): Promise<void> {
-    while (!this.#isEnding) {
-      await this.#write(this.stored + 1);
-      this.stored += 1;
-    }
-  }
-}
-
 test('a backup of a service that writes is restored elsewhere with all that was stored before it', async () => {
   const { api } = installation;
   const deviceId = (await installation.readyDevices())[0]?.device_id ?? '';
@@ -92,22 +68,27 @@ test('a backup of a service that writes is restored elsewhere with all that was 
   const large = randomBytes(400_000).toString('base64');
   await write('large.txt', large);
   await api.call(commitRoutes.commit, { params, body: { message: 'with a large file' } });
-  const writer = new Writer((count) => write('count.txt', String(count)));
+  let stored = 0;
+  const writing = new RepeatedWork();
+  writing.begin(1, async () => {
+    await write('count.txt', String(stored + 1));
+    stored += 1;
+  });
   await until(
     'some writes',
-    () => writer.stored,
+    () => stored,
     (count) => count > 10,
   );
 
-  const storedBefore = writer.stored;
+  const storedBefore = stored;
   const archive = path.join(folder, 'monday.tar');
   expect(await phalanx('backup', archive, '--data-dir', dataDir)).toEqual({
     code: 0,
     output: expect.stringMatching(/monday\.tar has \d+ files of /),
   });
-  const storedAfter = writer.stored;
+  const storedAfter = stored;
   expect(storedAfter).toBeGreaterThan(storedBefore);
-  await writer.end();
+  await writing.end();
   await installation.server.end('SIGKILL');
 
   const restored = path.join(folder, 'restored');

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -36,6 +36,14 @@ async function startEngine(options: Parameters<typeof startPostgres>[0] = {}): P
   if (engine === undefined) throw new Error('PostgreSQL is not installed');
   cleanUps.push(() => engine.stop());
   return engine;
+}
+
+/** A setting of PostgreSQL as the guide for operators prints it, with this folder as the archive. */
+async function printed(setting: string, archive: string): Promise<string> {
+  const guide = await readFile(path.join(import.meta.dirname, '../docs/operating.md'), 'utf8');
+  const [, value] = new RegExp(`^${setting} = '(.+)'$`, 'mv').exec(guide) ?? [];
+  if (value === undefined) throw new Error(`docs/operating.md prints no ${setting}`);
+  return value.replaceAll('/backups/wal', archive);
 }
 
 /** A program of PostgreSQL, for this engine. */
@@ -108,7 +116,7 @@ test.skipIf(!isHere)('with the write-ahead log, a service goes back to any momen
   await mkdir(archive);
   await chmod(archive, 0o777);
   const engine = await startEngine({
-    settings: { archive_mode: 'on', archive_command: `test ! -f ${archive}/%f && cp %p ${archive}/%f` },
+    settings: { archive_mode: 'on', archive_command: await printed('archive_command', archive) },
   });
   await postgres(engine, 'createdb', 'phalanx');
   await postgres(engine, 'pg_basebackup', `--pgdata=${base}`, '--checkpoint=fast');
@@ -133,7 +141,7 @@ test.skipIf(!isHere)('with the write-ahead log, a service goes back to any momen
   const recovered = await startEngine({
     backup: base,
     settings: {
-      restore_command: `cp ${archive}/%f %p`,
+      restore_command: await printed('restore_command', archive),
       recovery_target_time: rows[0]?.now ?? '',
       recovery_target_action: 'promote',
     },

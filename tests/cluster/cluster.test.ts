@@ -118,6 +118,17 @@ const metricsOf = async ({ url }: ClusterServer, token: string): Promise<string>
   return await response.text();
 };
 
+/** One server that is to stand still, and callers of the others. */
+function besideOne({ cluster, random }: Pick<Fleet, 'cluster' | 'random'>): {
+  frozen: ClusterServer;
+  api: BalancedApi;
+} {
+  const [frozen, ...others] = cluster.servers;
+  assert(frozen);
+  const urls = others.map(({ url }) => url);
+  return { frozen, api: new BalancedApi(urls, cluster.token, random) };
+}
+
 test.skipIf(!isHere)(
   'each server names itself in its figures, and keeps no secret in its environment',
   async () => {
@@ -140,18 +151,12 @@ test.skipIf(!isHere)(
 test.skipIf(!isHere)('phones of a server that stands still are offline six seconds later', async () => {
   const { cluster, hosts, random } = await start();
   await Promise.all(hosts.map((host) => host.stop()));
-  const [frozen, ...others] = cluster.servers;
-  assert(frozen);
+  const { frozen, api } = besideOne({ cluster, random });
   const host = new SimulatedHost({
     ...{ urls: [frozen.url], token: cluster.token, serials: ['phone-alone'], random },
     silenceMs: 60_000,
   });
   cleanUps.push(() => host.stop());
-  const api = new BalancedApi(
-    others.map(({ url }) => url),
-    cluster.token,
-    random,
-  );
   const online = async (): Promise<string[]> =>
     [...(await statesOf(api)).values()].filter((state) => state !== 'offline');
   await until('that phone alone to be there', online, (states) => states.join() === 'ready');
@@ -165,13 +170,7 @@ test.skipIf(!isHere)('phones of a server that stands still are offline six secon
 
 test.skipIf(!isHere)('a server that stood still does not let in who was revoked meanwhile', async () => {
   const { cluster, random } = await start();
-  const [frozen, ...others] = cluster.servers;
-  assert(frozen);
-  const api = new BalancedApi(
-    others.map(({ url }) => url),
-    cluster.token,
-    random,
-  );
+  const { frozen, api } = besideOne({ cluster, random });
   const { body } = await api.call('POST', accessRoutes.createToken.path, { name: 'for a moment' });
   assert(Token.Check(body));
   const ask = async (): Promise<number | undefined> =>

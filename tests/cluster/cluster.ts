@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
-import { freePort } from '../../apps/server/src/testing/free-port.ts';
 import { type NatsEngine, startNats } from '../../apps/server/src/testing/nats-engine.ts';
 import { type PostgresEngine, startPostgres } from '../../apps/server/src/testing/postgres-engine.ts';
 import { makeTestBucket } from '../../apps/server/src/testing/test-bucket.ts';
@@ -118,8 +118,8 @@ export class Cluster {
         PHALANX_DATA_DIR: path.join(this.#folder, `server-${no}`),
         PHALANX_ADMIN_TOKEN: this.token,
         PHALANX_LOG_LEVEL: 'warn',
-        PHALANX_DATABASE_URL: `${toDatabase.url.replace('http://', 'postgres://postgres@')}/postgres`,
-        PHALANX_NATS_URL: toNats.url.replace('http:', 'nats:'),
+        PHALANX_DATABASE_URL: toDatabase.through(`${this.postgres.url}/postgres`),
+        PHALANX_NATS_URL: toNats.through(this.nats.url),
         PHALANX_NODE_NAME: `server-${no}`,
         PHALANX_PUBLIC_URL: `http://${listen}`,
         PHALANX_LOST_AFTER_SECONDS: '20',

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Cable } from '../support/cable.ts';
+import { RepeatedWork } from '../support/repeated-work.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -12,8 +13,7 @@ export class Faults {
   readonly #cluster: Cluster;
   readonly #random: SeededRandom;
   readonly #faults: readonly [name: string, fault: Fault][];
-  readonly #working: Promise<void>;
-  #isEnding = false;
+  readonly #work = new RepeatedWork();
 
   constructor(cluster: Cluster, random: SeededRandom) {
     this.#cluster = cluster;
@@ -29,22 +29,19 @@ export class Faults {
       ['silence connections of a server', () => this.#silence()],
       ['slow connections of a server', () => this.#slowDown()],
     ];
-    this.#working = this.#work();
+    this.#work.begin(1, () => this.#doOne());
   }
 
   /** Resolves when everything is as it should be again. */
-  async end(): Promise<void> {
-    this.#isEnding = true;
-    await this.#working;
+  end(): Promise<void> {
+    return this.#work.end();
   }
 
-  async #work(): Promise<void> {
-    while (!this.#isEnding) {
-      const [name, fault] = this.#random.pick(this.#faults);
-      this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-      await fault();
-      await pause(1000 + this.#random.below(3000));
-    }
+  async #doOne(): Promise<void> {
+    const [name, fault] = this.#random.pick(this.#faults);
+    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+    await fault();
+    await pause(1000 + this.#random.below(3000));
   }
 
   async #killServer(): Promise<void> {

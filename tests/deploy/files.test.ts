@@ -44,6 +44,7 @@ describe.skipIf(withoutComponents.includes('docker-compose'))('docker-compose', 
   const file = (name: string): string => path.join(repository, 'deploy', name);
   const wanted = [
     'POSTGRES_PASSWORD',
+    'NATS_PASSWORD',
     'PHALANX_S3_ENDPOINT',
     'PHALANX_S3_BUCKET',
     'PHALANX_S3_ACCESS_KEY',

@@ -66,6 +66,13 @@ export class Cable {
     return `http://127.0.0.1:${port}`;
   }
 
+  /** This address, by way of the cable. */
+  through(address: string): string {
+    const url = new URL(address);
+    url.host = new URL(this.url).host;
+    return url.href;
+  }
+
   /** Cuts every connection that goes through; new ones go through again. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ApiClient, ApiRefusal } from '@phalanx/cli/api-client';
@@ -9,19 +7,12 @@ import { until } from '@phalanx/cli/testing/until';
 import { deviceRoutes, isEnded, launchRoutes, logRoutes, runRoutes } from '@phalanx/protocol';
 import type { Device, LogEntry, Run } from '@phalanx/protocol';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
 import { Cable } from './cable.ts';
 import { Program } from './program.ts';
 
 const adminToken = `admin-${randomUUID()}-${randomUUID()}`;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
 
 /** Phones that are there already, and how the host finds them. */
 export interface GivenPhones {

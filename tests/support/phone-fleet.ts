@@ -6,11 +6,11 @@ import {
   type SimulatedPhone,
   startSimulatedPhone,
 } from '@phalanx/simulated-phone';
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { version } from 'appium-uiautomator2-server';
 
 import {
   type AdbServerFixture,
-  findFreePort,
   startAdbServer,
 } from '../../apps/host/src/phones/testing/adb-server-fixture.ts';
 import { Cable } from './cable.ts';
@@ -49,7 +49,7 @@ export class PhoneFleet {
 
   static async start(count: number): Promise<PhoneFleet> {
     const phones = await Promise.all(Array.from({ length: count }, (_, index) => startPhone(index)));
-    const adbPort = await findFreePort();
+    const adbPort = await freePort();
     const fleet = new PhoneFleet(phones, adbPort, await startAdbServer(adbPort));
     await fleet.#connectAll();
     return fleet;

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import { SettingError } from '@phalanx/settings';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 
 import { startServer } from './app.ts';
 import { parseServerConfig } from './config.ts';
 import { createApiCaller } from './testing/api-caller.ts';
-import { databaseSettings } from './testing/test-database.ts';
+import { databaseSettings, defaultEngine, engines } from './testing/test-database.ts';
 import { TestHost } from './testing/test-host.ts';
 import { adminToken, startBody, TestServer } from './testing/test-server.ts';
 
@@ -29,19 +29,23 @@ function temporaryFolder(): string {
 const environment = async (
   dataDir: string,
   more: Record<string, string> = {},
+  databases?: Record<string, string>,
 ): Promise<Record<string, string>> => ({
   PHALANX_LISTEN: '127.0.0.1:0',
   PHALANX_DATA_DIR: dataDir,
   PHALANX_ADMIN_TOKEN: adminToken,
   PHALANX_LOG_LEVEL: 'silent',
-  ...(await databaseSettings(dataDir)),
+  ...(databases ?? (await databaseSettings(dataDir))),
   ...more,
 });
 
-async function spawnServer(dataDir: string): Promise<{ child: ChildProcess; url: string }> {
+async function spawnServer(
+  dataDir: string,
+  engine = defaultEngine,
+): Promise<{ child: ChildProcess; url: string }> {
   const script = path.join(import.meta.dirname, 'testing', 'server-process.ts');
   const child = spawn(process.execPath, [script], {
-    env: { ...process.env, ...(await environment(dataDir)) },
+    env: { ...process.env, ...(await environment(dataDir, {}, await databaseSettings(dataDir, engine))) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   cleanUps.push(async () => child.kill('SIGKILL'));
@@ -106,15 +110,15 @@ describe('a server that is killed', () => {
 });
 
 describe('a start that can’t succeed', () => {
-  it.each(['in this process', 'in another process'])(
-    'because a server %s has the data folder says so in one line, and harms nothing',
-    async (where) => {
+  it.each(engines.flatMap((engine) => (['this', 'another'] as const).map((where) => ({ engine, where }))))(
+    'because a server in $where process has the data folder says so in one line, and harms nothing: $engine',
+    async ({ engine, where }) => {
       const dataDir = temporaryFolder();
-      const settings = { PHALANX_DATA_DIR: dataDir };
-      const inHere = where === 'in this process' ? await TestServer.start({ settings }) : undefined;
+      const inHere = where === 'this' ? await TestServer.start({ dataDir, engine }) : undefined;
       if (inHere !== undefined) cleanUps.push(() => inHere.dispose());
-      const first = inHere?.url ?? (await spawnServer(dataDir)).url;
-      const second = startServer(parseServerConfig(await environment(dataDir)));
+      const first = inHere?.urls[0] ?? (await spawnServer(dataDir, engine)).url;
+      const ownDatabase = await databaseSettings(temporaryFolder(), engine);
+      const second = startServer(parseServerConfig(await environment(dataDir, {}, ownDatabase)));
       await expect(second).rejects.toThrow(SettingError);
       await expect(second).rejects.toThrow(`The folder ${dataDir} is in use by another server`);
       const reply = await createApiCaller(first, adminToken)('GET', '/api/v2/me');
@@ -195,7 +199,7 @@ describe('a folder of logs that can’t be written', () => {
       [server.clock.now(), 0, 1, 'during 2'],
     ]);
     host.sendLogs(runId, 1);
-    await vi.waitUntil(async () => (await server.api('GET', '/readyz')).status === 503, { timeout: 10_000 });
+    await expect.poll(async () => (await server.api('GET', '/readyz')).status).toBe(503);
     expect(host.logBuffers.get(runId)?.entries).toHaveLength(2);
     await rename(`${folder}.away`, folder);
     await host.logsStored(runId);

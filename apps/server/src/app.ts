@@ -107,7 +107,7 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const log = overrides.log ?? openLog(config);
   const { dataDir } = config;
   await prepareFolder(dataDir);
-  const { database, lock } = await openTables(config);
+  const { database, lock, release } = await openTables(config);
   const faults = await watchFaults(database, config, log);
   const onTime = sharedClock?.adjust.bind(sharedClock);
   const node = await ServerNode.open({
@@ -146,7 +146,7 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
     catchUp: () => together?.changes.catchUp(),
   });
   app.addHook('preClose', async () => faults.close());
-  app.addHook('onClose', () => lock?.close());
+  app.addHook('onClose', release);
   app.addHook('onClose', () => database.destroy());
   app.addHook('onClose', () => together?.close());
   app.addHook('onClose', () => node.close());

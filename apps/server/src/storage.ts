@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 
 import type { ServerConfig } from './config.ts';
 import { migrateDatabase, openDatabase, openSharedDatabase, probeDatabase, type Db } from './db/database.ts';
+import { lockForServer } from './db/folder-lock.ts';
 import { databaseFileOf } from './db/read-tables.ts';
-import { ServerLock } from './db/server-lock.ts';
+import { ServerLock, type Togetherness } from './db/server-lock.ts';
 import { FaultMonitor } from './faults/fault-monitor.ts';
 import { probeOfFolder } from './faults/probe-folder.ts';
 
@@ -13,19 +14,33 @@ interface Tables {
   readonly database: Db;
   /** Of a database that others can reach too. */
   readonly lock: ServerLock | undefined;
+  /** Lets go of what keeps other servers away. Call it when the database is closed. */
+  release: () => Promise<void>;
 }
 
 /** Throws a `SettingError` when they can't be used, or another server has them. */
 export async function openTables({ dataDir, databaseUrl, natsUrls }: ServerConfig): Promise<Tables> {
-  if (databaseUrl === undefined)
-    return { database: await openDatabase({ file: databaseFileOf(dataDir) }), lock: undefined };
-  const lock = await ServerLock.of(databaseUrl, natsUrls === undefined ? 'alone' : 'together');
+  // Beside SQLite's file, its lock is that of the folder.
+  if (databaseUrl === undefined) {
+    const database = await openDatabase({ file: databaseFileOf(dataDir) });
+    return { database, lock: undefined, release: async () => undefined };
+  }
+  // Bodies under way and cached repositories are there: of two servers each would take away the other's.
+  const folder = lockForServer(dataDir);
   try {
-    const isAlone = natsUrls === undefined;
-    return {
-      database: await (isAlone ? openDatabase({ url: databaseUrl }) : openSharedDatabase(databaseUrl)),
-      lock,
-    };
+    const tables = await openPostgresTables(databaseUrl, natsUrls === undefined ? 'alone' : 'together');
+    return { ...tables, release: () => tables.release().finally(() => folder.release()) };
+  } catch (error) {
+    folder.release();
+    throw error;
+  }
+}
+
+async function openPostgresTables(url: string, togetherness: Togetherness): Promise<Tables> {
+  const lock = await ServerLock.of(url, togetherness);
+  try {
+    const database = await (togetherness === 'alone' ? openDatabase({ url }) : openSharedDatabase(url));
+    return { database, lock, release: () => lock.close() };
   } catch (error) {
     await lock.close();
     throw error;

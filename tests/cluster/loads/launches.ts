@@ -4,10 +4,11 @@ import { launchRoutes, logRoutes, logWindowMs, runRoutes } from '@phalanx/protoc
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+import { RepeatedWork } from '../../support/repeated-work.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { BalancedApi, Reply } from '../balanced-api.ts';
 import type { SimulatedHost, SimulatedRun } from '../simulated-host.ts';
-import { Callers, type Load } from './load.ts';
+import type { Load } from './load.ts';
 
 const Outcome = Compile(
   Type.Object({
@@ -54,7 +55,7 @@ export class Launches implements Load {
   readonly started: Launched[] = [];
   readonly counts = { launches: 0, repeats: 0, stops: 0, lines: 0 };
   readonly #options: Options;
-  readonly #callers = new Callers();
+  readonly #callers = new RepeatedWork();
 
   constructor(options: Options) {
     this.#options = options;

@@ -3,10 +3,11 @@ import { recordRoutes } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+import { RepeatedWork } from '../../support/repeated-work.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { BalancedApi } from '../balanced-api.ts';
 import type { SimulatedHost } from '../simulated-host.ts';
-import { Callers, type Load } from './load.ts';
+import type { Load } from './load.ts';
 
 const Page = Compile(
   Type.Object({
@@ -28,7 +29,7 @@ export class Records implements Load {
   readonly violations: string[] = [];
   readonly counts = { records: 0, marked: 0 };
   readonly #options: Options;
-  readonly #callers = new Callers();
+  readonly #callers = new RepeatedWork();
   /** What was answered with 200, by record; empty where that answer was lost. */
   readonly #marked = new Map<string, string>();
 

@@ -9,9 +9,10 @@ import { commitRoutes, fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+import { RepeatedWork } from '../../support/repeated-work.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { BalancedApi } from '../balanced-api.ts';
-import { Callers, type Load } from './load.ts';
+import type { Load } from './load.ts';
 
 const run = promisify(execFile);
 const Created = Compile(
@@ -40,7 +41,7 @@ export class Saves implements Load {
   readonly counts = { saves: 0, conflicts: 0, commits: 0 };
   readonly #options: Options;
   readonly #project: Project;
-  readonly #callers = new Callers();
+  readonly #callers = new RepeatedWork();
   /** Lines that were answered with 200, by file. */
   readonly #saved = new Map(fileNames.map((name) => [name, new Set<string>()]));
 

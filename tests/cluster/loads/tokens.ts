@@ -3,9 +3,10 @@ import { accessRoutes, deviceRoutes } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+import { RepeatedWork } from '../../support/repeated-work.ts';
 import type { SeededRandom } from '../../support/seeded-random.ts';
 import type { BalancedApi } from '../balanced-api.ts';
-import { Callers, type Load } from './load.ts';
+import type { Load } from './load.ts';
 
 const Created = Compile(Type.Object({ secret: Type.String(), token: Type.Object({ id: Type.String() }) }));
 /** A revoked token opens nothing, so long after the answer. */
@@ -21,7 +22,7 @@ export class Tokens implements Load {
   readonly violations: string[] = [];
   readonly counts = { revoked: 0, tried: 0 };
   readonly #options: Options;
-  readonly #callers = new Callers();
+  readonly #callers = new RepeatedWork();
 
   constructor(options: Options) {
     this.#options = options;

@@ -9,7 +9,7 @@ import { TestProject } from '../projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller } from '../testing/api-caller.ts';
 import { TestHost } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
-import { TestServer } from '../testing/test-server.ts';
+import { adminToken, TestServer } from '../testing/test-server.ts';
 import { readEntries } from './testing/audit-reader.ts';
 
 let server: TestServer;
@@ -169,11 +169,15 @@ describe('refusals', () => {
   const refused = async (query: Record<string, string> = {}) =>
     readEntries(server.api, { outcome: 'refused', ...query });
 
+  // Each server counts what it refuses.
+  const atOneServer = (token = adminToken): ApiCaller => createApiCaller(server.url, token);
+
   it('of bad tokens are counted, so that a flood of them stays small', async () => {
+    const atOne = atOneServer();
     const strangers = (count: number) =>
       Promise.all(
         Array.from({ length: count }, (_, index) =>
-          server.api('GET', `/api/v2/devices/${index % 200}`, { token: `phx_${index}` }),
+          atOne('GET', `/api/v2/devices/${index % 200}`, { token: `phx_${index}` }),
         ),
       );
     for (let round = 0; round < 10; round++) await strangers(100);
@@ -189,8 +193,9 @@ describe('refusals', () => {
 
   it('of many kinds are told apart up to a limit', async () => {
     const ann = await server.createCaller('ann');
+    const atOne = atOneServer(ann.token);
     for (let index = 0; index < 120; index++)
-      await ann.api('DELETE', `/api/v2/automation-project/${crypto.randomUUID()}`);
+      await atOne('DELETE', `/api/v2/automation-project/${crypto.randomUUID()}`);
     await server.restart();
     const entries = await refused({ user_id: ann.userId });
     expect(entries).toHaveLength(51);

@@ -16,3 +16,19 @@ export interface Bus {
   onGap(listener: () => void): void;
   close(): Promise<void>;
 }
+
+interface Validator<Message> {
+  Check(value: unknown): value is Message;
+}
+
+/** The same as `subscribe` for messages in JSON; what has another form is nothing of ours. */
+export const subscribeTo = <Message>(
+  bus: Pick<Bus, 'subscribe'>,
+  subject: string,
+  validator: Validator<Message>,
+  listener: (message: Message) => void,
+): (() => void) =>
+  bus.subscribe(subject, (text) => {
+    const message: unknown = JSON.parse(text);
+    if (validator.Check(message)) listener(message);
+  });

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { createServer, connect as dial, type Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { pino } from 'pino';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { natsUrl } from '../testing/test-nats.ts';
+import { subscribeTo } from './bus.ts';
 import { NatsBus } from './nats-bus.ts';
 
 const log = pino({ level: 'silent' });
@@ -23,21 +25,29 @@ describe.skipIf(natsUrl === undefined)('the bus of NATS', () => {
     return bus;
   }
 
+  /** NATS knows what `bus` listens to: it takes up one after the other, and the last is heard. */
+  async function untilHeard(bus: NatsBus, by: NatsBus): Promise<void> {
+    bus.answer('heard', async () => Buffer.from('yes'));
+    const asked = (): Promise<string> => by.ask('heard', '').then(String, () => 'no');
+    await expect.poll(asked).toBe('yes');
+  }
+
   /** Before NATS: what goes through it can be cut. */
   async function openCable(): Promise<{ url: string; cut(): void }> {
     const to = new URL(natsUrl ?? '');
+    const { port, hostname } = to;
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {
-      const peer = dial(Number(to.port), to.hostname);
+      const peer = dial(Number(port), hostname);
       for (const one of [socket, peer]) sockets.add(one.on('error', () => undefined));
       socket.pipe(peer).pipe(socket);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     opened.push({ close: () => void server.close() });
     const address = server.address();
-    const port = typeof address === 'object' ? address?.port : undefined;
+    to.port = `${typeof address === 'object' ? address?.port : ''}`;
     return {
-      url: `nats://127.0.0.1:${port}`,
+      url: to.href,
       cut: () => {
         for (const socket of sockets) socket.destroy();
         sockets.clear();
@@ -50,7 +60,8 @@ describe.skipIf(natsUrl === undefined)('the bus of NATS', () => {
     const heard: string[] = [];
     one.subscribe('order', (text) => heard.push(`one ${text}`));
     other.subscribe('order', (text) => heard.push(`other ${text}`));
-    await wait(50);
+    await untilHeard(one, other);
+    await untilHeard(other, one);
     one.publish('order', '1');
     one.publish('order', '2');
     other.publish('order', '3');
@@ -63,7 +74,7 @@ describe.skipIf(natsUrl === undefined)('the bus of NATS', () => {
     const [one, other] = [await openBus(), await openBus()];
     const picture = Buffer.alloc(3 * 1024 * 1024 + 17, 'picture');
     other.answer('long', async (question) => Buffer.concat([Buffer.from(question), picture]));
-    await wait(50);
+    await untilHeard(other, one);
     const question = 'q'.repeat(1024 * 1024 + 5);
     const answer = await one.ask('long', question);
     expect(answer.equals(Buffer.concat([Buffer.from(question), picture]))).toBe(true);
@@ -73,7 +84,7 @@ describe.skipIf(natsUrl === undefined)('the bus of NATS', () => {
     const [one, other] = [await openBus(), await openBus()];
     await expect(one.ask('nobody', '')).rejects.toThrow('its host is not connected');
     other.answer('refused', () => Promise.reject(new Error('the screen is off')));
-    await wait(50);
+    await untilHeard(other, one);
     await expect(one.ask('refused', '')).rejects.toThrow('the screen is off');
   });
 
@@ -84,12 +95,37 @@ describe.skipIf(natsUrl === undefined)('the bus of NATS', () => {
     let gaps = 0;
     one.subscribe('cut', (text) => heard.push(text));
     one.onGap(() => (gaps += 1));
-    await wait(50);
+    await untilHeard(one, other);
     cable.cut();
-    await expect.poll(() => gaps, { timeout: 10_000 }).toBe(1);
-    await wait(50);
+    await expect.poll(() => gaps).toBe(1);
+    await untilHeard(one, other);
     other.publish('cut', 'after');
     await expect.poll(() => heard).toEqual(['after']);
+  });
+
+  it('hears on when a message is nothing of ours', async () => {
+    const [one, other] = [await openBus(), await openBus()];
+    const heard: number[] = [];
+    const numbers = Compile(Type.Number());
+    subscribeTo(one, 'numbers', numbers, (number) => heard.push(number));
+    await untilHeard(one, other);
+    for (const text of ['{', '"one"', '', '1']) other.publish('numbers', text);
+    await expect.poll(() => heard).toEqual([1]);
+    expect(one.isConnected).toBe(true);
+  });
+
+  it('is not let in without the password, and says so', async () => {
+    const stranger = new URL(natsUrl ?? '');
+    stranger.password = 'guessed';
+    const lines: string[] = [];
+    const bus = new NatsBus({
+      ...{ urls: [stranger], name: 'test', prefix },
+      log: pino({}, { write: (line) => lines.push(line) }),
+    });
+    opened.push(bus);
+    await expect.poll(() => lines.join('')).toContain('PHALANX_NATS_URL');
+    expect(bus.isConnected).toBe(false);
+    expect(lines.join('')).not.toContain('guessed');
   });
 
   it('does not wait for NATS to begin', async () => {

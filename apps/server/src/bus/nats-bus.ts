@@ -193,10 +193,19 @@ export class NatsBus implements Bus {
     if (connection.isClosed()) return;
     listening.subscription = connection.subscribe(listening.subject, {
       callback: (error, message) => {
-        if (error === null) listening.hear(message);
+        if (error === null) this.#hear(listening, message);
         else this.#options.log.error({ err: error }, 'a message of another server was lost');
       },
     });
+  }
+
+  /** What is thrown here would end the library's reading of this connection. */
+  #hear({ subject, hear }: Listening, message: Msg): void {
+    try {
+      hear(message);
+    } catch (error) {
+      this.#options.log.error({ err: error, subject }, 'a message of another server could not be read');
+    }
   }
 
   #send(subject: string, message: Buffer, reply?: string): void {

@@ -73,6 +73,8 @@ export class CaptureUploads {
     } finally {
       release();
     }
+    // Another server has taken it at the same time: a host that was cut off sends it again elsewhere.
+    if ((await expectationOf(userId, key)) === 'stored') return;
     // The record was deleted meanwhile, and its captures perhaps before this one came.
     await captures.deleteRecord(key.recordId);
     throw notExpected(key);

@@ -1,8 +1,8 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, statSync } from 'node:fs';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 
 import { createApiCaller, type ApiReply } from '../testing/api-caller.ts';
 import { jpegBytes, recordReport, screenReport, tell } from '../testing/record-reports.ts';
-import { databaseSettings } from '../testing/test-database.ts';
+import { databaseSettings, isOnServers } from '../testing/test-database.ts';
 import { TestHost } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { adminToken, startBody, TestServer } from '../testing/test-server.ts';
@@ -22,8 +22,9 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
 });
 
-async function startAll(settings: Record<string, string> = {}) {
-  const server = await TestServer.start({ heartbeatMs: 60_000, settings });
+async function startAll(settings: Record<string, string> = {}, dataDir?: string) {
+  const own = dataDir === undefined ? {} : { dataDir };
+  const server = await TestServer.start({ heartbeatMs: 60_000, settings, ...own });
   cleanUps.push(() => server.dispose());
   const { host, deviceId } = await server.connectHost();
   cleanUps.push(() => host.cut());
@@ -71,8 +72,16 @@ async function readRecord(server: TestServer, id: string) {
   return { record, screen };
 }
 
-const incoming = (server: TestServer): Promise<string[]> =>
-  readdir(path.join(server.dataDir, 'captures', 'incoming'));
+const incoming = async (server: TestServer): Promise<string[]> => {
+  const folders = server.dataDirs.map((folder) => path.join(folder, 'captures', 'incoming'));
+  return (await Promise.all(folders.map((folder) => readdir(folder)))).flat();
+};
+
+/** The address of a capture at one of the servers. */
+async function reachableUrlOf(server: TestServer, place: Place): Promise<string> {
+  const { pathname, search } = new URL(await urlOf(server, place));
+  return `${server.url}${pathname}${search}`;
+}
 
 async function urlOf(server: TestServer, place: Place): Promise<string> {
   const { screen } = await readRecord(server, place.recordId);
@@ -91,7 +100,7 @@ describe('a capture', () => {
     const picture = jpegBytes(5000);
     expect((await put(all.server, { ...place, kind: 'screenshot' }, picture)).status).toBe(200);
     expect((await readRecord(all.server, place.recordId)).record).toMatchObject({ partial: false });
-    const treeReply = await fetch(await urlOf(all.server, place));
+    const treeReply = await fetch(await reachableUrlOf(all.server, place));
     expect(treeReply.status).toBe(200);
     expect(await treeReply.text()).toBe(tree);
     expect(Object.fromEntries(treeReply.headers)).toMatchObject({
@@ -102,7 +111,7 @@ describe('a capture', () => {
       'access-control-allow-origin': '*',
       'content-length': String(tree.length),
     });
-    const pictureReply = await fetch(await urlOf(all.server, { ...place, kind: 'screenshot' }));
+    const pictureReply = await fetch(await reachableUrlOf(all.server, { ...place, kind: 'screenshot' }));
     expect(pictureReply.headers.get('content-type')).toBe('image/jpeg');
     expect(new Uint8Array(await pictureReply.arrayBuffer())).toEqual(picture);
     expect(await incoming(all.server)).toEqual([]);
@@ -119,7 +128,7 @@ describe('a capture', () => {
     };
     await put(all.server, place, tree);
     expect((await put(all.server, place, '{"other":true}')).status).toBe(200);
-    expect(await (await fetch(await urlOf(all.server, place))).text()).toBe(tree);
+    expect(await (await fetch(await reachableUrlOf(all.server, place))).text()).toBe(tree);
     expect(await tell(all.host, report)).toEqual([{ screen_id: place.screenId, kind: 'screenshot' }]);
   });
 
@@ -130,10 +139,11 @@ describe('a capture', () => {
       Array.from({ length: 8 }, () => put(all.server, place, jpegBytes(2_000_000))),
     );
     expect(replies.map((reply) => reply.status)).toEqual(Array.from({ length: 8 }, () => 200));
-    expect((await (await fetch(await urlOf(all.server, place))).arrayBuffer()).byteLength).toBe(2_000_000);
+    expect((await (await fetch(await reachableUrlOf(all.server, place))).arrayBuffer()).byteLength).toBe(
+      2_000_000,
+    );
     expect(await incoming(all.server)).toEqual([]);
-    const { text } = await all.server.api('GET', '/metrics');
-    expect(text).toContain('phalanx_captures_stored_total{kind="screenshot"} 1');
+    expect(await all.server.metrics()).toContain('phalanx_captures_stored_total{kind="screenshot"} 1');
   });
 
   it('is refused unless this user’s host has announced it, before its body is looked at', async () => {
@@ -247,8 +257,8 @@ describe('the address of a capture', () => {
     const place = await announce(all);
     await put(all.server, place, tree);
     await put(all.server, { ...place, kind: 'screenshot' }, jpegBytes());
-    const url = await urlOf(all.server, place);
-    const start = all.server.url.length + 1;
+    const url = await reachableUrlOf(all.server, place);
+    const start = new URL(url).origin.length + 1;
     const characters = '0Aa_-/.%&=?';
     for (let at = start; at < url.length; at += 1) {
       const other =
@@ -278,7 +288,7 @@ describe('the address of a capture', () => {
     const all = await startAll();
     const place = await announce(all);
     await put(all.server, place, tree);
-    const url = await urlOf(all.server, place);
+    const url = await reachableUrlOf(all.server, place);
     const get = (headers: Record<string, string>, method = 'GET') => fetch(url, { headers, method });
     const part = await get({ range: 'bytes=2-5' });
     expect([part.status, await part.text(), part.headers.get('content-range')]).toEqual([
@@ -305,11 +315,13 @@ describe('captures whose record is gone', () => {
     const all = await startAll({ PHALANX_RECORDS_KEPT: '1' });
     const place = await announce(all);
     await put(all.server, place, tree);
-    const url = await urlOf(all.server, place);
+    const url = await reachableUrlOf(all.server, place);
     const folder = path.join(all.server.dataDir, 'captures', place.recordId.slice(-2), place.recordId);
-    expect(await readdir(folder)).toEqual([`${place.screenId}.tree`]);
+    // Several servers have them in S3.
+    expect(await readdir(folder).catch(() => [])).toEqual(isOnServers ? [] : [`${place.screenId}.tree`]);
     await announce(all);
-    await expect.poll(() => stat(folder).catch(() => 'gone')).toBe('gone');
+    await expect.poll(async () => (await fetch(url)).status).toBe(404);
+    expect(existsSync(folder)).toBe(false);
     const reply = await fetch(url);
     expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([
       404,
@@ -329,8 +341,10 @@ describe('an upload whose record is deleted meanwhile', () => {
     await announce(all);
     upload.sending.end(new Uint8Array(50_000));
     expect(await upload.status).toBe(404);
-    const shard = path.join(all.server.dataDir, 'captures', place.recordId.slice(-2));
-    expect(await readdir(shard).catch(() => [])).not.toContain(place.recordId);
+    for (const folder of all.server.dataDirs) {
+      const shard = path.join(folder, 'captures', place.recordId.slice(-2));
+      expect(await readdir(shard).catch(() => [])).not.toContain(place.recordId);
+    }
     expect(await incoming(all.server)).toEqual([]);
   });
 });
@@ -425,16 +439,23 @@ describe('a disk that is full', () => {
         'tmpfs',
         path.join(dataDir, 'captures'),
       ]);
-      cleanUps.push(async () => {
-        execFileSync(path.join('/bin', 'umount'), ['-l', path.join(dataDir, 'captures')]);
-        await rm(dataDir, { recursive: true, force: true });
-      });
-      const all = await startAll({ PHALANX_DATA_DIR: dataDir });
+      let isMounted = true;
+      const unmount = async (): Promise<void> => {
+        if (isMounted) execFileSync(path.join('/bin', 'umount'), ['-l', path.join(dataDir, 'captures')]);
+        isMounted = false;
+      };
+      cleanUps.push(() => unmount().then(() => rm(dataDir, { recursive: true, force: true })));
+      const all = await startAll({}, dataDir);
+      // Before the test server deletes its folder.
+      cleanUps.push(unmount);
       const place = { ...(await announce(all)), kind: 'screenshot' as const };
-      const reply = await put(all.server, place, jpegBytes(3_000_000));
+      const api = createApiCaller(all.server.urls[0] ?? '', adminToken);
+      const putThere = (raw: Uint8Array<ArrayBuffer>): Promise<ApiReply> =>
+        api('PUT', pathOf(place), { raw, contentType: contentTypes.screenshot });
+      const reply = await putThere(jpegBytes(3_000_000));
       expect([reply.status, reply.body['code']]).toEqual([507, 'storage_full']);
       expect(await readdir(path.join(dataDir, 'captures', 'incoming'))).toEqual([]);
-      expect((await put(all.server, place, jpegBytes(1000))).status).toBe(200);
+      expect((await putThere(jpegBytes(1000))).status).toBe(200);
       await writeFile(path.join(dataDir, 'captures', 'more'), new Uint8Array(500_000));
     },
   );

@@ -27,7 +27,7 @@ describe('a commit', () => {
     expect(reply.status).toBe(201);
     const hash = stringAt(reply.body['commit'], 'hash');
     expect(reply.body).toEqual({ success: true, commit: { hash, message: 'first\n\nwith a body' } });
-    const { text } = await runUserGit(await gitDirOf(server.dataDir, project), [
+    const { text } = await runUserGit(await gitDirOf(server, project), [
       'log',
       '--format=%H %an <%ae>%n%B',
       'main',
@@ -43,7 +43,7 @@ describe('a commit', () => {
   it('holds sources only', async () => {
     await project.put('main.ts', 'const a = 1;\n');
     await project.mustCommit();
-    const { text } = await runUserGit(await gitDirOf(server.dataDir, project), [
+    const { text } = await runUserGit(await gitDirOf(server, project), [
       'ls-tree',
       '-r',
       '--name-only',
@@ -72,7 +72,7 @@ describe('a commit', () => {
     expect((await project.commit('again')).status).toBe(400);
     await project.put('a.txt', 'a');
     expect(await project.changes()).toEqual({ 'a.txt': 'added' });
-    expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
+    expect(await findDamage(await gitDirOf(server, project))).toBe('');
   });
 
   it('needs changes', async () => {
@@ -225,7 +225,7 @@ describe('a revert', () => {
     const foreign = await other.mustCommit();
     await project.put('a.txt', 'a');
     await project.mustCommit();
-    const { text } = await runUserGit(await gitDirOf(server.dataDir, project), ['rev-parse', 'main^{tree}']);
+    const { text } = await runUserGit(await gitDirOf(server, project), ['rev-parse', 'main^{tree}']);
     for (const hash of [foreign, text.trim()]) expect((await project.revert(hash)).status).toBe(404);
   });
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 
 import type { Compiler } from './compiler.ts';
 import { createTestCompiler, filesOf, linesOf } from './testing/files-in-memory.ts';
@@ -149,5 +149,5 @@ test('a compile process at work does not outlive a server that is killed', { tim
   if (worker === undefined) throw new Error('There is no compile process');
   expect(isGroupAlive(worker)).toBe(true);
   server.kill('SIGKILL');
-  await vi.waitUntil(() => !isGroupAlive(worker), { timeout: 30_000, interval: 100 });
+  await expect.poll(() => isGroupAlive(worker)).toBe(false);
 });

@@ -112,7 +112,7 @@ describe('a tsconfig.json', () => {
     ],
   ];
 
-  test.for(refusedAtOnce)('of many %s stops nobody', { timeout: 1000 }, ([, text, line]) => {
+  test.for(refusedAtOnce)('of many %s stops nobody', { timeout: 5000 }, ([, text, line]) => {
     const result = readProjectSettings(text);
     expect(result.ok ? '' : result.errors.join('\n')).toContain(line);
   });

@@ -43,9 +43,12 @@ export class DeviceAccess {
 
   /** Throws `device_not_found` for whoever has no part in it. */
   async get(id: string, userId: string): Promise<SeenDevice> {
-    const seen = await this.find(id, userId);
-    if (seen === undefined) throw ApiError.of('device_not_found', { device_id: id });
-    return seen;
+    return this.#require(await this.fleet.find(id), id, userId);
+  }
+
+  /** The same with a phone as `Fleet.findLately` gives it. */
+  async getLately(id: string, userId: string): Promise<SeenDevice> {
+    return this.#require(await this.fleet.findLately(id), id, userId);
   }
 
   /** Members know the phone, so they are told why; to anyone else it does not exist. */
@@ -59,6 +62,12 @@ export class DeviceAccess {
   async forget(device: FleetDevice): Promise<void> {
     if (!(await this.fleet.deleteIdle(device))) throw ApiError.of('device_busy', { device_id: device.id });
     await this.shares.forget(deviceTarget(device));
+  }
+
+  #require(device: FleetDevice | undefined, id: string, userId: string): SeenDevice {
+    const seen = device && this.#see(device, userId);
+    if (seen === undefined) throw ApiError.of('device_not_found', { device_id: id });
+    return seen;
   }
 
   #see(device: FleetDevice, userId: string): SeenDevice | undefined {

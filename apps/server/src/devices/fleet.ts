@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DeviceReport } from '@phalanx/protocol';
+import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
@@ -21,6 +22,10 @@ interface Options {
   endsStored: () => Promise<void>;
 }
 
+/** Of other servers' phones that are asked for again and again. */
+const maxLately = 10_000;
+const latelyMs = 500;
+
 type ChangeListener = (deviceIds: readonly string[]) => void;
 
 /**
@@ -31,6 +36,7 @@ export class Fleet {
   readonly #options: Options;
   readonly #held = new HeldDevices();
   readonly #listeners: ChangeListener[] = [];
+  readonly #lately = new LRUCache<string, PlacedDevice>({ max: maxLately, ttl: latelyMs });
 
   constructor(options: Options) {
     this.#options = options;
@@ -41,7 +47,14 @@ export class Fleet {
     const held = this.#held.find(id);
     if (held !== undefined) return this.#viewHeld(held);
     const row = await this.#options.placed.find(id);
+    if (row !== undefined) this.#lately.set(id, row);
     return row && this.#view(row);
+  }
+
+  /** The same for what is asked again and again: of a phone at another server it may be as old as what is known of shares. */
+  async findLately(id: string): Promise<FleetDevice | undefined> {
+    const row = this.#held.find(id) === undefined ? this.#lately.get(id) : undefined;
+    return row === undefined ? this.find(id) : this.#view(row);
   }
 
   /** By ID; those that are not known are missing. */
@@ -132,7 +145,9 @@ export class Fleet {
   async deleteIdle({ id, epoch }: FleetDevice): Promise<boolean> {
     if (epoch !== null) return false;
     await this.#options.endsStored();
-    return this.#options.store.deleteIdle(id);
+    const isDeleted = await this.#options.store.deleteIdle(id);
+    this.#lately.delete(id);
+    return isDeleted;
   }
 
   /** What is to be stored of a report; undefined: all of it is. */

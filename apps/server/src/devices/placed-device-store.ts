@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 
+import { askTogether } from '../db/ask-together.ts';
 import type { Db } from '../db/database.ts';
 import { hasLease, lastRenewal } from '../db/lease.ts';
 import { textsIn } from '../db/rows.ts';
@@ -43,12 +44,15 @@ export function createPlacedDeviceStore(db: Db) {
       .select(['host_session.epoch as session_epoch', 'host_session.opened_at', 'host_session.ended_at'])
       .select(['host_session.knows_masks', 'host_session.node_id', 'node.lease_until'])
       .select([isConnected.as('is_connected'), lastRenewal(db).as('renewed_at')]);
+  const listByIds = (ids: readonly string[]): Promise<PlacedDevice[]> =>
+    select().where('device.id', 'in', textsIn(db, ids)).execute();
   return {
-    find: (id: string): Promise<PlacedDevice | undefined> =>
-      select().where('device.id', '=', id).executeTakeFirst(),
+    find: askTogether(async (ids: readonly string[]): Promise<(PlacedDevice | undefined)[]> => {
+      const found = new Map((await listByIds(ids)).map((row) => [row.id, row]));
+      return ids.map((id) => found.get(id));
+    }),
 
-    listByIds: (ids: readonly string[]): Promise<PlacedDevice[]> =>
-      select().where('device.id', 'in', textsIn(db, ids)).execute(),
+    listByIds,
 
     listOfOwners: (ownerIds: readonly string[]): Promise<PlacedDevice[]> =>
       select().where('device.owner_id', 'in', textsIn(db, ownerIds)).execute(),

@@ -2,7 +2,7 @@ import type { ServiceEvent } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import type { Bus } from '../bus/bus.ts';
+import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { Others } from '../nodes/others.ts';
 import { periodically } from '../periodically.ts';
@@ -111,10 +111,7 @@ export class SharedEvents implements EventBus {
 
   async subscribe(userId: string, listener: Listener): Promise<() => void> {
     const endHere = await this.#here.subscribe(userId, listener);
-    const endThere = this.#options.bus.subscribe(subjectOf(userId), (text) => {
-      const event: unknown = JSON.parse(text);
-      if (validator.Check(event)) listener(event);
-    });
+    const endThere = subscribeTo(this.#options.bus, subjectOf(userId), validator, listener);
     await this.#announce();
     return () => {
       endHere();

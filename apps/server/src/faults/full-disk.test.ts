@@ -40,7 +40,7 @@ describe.skipIf(probe === undefined)('a full disk', () => {
 
   async function makeRoom(): Promise<void> {
     disk.makeRoom();
-    await vi.waitUntil(isReady, { timeout: 30_000, interval: 100 });
+    await expect.poll(isReady).toBe(true);
   }
 
   it('is what every caller is told that wants to store something, and nothing is stored', async () => {
@@ -94,14 +94,14 @@ describe.skipIf(probe === undefined)('a full disk', () => {
     host.report(runId, 'completed');
     host.send({ type: 'devices', devices: host.devices.map((one) => ({ ...one, model: 'renamed' })) });
     for (let beat = 0; beat < 5; beat += 1) await host.heartbeat();
-    await vi.waitUntil(async () => !(await isReady()), { timeout: 10_000 });
+    await expect.poll(isReady).toBe(false);
     const { body } = await server.api('GET', '/api/v2/devices');
     // The end of its run is not stored yet.
     expect(body['devices']).toMatchObject([{ state: 'busy' }]);
     expect(host.messages('runs_stored')).toEqual([]);
     disk.makeRoom();
     await host.logsStored(runId);
-    await vi.waitUntil(() => host.messages('runs_stored').length > 0, { timeout: 30_000 });
+    await expect.poll(() => host.messages('runs_stored').length).toBeGreaterThan(0);
     expect(host.isOpen).toBe(true);
     expect(await server.run(runId)).toMatchObject({ status: 'completed', error: null });
     const logs = await server.allLogs(deviceId, [launchId]);
@@ -118,6 +118,6 @@ describe.skipIf(probe === undefined)('a full disk', () => {
     disk.fill();
     const before = await server.logFiles();
     server.clock.advance(9 * 60_000);
-    await expect.poll(() => server.logFiles(), { timeout: 10_000 }).toHaveLength(before.length - 1);
+    await expect.poll(() => server.logFiles()).toHaveLength(before.length - 1);
   });
 });

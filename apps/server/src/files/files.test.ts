@@ -137,7 +137,7 @@ describe('writing a file', () => {
     await project.put('sub/.gitattributes', '*.txt text eol=crlf\n');
     await project.put('sub/a.txt', 'one\r\ntwo\n');
     expect(await project.content('sub/a.txt')).toBe('one\r\ntwo\n');
-    expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
+    expect(await findDamage(await gitDirOf(server, project))).toBe('');
   });
 });
 

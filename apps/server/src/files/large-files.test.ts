@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
@@ -64,10 +64,9 @@ describe('a file of the largest size', { timeout: 120_000 }, () => {
     await project.write('large.txt', 'x'.repeat(2 * 1024 * 1024));
     await project.write('large.txt', 'x'.repeat(limit + 1));
     // They are removed after the reply has been sent.
-    await vi.waitFor(() => {
-      const staged = readdirSync(path.join(server.dataDir, 'git', 'staging'));
-      expect(staged.filter((name) => name.startsWith('body-'))).toEqual([]);
-    });
+    const staging = path.join(server.dataDir, 'git', 'staging');
+    const staged = (): string[] => readdirSync(staging).filter((name) => name.startsWith('body-'));
+    await expect.poll(staged).toEqual([]);
   });
 });
 

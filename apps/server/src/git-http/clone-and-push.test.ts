@@ -39,7 +39,7 @@ beforeEach(async () => {
 const git = (...args: string[]): Promise<Ran> => runUserGit(folder, args);
 const url = (token = ann.token): string => cloneUrl(server, token, project.id);
 const expectWell = async (): Promise<void> =>
-  expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
+  expect(await findDamage(await gitDirOf(server, project))).toBe('');
 
 async function mustGit(...args: string[]): Promise<string> {
   const { code, text } = await git(...args);
@@ -199,7 +199,7 @@ describe('a push to main', () => {
 
   it('that is refused leaves nothing behind', async () => {
     const objects = async (): Promise<Ran> =>
-      runUserGit(await gitDirOf(server.dataDir, project), ['count-objects', '-v']);
+      runUserGit(await gitDirOf(server, project), ['count-objects', '-v']);
     const before = await objects();
     await commitFile('main.ts', 'const b: number = "x";\n');
     await git('push', 'origin', 'main');

@@ -160,14 +160,12 @@ const hostile: readonly [string, MakeTree, RegExp][] = [
 describe('a push', () => {
   it.each(hostile)('of %s is refused on main and on other branches', async (_, make, says) => {
     const commit = await commitTree(await make());
-    const before = await runUserGit(await gitDirOf(server.dataDir, project), ['count-objects', '-v']);
+    const before = await runUserGit(await gitDirOf(server, project), ['count-objects', '-v']);
     for (const branch of ['main', 'topic']) {
       const { code, text } = await push(commit, branch);
       expect([code, text]).toEqual([1, expect.stringMatching(says)]);
     }
-    expect(await runUserGit(await gitDirOf(server.dataDir, project), ['count-objects', '-v'])).toEqual(
-      before,
-    );
+    expect(await runUserGit(await gitDirOf(server, project), ['count-objects', '-v'])).toEqual(before);
     expect(await project.changes()).toEqual({});
   });
 
@@ -252,7 +250,7 @@ describe('a push', () => {
       ]);
       expect(code).toBe(1);
       expect(await project.content('a.txt')).toBe('a');
-      expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
+      expect(await findDamage(await gitDirOf(server, project))).toBe('');
     },
   );
 

@@ -1,12 +1,11 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeCodes, hostConnectPath, maxFrameBytes, maxTextFrameBytes } from '@phalanx/protocol';
 
 import { deviceReport, TestHost } from '../testing/test-host.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
 
-const patience = { timeout: 10_000, interval: 10 };
 let server: TestServer;
 
 beforeAll(async () => {
@@ -259,10 +258,9 @@ describe('a connection', () => {
     const fast = await TestServer.start({ heartbeatMs: 100 });
     const { host, deviceId } = await fast.connectHost();
     expect(await host.ended()).toBe(1006);
-    await vi.waitUntil(async () => {
-      const { body } = await fast.api('GET', `/api/v2/devices/${deviceId}`);
-      return (body['device'] as { state: string }).state === 'offline';
-    }, patience);
+    await expect
+      .poll(() => fast.api('GET', `/api/v2/devices/${deviceId}`))
+      .toMatchObject({ body: { device: { state: 'offline' } } });
     await fast.dispose();
   });
 });

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import type { Bus } from '../bus/bus.ts';
+import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { periodically } from '../periodically.ts';
 import type { HostGateway } from './gateway.ts';
@@ -27,10 +27,7 @@ export class ReplacedHosts {
       bus.publish(subject, JSON.stringify({ userId, hostId, epoch })),
     );
     this.#ends = [
-      bus.subscribe(subject, (text) => {
-        const opened: unknown = JSON.parse(text);
-        if (Opened.Check(opened)) hosts.dropOlder(opened);
-      }),
+      subscribeTo(bus, subject, Opened, (opened) => hosts.dropOlder(opened)),
       // What no message has told.
       periodically(faults, lookEveryMs, async () => {
         const epochs = hosts.epochs();

@@ -19,7 +19,7 @@ import type { Bundle } from './bundles.ts';
 import type { NamesOf } from './device-names.ts';
 import type { RunDelivery } from './run-delivery.ts';
 import type { RunPlaces } from './run-places.ts';
-import type { Given } from './payload-store.ts';
+import { launchMessage, type LaunchPayload } from './payload-store.ts';
 import type { BegunRun, LaunchElsewhere, LaunchStore, NewLaunch } from './store.ts';
 
 export interface Dispatch {
@@ -138,10 +138,9 @@ function elsewhereOf(
 ): Omit<LaunchElsewhere, 'check'> {
   const epochs = new Map(planned.map(({ row, epoch }) => [row.id, epoch]));
   const isElsewhere = planned.some(({ epoch }) => !hosts.has(epoch));
-  const payload = { launch: launch.id, bundle: launch.bundle, given: givenOf(launch) };
   return {
     epochOf: ({ id }) => epochs.get(id) ?? null,
-    payload: isElsewhere ? payload : undefined,
+    payload: isElsewhere ? payloadOf(launch) : undefined,
   };
 }
 
@@ -191,23 +190,27 @@ function describeDeed({ deed, id, launchId, project, devices }: Dispatch): void 
 }
 
 function sendToHosts(hosts: LinkedHosts, launch: Dispatch, planned: readonly PlannedRun[]): void {
-  const { hash, code, sourceMap } = launch.bundle;
+  const payload = payloadOf(launch);
   for (const [epoch, runs] of Map.groupBy(planned, (run) => run.epoch)) {
     if (!hosts.has(epoch)) hosts.look(epoch);
-    hosts.send(epoch, {
-      type: 'launch',
-      ...givenOf(launch),
-      bundle: { hash, content: { code, source_map: sourceMap } },
-      runs: runs.map(({ row, device }) => ({ run_id: row.id, device_id: device.id, serial: device.serial })),
-    });
+    const sent = runs.map(({ row, device }) => ({
+      run_id: row.id,
+      device_id: device.id,
+      serial: device.serial,
+    }));
+    hosts.send(epoch, launchMessage(payload, sent));
   }
 }
 
-const givenOf = (launch: Dispatch): Given => ({
-  automation_id: launch.automationId,
-  automation_parameters: launch.automationParameters,
-  job_variables: launch.jobVariables,
-  masks: [...launch.masks],
+const payloadOf = (launch: Dispatch): LaunchPayload => ({
+  launch: launch.id,
+  bundle: launch.bundle,
+  given: {
+    automation_id: launch.automationId,
+    automation_parameters: launch.automationParameters,
+    job_variables: launch.jobVariables,
+    masks: [...launch.masks],
+  },
 });
 
 const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({

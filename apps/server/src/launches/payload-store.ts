@@ -1,4 +1,4 @@
-import { ScreenMasks } from '@phalanx/protocol';
+import { ScreenMasks, type ServerMessage } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -21,6 +21,19 @@ export interface LaunchPayload {
   readonly bundle: Bundle;
   readonly given: Given;
 }
+
+type LaunchMessage = Extract<ServerMessage, { type: 'launch' }>;
+
+/** To the host that has the phones of these runs. */
+export const launchMessage = (
+  { bundle: { hash, code, sourceMap }, given }: Omit<LaunchPayload, 'launch'>,
+  runs: LaunchMessage['runs'],
+): LaunchMessage => ({
+  type: 'launch',
+  ...given,
+  bundle: { hash, content: { code, source_map: sourceMap } },
+  runs,
+});
 
 const validator = Compile(Given);
 /** A bundle that was launched so lately need not be noted as used again. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { ApiReply } from '../testing/api-caller.ts';
 import type { TestHost } from '../testing/test-host.ts';
@@ -53,10 +53,12 @@ it('a lost run that comes back beside a later one of its project is stopped', as
   await launch('start', [one]);
   const lost = launchedRuns().at(-1) ?? '';
   await host.cut();
-  await vi.waitUntil(async () => {
-    server.clock.advance(121_000);
-    return (await server.run(lost)).status === 'lost';
-  });
+  await expect
+    .poll(async () => {
+      server.clock.advance(121_000);
+      return (await server.run(lost)).status;
+    })
+    .toBe('lost');
   const report = host.runs.get(lost);
   host.runs.delete(lost);
   await host.connect();
@@ -65,7 +67,7 @@ it('a lost run that comes back beside a later one of its project is stopped', as
   if (report !== undefined) host.runs.set(lost, report);
   await host.cut();
   await host.connect();
-  await vi.waitUntil(async () => (await server.run(lost)).status === 'stopped');
+  await expect.poll(async () => (await server.run(lost)).status).toBe('stopped');
   expect(await server.run(later)).toMatchObject({ status: 'running' });
 });
 

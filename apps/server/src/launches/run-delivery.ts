@@ -1,10 +1,11 @@
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import { Gathered } from '../gathered.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { periodically } from '../periodically.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
 import type { PlacedRuns, RunToTell } from '../runs/placed-runs.ts';
 import type { RunLifecycle } from '../runs/run-lifecycle.ts';
-import type { LaunchPayload, PayloadStore } from './payload-store.ts';
+import { launchMessage, type LaunchPayload, type PayloadStore } from './payload-store.ts';
 
 interface Options {
   placed: Pick<PlacedRuns, 'listToTell'>;
@@ -23,15 +24,19 @@ export class RunDelivery {
   readonly #options: Options;
   /** This server stores them at the moment, and sends them itself. */
   readonly #ownLaunches = new Set<string>();
-  readonly #wanted = new Set<number>();
+  /** By the epochs of their connections. */
+  readonly #hostsToTell: Gathered<number>;
   readonly #endLooking: () => Promise<void>;
-  #looking: Promise<void> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
     const { hosts, faults } = options;
-    hosts.onLook((epochs) => this.#look(epochs));
-    this.#endLooking = periodically(faults, lookEveryMs, () => this.#look(hosts.epochs()));
+    this.#hostsToTell = new Gathered({
+      work: (epochs) => this.#tellHosts(epochs),
+      ...{ faults, says: 'what hosts are to be told could not be read' },
+    });
+    hosts.onLook((epochs) => this.#hostsToTell.add(epochs));
+    this.#endLooking = periodically(faults, lookEveryMs, () => this.#hostsToTell.add(hosts.epochs()));
   }
 
   /** While a launch of this server is stored and not sent yet. Call the result when it is. */
@@ -42,24 +47,7 @@ export class RunDelivery {
 
   async close(): Promise<void> {
     await this.#endLooking();
-    await this.#looking;
-  }
-
-  #look(epochs: readonly number[]): void {
-    for (const epoch of epochs) this.#wanted.add(epoch);
-    this.#looking ??= this.#lookAll().finally(() => (this.#looking = undefined));
-  }
-
-  async #lookAll(): Promise<void> {
-    while (this.#wanted.size > 0) {
-      const epochs = [...this.#wanted];
-      this.#wanted.clear();
-      try {
-        await this.#tellHosts(epochs);
-      } catch (error) {
-        this.#options.faults.report(error, 'what hosts are to be told could not be read');
-      }
-    }
+    await this.#hostsToTell.end();
   }
 
   async #tellHosts(epochs: readonly number[]): Promise<void> {
@@ -90,17 +78,13 @@ export class RunDelivery {
       );
   }
 
-  #send({ bundle: { hash, code, sourceMap }, given }: LaunchPayload, rows: readonly RunToTell[]): void {
+  #send(payload: LaunchPayload, rows: readonly RunToTell[]): void {
     const { activeRuns, hosts } = this.#options;
     for (const [epoch, runs] of Map.groupBy(rows, (row) => row.epoch)) {
       if (epoch === null || !hosts.has(epoch)) continue;
       for (const row of runs) activeRuns.add(activeRunOf(row, epoch));
-      hosts.send(epoch, {
-        type: 'launch',
-        ...given,
-        bundle: { hash, content: { code, source_map: sourceMap } },
-        runs: runs.map((row) => ({ run_id: row.id, device_id: row.device_id, serial: row.serial })),
-      });
+      const sent = runs.map((row) => ({ run_id: row.id, device_id: row.device_id, serial: row.serial }));
+      hosts.send(epoch, launchMessage(payload, sent));
     }
   }
 

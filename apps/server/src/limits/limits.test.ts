@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorTable, type UsageRow } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { ApiCaller, ApiReply } from '../testing/api-caller.ts';
-import { startBody, TestServer } from '../testing/test-server.ts';
+import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-caller.ts';
+import { adminToken, startBody, TestServer } from '../testing/test-server.ts';
 import { limitSettings } from './limit-settings.ts';
 import { limitTable } from './limit-table.ts';
+import { readUsage } from './testing/read-usage.ts';
 
 const launchPath = '/api/v2/devices/launchDirectAutomation';
 const settings = {
@@ -28,12 +29,8 @@ afterAll(() => server.dispose());
 const createProject = (api: ApiCaller, name: string): Promise<ApiReply> =>
   api('POST', '/api/v2/automation-project', { body: { name } });
 
-async function usageRow(api: ApiCaller, limit: string, path = '/api/v2/me/usage'): Promise<UsageRow> {
-  const { body, text } = await api('GET', path);
-  const found = (body['usage'] as { limits: UsageRow[] }).limits.find((row) => row.limit === limit);
-  if (found === undefined) throw new Error(text);
-  return found;
-}
+const usageRow = (token: string, limit: string, path?: string): Promise<UsageRow> =>
+  readUsage({ server, token, limit, ...(path !== undefined && { path }) });
 
 const statuses = (replies: readonly ApiReply[]): number[] =>
   replies.map(({ status }) => status).toSorted((a, b) => a - b);
@@ -58,7 +55,7 @@ describe('what a user may have', () => {
     await server.restart();
     expect((await createProject(ada.api, 'one more')).status).toBe(409);
     expect((await createProject(bob.api, 'project 1')).status).toBe(201);
-    expect(await usageRow(ada.api, 'projects')).toMatchObject({
+    expect(await usageRow(ada.token, 'projects')).toMatchObject({
       ...{ used: 3, most: 3, unit: 'count', setting: 'PHALANX_MAX_PROJECTS', code: 'too_many_projects' },
       refused: 1,
     });
@@ -68,7 +65,7 @@ describe('what a user may have', () => {
     const [carl, dora] = [await server.createCaller('carl'), await server.createCaller('dora')];
     await createProject(carl.api, 'a project');
     const path = `/api/v2/users/${carl.userId}/usage`;
-    expect(await usageRow(server.api, 'projects', path)).toMatchObject({ used: 1 });
+    expect(await usageRow(adminToken, 'projects', path)).toMatchObject({ used: 1 });
     expect((await dora.api('GET', path)).status).toBe(403);
     expect((await dora.api('GET', '/api/v2/usage')).status).toBe(403);
     const { body } = await server.api('GET', '/api/v2/usage?limit=1');
@@ -78,12 +75,12 @@ describe('what a user may have', () => {
   });
 
   it('counts the tokens of the user, also those that an administrator makes', async () => {
-    const { api, userId } = await server.createCaller('emma');
+    const { api, userId, token } = await server.createCaller('emma');
     const make = (by: ApiCaller): Promise<ApiReply> =>
       by('POST', '/api/v2/tokens', { body: { name: 'more', user_id: userId } });
     const replies = await Promise.all([make(api), make(api), make(server.api), make(server.api), make(api)]);
     expect(statuses(replies)).toEqual([201, 201, 201, 409, 409]);
-    expect(await usageRow(api, 'tokens')).toMatchObject({ used: 4, refused: 2 });
+    expect(await usageRow(token, 'tokens')).toMatchObject({ used: 4, refused: 2 });
   });
 });
 
@@ -94,7 +91,7 @@ describe('a host', () => {
     const { host } = await server.connectHost({ token: fred.token, serials }, fred.api);
     const { body } = await fred.api('GET', '/api/v2/devices');
     expect(body['devices']).toHaveLength(2);
-    expect(await usageRow(fred.api, 'devices')).toMatchObject({ used: 2, most: 2, refused: 998 });
+    expect(await usageRow(fred.token, 'devices')).toMatchObject({ used: 2, most: 2, refused: 998 });
     expect(host.isOpen).toBe(true);
     const other = await server.connectHost({ token: gina.token, serials: ['own'] }, gina.api);
     expect(other.deviceIds).toHaveLength(1);
@@ -113,7 +110,7 @@ describe('runs at once', () => {
     expect(refused?.body).toMatchObject({ code: 'too_many_device_runs' });
     expect(refused?.text).toContain(deviceId);
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await usageRow(api, 'runs')).toMatchObject({ used: 2, most: 5 });
+    expect(await usageRow(token, 'runs')).toMatchObject({ used: 2, most: 5 });
     await host.end(host.messages('launch')[0]?.runs[0]?.run_id ?? '', 'completed');
     await expect.poll(async () => (await launch()).status).toBe(200);
     await host.cut();
@@ -121,11 +118,16 @@ describe('runs at once', () => {
 });
 
 describe('requests without a valid token', () => {
-  const ask = (token: string | null, address: string): Promise<ApiReply> =>
-    server.api('GET', '/api/v2/me', { token, headers: { 'x-forwarded-for': address } });
+  // All to one server: each counts its own.
+  let url: string;
+  beforeAll(() => {
+    url = server.url;
+  });
+  const ask = (token: string, address: string): Promise<ApiReply> =>
+    createApiCaller(url, token)('GET', '/api/v2/me', { headers: { 'x-forwarded-for': address } });
 
   it('are not looked at any more when too many come from one address; the known and the others go on', async () => {
-    const { api } = await server.createCaller('ida');
+    const ida = await server.createCaller('ida');
     const replies = await Promise.all(
       Array.from({ length: 9 }, (_, number) => ask(`phx_guess${number}`, '203.0.113.7')),
     );
@@ -134,9 +136,7 @@ describe('requests without a valid token', () => {
     expect(refused?.body).toMatchObject({ code: 'too_many_bad_tokens' });
     expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await ask('phx_guess', '203.0.113.8')).status).toBe(401);
-    expect((await api('GET', '/api/v2/me', { headers: { 'x-forwarded-for': '203.0.113.7' } })).status).toBe(
-      200,
-    );
+    expect((await ask(ida.token, '203.0.113.7')).status).toBe(200);
   });
 
   it('come from one address when they come from one IPv6 network', async () => {
@@ -153,21 +153,19 @@ describe('all requests of a user', () => {
     const [jan, kim] = [await strict.createCaller('jan'), await strict.createCaller('kim')];
     const made = await jan.api('POST', '/api/v2/tokens', { body: { name: 'another' } });
     const token = String(made.body['secret']);
+    // All to one server: each counts its own.
+    const { url } = strict;
+    const ask = (by: string): Promise<ApiReply> => createApiCaller(url, by)('GET', '/api/v2/me');
     // Alone, neither token meets the limit.
-    const replies = await Promise.all(
-      Array.from({ length: 55 }, () => [
-        jan.api('GET', '/api/v2/me'),
-        jan.api('GET', '/api/v2/me', { token }),
-      ]).flat(),
-    );
+    const replies = await Promise.all(Array.from({ length: 55 }, () => [ask(jan.token), ask(token)]).flat());
     const refused = replies.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(15);
     expect(refused[0]?.body).toMatchObject({ code: 'too_many_requests' });
     const seconds = Number(refused[0]?.headers.get('retry-after'));
-    expect((await kim.api('GET', '/api/v2/me')).status).toBe(200);
+    expect((await ask(kim.token)).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-    expect((await jan.api('GET', '/api/v2/me')).status).toBe(200);
-    const metrics = await strict.api('GET', '/metrics');
+    expect((await ask(jan.token)).status).toBe(200);
+    const metrics = await createApiCaller(url, adminToken)('GET', '/metrics');
     expect(metrics.text).toMatch(/phalanx_limit_refusals_total\{limit="requests"\} \d+/);
     await strict.dispose();
   });
@@ -209,16 +207,18 @@ describe('connections', () => {
     const strict = await TestServer.start({
       settings: { PHALANX_MAX_CONNECTIONS_PER_ADDRESS: '3', PHALANX_TRUSTED_PROXIES: 'none' },
     });
-    const port = Number(new URL(strict.url).port);
+    const { url } = strict;
+    const api = createApiCaller(url, adminToken);
+    const port = Number(new URL(url).port);
     const held = Array.from({ length: 3 }, () => connect({ port, host: '127.0.0.1' }));
     for (const socket of held) {
       socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
       await once(socket, 'data');
     }
-    const reply = await strict.api('GET', '/healthz');
+    const reply = await api('GET', '/healthz');
     expect([reply.status, reply.body['code']]).toEqual([429, 'too_many_connections']);
     for (const socket of held) socket.destroy();
-    await expect.poll(async () => (await strict.api('GET', '/healthz')).status).toBe(200);
+    await expect.poll(async () => (await api('GET', '/healthz')).status).toBe(200);
     await strict.dispose();
   });
 });

@@ -7,14 +7,19 @@ import { Viewer } from './testing/viewer.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let phone: SharedPhone;
+/** The server at which all watch: each asks the host for a picture of its own. */
+let address: string;
 beforeAll(async () => {
   phone = await SharedPhone.start();
 });
 afterAll(() => phone.dispose());
-beforeEach(() => phone.reset());
+beforeEach(async () => {
+  await phone.reset();
+  address = phone.server.url;
+});
 
 const watch = (caller: Caller, headers?: Record<string, string>): Promise<Viewer> =>
-  Viewer.open(`${phone.server.url}/api/v2/devices/${phone.deviceId}/live`, {
+  Viewer.open(`${address}/api/v2/devices/${phone.deviceId}/live`, {
     authorization: `Bearer ${phone.secretOf(caller)}`,
     ...headers,
   });
@@ -119,11 +124,11 @@ describe('a live view', () => {
     await expect(watch('owner', { authorization: 'Bearer phx_unknown' })).rejects.toThrow('401');
     const plain = await phone.api('owner')('GET', `/api/v2/devices/${phone.deviceId}/live`);
     expect([plain.status, plain.body['code']]).toEqual([426, 'upgrade_required']);
-    const session = await phone.signIn();
+    const session = await phone.signIn(address);
     const cookie = { cookie: session, authorization: '' };
     await expect(watch('owner', { ...cookie, origin: 'http://evil.example' })).rejects.toThrow('403');
     await expect(watch('owner', cookie)).rejects.toThrow('403');
-    (await watch('owner', { ...cookie, origin: phone.server.url })).close();
+    (await watch('owner', { ...cookie, origin: address })).close();
   });
 
   it('ends for who says something else', async () => {

@@ -29,3 +29,15 @@ export function entriesOf(batch: StoredBatch, { from, nowMs }: LogQuery): string
     .split(entrySeparator)
     .filter((entry) => idOfEntry(entry) > from && timestampOfEntry(entry) > limit);
 }
+
+/** Where the batches with entries after `from` begin. */
+export function firstAfter(stream: readonly StoredBatch[], from: string): number {
+  let low = 0;
+  let high = stream.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((stream[middle]?.last_id ?? '') > from) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

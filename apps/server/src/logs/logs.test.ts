@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { logPageSize, type LogEntry, type WireLogEntry } from '@phalanx/protocol';
 
 import { countLogParts, storedLogText } from '../testing/stored-logs.ts';
@@ -29,8 +29,6 @@ describe.each(engines)('log entries beside %s', (engine) => {
   function expectStrictlyIncreasing(ids: readonly string[]): void {
     expect(ids).toEqual([...new Set(ids)].sort());
   }
-
-  const patience = { timeout: 15_000, interval: 50 };
 
   async function reopen(): Promise<void> {
     await server.restart();
@@ -307,8 +305,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
       expect(messagesOf(await server.logs(deviceId, [launchId], entry?.id))).toEqual(['later']);
       server.clock.advance(61_000);
       // Reading everything holds up the service, which is in this process.
-      const rarely = { timeout: 15_000, interval: 500 };
-      await vi.waitUntil(async () => !(await storedLogText(server)).includes('secret-of-the-past'), rarely);
+      await expect.poll(() => storedLogText(server), { interval: 500 }).not.toContain('secret-of-the-past');
       expect(await storedLogText(server)).toContain('later');
       expect(messagesOf(await server.logs(deviceId, [launchId], entry?.id))).toEqual(['later']);
     });
@@ -329,7 +326,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
         'everything has expired and the service restarts with a clock that is behind',
         async () => {
           server.clock.advance(7_200_000);
-          await vi.waitUntil(async () => (await countLogParts(server)) === 0, patience);
+          await expect.poll(() => countLogParts(server)).toBe(0);
           server.clock.advance(-3_600_000);
           await reopen();
         },
@@ -353,7 +350,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
       server.clock.advance(-10 * 3_600_000);
       await logNow(runId, 'right');
       server.clock.advance(700_000);
-      await vi.waitUntil(async () => (await countLogParts(server)) === 1, patience);
+      await expect.poll(() => countLogParts(server)).toBe(1);
       expect(messagesOf(await server.logs(deviceId, [launchId]))).not.toContain('right');
     });
 

@@ -26,7 +26,7 @@ export function addLogRoutes(
   addRawRoute(app, logRoutes.read, async ({ principal, body }, reply) => {
     const from = cursorOf(body.from, 'Field from');
     const { userId } = principal;
-    const { device } = await devices.get(body.device_id, userId);
+    const { device } = await devices.getLately(body.device_id, userId);
     requireProjects(principal, body.automation_ids);
     const automationIds = await runAccess.selectReadable(userId, device, body.automation_ids);
     const deviceId = device.id;

@@ -20,8 +20,8 @@ const topic = 'look';
 
 /**
  * Tells what this server knows by heart that another one has changed it: within a second, and at once when that other
- * one asks for it. A server that stood still looks before it does anything. Rows are not numbered in the order in which they become visible, so all of the last minute are
- * read, and those that are new count.
+ * one asks for it. A server that stood still looks before it does anything. Rows are not numbered in the order in which
+ * they become visible, so all of the last minute are read, and those that are new count.
  */
 export class SharedChanges {
   readonly #options: Options;

@@ -28,7 +28,7 @@ it('lets 64 writers of one project all succeed, compiled files too', async () =>
   for (const index of [0, 31, 63])
     expect(await project.content(`folder-${index % 5}/file-${index}.js`)).toContain(`value = ${index};`);
   await project.mustCommit();
-  expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
+  expect(await findDamage(await gitDirOf(server, project))).toBe('');
 });
 
 it('lets 64 writers of one file all succeed, and keeps what one of them wrote as a pair', async () => {
@@ -90,7 +90,7 @@ it('gives commits that race with writes a tree that was once saved', async () =>
     const [a, b] = [Number(await project.content('a.txt')), Number((await project.content('b.txt')) ?? -1)];
     expect([0, 1]).toContain(a - b);
   }
-  expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
+  expect(await findDamage(await gitDirOf(server, project))).toBe('');
 });
 
 it('deletes a project under its writers', async () => {

@@ -164,12 +164,13 @@ it(
     let id: string | undefined;
     let pairId: string | undefined;
     for (let round = 0; round <= rounds; round += 1) {
-      const api = createApiCaller(await start(dataDir), adminToken);
+      const url = await start(dataDir);
+      const api = createApiCaller(url, adminToken);
       id ??= (await TestProject.create(api)).id;
       pairId ??= (await TestProject.create(api)).id;
       const project = new TestProject(id, api);
       const pair = new TestProject(pairId, api);
-      await check(project, known, await gitDirOf(dataDir, project));
+      await check(project, known, await gitDirOf({ dataDir, urls: [url] }, project));
       await checkPair(pair, known);
       if (round === rounds) await kill(true);
       else

@@ -144,7 +144,7 @@ describe('the repositories of all projects', () => {
     const texts = Array.from({ length: 10 }, (_, index) => `${rounds - 1} ${index}`);
     expect(new Set(Object.values(await readAll(id)))).toEqual(new Set(texts));
     const packs = createPackLogStore(database, new GroupCommit(database));
-    await vi.waitUntil(async () => (await packs.listPacks(id)).length < rounds * 10, { timeout: 30_000 });
+    await expect.poll(async () => (await packs.listPacks(id)).length).toBeLessThan(rounds * 10);
     expect(await findDamage(repositories.gitDirOf(id))).toBe('');
     // A server that has seen nothing of all that.
     const other = await openRepositories('other-cache');

@@ -82,7 +82,7 @@ async function expectTakenUp(project: TestProject, { commit, replaced }: Old): P
   expect(await git(clone, ['rev-parse', 'origin/main', 'origin/side', 'v1^{}'])).toBe(
     [commit, replaced, commit].join('\n'),
   );
-  expect(await findDamage(await gitDirOf(server.dataDir, project))).toBe('');
+  expect(await findDamage(await gitDirOf(server, project))).toBe('');
 }
 
 it('projects of a release that had each in a repository are taken up with all that they had', async () => {

@@ -331,8 +331,7 @@ describe('the list', () => {
     await status(id, 'skipped');
     expect((await second).data).toMatchObject({ record: { status: 'skipped' } });
     reader.close();
-    const metrics = await server.api('GET', '/metrics');
-    expect(metrics.text).toMatch(/phalanx_records_stored_total\{type="crash"\} [1-9]/);
+    expect(await server.metrics()).toMatch(/phalanx_records_stored_total\{type="crash"\} [1-9]/);
   });
 });
 

@@ -93,8 +93,7 @@ describe('a run', () => {
     for (const [status, told, outcome] of ends) {
       const { runId } = await server.startRun(host, deviceId);
       expect(await server.run(runId)).toMatchObject({ outcome: null, result: null });
-      host.report(runId, status, told === undefined ? {} : { outcome: told });
-      await host.heartbeat();
+      await host.end(runId, status, told === undefined ? {} : { outcome: told });
       expect(await server.run(runId)).toMatchObject({ status, outcome });
     }
   });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '@phalanx/protocol';
 
 import { TestHost } from '../testing/test-host.ts';
@@ -28,10 +28,7 @@ async function listRuns(query: string, api = server.api): Promise<{ runs: Run[];
 
 /** Waits until the sweep or a report has brought the run there. */
 async function statusBecomes(runId: string, status: Run['status']): Promise<Run> {
-  await vi.waitUntil(async () => (await server.run(runId)).status === status, {
-    timeout: 10_000,
-    interval: 10,
-  });
+  await expect.poll(async () => (await server.run(runId)).status).toBe(status);
   return server.run(runId);
 }
 
@@ -197,7 +194,7 @@ describe('a report', () => {
     for (let at = 0; at < runs.length; at += 5000)
       host.send({ type: 'runs', runs: runs.slice(at, at + 5000) });
     await host.heartbeat();
-    await expect.poll(() => answered() - before, { timeout: 10_000 }).toBe(100_000);
+    await expect.poll(() => answered() - before).toBe(100_000);
     expect(host.messages('runs_stored').length).toBeGreaterThanOrEqual(100);
   });
 });

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import type { Bus } from '../bus/bus.ts';
+import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import { Gathered } from '../gathered.ts';
 import { periodically } from '../periodically.ts';
 import type { ActiveRuns } from './active-runs.ts';
 import type { PlacedRuns } from './placed-runs.ts';
@@ -28,16 +29,14 @@ export class RunNews {
   constructor(options: Options) {
     this.#options = options;
     const { bus, faults, activeRuns } = options;
-    const look = (): Promise<void> => this.#read(activeRuns.awaited());
+    const news = new Gathered<string>({
+      work: (runIds) => this.#read(runIds),
+      ...{ faults, says: 'what has become of runs could not be read' },
+    });
     this.#ends = [
-      bus.subscribe(subject, (text) => {
-        const ids: unknown = JSON.parse(text);
-        if (RunIds.Check(ids))
-          void this.#read(ids.filter((id) => activeRuns.isAwaited(id))).catch((error: unknown) =>
-            faults.report(error, 'what has become of runs could not be read'),
-          );
-      }),
-      periodically(faults, lookEveryMs, look),
+      subscribeTo(bus, subject, RunIds, (ids) => news.add(ids.filter((id) => activeRuns.isAwaited(id)))),
+      periodically(faults, lookEveryMs, () => news.add(activeRuns.awaited())),
+      () => news.end(),
     ];
   }
 
@@ -51,7 +50,6 @@ export class RunNews {
   }
 
   async #read(runIds: readonly string[]): Promise<void> {
-    if (runIds.length === 0) return;
     const { placed, activeRuns } = this.#options;
     for (const row of await placed.listByIds(runIds)) activeRuns.notify(row);
   }

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { SettingError } from '@phalanx/settings';
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { afterEach, expect, it } from 'vitest';
 
 import { findFault } from '../faults/fault.ts';
-import { freePort } from '../testing/free-port.ts';
 import { bodyOf, Bucket } from './bucket.ts';
 
 let server: Server;

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { connect } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
-import { freePort } from './free-port.ts';
+import { untilListening } from './until-listening.ts';
 
 export interface NatsEngine {
+  /** With its user and password. */
   readonly url: string;
   /** Ends it without a word. */
   kill(): Promise<void>;
@@ -17,22 +17,9 @@ export interface NatsEngine {
 
 /** Debian's. */
 const program = '/usr/sbin/nats-server';
-
-async function untilReady(port: number): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    const socket = connect(port, '127.0.0.1');
-    try {
-      // NATS speaks first.
-      await once(socket, 'data');
-      return;
-    } catch (error) {
-      if (tries === 300) throw error;
-      await wait(20);
-    } finally {
-      socket.destroy();
-    }
-  }
-}
+const user = 'phalanx';
+/** With what an address has only as % codes. */
+const password = 'höflich/@:%';
 
 /** A NATS of its own. It ends with this process. Undefined where it is not installed. */
 export async function startNats(): Promise<NatsEngine | undefined> {
@@ -40,9 +27,11 @@ export async function startNats(): Promise<NatsEngine | undefined> {
   const port = await freePort();
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
-    const command = ['--pdeathsig', 'KILL', program, '-a', '127.0.0.1', '-p', `${port}`];
+    const admission = ['--user', user, '--pass', password];
+    const command = ['--pdeathsig', 'KILL', program, '-a', '127.0.0.1', '-p', `${port}`, ...admission];
     child = spawn('setpriv', command, { stdio: 'ignore' });
-    await untilReady(port);
+    // NATS speaks first.
+    await untilListening(port, 'data');
   };
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -51,5 +40,6 @@ export async function startNats(): Promise<NatsEngine | undefined> {
     await ended;
   };
   await start();
-  return { url: `nats://127.0.0.1:${port}`, kill: () => end('SIGKILL'), start, stop: () => end('SIGTERM') };
+  const url = `nats://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}`;
+  return { url, kill: () => end('SIGKILL'), start, stop: () => end('SIGTERM') };
 }

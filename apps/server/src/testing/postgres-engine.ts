@@ -1,21 +1,23 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chownSync,
+  closeSync,
   existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { Client } from 'pg';
-
-import { freePort } from './free-port.ts';
 
 export interface PostgresEngine {
   /** Of the user who may everything, without a database: a slash and its name are missing. */
@@ -82,14 +84,16 @@ function layCluster(bin: string, folder: string): void {
   if (!existsSync(kept)) copy(folder, kept);
 }
 
-async function untilReady(url: string): Promise<void> {
+/** Throws what PostgreSQL has said, when it ends instead or isn't ready within a minute. */
+async function untilReady(url: string, child: ChildProcess, log: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const client = new Client({ connectionString: `${url}/postgres` });
     try {
       await client.connect();
       return await client.end();
     } catch (error) {
-      if (tries === 300) throw error;
+      if (tries === 1200 || child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`PostgreSQL does not start:\n${readFileSync(log, 'utf8')}`, { cause: error });
       await wait(50);
     }
   }
@@ -124,9 +128,12 @@ export async function startPostgres({
   const command = ['--pdeathsig', 'QUIT', programs, '-D', cluster, ...args];
   const { uid, gid } = asUser();
   const become = uid === undefined ? [] : [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
-  const child = spawn('setpriv', [...become, ...command], { stdio: 'ignore' });
+  const log = path.join(folder, 'log');
+  const logFile = openSync(log, 'w');
+  const child = spawn('setpriv', [...become, ...command], { stdio: ['ignore', 'ignore', logFile] });
+  closeSync(logFile);
   const url = `postgres://postgres@127.0.0.1:${port}`;
-  await untilReady(url);
+  await untilReady(url, child, log);
   return {
     url,
     crash: () => {

@@ -5,8 +5,8 @@ import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
-import { freePort } from './free-port.ts';
 import { untilListening } from './until-listening.ts';
 
 export interface S3Engine {

@@ -9,12 +9,21 @@ import { errorCodeOf } from '../error-code.ts';
 /** Of the engine of this run of the tests, without a database; undefined where PostgreSQL is not installed. */
 const engineUrl = process.env['TEST_POSTGRES'];
 
-/** For `describe.each`: what a store has to work on. */
-export const engines = engineUrl === undefined ? (['SQLite'] as const) : (['SQLite', 'PostgreSQL'] as const);
-export type Engine = (typeof engines)[number];
-
 /** By `TEST_DATABASE=servers`: each request of the server's tests goes to another one of three servers. */
 export const isOnServers = process.env['TEST_DATABASE'] === 'servers';
+
+export type Engine = 'SQLite' | 'PostgreSQL';
+
+const hereAre: readonly Engine[] = engineUrl === undefined ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
+
+/** For `describe.each`: what a store has to work on. A file of SQLite belongs to one server. */
+export const engines = isOnServers ? hereAre.filter((engine) => engine === 'PostgreSQL') : hereAre;
+
+/**
+ * For tests of the files of a data folder: several servers have what lasts in the database and in S3 ("Servers" in
+ * docs/decisions/several-servers.md). They are skipped with `TEST_DATABASE=servers`.
+ */
+export const isOneServer = !isOnServers;
 
 /** Whether this run has the server's tests on PostgreSQL, by `TEST_DATABASE=postgres` or `servers`. */
 export const isOnPostgres = process.env['TEST_DATABASE'] === 'postgres' || isOnServers;

@@ -59,6 +59,17 @@ export class TestServer {
     return this.#next().url;
   }
 
+  /** Of each server. */
+  get urls(): string[] {
+    return this.#apps.map(({ url }) => url);
+  }
+
+  /** A folder for each server. */
+  get dataDirs(): string[] {
+    const isSeveral = isOnServers && this.engine === 'PostgreSQL';
+    return isSeveral ? ['', '-2', '-3'].map((end) => `${this.dataDir}${end}`) : [this.dataDir];
+  }
+
   /** An address that signs a browser in. */
   async createSignInLink(): Promise<string> {
     return this.#next().createSignInLink();
@@ -69,8 +80,13 @@ export class TestServer {
     return createApiCaller(this.url, adminToken);
   }
 
+  /** As the administrator, at each server: to wait until all know what one was told. */
+  get apis(): ApiCaller[] {
+    return this.urls.map((url) => createApiCaller(url, adminToken));
+  }
+
   async open(): Promise<void> {
-    const folders = this.#folders();
+    const folders = this.dataDirs;
     this.#shared ??= await (folders.length > 1
       ? sharedSettings(this.dataDir)
       : databaseSettings(this.dataDir, this.engine));
@@ -89,7 +105,7 @@ export class TestServer {
   async dispose(): Promise<void> {
     await this.close();
     await dropDatabase(this.dataDir, this.engine);
-    for (const folder of this.#folders()) await rm(folder, { recursive: true, force: true });
+    for (const folder of this.dataDirs) await rm(folder, { recursive: true, force: true });
   }
 
   #next(): ServerApp {
@@ -97,12 +113,6 @@ export class TestServer {
     const app = this.#apps[this.#turn % this.#apps.length];
     if (app === undefined) throw new Error('the test server is closed');
     return app;
-  }
-
-  /** A folder for each server. */
-  #folders(): string[] {
-    const isSeveral = isOnServers && this.engine === 'PostgreSQL';
-    return isSeveral ? ['', '-2', '-3'].map((end) => `${this.dataDir}${end}`) : [this.dataDir];
   }
 
   #start(dataDir: string, databases: Record<string, string>): Promise<ServerApp> {
@@ -124,6 +134,12 @@ export class TestServer {
   async logFiles(): Promise<string[]> {
     const names = await readdir(path.join(this.dataDir, 'logs'));
     return names.filter((name) => name.endsWith('.db'));
+  }
+
+  /** The figures of all servers: each tells its own. */
+  async metrics(): Promise<string> {
+    const replies = await Promise.all(this.apis.map((api) => api('GET', '/metrics')));
+    return replies.map(({ text }) => text).join('\n');
   }
 
   async createUser(name: string): Promise<string> {

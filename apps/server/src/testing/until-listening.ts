@@ -2,16 +2,19 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Somebody accepts connections at this port of this machine. */
-export async function untilListening(port: number): Promise<void> {
+const pauseMs = 50;
+const mostTries = 1200;
+
+/** Somebody accepts connections at this port of this machine; `data`: and has said something, as who speaks first does when it is ready. */
+export async function untilListening(port: number, sign: 'connect' | 'data' = 'connect'): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const socket = connect(port, '127.0.0.1');
     try {
-      await once(socket, 'connect');
+      await once(socket, sign);
       return;
     } catch (error) {
-      if (tries === 600) throw error;
-      await wait(100);
+      if (tries === mostTries) throw error;
+      await wait(pauseMs);
     } finally {
       socket.destroy();
     }

@@ -46,7 +46,10 @@ export const UsageRow = Type.Object(
     code: Type.Union([Type.Enum(errorCodes), Type.Null()], {
       description: 'Of a refusal; null: what is beyond is left out, or waits at the host',
     }),
-    refused: Type.Integer({ description: 'How often it was met since the service started' }),
+    refused: Type.Integer({
+      description:
+        'How often it was met since the service started; of several servers, at the one that answers',
+    }),
   },
   { title: 'UsageRow' },
 );

@@ -84,10 +84,11 @@ export class SharedPhone {
     return caller === 'limited token' ? this.#limitedToken : this.tokenOf(caller);
   }
 
-  /** The cookie of a browser that the owner has signed in. */
-  async signIn(): Promise<string> {
-    const headers = { origin: this.server.url };
-    const reply = await this.server.api('POST', '/api/v2/session', { body: { token: adminToken }, headers });
+  /** The cookie of a browser that the owner has signed in at this address. */
+  async signIn(origin: string): Promise<string> {
+    const api = createApiCaller(origin, adminToken);
+    const request = { body: { token: adminToken }, headers: { origin } };
+    const reply = await api('POST', '/api/v2/session', request);
     return reply.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
   }
 

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { UsageRow } from '@phalanx/protocol';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ApiCaller } from '../../testing/api-caller.ts';
 import { engines } from '../../testing/test-database.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { startBody, TestServer } from '../../testing/test-server.ts';
 
-const patience = { timeout: 20_000, interval: 10 };
 const minuteMs = 60_000;
 describe.each(engines)('what a user keeps of logs beside %s', (engine) => {
   let server: TestServer;
@@ -58,7 +57,7 @@ describe.each(engines)('what a user keeps of logs beside %s', (engine) => {
   /** Lets the entries leave the segments. */
   async function keep(person: Person, isKept: (row: UsageRow) => boolean): Promise<void> {
     server.clock.advance(11 * minuteMs);
-    await vi.waitUntil(async () => isKept(await usageOf(person.api)), patience);
+    await expect.poll(async () => isKept(await usageOf(person.api))).toBe(true);
   }
 
   it('beyond what a user may keep the logs of the oldest runs go, and of nobody else', async () => {
@@ -73,7 +72,7 @@ describe.each(engines)('what a user keeps of logs beside %s', (engine) => {
     const second = await logMuch(ann);
     await keep(ann, ({ refused }) => refused === 1);
     expect((await usageOf(ann.api)).used).toBeLessThanOrEqual(2 ** 20);
-    await vi.waitUntil(async () => (await linesOf(ann, first)) === 0, patience);
+    await expect.poll(() => linesOf(ann, first)).toBe(0);
     expect([await linesOf(ann, second), await linesOf(bob, ofBob)]).toEqual([80, 80]);
     expect((await usageOf(bob.api)).refused).toBe(0);
   });

@@ -1,4 +1,5 @@
 import type { StoredBatch } from '../log-batch.ts';
+import { firstAfter } from '../log-query.ts';
 
 /** A segment that grows beyond it is read from its file. */
 const maxBytes = 4 * 1024 * 1024;
@@ -43,15 +44,4 @@ export class SegmentTail {
     this.#isComplete = false;
     this.#streams.clear();
   }
-}
-
-function firstAfter(stream: readonly StoredBatch[], from: string): number {
-  let low = 0;
-  let high = stream.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((stream[middle]?.last_id ?? '') > from) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -61,6 +61,20 @@ interface Flush {
   batches: readonly LogBatch[];
 }
 
+/** Which batches of a stream somebody wants. */
+export interface AskedBatches {
+  stream: StreamKey;
+  after: string;
+  most: number;
+}
+
+const askedColumns = {
+  place: 'bigint',
+  device_id: 'text',
+  automation_id: 'text',
+  after: 'text',
+  most: 'bigint',
+} as const;
 const changeColumns = { run_id: 'text', before: 'bigint', seq: 'bigint', epoch: 'bigint' } as const;
 const flushColumns = { epoch: 'bigint', first_id: 'text', last_id: 'text' } as const;
 
@@ -165,28 +179,31 @@ export function createLogTablesStore(db: Db) {
     },
 
     /**
-     * The oldest batches of the stream with entries after `from`, at most so many; and the number of the newest table,
-     * which another server may have opened.
+     * The batches of each of the streams that end after `after`, oldest first, at most `most`, and the number of the
+     * newest table: when that is not one of `tables`, there may be more in it.
      */
     async read(
       tables: readonly LogTable[],
-      { deviceId, automationId }: StreamKey,
-      { from, limit }: { from: string; limit: number },
-    ): Promise<{ batches: BatchRow[]; newest: number }> {
+      asked: readonly AskedBatches[],
+    ): Promise<{ batches: BatchRow[][]; newest: number }> {
       const ofTables = tables.map(
-        (table) => sql`(SELECT first_id, last_id, oldest, count, entries FROM ${entriesOf(table)}
-          WHERE device_id = ${deviceId} AND automation_id = ${automationId} AND last_id > ${from}
-          ORDER BY last_id LIMIT ${limit})`,
+        (table) => sql`(SELECT first_id, last_id, oldest, count, entries FROM ${entriesOf(table)} AS batch
+          WHERE batch.device_id = asked.device_id AND batch.automation_id = asked.automation_id
+            AND batch.last_id > asked.after ORDER BY batch.last_id LIMIT asked.most)`,
       );
-      const { rows } = await sql<{ newest: number } & (BatchRow | { last_id: null })>`
+      const places = asked.map(({ stream, after, most }, place) => ({
+        ...{ place, after, most },
+        ...{ device_id: stream.deviceId, automation_id: stream.automationId },
+      }));
+      const { rows } = await sql<{ newest: number } & ((BatchRow & { place: number }) | { place: null })>`
         SELECT newest.no AS newest, found.* FROM (SELECT max(no) AS no FROM log_table) AS newest
-        LEFT JOIN (SELECT * FROM (${sql.join(ofTables, sql` UNION ALL `)}) AS any_table
-          ORDER BY last_id LIMIT ${limit}) AS found ON true
-        ORDER BY last_id`.execute(db);
-      return {
-        batches: rows.flatMap((row) => (row.last_id === null ? [] : row)),
-        newest: rows[0]?.newest ?? 0,
-      };
+        LEFT JOIN (SELECT asked.place, batch.* FROM ${rowsAs(db, 'asked', askedColumns, places)}
+          CROSS JOIN LATERAL (SELECT * FROM (${sql.join(ofTables, sql` UNION ALL `)}) AS any_table
+            ORDER BY last_id LIMIT asked.most) AS batch) AS found ON true
+        ORDER BY place, last_id`.execute(db);
+      const batches = asked.map((): BatchRow[] => []);
+      for (const row of rows) if (row.place !== null) batches[row.place]?.push(row);
+      return { batches, newest: rows[0]?.newest ?? 0 };
     },
 
     /** The batches that follow `after` in the table's own order, at most so many. */

@@ -1,12 +1,14 @@
 import { logWindowMs } from '@phalanx/protocol';
 
 import type { Clock } from '../../clock.ts';
+import { askTogether } from '../../db/ask-together.ts';
 import { IncreasingIds, isUuidV7 } from '../../uuid-v7.ts';
 import type { LogBatch, StoredBatch } from '../log-batch.ts';
 import type { Appended, ClosedLogs, IncomingEntries, LogStore, StreamKey } from '../log-store.ts';
 import { createStoredProgress, selectNew } from '../stored-progress.ts';
 import { ClosedTable } from './closed-table.ts';
-import type { BatchRow, HostFlush, LogTable, LogTablesStore } from './log-tables-store.ts';
+import type { AskedBatches, BatchRow, HostFlush, LogTable, LogTablesStore } from './log-tables-store.ts';
+import { RecentBatches } from './recent-batches.ts';
 import { storedBatch } from './stored-batch.ts';
 
 const tableMs = 60_000;
@@ -37,6 +39,8 @@ export class TableLogs implements LogStore {
   /** By their numbers. */
   #tables: readonly LogTable[] = [];
   readonly #closed = new Map<number, ClosedTable>();
+  readonly #recent = new RecentBatches();
+  readonly #read = askTogether((asked: readonly AskedBatches[]) => this.#readTogether(asked));
 
   private constructor({ store, clock }: Options) {
     this.#store = store;
@@ -76,24 +80,29 @@ export class TableLogs implements LogStore {
   }
 
   async *read(stream: StreamKey, from: string): AsyncGenerator<Iterable<StoredBatch>> {
-    let after = from;
-    for (let limit = firstBatches; ; limit = furtherBatches) {
-      const batches = await this.#readAfter(stream, after, limit);
-      yield batches.map(storedBatch);
-      if (batches.length < limit) return;
+    const known = this.#recent.find(stream, from);
+    if (known.batches.length > 0) yield known.batches;
+    let after = known.upTo;
+    for (let most = firstBatches; ; most = furtherBatches) {
+      const rows = await this.#read({ stream, after, most });
+      const batches = rows.map(storedBatch);
+      this.#recent.add(stream, after, batches);
+      yield batches;
+      if (batches.length < most) return;
       after = batches.at(-1)?.last_id ?? after;
     }
   }
 
-  async #readAfter(stream: StreamKey, from: string, limit: number): Promise<BatchRow[]> {
+  async #readTogether(asked: readonly AskedBatches[]): Promise<BatchRow[][]> {
+    const from = asked.map(({ after }) => after).toSorted()[0] ?? '';
     if (this.#open === undefined) await this.#look();
     for (;;) {
       const known = this.#tables.at(-1)?.no ?? 0;
       const filled = this.#tables.filter(
         ({ state, last_id: lastId }) => state === 'open' || (state !== 'empty' && lastId > from),
       );
-      if (filled.length === 0) return [];
-      const { batches, newest } = await this.#store.read(filled, stream, { from, limit });
+      if (filled.length === 0) return asked.map(() => []);
+      const { batches, newest } = await this.#store.read(filled, asked);
       if (newest <= known) return batches;
       await this.#look();
     }
@@ -123,7 +132,9 @@ export class TableLogs implements LogStore {
       await this.#store.empty(table);
       this.#closed.delete(table.no);
     }
-    if (expired.length > 0) await this.#look();
+    if (expired.length === 0) return;
+    this.#recent.clear();
+    await this.#look();
   }
 
   close(): void {

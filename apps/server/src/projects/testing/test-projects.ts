@@ -138,10 +138,16 @@ export class TestProject {
 export const cloneUrl = (server: TestServer, token: string, projectId: string): string =>
   `${server.url.replace('http://', `http://x:${token}@`)}/git/${projectId}.git`;
 
-/** The repository that the service has made of a project, with the refs that a client sees now. */
-export async function gitDirOf(dataDir: string, { api, id }: TestProject): Promise<string> {
-  const { status, text } = await api('GET', `/git/${id}.git/info/refs?service=git-upload-pack`);
-  if (status !== 200) throw new Error(text);
+/** The repository that the (first) server has made of a project, with the refs that a client sees now. */
+export async function gitDirOf(
+  { dataDir, urls }: Pick<TestServer, 'dataDir' | 'urls'>,
+  { api, id }: TestProject,
+): Promise<string> {
+  // Each request is at another server, so that the first one has its turn.
+  for (const _url of urls) {
+    const { status, text } = await api('GET', `/git/${id}.git/info/refs?service=git-upload-pack`);
+    if (status !== 200) throw new Error(text);
+  }
   return path.join(dataDir, 'project-cache', `${id}.git`);
 }
 

@@ -1,0 +1,68 @@
+import { LRUCache } from 'lru-cache';
+
+import type { StoredBatch } from '../log-batch.ts';
+import { firstAfter } from '../log-query.ts';
+import type { StreamKey } from '../log-store.ts';
+
+const maxBytes = 32 * 1024 * 1024;
+/** Of one stream: its newest batches, so that who reads a long log does not push out what others follow. */
+const maxStreamBytes = 1024 * 1024;
+/** What a batch takes beside its text. */
+const batchBytes = 300;
+
+/** Batches of a stream without a gap. */
+interface Tail {
+  /** All that come after this ID, up to the last one here. */
+  readonly after: string;
+  readonly batches: readonly StoredBatch[];
+}
+
+const sizeOf = ({ entries }: StoredBatch): number => entries.length + batchBytes;
+const keyOf = ({ deviceId, automationId }: StreamKey): string => `${deviceId} ${automationId}`;
+const endOf = ({ after, batches }: Tail): string => batches.at(-1)?.last_id ?? after;
+
+/**
+ * The newest batches of the streams that are read at present. What is stored does not change, and of a stream only gets
+ * longer, so that who polls costs the database a look for what is new.
+ */
+export class RecentBatches {
+  readonly #tails = new LRUCache<string, Tail>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ batches }) => batches.reduce((sum, batch) => sum + sizeOf(batch), batchBytes),
+  });
+
+  /** Those that are known with entries after `from`, and the ID after which the database is to be asked. */
+  find(stream: StreamKey, from: string): { batches: readonly StoredBatch[]; upTo: string } {
+    const tail = this.#tails.get(keyOf(stream));
+    if (tail === undefined || tail.after > from || endOf(tail) <= from) return { batches: [], upTo: from };
+    return { batches: tail.batches.slice(firstAfter(tail.batches, from)), upTo: endOf(tail) };
+  }
+
+  /** `batches` are those that come next after the ID `after`. */
+  add(stream: StreamKey, after: string, batches: readonly StoredBatch[]): void {
+    if (batches.length === 0) return;
+    const key = keyOf(stream);
+    const tail = this.#tails.get(key);
+    const isContinued = tail !== undefined && tail.after <= after && after <= endOf(tail);
+    // Who reads a long log from further back than it is known here must not take its end from those who follow it.
+    if (tail !== undefined && !isContinued && (batches.at(-1)?.last_id ?? '') < endOf(tail)) return;
+    const next = isContinued
+      ? { after: tail.after, batches: [...tail.batches, ...batches.slice(firstAfter(batches, endOf(tail)))] }
+      : { after, batches };
+    this.#tails.set(key, newestOf(next));
+  }
+
+  clear(): void {
+    this.#tails.clear();
+  }
+}
+
+function newestOf({ after, batches }: Tail): Tail {
+  let first = batches.length;
+  for (let room = maxStreamBytes; first > 0; first -= 1) {
+    const batch = batches[first - 1];
+    if (batch === undefined || sizeOf(batch) > room) break;
+    room -= sizeOf(batch);
+  }
+  return { after: batches[first - 1]?.last_id ?? after, batches: batches.slice(first) };
+}

@@ -1,0 +1,19 @@
+/** Work that is done again and again, by one or several at once, until it is told to end. */
+export class RepeatedWork {
+  readonly #works: Promise<void>[] = [];
+  #isEnding = false;
+
+  begin(count: number, work: () => Promise<void>): void {
+    for (let no = 0; no < count; no += 1) this.#works.push(this.#repeat(work));
+  }
+
+  /** Resolves when what is under way is done. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    await Promise.all(this.#works);
+  }
+
+  async #repeat(work: () => Promise<void>): Promise<void> {
+    while (!this.#isEnding) await work();
+  }
+}
