@@ -71,5 +71,14 @@ test.skipIf(!isHere)(
       (entries) => entries.some(({ message }) => message === 'done'),
     );
     expect(installation.server.hasExited).toBe(false);
+
+    // What the killed server had said last is not believed: its host is not here yet.
+    installation.cable.pull();
+    await installation.server.end('SIGKILL');
+    await installation.restartServer();
+    expect((await installation.listDevices()).map(({ state }) => state)).toEqual(['offline']);
+    installation.cable.plug();
+    await installation.readyDevices();
+    await installation.endedRun(await installation.launch(deviceId, 'console.log(1)'));
   },
 );

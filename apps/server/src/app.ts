@@ -112,10 +112,9 @@ async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Fo
   const onTime = sharedClock?.adjust.bind(sharedClock);
   const node = await ServerNode.open({
     name: config.nodeName,
+    isAlone: config.natsUrls === undefined,
     store: createNodeStore(database),
-    clock,
-    faults,
-    onTime,
+    ...{ clock, faults, onTime },
   });
   const together = await openTogether({ database, node, faults, log }, config);
   const access = createAccessStore(database);

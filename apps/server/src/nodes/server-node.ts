@@ -8,6 +8,8 @@ import type { NodeStore } from './store.ts';
 interface Options {
   /** Of the operator's; empty when there is none. */
   name: string;
+  /** Whether the lock of the database keeps other servers away. */
+  isAlone: boolean;
   store: NodeStore;
   clock: Clock;
   faults: FaultMonitor;
@@ -33,7 +35,8 @@ export class ServerNode {
 
   static async open(options: Options): Promise<ServerNode> {
     const node = new ServerNode(options);
-    const { store, clock, faults } = options;
+    const { store, clock, faults, isAlone } = options;
+    if (isAlone) await store.endAll(clock.now());
     await store.begin(node.id, clock.now());
     if (store.hasLeases) node.#endRenewing = periodically(faults, renewEveryMs, () => node.#renew());
     return node;

@@ -53,6 +53,14 @@ describe.each(engines)('servers, in %s,', (engine) => {
       .values({ owner_id: 'u', host_id: 'late', node_id: 'gone', opened_at: 1 })
       .execute();
 
+  it('that had the database before one that has it to itself are gone, however lately they spoke', async () => {
+    await store.begin('killed', 1);
+    const epoch = await openOn('killed');
+    await store.endAll(7);
+    expect(await endOf(epoch)).toBe(7);
+    expect(await store.findUpSince()).toBeNull();
+  });
+
   it.runIf(engine === 'PostgreSQL')('that are alive leave each other their hosts', async () => {
     await store.begin('one', 1);
     const epoch = await openOn('one');

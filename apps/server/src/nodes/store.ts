@@ -49,6 +49,13 @@ export function createNodeStore(db: Db) {
         if (numDeletedRows > 0n) await endSessions(transaction, now);
       }),
 
+    /** Of a database that no other server has: whoever had it before is gone. */
+    endAll: (now: number): Promise<void> =>
+      transact(db, async (transaction) => {
+        await transaction.deleteFrom('node').execute();
+        await endSessions(transaction, now);
+      }),
+
     end: (id: string, now: number): Promise<void> =>
       transact(db, async (transaction) => {
         await transaction.deleteFrom('node').where('id', '=', id).execute();
