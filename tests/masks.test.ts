@@ -87,7 +87,7 @@ test('what a project masks is black and empty in records, screens, live pictures
     (await installation.api.call(runRoutes.logs, { params: { id: run?.run_id ?? '' }, query: {} })).logs.map(
       ({ message }) => message,
     );
-  await expect.poll(readLog, { timeout: 60_000 }).toContain('stored');
+  await expect.poll(readLog).toContain('stored');
   const log = await readLog();
   const bounds: Rectangle = JSON.parse(log.find((line) => line.startsWith('bounds '))?.slice(7) ?? '');
   const taken = Buffer.from(log.find((line) => line.startsWith('picture '))?.slice(8) ?? '', 'base64');
@@ -104,14 +104,11 @@ test('what a project masks is black and empty in records, screens, live pictures
   let record = (await installation.api.call(recordRoutes.list, { query: { automation_id: projectId } }))
     .result;
   await expect
-    .poll(
-      async () => {
-        record = (await installation.api.call(recordRoutes.list, { query: { automation_id: projectId } }))
-          .result;
-        return record?.partial;
-      },
-      { timeout: 30_000 },
-    )
+    .poll(async () => {
+      record = (await installation.api.call(recordRoutes.list, { query: { automation_id: projectId } }))
+        .result;
+      return record?.partial;
+    })
     .toBe(false);
   const captures = (record?.screens ?? []).map(async ({ screenshot, uiUrl }) => ({
     picture: Buffer.from(await (await fetch(screenshot.screenshotUrl ?? '')).arrayBuffer()),

@@ -20,14 +20,11 @@ afterAll(() => installation.stop());
 async function wholeRecord(launchId: string): Promise<OutOfStepsRecord> {
   let record: OutOfStepsRecord | null = null;
   await expect
-    .poll(
-      async () => {
-        const reply = await installation.api.call(recordRoutes.list, { query: { automation_id: launchId } });
-        record = reply.result;
-        return record?.partial;
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      const reply = await installation.api.call(recordRoutes.list, { query: { automation_id: launchId } });
+      record = reply.result;
+      return record?.partial;
+    })
     .toBe(false);
   if (record === null) throw new Error('there is no record');
   return record;

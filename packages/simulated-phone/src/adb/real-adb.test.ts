@@ -122,16 +122,12 @@ describe.skipIf(!isAdbThere)('the real adb', () => {
     );
     phone.authorization.allow();
     await connecting;
-    await expect
-      .poll(async () => (await adb('devices')).stdout.toString(), { timeout: 10_000 })
-      .toContain(`${address}\tdevice`);
+    await expect.poll(async () => (await adb('devices')).stdout.toString()).toContain(`${address}\tdevice`);
     // The same key is known now: adb signs, and nobody is asked.
     phone.faults.drop();
     await adb('disconnect', address);
     expect((await adb('connect', address)).stdout.toString()).toContain('connected to');
-    await expect
-      .poll(async () => (await adb('devices')).stdout.toString(), { timeout: 10_000 })
-      .toContain(`${address}\tdevice`);
+    await expect.poll(async () => (await adb('devices')).stdout.toString()).toContain(`${address}\tdevice`);
     expect(phone.authorization.requestCount).toBe(0);
   });
 });
