@@ -28,21 +28,27 @@ const resolverFiles = ['hosts', 'resolv.conf', 'nsswitch.conf', 'gai.conf', 'hos
 export class FetchBroker {
   readonly #options: FetchBrokerOptions;
   #process: ChildProcess | undefined;
+  /** Told when the broker has a socket, in the order in which they were sent. */
+  readonly #handingOver: (() => void)[] = [];
   #isClosed = false;
 
   constructor(options: FetchBrokerOptions) {
     this.#options = options;
   }
 
-  /** Serves the run at the other end of the socket, which is the broker's own from here on. */
-  serve(socket: Socket): void {
-    // What is read here would be lost to the broker.
-    socket.pause();
+  /**
+   * Serves the run at the other end of the socket, which is the broker's own from here on. Resolves when the broker has
+   * it, or has ended: what came through it before is lost, because Node reads from a socket until then.
+   */
+  serve(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy());
     this.#process ??= this.#start();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#handingOver.push(resolve);
     this.#process.send({ type: 'serve' }, socket, (error) => {
       if (error !== null) socket.destroy();
     });
+    return promise;
   }
 
   async close(): Promise<void> {
@@ -70,6 +76,7 @@ export class FetchBroker {
     let printed = '';
     child.stderr?.on('data', (bytes: Buffer) => (printed = (printed + bytes.toString()).slice(-2000)));
     child.stdin?.on('error', () => {});
+    child.on('message', () => this.#handingOver.shift()?.());
     child.on('error', (error) => this.#ended(child, { err: error }));
     child.on('exit', (exitCode, signal) => this.#ended(child, { exitCode, signal, printed }));
     const boot: BrokerBoot & { program: string } = { program, allowPrivateAddresses };
@@ -81,6 +88,7 @@ export class FetchBroker {
   #ended(child: ChildProcess, how: object): void {
     if (this.#process !== child) return;
     this.#process = undefined;
+    for (const resolve of this.#handingOver.splice(0)) resolve();
     if (!this.#isClosed)
       this.#options.log?.error(how, 'the process that makes requests of user code has ended');
   }

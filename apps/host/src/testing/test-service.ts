@@ -135,7 +135,10 @@ export class TestService {
 
   /** Resolves when `condition` holds; it is asked again after each arrival. */
   async until(condition: () => boolean): Promise<void> {
-    const story = (): Error => new Error(waitedFor(String(condition), this.arrivals.slice(-10)));
+    const story = (): Error => {
+      const telling = this.arrivals.filter(({ kind }) => kind !== 'heartbeat');
+      return new Error(waitedFor(String(condition), telling.slice(-10)));
+    };
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => reject(story()), untilLimitMs);
       const watcher = (): void => {

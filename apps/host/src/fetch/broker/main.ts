@@ -9,6 +9,8 @@ export interface BrokerBoot {
 /** The program of the broker: makes the requests of each socket that the host hands over, until the host is gone. */
 export function main({ allowPrivateAddresses }: BrokerBoot): void {
   process.on('message', (_, handle) => {
+    // After Node's own word that the handle has come.
+    process.send?.({ type: 'served' });
     if (!(handle instanceof Socket)) return;
     handle.on('error', () => handle.destroy());
     void serveFetches(handle, allowPrivateAddresses);

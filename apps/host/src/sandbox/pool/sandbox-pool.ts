@@ -45,7 +45,7 @@ export async function createSandboxPool(options: SandboxPoolOptions): Promise<Sa
     options.confinement ?? openConfinement(),
   ]);
   const broker = new FetchBroker({ ...options.fetchPolicy, program, confinement, log });
-  const serveFetches = (socket: Socket): void => broker.serve(socket);
+  const serveFetches = (socket: Socket): Promise<void> => broker.serve(socket);
   const children = new WarmChildren({ bundles, confinement, serveFetches }, { size, memoryMb, log });
   await children.fill();
   const running = new Set<SandboxRun>();

@@ -20,7 +20,10 @@ function runProgram(main: string, durationMs = 5000) {
     readablePaths: [],
   };
   const calls: string[] = [];
-  const child = spawnSandboxChild({ bundles, confinement, serveFetches: (socket) => socket.destroy() }, 64);
+  const child = spawnSandboxChild(
+    { bundles, confinement, serveFetches: async (socket) => void socket.destroy() },
+    64,
+  );
   const run = runInChild(child, {
     job: {
       runId: 'r',

@@ -45,8 +45,8 @@ export interface SandboxChild {
 export interface ChildGround {
   bundles: SandboxBundles;
   confinement: Confinement;
-  /** Takes the other end of the socket through which a child fetches. */
-  serveFetches: (socket: Socket) => void;
+  /** Takes the other end of the socket through which a child fetches. The child may fetch when it has resolved. */
+  serveFetches: (socket: Socket) => Promise<void>;
 }
 
 /** Starts a process that makes an isolate ready and then waits for a job. Never throws: `exited` tells of failures. */
@@ -63,8 +63,8 @@ export function spawnSandboxChild(ground: ChildGround, memoryMb: number): Sandbo
       stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
     });
     const fetches = process_.stdio[3];
-    if (fetches instanceof Socket) ground.serveFetches(fetches);
-    return attach(process_, { ...bundles, memoryMb });
+    const served = fetches instanceof Socket ? ground.serveFetches(fetches) : Promise.resolve();
+    return attach(process_, { ...bundles, memoryMb }, served);
   } catch (error) {
     // Some errors of the system (a busy binary, no file descriptors left) come at once.
     return notStarted(error, memoryMb);
@@ -74,6 +74,7 @@ export function spawnSandboxChild(ground: ChildGround, memoryMb: number): Sandbo
 function attach(
   process_: ChildProcessByStdio<Writable, Readable, Readable>,
   boot: SandboxBoot,
+  served: Promise<void>,
 ): SandboxChild {
   const closed = exitOf(process_);
   lowerPriority(process_.pid);
@@ -82,7 +83,7 @@ function attach(
     pid: process_.pid,
     memoryMb: boot.memoryMb,
     onReports: async () => {},
-    send: (command) => void process_.stdin.write(encodeFrame(command)),
+    send: (command) => void served.then(() => process_.stdin.write(encodeFrame(command))),
     kill: () => void process_.kill('SIGKILL'),
   };
   process_.stdin.write(encodeFrame(boot));

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
+import { openConfinement, type Start } from '@phalanx/confinement';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createSandboxPool, type SandboxPool } from '../pool/sandbox-pool.ts';
@@ -203,4 +204,27 @@ describe('fetch', () => {
     const { end, messages } = await runCode(pool, `void fetch('${here}').then((r) => console.log(r.status))`);
     expect([end.outcome, messages]).toEqual(['completed', ['200']]);
   });
+
+  it('is not lost while the process that makes requests is still starting', async () => {
+    const confinement = await openConfinement();
+    const late = await createSandboxPool({
+      ...{ size: 1, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: true } },
+      confinement: {
+        ...confinement,
+        wrap: (start, policy) =>
+          policy.sockets === true
+            ? startedLate(confinement.wrap(start, policy))
+            : confinement.wrap(start, policy),
+      },
+    });
+    const { end, messages } = await runCode(late, `console.log((await fetch('${here}')).status)`);
+    await late.close();
+    expect([end, messages]).toEqual([{ outcome: 'completed', error: null }, ['200']]);
+  });
+});
+
+/** As on a machine that is busy with other things. */
+const startedLate = ({ program, args }: Start): Start => ({
+  program: '/bin/sh',
+  args: ['-c', 'sleep 3; exec "$@"', 'sh', program, ...args],
 });

@@ -41,7 +41,7 @@ function startChild(main: string): SandboxChild {
   const program = `exports.main = async () => { ${main} };`;
   const readablePaths = [path.dirname(library)];
   const bundles = { program, prelude: '', isolatedVmPath: 'node:path', readablePaths };
-  const child = spawnSandboxChild({ bundles, confinement, serveFetches: () => undefined }, 64);
+  const child = spawnSandboxChild({ bundles, confinement, serveFetches: async () => undefined }, 64);
   children.push(child);
   return child;
 }
