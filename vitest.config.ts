@@ -5,8 +5,8 @@ const common = {
   pool: 'forks',
   maxWorkers: 2,
   // For a machine that is busy with other things. What hangs is told sooner by the waits of the tests themselves.
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
   // The usual second is none on such a machine.
   expect: { poll: { timeout: 50_000 } },
 } as const;

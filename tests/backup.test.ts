@@ -122,4 +122,4 @@ test('a backup of a service that writes is restored elsewhere with all that was 
   } finally {
     await server.end();
   }
-}, 240_000);
+});

@@ -7,7 +7,7 @@ import { LogReader } from './support/log-reader.ts';
 
 const runCount = 20;
 const lineCount = 1000;
-const timeLimitMs = 180_000;
+const timeLimitMs = 240_000;
 
 /** Logs its numbered lines over a few seconds, so that what happens meanwhile happens in the middle. */
 const numberedLines = `

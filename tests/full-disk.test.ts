@@ -8,7 +8,7 @@ import { LogReader } from './support/log-reader.ts';
 
 const runCount = 4;
 const lineCount = 400;
-const timeLimitMs = 180_000;
+const timeLimitMs = 240_000;
 
 /** Logs its numbered lines over a few seconds, each with a tail that fills files. */
 const numberedLines = `

@@ -156,4 +156,4 @@ test('masks that cannot be read keep a project from running, and are told when t
   await expect(launch(projectId, 'start')).rejects.toMatchObject({ code: 'invalid_masks' });
   expect((await write('[]')).warnings ?? []).toEqual([]);
   await launch(projectId, 'start');
-}, 60_000);
+});

@@ -9,12 +9,10 @@ import { ApiClient } from '@phalanx/cli/api-client';
 import { until } from '@phalanx/cli/testing/until';
 import { commitRoutes, fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { Client } from 'pg';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { type PostgresEngine, startPostgres } from '../apps/server/src/testing/postgres-engine.ts';
 import { Program } from './support/program.ts';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 const isHere = !(process.env['TEST_WITHOUT'] ?? '').split(' ').includes('postgresql');
 const token = `admin-${randomUUID()}-${randomUUID()}`;

@@ -3,13 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { until } from '@phalanx/cli/testing/until';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 
 import { type PostgresEngine, startPostgres } from '../apps/server/src/testing/postgres-engine.ts';
 import { Installation } from './support/installation.ts';
 import { Program } from './support/program.ts';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

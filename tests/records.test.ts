@@ -54,13 +54,13 @@ test('an automation that meets an unknown screen leaves a record whose captures 
   expect(picture.headers.get('content-type')).toBe('image/jpeg');
   const tree = await fetch(last?.uiUrl ?? '');
   expect(await tree.text()).toContain('Network & internet');
-}, 90_000);
+});
 
 test('an uncaught error leaves a crash record', async () => {
   const launchId = await installation.launch(deviceId, `throw new Error('no luck')`);
   await installation.endedRun(launchId);
   expect(await wholeRecord(launchId)).toMatchObject({ type: 'crash', status: 'pending' });
-}, 60_000);
+});
 
 test('records are reviewed from the command line', async () => {
   expect(await phalanx('records', 'list', '--status', 'pending')).toMatch(/outOfSteps|crash/);
@@ -71,4 +71,4 @@ test('records are reviewed from the command line', async () => {
   expect(await phalanx('records', 'skip', id)).toContain('cannot be changed');
   expect(await phalanx('records', 'save', id)).toContain('saved');
   expect(await phalanx('records', 'list', '--status', 'solved', '--json')).toContain(id);
-}, 60_000);
+});

@@ -78,4 +78,4 @@ test('the log of a run has each line once, though the server is killed in the mi
   expect(messages.length).toBeGreaterThan(100);
   const failed = await installation.api.call(runRoutes.get, { params: { id: secondId } });
   expect(failed.run).toMatchObject({ outcome: 'failed', error: { code: 'host_restarted' } });
-}, 240_000);
+});

@@ -28,7 +28,7 @@ beforeAll(async () => {
   if (!isAsked) return;
   fleet = await PhoneFleet.start(phoneCount);
   installation = await Installation.start(fleet.given());
-}, 180_000);
+});
 afterAll(async () => {
   await installation?.stop();
   await fleet?.stop();

@@ -22,4 +22,4 @@ test('the console is built for users, whatever the environment of the service sa
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 120_000);
+});

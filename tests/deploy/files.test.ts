@@ -114,7 +114,7 @@ describe('the base of Kustomize', () => {
     );
     await rm(work, { recursive: true });
     expect(told).toBe('');
-  }, 60_000);
+  });
 
   test('has servers that root can not be, that have time to end, and that are asked whether they work', async () => {
     const image = await readFile(path.join(repository, 'deploy/Containerfile'), 'utf8');

@@ -7,15 +7,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Command } from 'commander';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { addCallerCommands } from './commands/callers.ts';
 import { type CliProcess, runCli } from './testing/cli-process.ts';
 import { adminToken, TestService } from './testing/test-service.ts';
 
 // Each test starts several processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
 let service: TestService;
 
 beforeAll(async () => {

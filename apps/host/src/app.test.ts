@@ -6,7 +6,7 @@ import { useTestHost } from './testing/test-host.ts';
 const host = useTestHost();
 const forever = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";
 
-describe('a host', { timeout: 60_000 }, () => {
+describe('a host', () => {
   it('keeps its ID over a restart', async () => {
     const { hostId } = host;
     await host.stop();
@@ -47,7 +47,7 @@ describe('a host', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a host on a machine that can not confine user code', { timeout: 60_000 }, () => {
+describe('a host on a machine that can not confine user code', () => {
   it('runs it all the same, or does not start when confinement is required', async () => {
     const confinement = await openConfinement({ launcher: '/no/launcher' });
     await host.stop();

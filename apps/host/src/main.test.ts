@@ -76,7 +76,7 @@ const countForEver =
   'for (let i = 1; ; i += 1) { console.log(i); await new Promise((r) => setTimeout(r, 1)); }';
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}`);
 
-describe('the host process', { timeout: 60_000 }, () => {
+describe('the host process', () => {
   it('killed in the middle of runs, leaves a prefix without gaps and a true end of each, and runs none again', async () => {
     const first = spawnHost();
     await service.untilReady(serial);

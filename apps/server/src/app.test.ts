@@ -97,7 +97,7 @@ describe('a server that is killed', () => {
       await kill(child);
     }
     expect(host.messages('launch')).toHaveLength(4);
-  }, 60_000);
+  });
 
   it('leaves its data folder free for the next', async () => {
     const dataDir = temporaryFolder();

@@ -6,13 +6,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SettingError } from '@phalanx/settings';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { startServer } from './app.ts';
 import { parseServerConfig } from './config.ts';
 import { SmallDisk } from './testing/small-disk.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 let dataDir: string;

@@ -1,11 +1,9 @@
 import { openConfinement } from '@phalanx/confinement';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 
 import { TestProject } from './projects/testing/test-projects.ts';
 import { TestLog } from './testing/test-log.ts';
 import { TestServer } from './testing/test-server.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const confinement = await openConfinement({ launcher: '/no/launcher' });
 let server: TestServer | undefined;

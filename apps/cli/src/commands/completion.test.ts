@@ -4,11 +4,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { projectRoutes } from '@phalanx/protocol';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { TestService } from '../testing/test-service.ts';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { TestService } from '../testing/test-service.ts';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 let service: TestService;
 beforeAll(async () => {

@@ -2,14 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deviceRoutes, fileRoutes, LogEntry, projectRoutes, runRoutes } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { TestService } from '../testing/test-service.ts';
 import { until } from '../testing/until.ts';
 
 // Each test starts several processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
 let service: TestService;
 const logEntry = Compile(LogEntry);
 

@@ -99,7 +99,7 @@ const expected = (count: number) => Array.from({ length: count }, (_, index) => 
 const frames = () => service.arrivals.filter((arrival) => arrival.kind === 'logs');
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('the log on its way to the server', { timeout: 60_000 }, () => {
+describe('the log on its way to the server', () => {
   it('delivers entries with level, line and time', async () => {
     // So far that the time of an hour's difference can't come from a slow machine.
     service.clockOffsetMs = 3_600_000;

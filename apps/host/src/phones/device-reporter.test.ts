@@ -4,7 +4,7 @@ import { serial, useTestHost } from '../testing/test-host.ts';
 
 const host = useTestHost();
 
-describe('what a host tells of its phones', { timeout: 60_000 }, () => {
+describe('what a host tells of its phones', () => {
   it('tells of its phones, and which of them are ready', () => {
     const devices = host.service.arrivals.flatMap((arrival) => {
       return arrival.kind === 'hello' || arrival.kind === 'devices' ? arrival.devices : [];

@@ -25,7 +25,7 @@ async function ask(known: string | null): Promise<{ frame: LiveFrame; jpeg: Buff
   return { frame, jpeg: found.bytes.subarray(end + 1) };
 }
 
-describe('a host that is asked for a live view', { timeout: 60_000 }, () => {
+describe('a host that is asked for a live view', () => {
   it('sends a small picture, and no picture again of a screen that has not changed', async () => {
     const { frame, jpeg } = await ask(null);
     expect(frame).toMatchObject({ width: 1080, height: 2400 });

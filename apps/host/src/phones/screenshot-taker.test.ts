@@ -6,7 +6,7 @@ import { serial, useTestHost } from '../testing/test-host.ts';
 
 const host = useTestHost();
 
-describe('a host that is asked for a screenshot', { timeout: 60_000 }, () => {
+describe('a host that is asked for a screenshot', () => {
   it('sends a screenshot as JPEG', async () => {
     const request_id = randomUUID();
     host.service.send({ type: 'screenshot', request_id, serial });
@@ -25,7 +25,7 @@ describe('a host that is asked for a screenshot', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a host that is asked for a screen', { timeout: 60_000 }, () => {
+describe('a host that is asked for a screen', () => {
   const answer = async (width: number | null): Promise<unknown> => {
     const request_id = randomUUID();
     host.service.send({ type: 'screen', request_id, serial, width });

@@ -27,41 +27,32 @@ const code = `
   await agent.utils.outOfSteps.submit('outOfSteps');
   throw new Error('the end');`;
 
-it(
-  'a password is black in pictures, dots in trees, and in no byte that leaves the host',
-  { timeout: 60_000 },
-  async () => {
-    const runId = host.launch(code);
-    await host.service.untilEnded(runId);
-    const records = [
-      await host.service.untilRecorded(runId, 'outOfSteps'),
-      await host.service.untilRecorded(runId, 'crash'),
-    ];
-    const [told] = host.service.messages(runId);
-    const { boundsInScreen, text } = JSON.parse(told ?? '');
-    expect(text).toBe('•'.repeat(secret.length));
-    for (const { screen_id } of records.flatMap(({ screens }) => screens)) {
-      const picture = host.service.records.captures.get(`${screen_id}/screenshot`)?.body ?? Buffer.alloc(0);
-      expect(await brightest(picture, boundsInScreen)).toBeLessThan(16);
-    }
-    const request_id = randomUUID();
-    host.service.send({ type: 'screen', request_id, serial, width: null });
-    await host.service.until(() => host.service.arrivals.some(({ kind }) => kind === 'screen'));
-    const answer = host.service.arrivals.find((one) => one.kind === 'screen')?.bytes.toString() ?? '';
-    const screen: unknown = JSON.parse(answer);
-    if (!screenShape.Check(screen)) throw new Error(answer);
-    const picture = Buffer.from(screen.picture?.base64 ?? '', 'base64');
+it('a password is black in pictures, dots in trees, and in no byte that leaves the host', async () => {
+  const runId = host.launch(code);
+  await host.service.untilEnded(runId);
+  const records = [
+    await host.service.untilRecorded(runId, 'outOfSteps'),
+    await host.service.untilRecorded(runId, 'crash'),
+  ];
+  const [told] = host.service.messages(runId);
+  const { boundsInScreen, text } = JSON.parse(told ?? '');
+  expect(text).toBe('•'.repeat(secret.length));
+  for (const { screen_id } of records.flatMap(({ screens }) => screens)) {
+    const picture = host.service.records.captures.get(`${screen_id}/screenshot`)?.body ?? Buffer.alloc(0);
     expect(await brightest(picture, boundsInScreen)).toBeLessThan(16);
-    const captures = [...host.service.records.captures.values()].map(({ body }) => body.toString('latin1'));
-    const left = [
-      answer,
-      JSON.stringify(host.service.arrivals),
-      ...host.service.messages(runId),
-      ...captures,
-    ];
-    expect(left.filter((one) => one.includes(secret))).toEqual([]);
-  },
-);
+  }
+  const request_id = randomUUID();
+  host.service.send({ type: 'screen', request_id, serial, width: null });
+  await host.service.until(() => host.service.arrivals.some(({ kind }) => kind === 'screen'));
+  const answer = host.service.arrivals.find((one) => one.kind === 'screen')?.bytes.toString() ?? '';
+  const screen: unknown = JSON.parse(answer);
+  if (!screenShape.Check(screen)) throw new Error(answer);
+  const picture = Buffer.from(screen.picture?.base64 ?? '', 'base64');
+  expect(await brightest(picture, boundsInScreen)).toBeLessThan(16);
+  const captures = [...host.service.records.captures.values()].map(({ body }) => body.toString('latin1'));
+  const left = [answer, JSON.stringify(host.service.arrivals), ...host.service.messages(runId), ...captures];
+  expect(left.filter((one) => one.includes(secret))).toEqual([]);
+});
 
 it('a password that an app tells in the clear is dots too', () => {
   const field = `<node class="Field" password="true" showing-hint="false" text="${secret}" bounds="[0,0][9,9]"/>`;

@@ -46,44 +46,40 @@ async function ask(type: 'screen' | 'live'): Promise<Buffer> {
   return answer !== undefined && 'bytes' in answer ? answer.bytes : Buffer.alloc(0);
 }
 
-it(
-  'what a project masks is black in pictures, empty in trees, and in no byte that leaves the host while it runs',
-  { timeout: 120_000 },
-  async () => {
-    const runId = host.launch(code, serial, masks);
-    const records = [await host.service.untilRecorded(runId, 'outOfSteps')];
-    await host.service.until(() => host.service.messages(runId).includes('recorded'));
-    const [told = '', taken = ''] = host.service.messages(runId);
-    const bounds: Bounds = JSON.parse(told);
-    const screen = await ask('screen');
-    const live = await ask('live');
-    host.service.send({ type: 'stop', run_ids: [runId] });
-    await host.service.untilEnded(runId);
-    const captures = records
-      .flatMap(({ screens }) => screens)
-      .map(({ screen_id }) => host.service.records.captures.get(`${screen_id}/screenshot`)?.body);
-    expect(captures).toHaveLength(2);
-    const pictures = [
-      Buffer.from(taken, 'base64'),
-      Buffer.from(JSON.parse(screen.toString()).picture.base64, 'base64'),
-      live.subarray(live.indexOf('\n') + 1),
-      ...captures.map((body) => body ?? Buffer.alloc(0)),
-    ];
-    for (const picture of pictures) {
-      expect(await brightest(picture, bounds)).toBeLessThan(16);
-      expect(await brightest(picture, area)).toBeLessThan(16);
-      expect(await brightest(picture, { left: 0, top: 240, right: 1080, bottom: 2400 })).toBeGreaterThan(200);
-    }
-    const bodies = [...host.service.records.captures.values()].map(({ body }) =>
-      (body[0] === 0x1f ? gunzipSync(body) : body).toString('latin1'),
-    );
-    expect(bodies.filter((body) => body.includes('Email address'))).toHaveLength(2);
-    const left = [screen.toString(), ...host.service.messages(runId), ...bodies];
-    // The app's title is in the area.
-    for (const hidden of [secret, 'Registration'])
-      expect(left.filter((one) => one.includes(hidden))).toEqual([]);
-    expect(screen.toString()).toContain('Email address');
-    const after = await ask('screen');
-    expect(after.toString()).toContain(secret);
-  },
-);
+it('what a project masks is black in pictures, empty in trees, and in no byte that leaves the host while it runs', async () => {
+  const runId = host.launch(code, serial, masks);
+  const records = [await host.service.untilRecorded(runId, 'outOfSteps')];
+  await host.service.until(() => host.service.messages(runId).includes('recorded'));
+  const [told = '', taken = ''] = host.service.messages(runId);
+  const bounds: Bounds = JSON.parse(told);
+  const screen = await ask('screen');
+  const live = await ask('live');
+  host.service.send({ type: 'stop', run_ids: [runId] });
+  await host.service.untilEnded(runId);
+  const captures = records
+    .flatMap(({ screens }) => screens)
+    .map(({ screen_id }) => host.service.records.captures.get(`${screen_id}/screenshot`)?.body);
+  expect(captures).toHaveLength(2);
+  const pictures = [
+    Buffer.from(taken, 'base64'),
+    Buffer.from(JSON.parse(screen.toString()).picture.base64, 'base64'),
+    live.subarray(live.indexOf('\n') + 1),
+    ...captures.map((body) => body ?? Buffer.alloc(0)),
+  ];
+  for (const picture of pictures) {
+    expect(await brightest(picture, bounds)).toBeLessThan(16);
+    expect(await brightest(picture, area)).toBeLessThan(16);
+    expect(await brightest(picture, { left: 0, top: 240, right: 1080, bottom: 2400 })).toBeGreaterThan(200);
+  }
+  const bodies = [...host.service.records.captures.values()].map(({ body }) =>
+    (body[0] === 0x1f ? gunzipSync(body) : body).toString('latin1'),
+  );
+  expect(bodies.filter((body) => body.includes('Email address'))).toHaveLength(2);
+  const left = [screen.toString(), ...host.service.messages(runId), ...bodies];
+  // The app's title is in the area.
+  for (const hidden of [secret, 'Registration'])
+    expect(left.filter((one) => one.includes(hidden))).toEqual([]);
+  expect(screen.toString()).toContain('Email address');
+  const after = await ask('screen');
+  expect(after.toString()).toContain(secret);
+});

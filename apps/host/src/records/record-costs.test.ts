@@ -25,7 +25,7 @@ const store = (quality: string, times = 1) => `
 const submit = (args = "'outOfSteps'") =>
   `console.log(JSON.stringify(await agent.utils.outOfSteps.submit(${args})));`;
 
-describe('records cost', { timeout: 60_000 }, () => {
+describe('records cost', () => {
   it('at most so many submits a run; the record of its bad end comes all the same', async () => {
     await reopen({ runRecords: { atOnce: 2, perMinute: 1 } });
     const { runId, messages } = await run(
@@ -76,7 +76,7 @@ describe('records cost', { timeout: 60_000 }, () => {
   });
 });
 
-describe('hostile code', { timeout: 60_000 }, () => {
+describe('hostile code', () => {
   it('gets no huge text into a record', async () => {
     const { runId } = await run(
       `const text = 'a' + '\\u0301'.repeat(100_000) + '\\0' + '\\ud800';

@@ -33,7 +33,7 @@ const countCaptures = ({ screens }: RecordReport) =>
 
 const puts = () => host.service.arrivals.flatMap((arrival) => (arrival.kind === 'capture' ? [arrival] : []));
 
-describe('a record on its way', { timeout: 60_000 }, () => {
+describe('a record on its way', () => {
   it('waits for a server that is away', async () => {
     await reopen({});
     const runId = host.launch(`console.log('begun'); await agent.actions.sleep(200); ${storeAndSubmit}`);
@@ -123,7 +123,7 @@ describe('a record on its way', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a host that dies', { timeout: 60_000 }, () => {
+describe('a host that dies', () => {
   it('by kill -9 after a submit delivers the record in its next life', async () => {
     await host.stop();
     const before = host.service.connections;

@@ -20,7 +20,7 @@ async function run(code: string): Promise<{ runId: string; messages: string[] }>
   return { runId, messages: host.service.messages(runId) };
 }
 
-describe('a record', { timeout: 60_000 }, () => {
+describe('a record', () => {
   it('tells stage, state, steps, tree and picture of each stored screen, and is forgotten when it is delivered', async () => {
     const { runId, messages } = await run(
       `${store('first')} await agent.actions.launchApp('dev.phalanx.sample.form');
@@ -146,7 +146,7 @@ describe('a record', { timeout: 60_000 }, () => {
   });
 });
 
-describe('the end of a run', { timeout: 60_000 }, () => {
+describe('the end of a run', () => {
   it('by an uncaught error makes a crash record of the last screens and of the present one', async () => {
     const { runId } = await run(`${store('pay')} throw new Error('no such button');`);
     const { screens, tag } = await host.service.untilRecorded(runId, 'crash');

@@ -8,7 +8,7 @@ import { useTestHost } from '../testing/test-host.ts';
 const host = useTestHost();
 const sample = new URL('../../../cli/samples/out-of-steps.ts', import.meta.url);
 
-describe('the sample out-of-steps.ts', { timeout: 90_000 }, () => {
+describe('the sample out-of-steps.ts', () => {
   it('leads through three stages and two dialogs, and ends in a record of the screen that it does not know', async () => {
     const { code } = await transform(await readFile(sample, 'utf8'), { loader: 'ts', target: 'es2023' });
     const runId = host.launch(code.replaceAll(/^export .*$/gm, ''));

@@ -5,7 +5,7 @@ import { serial, useTestHost } from '../testing/test-host.ts';
 const host = useTestHost();
 const forever = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";
 
-describe('a host that executes a run', { timeout: 60_000 }, () => {
+describe('a host that executes a run', () => {
   it('brings calls of the agent to the phone, under the ID that the service gave it', async () => {
     const runId = host.launch(`
       const info = await agent.info.device();

@@ -11,7 +11,7 @@ import { untilJournaled } from '../testing/until-journaled.ts';
 const host = useTestHost();
 const forever = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";
 
-describe('a host that reports its runs', { timeout: 60_000 }, () => {
+describe('a host that reports its runs', () => {
   it('executes a run: started, its lines, its end, in this order, and then forgets it', async () => {
     const runId = host.launch("for (let i = 1; i <= 300; i += 1) console.log('line', i);");
     const end = await host.service.untilEnded(runId);

@@ -8,7 +8,7 @@ import { serial, useTestHost } from '../testing/test-host.ts';
 const host = useTestHost();
 const forever = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";
 
-describe('a host that is told to launch and stop', { timeout: 60_000 }, () => {
+describe('a host that is told to launch and stop', () => {
   it('executes a launch that comes twice only once, and reports it again', async () => {
     const run = { run_id: randomUUID(), device_id: 'device-1', serial };
     const message = launchOf(forever, [run]);

@@ -1,5 +1,5 @@
 import { allRoutes, auditActions, type AuditEntry } from '@phalanx/protocol';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { cloneUrl, runUserGit, TestFolders, TestProject } from '../projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-caller.ts';
@@ -8,8 +8,6 @@ import type { TestHost } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { startBody, TestServer } from '../testing/test-server.ts';
 import { readEntries } from './testing/audit-reader.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const secretWord = 'word-that-only-files-and-parameters-hold';
 const code = `console.log('${secretWord}')`;

@@ -52,7 +52,7 @@ describe('what stands at a place', () => {
   });
 });
 
-it('has an answer at every place of a text, also of one that is cut', { timeout: 120_000 }, async () => {
+it('has an answer at every place of a text, also of one that is cut', async () => {
   const sample = new URL('../../../cli/samples/out-of-steps.ts', import.meta.url);
   const whole = await readFile(sample, 'utf8');
   const found: Assistance[] = [];

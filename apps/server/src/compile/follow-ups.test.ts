@@ -111,7 +111,7 @@ test('the mistakes show when the file has come', async () => {
   });
 });
 
-test('code of any shape is judged quickly', { timeout: 60_000 }, async () => {
+test('code of any shape is judged quickly', async () => {
   const rows = Array.from({ length: 20_000 }, (_, index) => `{ a: [${index}, f(x)], "b": \`\${y}\` }`).join(
     ',\n',
   );

@@ -31,7 +31,7 @@ const edit = fc.record({
 });
 const isSource = (path: string): boolean => path.endsWith('.ts') && !path.endsWith('.d.ts');
 
-test('after any edits a warm project gives the lines of a fresh one', { timeout: 120_000 }, async () => {
+test('after any edits a warm project gives the lines of a fresh one', async () => {
   let nextProject = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 12 }), async (edits) => {

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { ApiReply } from '../testing/api-caller.ts';
 import { EventReader } from '../testing/event-reader.ts';
 import { numberAt } from '../testing/test-server.ts';
 import { SharedPhone, type Caller } from './testing/shared-phone.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let phone: SharedPhone;
 beforeAll(async () => {

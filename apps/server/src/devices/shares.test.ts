@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { ApiReply } from '../testing/api-caller.ts';
 import { deviceReport } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { callers, SharedPhone, type Caller } from './testing/shared-phone.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let phone: SharedPhone;
 beforeAll(async () => {

@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
 import { SmallDisk } from '../testing/small-disk.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { TestLog } from '../testing/test-log.ts';
 import { TestServer } from '../testing/test-server.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const probe = SmallDisk.create(1);
 probe?.remove();

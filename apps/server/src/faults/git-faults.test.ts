@@ -3,15 +3,13 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { cloneUrl, runUserGit, TestProject } from '../projects/testing/test-projects.ts';
 import { BreakableGit } from '../testing/breakable-git.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
 import { isOneServer } from '../testing/test-database.ts';
 import { TestLog } from '../testing/test-log.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let folder: string;
 let git: BreakableGit;

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 
 import { Draft, NewObjects } from '../git/draft.ts';
 import { GitRepository } from '../git/git-repository.ts';
@@ -13,8 +13,6 @@ import { buildTree } from '../git/tree-paths.ts';
 import { fileMode } from '../git/tree.ts';
 import { TestFolders } from '../projects/testing/test-projects.ts';
 import { findPathProblem } from './file-path.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const folders = new TestFolders();
 afterAll(() => folders.removeAll());

@@ -30,7 +30,7 @@ function textOf(sizeBytes: number): string {
 
 const sha = (text: string): string => hash('sha256', text, 'hex');
 
-describe('a file of the largest size', { timeout: 120_000 }, () => {
+describe('a file of the largest size', () => {
   it('comes back byte for byte', async () => {
     const text = textOf(limit);
     const reply = await project.write('large.txt', text);
@@ -70,7 +70,7 @@ describe('a file of the largest size', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a large body', { timeout: 60_000 }, () => {
+describe('a large body', () => {
   const put = (raw: string) => api('PUT', `/api/v2/automation/file/${project.id}`, { raw });
   const large = 'x'.repeat(2 * 1024 * 1024);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import {
   cloneUrl,
@@ -10,8 +10,6 @@ import {
 } from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let server: TestServer;
 let ann: { token: string; api: ApiCaller };

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { TestFolders } from '../projects/testing/test-projects.ts';
 import type { GitProgram } from './git-program.ts';
@@ -13,8 +13,6 @@ import { runGit } from './run-git.ts';
 import { installPack } from './testing/install-pack.ts';
 import { buildTree, findAt, listDifferences, listFiles, withEntry } from './tree-paths.ts';
 import { fileMode } from './tree.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const folders = new TestFolders();
 let git: GitProgram;

@@ -1,10 +1,8 @@
 import { closeCodes, type LiveFrame } from '@phalanx/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { SharedPhone, type Caller } from '../devices/testing/shared-phone.ts';
 import { Viewer } from './testing/viewer.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let phone: SharedPhone;
 /** The server at which all watch: each asks the host for a picture of its own. */

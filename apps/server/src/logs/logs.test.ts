@@ -234,7 +234,7 @@ describe.each(engines)('log entries beside %s', (engine) => {
         { numRuns: 25 },
       );
       // The service starts again some fifteen times.
-    }, 180_000);
+    });
 
     it('may send batches that overlap what is stored in any way', async () => {
       const { runId, launchId } = await server.startRun(host, deviceId);

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createApiCaller, type ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { TestProject } from './testing/test-projects.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** A method, a path, and a body that would be accepted from the owner. */
 interface Endpoint {

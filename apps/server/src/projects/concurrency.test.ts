@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import type { ApiCaller } from '../testing/api-caller.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { findDamage, gitDirOf, TestProject } from './testing/test-projects.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 let server: TestServer;
 let api: ApiCaller;

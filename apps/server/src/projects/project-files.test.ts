@@ -3,7 +3,7 @@ import { access, mkdir, readdir, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { openTestDatabase } from '../testing/open-test-database.ts';
 import { defaultEngine } from '../testing/test-database.ts';
@@ -23,8 +23,6 @@ import { createPackLogStore } from './pack-log-store.ts';
 import { ProjectRepositories } from './project-repositories.ts';
 import { createProjectStore, type ProjectStore } from './store.ts';
 import { findDamage } from './testing/test-projects.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-launchable-'));
 const log = pino({ level: 'silent' });

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import { adminToken, TestServer } from '../testing/test-server.ts';
 import { TestLog } from '../testing/test-log.ts';
@@ -12,8 +12,6 @@ import {
   TestFolders,
   TestProject,
 } from './testing/test-projects.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const folders = new TestFolders();
 const identity = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org'];

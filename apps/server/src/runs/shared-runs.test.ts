@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { SharedPhone, type Caller } from '../devices/testing/shared-phone.ts';
 import { EventReader } from '../testing/event-reader.ts';
 import { recordReport, tell } from '../testing/record-reports.ts';
 import { stringAt } from '../testing/string-at.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let phone: SharedPhone;
 beforeAll(async () => {

@@ -48,7 +48,7 @@ async function startSession(options: Partial<SimulatedPhoneOptions> = {}) {
 
 const errorOf = (code: string) => expect.objectContaining({ error: code });
 
-test('the server runs only after both packages were pushed and installed', { timeout: 60_000 }, async () => {
+test('the server runs only after both packages were pushed and installed', async () => {
   const opened = await startPhoneWithShell();
   const { phone, shell } = opened;
   expect((await shell(`am instrument -w ${component}`)).stdout).toContain(

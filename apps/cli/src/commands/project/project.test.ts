@@ -5,14 +5,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { commitRoutes, fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import type { CliResult } from '../../testing/cli-process.ts';
 import { TestService } from '../../testing/test-service.ts';
 
 // Each test starts many processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
-
 let service: TestService;
 /** Of the project that each test has for itself. */
 let id: string;

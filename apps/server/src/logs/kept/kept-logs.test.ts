@@ -90,7 +90,7 @@ describe.each(engines)('kept logs beside %s', (engine) => {
     await host.connect();
   }
 
-  describe('the log of a run', { timeout: 60_000 }, () => {
+  describe('the log of a run', () => {
     it('is whole while it runs, and long after automationLogs has forgotten it', async () => {
       const { runId, launchId } = await server.startRun(host, deviceId);
       await host.log(runId, lines(1, 1500));
