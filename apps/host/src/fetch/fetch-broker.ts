@@ -15,6 +15,8 @@ interface FetchBrokerOptions {
   /** What `fetch` in user code may reach. */
   allowPrivateAddresses: boolean;
   confinement: Confinement;
+  /** Told when it has ended by itself: whoever it served can't fetch any more. */
+  onGone: () => void;
   log: Logger | undefined;
 }
 
@@ -76,9 +78,17 @@ export class FetchBroker {
     let printed = '';
     child.stderr?.on('data', (bytes: Buffer) => (printed = (printed + bytes.toString()).slice(-2000)));
     child.stdin?.on('error', () => {});
-    child.on('message', () => this.#handingOver.shift()?.());
+    let hasServed = false;
+    child.on('message', () => {
+      hasServed = true;
+      this.#handingOver.shift()?.();
+    });
     child.on('error', (error) => this.#ended(child, { err: error }));
-    child.on('exit', (exitCode, signal) => this.#ended(child, { exitCode, signal, printed }));
+    child.on('exit', (exitCode, signal) => {
+      this.#ended(child, { exitCode, signal, printed });
+      // Else one that can't be started would be started again and again.
+      if (hasServed && !this.#isClosed) this.#options.onGone();
+    });
     const boot: BrokerBoot & { program: string } = { program, allowPrivateAddresses };
     child.stdin?.write(encodeFrame(boot));
     log?.debug({ pid: child.pid }, 'the process that makes requests has started');

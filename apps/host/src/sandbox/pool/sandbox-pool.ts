@@ -44,7 +44,8 @@ export async function createSandboxPool(options: SandboxPoolOptions): Promise<Sa
     bundleProgram(new URL('../../fetch/broker/main.ts', import.meta.url)),
     options.confinement ?? openConfinement(),
   ]);
-  const broker = new FetchBroker({ ...options.fetchPolicy, program, confinement, log });
+  const onGone = (): void => children.replaceIdle();
+  const broker = new FetchBroker({ ...options.fetchPolicy, program, confinement, onGone, log });
   const serveFetches = (socket: Socket): Promise<void> => broker.serve(socket);
   const children = new WarmChildren({ bundles, confinement, serveFetches }, { size, memoryMb, log });
   await children.fill();

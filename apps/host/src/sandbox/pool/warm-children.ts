@@ -20,6 +20,8 @@ export class WarmChildren {
   readonly #idle = new Set<SandboxChild>();
   #starting = 0;
   readonly #living = new Set<SandboxChild>();
+  /** Those that were started before it grew are not given away. */
+  #generation = 0;
   #retryMs = firstRetryMs;
   #refillTimer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -45,6 +47,14 @@ export class WarmChildren {
     return child;
   }
 
+  /** Call it when what they were started with is gone. */
+  replaceIdle(): void {
+    this.#generation += 1;
+    for (const child of this.#idle) child.kill();
+    this.#idle.clear();
+    this.#refill();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#refillTimer);
@@ -68,6 +78,7 @@ export class WarmChildren {
   /** Only a ready child is given away. */
   async #addIdle(): Promise<void> {
     this.#starting += 1;
+    const generation = this.#generation;
     const child = this.#spawn(this.#options.memoryMb);
     const ready = new Promise<true>((resolve) => {
       child.onReports = async ([first]) => {
@@ -79,6 +90,10 @@ export class WarmChildren {
     if (exit !== true)
       throw new Error(`A sandbox process did not start: ${exit.startError ?? (exit.stderr || exit.signal)}`);
     if (this.#closed) return;
+    if (generation !== this.#generation) {
+      child.kill();
+      return this.#addIdle();
+    }
     this.#idle.add(child);
     this.#retryMs = firstRetryMs;
   }

@@ -3,16 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { openConfinement, type Start } from '@phalanx/confinement';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createSandboxPool, type SandboxPool } from '../pool/sandbox-pool.ts';
-import { runCode, testMemoryMb } from '../testing/code-runs.ts';
+import { runCode, startCode, testMemoryMb } from '../testing/code-runs.ts';
 
 let pool: SandboxPool;
 let server: Server;
 let other: Server;
 let here = '';
 let there = '';
+/** Requests that wait for their answer. */
+let silent = 0;
 
 /** Answers with what it was asked, or as the path says. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -23,7 +26,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       .writeHead(Number(value), { location: url.searchParams.get('to') ?? '' })
       .end('moved');
   if (kind === 'loop') return void response.writeHead(302, { location: '/loop' }).end();
-  if (kind === 'silent') return;
+  if (kind === 'silent') return void (silent += 1);
   if (kind === 'gzip')
     return void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('packed'));
   if (kind === 'deflate')
@@ -220,6 +223,32 @@ describe('fetch', () => {
     const { end, messages } = await runCode(late, `console.log((await fetch('${here}')).status)`);
     await late.close();
     expect([end, messages]).toEqual([{ outcome: 'completed', error: null }, ['200']]);
+  });
+
+  it('fails with its reason when the process that makes requests is killed, and works in the next run', async () => {
+    const told: { msg: string; pid?: number }[] = [];
+    const brokers = () => told.filter(({ msg }) => msg === 'the process that makes requests has started');
+    const shaken = await createSandboxPool({
+      ...{ size: 2, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: true } },
+      log: pino({ level: 'debug', base: null }, { write: (line) => void told.push(JSON.parse(line)) }),
+    });
+    const before = silent;
+    const cut = startCode(
+      shaken,
+      `console.log('begun'); console.log(await fetch('${here}/silent').catch((e) => e.message))`,
+    );
+    await cut.logged('begun');
+    await expect.poll(() => silent).toBeGreaterThan(before);
+    process.kill(Number(brokers()[0]?.pid), 'SIGKILL');
+    expect((await cut.ended).outcome).toBe('completed');
+    expect(cut.logs.at(-1)?.message).toMatch(/process that makes requests has ended/);
+    await expect.poll(() => told.some(({ msg }) => msg.endsWith('of user code has ended'))).toBe(true);
+    for (let run = 0; run < 3; run += 1) {
+      const { messages } = await runCode(shaken, `console.log((await fetch('${here}')).status)`);
+      expect(messages).toEqual(['200']);
+    }
+    expect(brokers()).toHaveLength(2);
+    await shaken.close();
   });
 });
 
