@@ -50,14 +50,22 @@ export async function getRecord(api: ApiClient, text: string): Promise<OutOfStep
 
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** IDs are in the order of creation: those that begin alike stand together, before the last that could. */
+/** The first ID after all that begin like this. */
+function idAfter(beginning: string): string {
+  const last = `${beginning}${lastId.slice(beginning.length)}`;
+  if (last === lastId) return last;
+  const digits = (BigInt(`0x${last.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** IDs are in the order of creation: those that begin alike stand together. */
 export async function getRecordId(api: ApiClient, text: string): Promise<string> {
   const start = text.toLowerCase();
   if (isUuid(start)) return start;
   if (!/^[0-9a-f-]{4,35}$/.test(start))
     throw usageError(`"${text}" is no record: "phalanx records list" has them.`);
   const found: string[] = [];
-  let cursor = `${start}${lastId.slice(start.length)}`;
+  let cursor = idAfter(start);
   while (found.length < 2) {
     const { result } = await api.call(recordRoutes.list, { query: { before_cursor: cursor } });
     if (result === null || !result.out_of_steps_id.startsWith(start)) break;
