@@ -69,17 +69,25 @@ async function stepsOf(api: Api, deviceId: string, code: string): Promise<number
   }
 }
 
+/** The steps of the same automation on each phone, all at once, and the host's processor time for them. */
+async function runOnAll(
+  { api, host, deviceIds }: Awaited<ReturnType<typeof startServerWithPhones>>,
+  code: string,
+): Promise<{ steps: number[]; total: number; cpuMs: number }> {
+  const before = await host.cpuMs();
+  const steps = await Promise.all(deviceIds.map((deviceId) => stepsOf(api, deviceId, code)));
+  const total = steps.reduce((sum, one) => sum + one, 0);
+  return { steps, total, cpuMs: (await host.cpuMs()) - before };
+}
+
 export const phonesBusy: Row = {
   name: 'phones-busy',
   title: 'steps a second of 30 automations at once that read and tap',
   against: 'one such automation',
   async measure(stage: Stage): Promise<RowResult> {
-    const { api, host, deviceIds } = await startServerWithPhones(stage, many);
-    const alone = await stepsOf(api, deviceIds[0] ?? '', busyCode);
-    const before = await host.cpuMs();
-    const steps = await Promise.all(deviceIds.map((deviceId) => stepsOf(api, deviceId, busyCode)));
-    const cpuMs = (await host.cpuMs()) - before;
-    const total = steps.reduce((sum, one) => sum + one, 0);
+    const phones = await startServerWithPhones(stage, many);
+    const alone = await stepsOf(phones.api, phones.deviceIds[0] ?? '', busyCode);
+    const { steps, total, cpuMs } = await runOnAll(phones, busyCode);
     return {
       figure: (1000 * total) / busyMs,
       baseline: (1000 * alone) / busyMs,
@@ -115,21 +123,14 @@ export const phonesStoring: Row = {
   title: 'processor time of a host with 30 automations that store 4 screens a second, percent of a core',
   against: 'the same that only read them',
   async measure(stage: Stage): Promise<RowResult> {
-    const { api, host, deviceIds } = await startServerWithPhones(stage, many);
-    const percentOf = async (code: string): Promise<{ percent: number; screens: number }> => {
-      const before = await host.cpuMs();
-      const screens = await Promise.all(deviceIds.map((deviceId) => stepsOf(api, deviceId, code)));
-      return {
-        percent: (100 * ((await host.cpuMs()) - before)) / busyMs,
-        screens: screens.reduce((sum, one) => sum + one, 0),
-      };
-    };
-    const read = await percentOf(pacedCode(''));
-    const stored = await percentOf(pacedCode(storing));
-    const perSecond = ({ screens }: { screens: number }): string => ((1000 * screens) / busyMs).toFixed(0);
+    const phones = await startServerWithPhones(stage, many);
+    const read = await runOnAll(phones, pacedCode(''));
+    const stored = await runOnAll(phones, pacedCode(storing));
+    const percentOf = ({ cpuMs }: { cpuMs: number }): number => (100 * cpuMs) / busyMs;
+    const perSecond = ({ total }: { total: number }): string => ((1000 * total) / busyMs).toFixed(0);
     return {
-      figure: stored.percent,
-      baseline: read.percent,
+      figure: percentOf(stored),
+      baseline: percentOf(read),
       unit: '%',
       targets: [{ of: 'figure', bound: 'at most', value: 100 }],
       notes: [

@@ -36,8 +36,7 @@ export class ServerNode {
   static async open(options: Options): Promise<ServerNode> {
     const node = new ServerNode(options);
     const { store, clock, faults, isAlone } = options;
-    if (isAlone) await store.endAll(clock.now());
-    await store.begin(node.id, clock.now());
+    await store.begin(node.id, clock.now(), isAlone);
     if (store.hasLeases) node.#endRenewing = periodically(faults, renewEveryMs, () => node.#renew());
     return node;
   }

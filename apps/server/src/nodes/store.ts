@@ -18,16 +18,21 @@ export function createNodeStore(db: Db) {
       .where('ended_at', 'is', null)
       .where('node_id', 'is', null)
       .execute();
+  const deleteOthers = (transaction: Transaction, id: string) =>
+    transaction.deleteFrom('node').where('id', '<>', id);
   const deleteGone = (transaction: Transaction, id: string) =>
-    transaction.deleteFrom('node').where('id', '<>', id).where(isLeaseOver(transaction)).executeTakeFirst();
+    deleteOthers(transaction, id).where(isLeaseOver(transaction)).executeTakeFirst();
   return {
     hasLeases: hasLeases(db),
 
-    /** This server is there, and others that are not have no host any more. */
-    begin: (id: string, now: number): Promise<void> =>
+    /**
+     * This server is there, and others that are not have no host any more. `isAlone`: nobody else has the database, so
+     * whoever had it before is gone.
+     */
+    begin: (id: string, now: number, isAlone = false): Promise<void> =>
       transact(db, async (transaction) => {
         await insert(transaction, id, now);
-        await deleteGone(transaction, id);
+        await (isAlone ? deleteOthers(transaction, id).execute() : deleteGone(transaction, id));
         await endSessions(transaction, now);
       }),
 
@@ -47,13 +52,6 @@ export function createNodeStore(db: Db) {
       transact(db, async (transaction) => {
         const { numDeletedRows } = await deleteGone(transaction, id);
         if (numDeletedRows > 0n) await endSessions(transaction, now);
-      }),
-
-    /** Of a database that no other server has: whoever had it before is gone. */
-    endAll: (now: number): Promise<void> =>
-      transact(db, async (transaction) => {
-        await transaction.deleteFrom('node').execute();
-        await endSessions(transaction, now);
       }),
 
     end: (id: string, now: number): Promise<void> =>
