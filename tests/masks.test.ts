@@ -1,12 +1,5 @@
 /** What a project declares in masks.json is in nothing that the public API gives, from the phone's screen on. */
-import {
-  deviceRoutes,
-  fileRoutes,
-  launchRoutes,
-  projectRoutes,
-  recordRoutes,
-  runRoutes,
-} from '@phalanx/protocol';
+import { deviceRoutes, fileRoutes, launchRoutes, projectRoutes, runRoutes } from '@phalanx/protocol';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -101,16 +94,8 @@ test('what a project masks is black and empty in records, screens, live pictures
   });
   const frame = await viewer.next();
   viewer.close();
-  let record = (await installation.api.call(recordRoutes.list, { query: { automation_id: projectId } }))
-    .result;
-  await expect
-    .poll(async () => {
-      record = (await installation.api.call(recordRoutes.list, { query: { automation_id: projectId } }))
-        .result;
-      return record?.partial;
-    })
-    .toBe(false);
-  const captures = (record?.screens ?? []).map(async ({ screenshot, uiUrl }) => ({
+  const record = await installation.wholeRecord(projectId);
+  const captures = record.screens.map(async ({ screenshot, uiUrl }) => ({
     picture: Buffer.from(await (await fetch(screenshot.screenshotUrl ?? '')).arrayBuffer()),
     tree: await (await fetch(uiUrl ?? '')).text(),
   }));

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { recordRoutes, type OutOfStepsRecord } from '@phalanx/protocol';
+import { recordRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';
@@ -16,20 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => installation.stop());
 
-/** The record of a run, once all of its captures have arrived. */
-async function wholeRecord(launchId: string): Promise<OutOfStepsRecord> {
-  let record: OutOfStepsRecord | null = null;
-  await expect
-    .poll(async () => {
-      const reply = await installation.api.call(recordRoutes.list, { query: { automation_id: launchId } });
-      record = reply.result;
-      return record?.partial;
-    })
-    .toBe(false);
-  if (record === null) throw new Error('there is no record');
-  return record;
-}
-
 async function phalanx(...commandLine: string[]): Promise<string> {
   const program = new Program(commandLine, installation.callerSettings);
   await program.exited;
@@ -39,7 +25,7 @@ async function phalanx(...commandLine: string[]): Promise<string> {
 test('an automation that meets an unknown screen leaves a record whose captures open without a header', async () => {
   const launchId = await installation.launch(deviceId, await readFile(sample, 'utf8'));
   expect(await installation.endedRun(launchId)).toMatchObject({ status: 'completed' });
-  const record = await wholeRecord(launchId);
+  const record = await installation.wholeRecord(launchId);
   expect(record).toMatchObject({
     automation_id: launchId,
     automation_name: 'Direct automation',
@@ -59,7 +45,7 @@ test('an automation that meets an unknown screen leaves a record whose captures 
 test('an uncaught error leaves a crash record', async () => {
   const launchId = await installation.launch(deviceId, `throw new Error('no luck')`);
   await installation.endedRun(launchId);
-  expect(await wholeRecord(launchId)).toMatchObject({ type: 'crash', status: 'pending' });
+  expect(await installation.wholeRecord(launchId)).toMatchObject({ type: 'crash', status: 'pending' });
 });
 
 test('records are reviewed from the command line', async () => {

@@ -5,7 +5,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '@phalanx/cli/testing/until';
-import { type OutOfStepsRecord, projectRoutes, recordRoutes } from '@phalanx/protocol';
+import { projectRoutes } from '@phalanx/protocol';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { isS3Here, makeTestBucket } from '../apps/server/src/testing/test-bucket.ts';
@@ -37,20 +37,10 @@ async function startAll() {
   return { bucket, line, installation, deviceId: device?.device_id ?? '' };
 }
 
-async function findRecord({ api }: Installation, automationId: string): Promise<OutOfStepsRecord | null> {
-  const { result } = await api.call(recordRoutes.list, { query: { automation_id: automationId } });
-  return result;
-}
-
 /** The addresses of its captures, once all are taken in. */
 async function capturesOf(installation: Installation, automationId: string): Promise<string[]> {
-  const record = await until(
-    `the whole record of ${automationId}`,
-    () => findRecord(installation, automationId),
-    (now) => now?.partial === false,
-    120_000,
-  );
-  const urls = (record?.screens ?? []).flatMap(({ uiUrl, screenshot }) => [uiUrl, screenshot.screenshotUrl]);
+  const record = await installation.wholeRecord(automationId, 120_000);
+  const urls = record.screens.flatMap(({ uiUrl, screenshot }) => [uiUrl, screenshot.screenshotUrl]);
   return urls.filter((url) => url !== null && url !== undefined);
 }
 
@@ -81,7 +71,7 @@ test.skipIf(!isS3Here)(
     await installation.endedRun(launchId);
     const told = await until(
       'the record, without captures',
-      () => findRecord(installation, launchId),
+      () => installation.findRecord(launchId),
       (now) => now !== null,
     );
     expect(told?.partial).toBe(true);

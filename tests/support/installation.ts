@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ApiClient, ApiRefusal } from '@phalanx/cli/api-client';
 import { until } from '@phalanx/cli/testing/until';
-import { deviceRoutes, isEnded, launchRoutes, logRoutes, runRoutes } from '@phalanx/protocol';
-import type { Device, LogEntry, Run } from '@phalanx/protocol';
+import { deviceRoutes, isEnded, launchRoutes, logRoutes, recordRoutes, runRoutes } from '@phalanx/protocol';
+import type { Device, LogEntry, OutOfStepsRecord, Run } from '@phalanx/protocol';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
@@ -157,6 +157,24 @@ export class Installation {
     );
     if (run === undefined) throw new Error(`There is no run of launch ${launchId}.`);
     return run;
+  }
+
+  /** The newest one of the automation. */
+  async findRecord(automationId: string): Promise<OutOfStepsRecord | null> {
+    const { result } = await this.api.call(recordRoutes.list, { query: { automation_id: automationId } });
+    return result;
+  }
+
+  /** The same once all of its captures are taken in. */
+  async wholeRecord(automationId: string, limitMs?: number): Promise<OutOfStepsRecord> {
+    const record = await until(
+      `the whole record of ${automationId}`,
+      () => this.findRecord(automationId),
+      (now) => now?.partial === false,
+      limitMs,
+    );
+    if (record === null) throw new Error(`There is no record of ${automationId}.`);
+    return record;
   }
 
   /** One page of entries after `from`. */
