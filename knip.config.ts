@@ -7,7 +7,7 @@ const config: KnipConfig = {
     '.': {
       entry: [
         'scripts/run.mjs',
-        'scripts/{test,phone-table,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack,write-reference}.ts',
+        'scripts/{test,set-up-tests,phone-table,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack,write-reference}.ts',
         'scripts/**/*.test.ts',
       ],
       project: ['scripts/**/*.{ts,mjs}', '*.ts'],
@@ -52,7 +52,7 @@ const config: KnipConfig = {
     interface: true,
     type: true,
   },
-  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip', 'setpriv'],
+  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip', 'setpriv', 'java'],
 };
 
 export default config;

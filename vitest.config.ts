@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 const common = {
   pool: 'forks',
   maxWorkers: 2,
+  setupFiles: 'apps/server/src/testing/set-up-file.ts',
   // For a machine that is busy with other things. What hangs is told sooner by the waits of the tests themselves.
   testTimeout: 240_000,
   hookTimeout: 240_000,
@@ -11,45 +12,34 @@ const common = {
   expect: { poll: { timeout: 50_000 } },
 } as const;
 
-/** What the specification says of launches, logs, files, commits, records and runs. */
-const specified = [
-  'launches/direct-launches',
-  'logs/logs',
-  'files/files',
-  'commits/commits',
-  'records/records',
-];
+// The tier of a file is the end of its name. scripts/test-tiers.ts has the commands.
+const all = '{packages,apps,tests,scripts}/**/*.test.ts';
+const engines = ['{apps,tests}/**/*.engines.test.ts', 'tests/cluster/**/*.test.ts'];
+const world = '{packages,apps,tests}/**/*.world.test.ts';
+const eachEngine = 'apps/**/*.each-engine.test.ts';
 
-const isModeGiven = process.env['TEST_DATABASE'] !== undefined;
-const areEnginesHere = !/postgresql|nats-server|radosgw|s3/.test(process.env['TEST_WITHOUT'] ?? '');
+const areEnginesHere = !/postgresql|nats-server|radosgw/.test(process.env['TEST_WITHOUT'] ?? '');
 
-/** Each request at another one of three servers, as `TEST_DATABASE=servers npm test -- apps/server` has all tests. */
+/** Each request at another one of three servers on PostgreSQL, NATS and S3. */
 const onThreeServers = {
   test: {
     ...common,
-    name: 'three servers',
-    include: specified.map((name) => `apps/server/src/${name}.test.ts`),
+    name: 'engines: three servers',
+    include: [eachEngine],
     env: { TEST_DATABASE: 'servers' },
   },
 };
 
 export default defineConfig({
   test: {
-    globalSetup: ['apps/server/src/testing/start-engines.ts', 'apps/server/src/testing/start-s3.ts'],
+    globalSetup: ['apps/server/src/testing/start-engines.ts'],
     projects: [
       {
-        test: {
-          ...common,
-          name: 'all',
-          include: [
-            'packages/**/*.test.ts',
-            'apps/**/*.test.ts',
-            'tests/**/*.test.ts',
-            'scripts/**/*.test.ts',
-          ],
-        },
+        test: { ...common, name: 'test', include: [all], exclude: [...engines, world, '**/node_modules/**'] },
       },
-      ...(isModeGiven || !areEnginesHere ? [] : [onThreeServers]),
+      { test: { ...common, name: 'engines', include: engines } },
+      ...(areEnginesHere ? [onThreeServers] : []),
+      { test: { ...common, name: 'world', include: [world] } },
     ],
   },
 });

@@ -1,14 +1,16 @@
 /**
- * `npm run bench [-- names of rows] [--json] [--profile]`
+ * `npm run bench [-- names of rows] [--attack NAME …] [--count N] [--minutes N] [--json] [--profile]`
  *
  * Measures, and prints one table. `--json` prints the same as JSON. `--profile` leaves a CPU profile of every process
- * in a temporary folder and prints where their time went.
+ * in a temporary folder and prints where their time went. `--attack` leaves out the other attacks of `findings` and `hostile`;
+ * `--count` and `--minutes` are of `simulated-phones`.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { allAttacks } from './attacks/all-attacks.ts';
 import { printProfiles } from './harness/profile.ts';
 import { onStage } from './harness/stage.ts';
 import { formatNotes, formatTable, tableJson, type Measured } from './harness/table.ts';
@@ -31,8 +33,12 @@ import { poll } from './rows/poll.ts';
 import { recording } from './rows/recording.ts';
 import { reconnect } from './rows/reconnect.ts';
 import { records } from './rows/records.ts';
+import { replayStream, replayStrict } from './rows/replay.ts';
 import { save } from './rows/save.ts';
+import { simulatedPhones } from './rows/simulated-phones.ts';
 import { storeRecord } from './rows/store-record.ts';
+import { trace } from './rows/trace.ts';
+import { allTogether } from './rows/under-attack.ts';
 import { write } from './rows/write.ts';
 
 const rows = [
@@ -46,9 +52,13 @@ const rows = [
   commit,
   largeFile,
   recording,
+  trace,
   storeRecord,
   records,
+  replayStream,
+  replayStrict,
   memory,
+  simulatedPhones,
   hostile,
   findings,
   reconnect,
@@ -64,22 +74,39 @@ const rows = [
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'boolean', default: false }, profile: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'boolean', default: false },
+    profile: { type: 'boolean', default: false },
+    attack: { type: 'string', multiple: true, default: [] },
+    count: { type: 'string', default: '60' },
+    minutes: { type: 'string', default: '1' },
+  },
 });
 const unknown = positionals.filter((name) => rows.every((row) => row.name !== name));
 if (unknown.length > 0) {
   console.error(`No row is called ${unknown.join(', ')}. Rows: ${rows.map((row) => row.name).join(', ')}`);
   process.exit(1);
 }
+const attacks = new Set([...allAttacks.map(({ name }) => name), allTogether]);
+const unknownAttacks = values.attack.filter((name) => !attacks.has(name));
+if (unknownAttacks.length > 0) {
+  console.error(`No attack is called ${unknownAttacks.join(', ')}. Attacks: ${[...attacks].join(', ')}`);
+  process.exit(1);
+}
 const chosen = rows.filter((row) => positionals.length === 0 || positionals.includes(row.name));
 const profileFolder = values.profile ? await mkdtemp(path.join(tmpdir(), 'phalanx-profile-')) : undefined;
 
+const options = {
+  attacks: values.attack,
+  count: Number(values.count),
+  minutes: Number(values.minutes),
+};
 const measured: Measured[] = [];
 for (const row of chosen) {
   console.error(`${row.name}: ${row.title} ...`);
   const folder = profileFolder === undefined ? undefined : path.join(profileFolder, row.name);
   try {
-    measured.push({ row, result: await onStage(folder, (stage) => row.measure(stage)) });
+    measured.push({ row, result: await onStage(folder, options, (stage) => row.measure(stage)) });
   } catch (error) {
     // The figures of the other rows are worth having all the same.
     console.error(`${row.name} could not be measured:`, error);

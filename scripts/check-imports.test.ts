@@ -97,7 +97,7 @@ const VIOLATIONS: readonly { breaks: string; path: string; code: string; says: s
     says: `apps/cli/src/a.ts:1: imports '@phalanx/server/src/app.ts'`,
   },
   {
-    breaks: 'http, db, faults, limits and s3 know no feature',
+    breaks: 'errors, http, db, faults, limits and blobs know no feature',
     path: 'apps/server/src/http/a.ts',
     code: `import { device } from '../devices/device.ts';`,
     says: `apps/server/src/http/a.ts:1: imports '../devices/device.ts'`,

@@ -19,7 +19,7 @@ export interface ProcessRule extends Rule {
 }
 
 /** In apps/server/src; every other folder there is a feature. */
-const KERNEL_FOLDERS: readonly (string | undefined)[] = ['http', 'db', 'faults', 'limits', 's3'];
+const KERNEL_FOLDERS: readonly (string | undefined)[] = ['errors', 'http', 'db', 'faults', 'limits', 'blobs'];
 const DATABASE_PACKAGES = ['kysely', 'better-sqlite3', 'pg'];
 
 export const IMPORT_RULES: readonly ImportRule[] = [
@@ -77,7 +77,7 @@ export const IMPORT_RULES: readonly ImportRule[] = [
       !['tests', 'bench'].includes(from.workspace),
   },
   {
-    name: 'http, db, faults, limits and s3 know no feature',
+    name: 'errors, http, db, faults, limits and blobs know no feature',
     reason: 'every feature stands on them; one that they knew could not be changed or removed alone',
     instead: 'let app.ts hand it in, or let the feature register itself',
     isBrokenBy: ({ from, to }) =>

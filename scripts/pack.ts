@@ -14,6 +14,7 @@ const DATA = [
   'packages/automation/src/types/*.d.ts',
   'packages/automation/starter/*',
   'packages/confinement/native/confine-linux-*',
+  'apps/host/helper/phalanx-helper.dex',
   'apps/cli/samples/**/*',
 ];
 

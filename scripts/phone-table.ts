@@ -1,13 +1,13 @@
 // npm run phone-table: what the driver can do on which maker's phone, by which way to it.
 import type { Reporter, TestCase } from 'vitest/node';
 import { startVitest } from 'vitest/node';
-import { describeMissing, findAdbdRoot, prepareComponents } from './test-components.ts';
+import { describeMissing, findAdbdRoot, findMissing } from './test-components.ts';
 
 const makers = ['pixel', 'samsung', 'xiaomi', 'oppo', 'tablet-noname'];
 const ways = ['direct TCP', 'adb server', 'real adbd'];
-const sources = ['uiautomator2', 'dump'];
+const sources = ['uiautomator2', 'resident', 'dump'];
 
-const missing = await prepareComponents();
+const missing = findMissing().filter(({ name }) => name === 'adb' || name === 'adbd');
 process.env['TEST_ADBD_ROOT'] = findAdbdRoot(missing) ?? '';
 process.env['TEST_MAKERS'] = makers.join(' ');
 
@@ -25,10 +25,13 @@ const reporter: Reporter = {
   onTestSuiteReady: (suite) => console.error(`${suite.name} …`),
 };
 
-const vitest = await startVitest(['apps/host/src/driver/driver.test.ts'], {
-  watch: false,
-  reporters: [reporter],
-});
+const vitest = await startVitest(
+  ['apps/host/src/driver/driver.test.ts', 'apps/host/src/driver/driver.world.test.ts'],
+  {
+    watch: false,
+    reporters: [reporter],
+  },
+);
 
 for (const source of sources) {
   console.log(

@@ -4,10 +4,13 @@ import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
+import type { TierName } from './test-tiers.ts';
 import { unpackPackages } from './unpack-packages.ts';
 
 interface TestComponent {
   readonly name: string;
+  /** Those that need it. */
+  readonly tiers: readonly TierName[];
   readonly isHere: () => boolean;
   readonly debianPackages: readonly string[];
   /** What there is to do when the packages are here. */
@@ -30,54 +33,66 @@ const ADBD_ROOT = join(
   `../node_modules/.cache/phalanx-adbd-${hashOf('build-root.sh', 'sh.c', 'properties.cpp')}`,
 );
 
+const HELPER_SOURCES = join(import.meta.dirname, '../apps/host/helper');
+/** What builds the resident helper, for tests. */
+const HELPER_TOOLS = join(import.meta.dirname, '../node_modules/.cache/phalanx-helper-tools');
+
 /** Ceph's S3 server with the packages that it needs, for tests. */
 const S3_ROOT = join(import.meta.dirname, '../node_modules/.cache/phalanx-radosgw');
 
 const COMPONENTS: readonly TestComponent[] = [
   {
     name: 'git',
+    tiers: ['test', 'engines', 'world'],
     isHere: inPath('git'),
     debianPackages: ['git'],
     untested: 'projects: files, commits, clone and push',
   },
   {
     name: 'adb',
+    tiers: ['test', 'world'],
     isHere: inPath('adb'),
     debianPackages: ['adb'],
     untested: "phones behind a real adb server, as Google's own tool speaks to them",
   },
   {
     name: 'chromium',
+    tiers: ['world'],
     isHere: inPath('chromium', 'chromium-browser', 'google-chrome'),
     debianPackages: ['chromium'],
     untested: 'the console, as people use it in a browser',
   },
   {
     name: 'postgresql',
+    tiers: ['engines'],
     isHere: () => globSync('/usr/lib/postgresql/*/bin/postgres').length > 0,
     debianPackages: ['postgresql'],
     untested: 'the service on PostgreSQL instead of SQLite',
   },
   {
     name: 'nats-server',
+    tiers: ['engines'],
     isHere: inPath('nats-server'),
     debianPackages: ['nats-server'],
     untested: 'several servers that work together',
   },
   {
     name: 'docker-compose',
+    tiers: ['world'],
     isHere: inPath('docker-compose'),
     debianPackages: ['docker-compose'],
     untested: 'deploy/compose.yaml and deploy/compose.cluster.yaml',
   },
   {
     name: 'systemd-analyze',
+    tiers: ['world'],
     isHere: inPath('systemd-analyze'),
     debianPackages: ['systemd'],
     untested: 'deploy/systemd',
   },
   {
     name: 'adbd',
+    tiers: ['world'],
     isHere: () => existsSync(ADBD_ROOT) && canEnterNamespaces(),
     debianPackages: ['gcc', 'g++', 'iproute2'],
     build: async () =>
@@ -87,7 +102,19 @@ const COMPONENTS: readonly TestComponent[] = [
     untested: "phones whose adbd is real (Debian's, in namespaces of its own, which takes root)",
   },
   {
+    name: 'helper-tools',
+    tiers: ['world'],
+    isHere: () => existsSync(HELPER_TOOLS) && inPath('javac')() && existsSync('/usr/bin/enjarify'),
+    debianPackages: ['openjdk-17-jdk-headless', 'enjarify'],
+    build: async () =>
+      void (await promisify(execFile)(join(HELPER_SOURCES, 'get-tools.sh'), [HELPER_TOOLS], {
+        timeout: APT_TIME_LIMIT_MS,
+      })),
+    untested: 'the resident helper: whether its file is what its sources give, and its code on a JVM',
+  },
+  {
     name: 'radosgw',
+    tiers: ['engines'],
     isHere: () => existsSync(S3_ROOT),
     debianPackages: ['python3'],
     build: () => unpackPackages(['radosgw', 'ceph-mon', 'ceph-osd'], S3_ROOT),
@@ -105,13 +132,21 @@ export const findAdbdRoot = (missing: readonly TestComponent[]): string | undefi
 /** The same, of a machine that is taken as it is. */
 export const foundAdbdRoot = (): string | undefined => findAdbdRoot(COMPONENTS.filter(isMissing));
 
+/** Where the tools are that build the resident helper; undefined without them. */
+export const findHelperTools = (missing: readonly TestComponent[]): string | undefined =>
+  missing.some(({ name }) => name === 'helper-tools') ? undefined : HELPER_TOOLS;
+
 /** Where the programs of an S3 server are; undefined without them. */
 export const findS3Root = (missing: readonly TestComponent[]): string | undefined =>
   missing.some(({ name }) => name === 'radosgw') ? undefined : S3_ROOT;
 
-/** Installs what is missing where that needs no question (root on Debian), and tells what is missing still. */
-export async function prepareComponents(): Promise<readonly TestComponent[]> {
-  const missing = COMPONENTS.filter(isMissing);
+/** What a tier needs, or any, and this machine does not have. */
+export const findMissing = (tier?: TierName): readonly TestComponent[] =>
+  COMPONENTS.filter(({ tiers }) => tier === undefined || tiers.includes(tier)).filter(isMissing);
+
+/** Installs what is missing with Debian's packages, and returns what is missing still. */
+export async function installComponents(): Promise<readonly TestComponent[]> {
+  const missing = findMissing();
   if (missing.length === 0 || process.getuid?.() !== 0 || !isExecutable(APT_GET)) return missing;
   await installWithApt(missing.flatMap((component) => component.debianPackages));
   for (const component of missing) await component.build?.().catch(tellFailure);
@@ -123,17 +158,15 @@ export function describeMissing(missing: readonly TestComponent[]): string {
   return [
     '!!! NOT EVERYTHING WAS TESTED',
     ...missing.map(({ name, untested }) => `!!! ${name} is not here. Not tested: ${untested}.`),
-    `!!! To test it: apt-get install --no-install-recommends ${packages}   (then npm test again)`,
+    `!!! To test it: npm run set-up:tests, as root on Debian. Elsewhere install: ${packages}`,
   ].join('\n');
 }
 
-/** In CI nobody reads a warning: there a missing component fails the run. */
-export function isFatal(missing: readonly TestComponent[]): boolean {
-  return missing.length > 0 && ['true', '1'].includes(process.env['CI'] ?? '');
-}
+/** Nobody reads a warning in CI: there a missing component and an exceeded budget fail the run. */
+export const isCi = ['true', '1'].includes(process.env['CI'] ?? '');
 
 async function installWithApt(packages: readonly string[]): Promise<void> {
-  console.error(`npm test: installing what the tests need: apt-get install ${packages.join(' ')} ...`);
+  console.error(`Installing what the tests need: apt-get install ${packages.join(' ')} ...`);
   const options = { timeout: APT_TIME_LIMIT_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
   try {
     await promisify(execFile)(APT_GET, ['update'], options);
@@ -144,9 +177,7 @@ async function installWithApt(packages: readonly string[]): Promise<void> {
 }
 
 function tellFailure(error: unknown): void {
-  console.error(
-    `npm test: the installation failed.\n${error instanceof Error ? error.message : String(error)}`,
-  );
+  console.error(`The installation failed.\n${error instanceof Error ? error.message : String(error)}`);
 }
 
 function hashOf(...names: readonly string[]): string {

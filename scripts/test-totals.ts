@@ -1,10 +1,19 @@
-import type { Reporter, TestModule } from 'vitest/node';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 interface TestTotals {
   readonly reporter: Reporter;
-  /** One line for people and programs: `12 passed, 0 failed, 3 skipped`. */
-  summary(): string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** The files that took longest, a line each. */
+  slowest(count: number): string;
   hasFailed(): boolean;
+  /** Whether there was an error outside of every test. */
+  hasFailedOutside(): boolean;
+  /** What failed, a line each: the file, the names, and the first line of the error. */
+  failures(): readonly string[];
+  /** Paths of the files in which something failed. */
+  failedFiles(): readonly string[];
 }
 
 /**
@@ -15,19 +24,40 @@ interface TestTotals {
 export function testTotals(): TestTotals {
   let [passed, failed, skipped] = [0, 0, 0];
   let hasEnded = false;
+  let files: readonly TestModule[] = [];
+  let outside: readonly string[] = [];
   const reporter: Reporter = {
     onTestRunEnd(modules, unhandledErrors, reason) {
       hasEnded = true;
+      files = modules;
       passed = countTests(modules, 'passed');
       skipped = countTests(modules, 'skipped');
       failed = countTests(modules, 'failed') + countOwnErrors(modules) + unhandledErrors.length;
+      outside = unhandledErrors.map(({ message }) => `outside of every test: ${firstLine(message)}`);
       if (reason !== 'passed' && failed === 0) failed = 1;
     },
   };
   return {
     reporter,
-    summary: () => `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`,
+    get passed() {
+      return passed;
+    },
+    get failed() {
+      return failed;
+    },
+    get skipped() {
+      return skipped;
+    },
+    slowest: (count) =>
+      files
+        .toSorted((one, other) => durationMs(other) - durationMs(one))
+        .slice(0, count)
+        .map((file) => `${(durationMs(file) / 1000).toFixed(1).padStart(7)} s  ${file.relativeModuleId}`)
+        .join('\n'),
     hasFailed: () => failed > 0 || !hasEnded,
+    hasFailedOutside: () => outside.length > 0,
+    failures: () => [...files.flatMap(failuresOf), ...outside],
+    failedFiles: () => files.filter((file) => file.state() === 'failed').map(({ moduleId }) => moduleId),
   };
 }
 
@@ -35,7 +65,26 @@ function countTests(modules: readonly TestModule[], state: 'passed' | 'failed' |
   return modules.reduce((sum, module) => sum + [...module.children.allTests(state)].length, 0);
 }
 
+const suitesOf = (module: TestModule) => [module, ...module.children.allSuites()];
+
 function countOwnErrors(modules: readonly TestModule[]): number {
-  const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
-  return suites.filter((suite) => suite.errors().length > 0).length;
+  return modules.flatMap(suitesOf).filter((suite) => suite.errors().length > 0).length;
+}
+
+function failuresOf(module: TestModule): string[] {
+  const ofSuites = suitesOf(module).flatMap((suite) =>
+    suite.errors().map(({ message }) => firstLine(message)),
+  );
+  const ofTests = [...module.children.allTests('failed')].map((test) => `${test.fullName}: ${errorOf(test)}`);
+  return [...ofSuites, ...ofTests].map((text) => `${module.relativeModuleId} > ${text}`);
+}
+
+const errorOf = (test: TestCase): string => firstLine(test.result().errors?.[0]?.message ?? '');
+
+const firstLine = (text: string): string => text.split('\n', 1)[0]?.slice(0, 300) ?? '';
+
+/** Of its imports, hooks and tests. */
+function durationMs(file: TestModule): number {
+  const { collectDuration, duration } = file.diagnostic();
+  return collectDuration + duration;
 }

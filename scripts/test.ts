@@ -1,23 +1,95 @@
-// npm test [-- <vitest's filters and options>]
+// npm test, npm run test:engines, npm run test:world [-- <vitest's filters and options>]
+import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
-import { describeMissing, findAdbdRoot, findS3Root, isFatal, prepareComponents } from './test-components.ts';
+import { describeTime, findOverrun, measureTier } from './test-budget.ts';
+import {
+  describeMissing,
+  findAdbdRoot,
+  findHelperTools,
+  findMissing,
+  findS3Root,
+  isCi,
+} from './test-components.ts';
+import { isTierName, TEST_TIERS, type TierName } from './test-tiers.ts';
 import { testTotals } from './test-totals.ts';
 
-const missing = await prepareComponents();
-// For tests: what they must skip, because it is neither here nor installable.
+/** More failed files than these are no accident of timing. */
+const MOST_REPEATED_FILES = 5;
+/** What they do depends on a seed: that they pass another time says nothing. */
+const NEVER_REPEATED = /\/tests\/(cluster|fuzz)\//;
+
+const { tierName, vitestArguments } = readCommandLine();
+const tier = TEST_TIERS[tierName];
+const missing = findMissing(tierName);
+// For tests: what they must skip, because it is not on this machine.
 process.env['TEST_WITHOUT'] = missing.map((component) => component.name).join(' ');
 process.env['TEST_ADBD_ROOT'] = findAdbdRoot(missing) ?? '';
+process.env['TEST_HELPER_TOOLS'] = findHelperTools(missing) ?? '';
 process.env['TEST_S3_ROOT'] = findS3Root(missing) ?? '';
+// A `phalanx` process starts in two thirds of the time.
+process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../node_modules/.cache/node-modules');
 
-const { filter, options } = parseCLI(['vitest', 'run', ...process.argv.slice(2)]);
-const totals = testTotals();
-const vitest = await startVitest(filter, {
-  ...options,
-  watch: false,
-  reporters: [...[options.reporters ?? 'default'].flat(), totals.reporter],
-});
+const { filter, options } = parseCLI(['vitest', 'run', ...vitestArguments]);
+const stopMeasuring = measureTier();
+const totals = await run(filter, {});
+const finalFiles = totals.failedFiles().filter((file) => NEVER_REPEATED.test(file));
+const repeated = await repeatFailed();
 
-console.log(`\n${totals.summary()}`);
+const time = stopMeasuring();
+// A part of a tier has no budget.
+const overrun = vitestArguments.length > 0 ? undefined : findOverrun(time, tier, isCi);
+console.log(`\nThe slowest files:\n${totals.slowest(10)}\n\n${tier.command}: ${describeTime(time)}`);
+if (overrun !== undefined) console.error(`\n!!! ${overrun.message}`);
 if (missing.length > 0) console.error(`\n${describeMissing(missing)}`);
-if (totals.hasFailed() || isFatal(missing)) process.exitCode = 1;
-await vitest.exit();
+const hasFailed = finalFiles.length > 0 || (repeated?.hasFailed() ?? totals.hasFailed());
+tellFailures();
+console.log(`\n${summary()}`);
+// Vitest has set the code of the first run.
+process.exitCode = hasFailed || overrun?.fails === true || (isCi && missing.length > 0) ? 1 : 0;
+
+async function run(
+  files: readonly string[],
+  more: { maxWorkers?: number },
+): Promise<ReturnType<typeof testTotals>> {
+  const counted = testTotals();
+  const vitest = await startVitest([...files], {
+    ...options,
+    ...more,
+    watch: false,
+    project: [...tier.projects],
+    reporters: [...[options.reporters ?? 'default'].flat(), counted.reporter],
+  });
+  await vitest.close();
+  return counted;
+}
+
+/** In CI: the files in which something failed, one at a time with nothing beside them. Undefined: there are none, or too many. */
+async function repeatFailed(): Promise<ReturnType<typeof testTotals> | undefined> {
+  const files = totals.failedFiles().filter((file) => !finalFiles.includes(file));
+  const mayRepeat = files.length > 0 && files.length <= MOST_REPEATED_FILES && !totals.hasFailedOutside();
+  if (!isCi || !mayRepeat) return undefined;
+  console.log(`\n${files.length} failed. Once more, one at a time:`);
+  return run(files, { maxWorkers: 1 });
+}
+
+function tellFailures(): void {
+  const kind = hasFailed ? 'FAILED' : 'FAILED ONCE, and passed with nothing beside it';
+  for (const line of totals.failures()) console.log(`\n!!! ${kind}: ${line}`);
+  for (const line of repeated?.failures() ?? []) console.log(`\n!!! FAILED AGAIN: ${line}`);
+}
+
+/** One line for people and programs: `12 passed, 0 failed, 3 skipped`. */
+function summary(): string {
+  const failed = hasFailed ? Math.max(1, repeated?.failed ?? totals.failed) : 0;
+  const passed = totals.passed + (totals.failed - failed);
+  return `${passed} passed, ${failed} failed${totals.skipped > 0 ? `, ${totals.skipped} skipped` : ''}`;
+}
+
+/** `--tier=<name>` comes first, from the scripts of package.json. */
+function readCommandLine(): { tierName: TierName; vitestArguments: readonly string[] } {
+  const [first = '', ...rest] = process.argv.slice(2);
+  const [, given] = /^--tier=(.*)/.exec(first) ?? [];
+  if (given === undefined) return { tierName: 'test', vitestArguments: process.argv.slice(2) };
+  if (!isTierName(given)) throw new Error(`--tier is one of ${Object.keys(TEST_TIERS).join(', ')}`);
+  return { tierName: given, vitestArguments: rest };
+}

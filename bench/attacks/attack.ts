@@ -1,30 +1,36 @@
 import type { Api } from '../http/api.ts';
 
-/** What an attack is played against: an ordinary user of the service, who has a phone and a project. */
+/** What an attack is played against: an ordinary user of the service, who has phones at a host and a project. */
 export interface Ground {
   api: Api;
   /** Other rights of the same user. */
   createToken: (fields: object) => Promise<Api>;
-  deviceId: string;
+  deviceIds: readonly string[];
   project: { id: string; cloneUrl: string };
   /** An empty folder. */
   folder: string;
 }
 
 export interface Attack {
-  /** Number in the report of the attack on the first release. */
-  finding: string;
+  /** For the command line. */
+  name: string;
   attack: string;
-  /** What came of it then; times are how long another user's request waited. */
+  /** What came of it when it was reported; times are how long another user's request waited. */
   before: string;
-  /** Returns what comes of it now. */
-  play(ground: Ground): Promise<string>;
+  /** Played again and again until `signal`, which need not be heard. Returns what comes of it, in a few words. */
+  play(ground: Ground, signal: AbortSignal): Promise<string>;
 }
 
 /** Status and, of a refusal, its code. */
-export async function send(api: Api, method: string, path: string, body?: string): Promise<string> {
+export async function send(
+  api: Api,
+  method: string,
+  path: string,
+  { body, signal }: { body?: string | undefined; signal?: AbortSignal | undefined } = {},
+): Promise<string> {
   const headers = { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' };
-  const reply = await fetch(new URL(path, api.url), { method, headers, ...(body !== undefined && { body }) });
+  const init = { method, headers, ...(body !== undefined && { body }), ...(signal && { signal }) };
+  const reply = await fetch(new URL(path, api.url), init);
   const code = /"code":"(\w+)"/.exec(await reply.text())?.[1];
   return code === undefined ? String(reply.status) : `${reply.status} ${code}`;
 }
@@ -33,4 +39,23 @@ export async function send(api: Api, method: string, path: string, body?: string
 export function counted(answers: readonly string[]): string {
   const groups = Map.groupBy(answers, (answer) => answer);
   return [...groups].map(([answer, { length }]) => `${answer} (${length} times)`).join(', ');
+}
+
+/** So many at a time, each again and again until `signal`. A refusal is waited for, as any client does for a moment. */
+export async function flood(
+  atOnce: number,
+  signal: AbortSignal,
+  act: (turn: number) => Promise<string>,
+): Promise<string> {
+  const answers: string[] = [];
+  let turn = 0;
+  const again = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const answer = await act((turn += 1)).catch(() => 'no answer');
+      if (!signal.aborted) answers.push(answer);
+      if (/^[45]|no/.test(answer)) await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, again));
+  return counted(answers);
 }

@@ -9,8 +9,8 @@ import { ask, directLaunch, launchPath, type Api } from '../http/api.ts';
 import { type Attack, counted, type Ground, send } from './attack.ts';
 
 const launch = (ground: Ground, code?: string): Promise<string> => {
-  const body = { ...directLaunch(ground.deviceId), ...(code !== undefined && { code }) };
-  return send(ground.api, 'POST', launchPath, JSON.stringify(body));
+  const body = { ...directLaunch(ground.deviceIds[0] ?? ''), ...(code !== undefined && { code }) };
+  return send(ground.api, 'POST', launchPath, { body: JSON.stringify(body) });
 };
 
 /** Why the service ends the connection of a host that says this. */
@@ -63,7 +63,7 @@ const projects = '/api/v2/automation-project';
 
 export const requestAttacks: readonly Attack[] = [
   {
-    finding: '1',
+    name: 'nested-launch',
     attack: 'direct code of 400,000 parentheses',
     before: 'every later launch of everyone fails until a restart',
     play: async (ground) => {
@@ -72,44 +72,44 @@ export const requestAttacks: readonly Attack[] = [
     },
   },
   {
-    finding: '4',
+    name: 'deep-json',
     attack: 'a body of 16 MB of [[[',
     before: '6.8 s, and a 500',
-    play: ({ api }) => send(api, 'POST', projects, '['.repeat(16 * 1024 * 1024)),
+    play: ({ api }) => send(api, 'POST', projects, { body: '['.repeat(16 * 1024 * 1024) }),
   },
   {
-    finding: '4',
+    name: 'wide-json',
     attack: 'an object of a million keys',
     before: '5.7 s',
     play: ({ api }) => {
       const keys = Array.from({ length: 1_000_000 }, (_, index) => `"${index}":0`);
-      return send(api, 'POST', projects, `{${keys.join(',')}}`);
+      return send(api, 'POST', projects, { body: `{${keys.join(',')}}` });
     },
   },
   {
-    finding: '4',
+    name: 'long-host-message',
     attack: "a host's message of 30 MB",
     before: '7.3 s, 1.7 GB of memory',
     play: ({ api }) => sayAsHost(api, '['.repeat(30 * 1024 * 1024)),
   },
   {
-    finding: '5',
+    name: 'limited-host',
     attack: 'a token for one project comes as a host',
     before: "takes over its user's host and gets the next launch's code",
     play: async ({ api, createToken, project }) => {
       const limited = await createToken({ project_ids: [project.id], scopes: ['read', 'launch', 'admin'] });
       const asked = JSON.stringify({ name: 'x', scopes: ['host'], project_ids: [project.id] });
-      return `${await sayAsHost(limited, '{}')}; such a token made: ${await send(api, 'POST', '/api/v2/tokens', asked)}`;
+      return `${await sayAsHost(limited, '{}')}; such a token made: ${await send(api, 'POST', '/api/v2/tokens', { body: asked })}`;
     },
   },
   {
-    finding: '7',
+    name: 'stalled-uploads',
     attack: '12 uploads to a project that is not there, which stop in the middle',
-    before: '241 MB held (the other attacks of 7: the row `hostile`)',
+    before: '241 MB held (the other attacks of 7: `hostile`)',
     play: (ground) => stallUploads(ground, 12),
   },
   {
-    finding: '8',
+    name: 'short-token',
     attack: 'a token of a minute makes one that stays',
     before: 'valid until 9999',
     play: async ({ createToken }) => {
@@ -125,9 +125,9 @@ export const requestAttacks: readonly Attack[] = [
     },
   },
   {
-    finding: '9',
+    name: 'host-flood',
     attack: 'a host with 6,000 phones, and one that says 30,000 at once',
-    before: 'all of them registered (a flood of logs: the row `hostile`)',
+    before: 'all of them registered (a flood of logs: `hostile`)',
     play: async ({ createToken }) => {
       const own = await createToken({});
       const serials = Array.from({ length: 6000 }, (_, index) => `flood-${index}`);
@@ -140,19 +140,19 @@ export const requestAttacks: readonly Attack[] = [
     },
   },
   {
-    finding: '9',
+    name: 'many-launches',
     attack: '40 launches on one phone',
     before: '40 runs at once, 2.7 GB of memory',
     play: async (ground) => counted(await Promise.all(Array.from({ length: 40 }, () => launch(ground)))),
   },
   {
-    finding: '10',
+    name: 'silent-connections',
     attack: '700 connections that say nothing',
     before: 'open after 75 s, others starve at 600',
     play: ({ api }) => openSilent(api, 700, 30_000),
   },
   {
-    finding: '14',
+    name: 'framed-docs',
     attack: '/docs in a frame, with scripts of others',
     before: 'nothing against it',
     play: async ({ api }) => {

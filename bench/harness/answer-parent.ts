@@ -22,8 +22,9 @@ const builtIn: Readonly<Record<string, Command>> = {
     return (user + system) / 1000;
   },
   memory: () => memoryInUse(),
+  pid: () => process.pid,
   /** For what would compute on another machine. */
-  giveWay: () => setPriority(constants.priority.PRIORITY_LOW),
+  lowerPriority: () => setPriority(constants.priority.PRIORITY_LOW),
 };
 
 /** Does what the process that forked this one asks for, and ends with it. */

@@ -4,8 +4,18 @@ import path from 'node:path';
 
 import { startBenchProcess, type BenchProcess } from './bench-process.ts';
 
+/** What the command line chooses. */
+export interface StageOptions {
+  /** Names of attacks; none: all. */
+  readonly attacks: readonly string[];
+  /** Simulated phones of the row of that name, and for how many minutes they are used. */
+  readonly count: number;
+  readonly minutes: number;
+}
+
 /** What a row measures with; all of it is gone when the row is done. */
 export interface Stage {
+  readonly options: StageOptions;
   /** A new, empty folder. */
   folder(): Promise<string>;
   /** Starts a file of `processes/`. */
@@ -17,6 +27,7 @@ export interface Stage {
 /** `profileFolder`: where every process leaves a CPU profile when it ends. */
 export async function onStage<Result>(
   profileFolder: string | undefined,
+  options: StageOptions,
   work: (stage: Stage) => Promise<Result>,
 ): Promise<Result> {
   await using folders = new AsyncDisposableStack();
@@ -24,6 +35,7 @@ export async function onStage<Result>(
   // They end first: a process that still runs would write into a folder that is being removed.
   await using processes = new AsyncDisposableStack();
   return await work({
+    options,
     async folder() {
       const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-bench-'));
       folders.defer(() => rm(folder, { recursive: true, force: true }));

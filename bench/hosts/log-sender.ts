@@ -1,4 +1,6 @@
-import type { WireLogEntry } from '@phalanx/protocol';
+import { randomUUID } from 'node:crypto';
+
+import { type WireLogEntry, wireStepLevel } from '@phalanx/protocol';
 
 import type { SimulatedHost } from './simulated-host.ts';
 
@@ -9,6 +11,17 @@ export function sampleEntries(count: number): WireLogEntry[] {
   return Array.from({ length: count }, (_, index) => {
     const text = `step ${index}: tapped the button "Continue" and waited for the next screen `;
     return [Date.now(), 0, 10 + (index % 90), text.padEnd(messageLength, '.')];
+  });
+}
+
+/** Steps as an automation of waits and touches makes them. */
+export function sampleSteps(first: number, count: number): WireLogEntry[] {
+  return Array.from({ length: count }, (_, index) => {
+    const step = {
+      ...{ step: first + index, name: 'waitForText', target: '"Continue"', outcome: 'ok', duration_ms: 214 },
+      ...{ node: [40, 1200, 1040, 1320], readings: 2, before: randomUUID(), after: randomUUID() },
+    };
+    return [Date.now(), wireStepLevel, 10 + (index % 90), JSON.stringify(step), 'flows/checkout.ts'];
   });
 }
 

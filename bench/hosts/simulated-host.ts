@@ -44,6 +44,9 @@ const report = (serial: string): DeviceReport => ({
  */
 export class SimulatedHost {
   onLogsStored: (runId: string, seq: number) => void = () => undefined;
+  onScreenWanted: (requestId: string) => void = () => undefined;
+  /** By the server. */
+  onClosed = (reason: string): void => console.error(reason);
   readonly #socket: WebSocket;
   readonly #serials: readonly string[];
   readonly #running = new Map<string, RunReport>();
@@ -77,7 +80,7 @@ export class SimulatedHost {
     socket.on('error', (error) => console.error(`${name}: ${error.message}`));
     const host = new SimulatedHost(socket, serials);
     socket.on('close', (code, reason) => {
-      if (!host.#isCut) console.error(`${name}: closed with ${code} ${reason.toString()}`);
+      if (!host.#isCut) host.onClosed(`${name}: closed with ${code} ${reason.toString()}`);
     });
     const devices = serials.map(report);
     const hello = { host_id: hostId, host_name: name, devices, runs: [] };
@@ -111,6 +114,7 @@ export class SimulatedHost {
     const ended_at = Date.now();
     const runs = [...this.#running.values()].map((run) => ({
       ...run,
+      is_loaded: false,
       status: 'completed' as const,
       ended_at,
     }));
@@ -146,6 +150,7 @@ export class SimulatedHost {
       this.#onRecordStored.get(message.record_id)?.(message.missing);
       this.#onRecordStored.delete(message.record_id);
     }
+    if (message.type === 'screen') this.onScreenWanted(message.request_id);
     if (message.type === 'heartbeat') this.#onHeartbeat();
     if (message.type === 'runs_stored') this.#forget(message.run_ids);
   }
@@ -154,9 +159,10 @@ export class SimulatedHost {
     for (const { run_id } of runs) {
       const run: RunReport = {
         run_id,
-        status: 'running',
+        status: 'starting',
+        is_loaded: true,
         error: null,
-        started_at: Date.now(),
+        started_at: null,
         ended_at: null,
       };
       this.#running.set(run_id, run);

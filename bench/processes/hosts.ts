@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { maxLogEntriesPerFrame } from '@phalanx/protocol';
 import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
-import { LogSender, sampleEntries } from '../hosts/log-sender.ts';
+import { LogSender, sampleEntries, sampleSteps } from '../hosts/log-sender.ts';
 import { RecordSender } from '../hosts/record-sender.ts';
 import { SimulatedHost } from '../hosts/simulated-host.ts';
 
@@ -74,6 +75,24 @@ answerParent({
     await sleep(durationMs);
     await Promise.all(senders.map((sender) => sender.stop()));
     return { count: totalStored() - before, elapsedMs: performance.now() - startedAt };
+  }),
+  /** The first run gets so many steps. Resolves when they are stored, with the run's ID. */
+  sendSteps: command(Type.Object({ count: Type.Integer() }), async ({ count }) => {
+    const [host] = hosts;
+    const [runId] = host?.runIds ?? [];
+    if (host === undefined || runId === undefined) throw new Error('a run comes first');
+    const stored = new Promise<void>((resolve) => {
+      host.onLogsStored = (_, seq) => {
+        if (seq === count) resolve();
+      };
+    });
+    for (let first = 1; first <= count; first += maxLogEntriesPerFrame) {
+      const header = { type: 'logs', run_id: runId, first_seq: first };
+      const entries = sampleSteps(first, Math.min(maxLogEntriesPerFrame, count + 1 - first));
+      host.sendFrame(JSON.stringify(header), Buffer.from(JSON.stringify(entries)));
+    }
+    await stored;
+    return runId;
   }),
   /** The first host sends records, so many at a time. Returns how long all took, in ms. */
   sendRecords: command(

@@ -3,12 +3,12 @@ import { Type } from 'typebox';
 
 import { encodeBatch, type LogBatch } from '../../apps/server/src/logs/log-batch.ts';
 import { IncreasingIds } from '../../apps/server/src/uuid-v7.ts';
-import { LogSegment } from '../../apps/server/src/logs/segments/segment-store.ts';
+import { LogFile } from '../../apps/server/src/logs/tables/log-file-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';
 
 const ids = new IncreasingIds();
-let segment: LogSegment | undefined;
+let file: LogFile | undefined;
 let batches: LogBatch[] = [];
 let prepared: LogBatch[][] = [];
 
@@ -40,7 +40,7 @@ answerParent({
       most: Type.Integer(),
     }),
     ({ folder, streams, least, most }) => {
-      segment = new LogSegment(path.join(folder, 'baseline.db'));
+      file = new LogFile(path.join(folder, 'baseline.db'));
       batches = Array.from({ length: streams }, (_, index) =>
         sampleBatch(index, least + (index % (most - least + 1))),
       );
@@ -53,7 +53,7 @@ answerParent({
   /** Stores what is prepared. Counts entries. */
   append: () => {
     const startedAt = performance.now();
-    for (const some of prepared) segment?.append(some);
+    for (const some of prepared) file?.append(some);
     const elapsedMs = performance.now() - startedAt;
     return { count: prepared.flat().reduce((sum, batch) => sum + batch.count, 0), elapsedMs };
   },

@@ -9,6 +9,26 @@ import { noConfinement } from '../harness/no-confinement.ts';
 const resolutionMs = 1;
 const delay = monitorEventLoopDelay({ resolution: resolutionMs });
 
+/** Longer than the timer's own work, and shorter than what anybody waits for. */
+const lookEveryMs = 1;
+
+/**
+ * The most processor time between two looks of a timer: what others wait for who come in between. Unlike a delay, it says
+ * nothing of what else the machine does.
+ */
+const stretch = { longestMs: 0, usedMs: 0, timer: undefined as NodeJS.Timeout | undefined };
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+function look(): void {
+  const usedMs = threadMs();
+  stretch.longestMs = Math.max(stretch.longestMs, usedMs - stretch.usedMs);
+  stretch.usedMs = usedMs;
+}
+
 answerParent({
   /** Starts the product's server with the product's defaults. Returns its address. */
   listen: command(
@@ -28,6 +48,15 @@ answerParent({
       return (await startServer(config, unconfined ? { confinement: await noConfinement() } : {})).url;
     },
   ),
+  /** Watches the event loop until `readStretch`. */
+  watchStretch: () => {
+    Object.assign(stretch, { longestMs: 0, usedMs: threadMs(), timer: setInterval(look, lookEveryMs) });
+  },
+  /** The longest, in ms of processor time. */
+  readStretch: () => {
+    clearInterval(stretch.timer);
+    return stretch.longestMs;
+  },
   /** Watches the delay of the event loop until `readDelay`. */
   watchDelay: () => {
     delay.reset();

@@ -1,4 +1,5 @@
 import { startSimulatedPhone } from '@phalanx/simulated-phone';
+import { wireStepLevel } from '@phalanx/protocol';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 
@@ -9,7 +10,9 @@ import { defaultRecordLimits } from '../../apps/host/src/records/record-limits.t
 import { RunRecorder } from '../../apps/host/src/records/run-recorder.ts';
 import { answerCall } from '../../apps/host/src/runs/answer-call.ts';
 import { RunAccount } from '../../apps/host/src/runs/run-account.ts';
+import { RunSecrets } from '../../apps/host/src/runs/run-secrets.ts';
 import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/index.ts';
+import { RunTrace } from '../../apps/host/src/trace/run-trace.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 
 const log = pino({ level: 'error' });
@@ -17,6 +20,7 @@ const memoryMb = 128;
 const phone = { serial: 'phone-0', deviceId: 'phone-0' };
 let phones: PhoneWatch | undefined;
 let pool: SandboxPool | undefined;
+const told = { steps: 0, bytes: 0 };
 
 async function ready(watch: PhoneWatch): Promise<void> {
   const isReady = (): boolean => watch.find(phone.serial)?.state.state === 'ready';
@@ -27,7 +31,10 @@ async function ready(watch: PhoneWatch): Promise<void> {
 }
 
 /** Runs the code to its end, and gives its last line. */
-async function lastLine(watch: PhoneWatch, sandboxes: SandboxPool, code: string): Promise<string> {
+async function lastLine(
+  { watch, sandboxes }: { watch: PhoneWatch; sandboxes: SandboxPool },
+  { code, isTraced }: { code: string; isTraced: boolean },
+): Promise<string> {
   let line = '';
   const recorder = new RunRecorder({
     runId: crypto.randomUUID(),
@@ -37,6 +44,10 @@ async function lastLine(watch: PhoneWatch, sandboxes: SandboxPool, code: string)
     limits: defaultRecordLimits,
     put: async () => 0,
     log,
+  });
+  const trace = new RunTrace(recorder.seen, ({ path, lineNumber, timestamp, step }) => {
+    told.steps += 1;
+    told.bytes += JSON.stringify([timestamp, wireStepLevel, lineNumber, JSON.stringify(step), path]).length;
   });
   const run = sandboxes.start(
     {
@@ -52,9 +63,14 @@ async function lastLine(watch: PhoneWatch, sandboxes: SandboxPool, code: string)
         recorder,
         account: new RunAccount(),
         permissions: { changeApps: false, shell: false },
+        secrets: new RunSecrets({}),
         phone,
       }),
       onResult: () => {},
+      ...(isTraced && {
+        onStepBegan: (step) => trace.began(step),
+        onStepEnded: (end) => trace.ended(end),
+      }),
     },
   );
   await run.started;
@@ -85,8 +101,13 @@ answerParent({
       await ready(phones);
     },
   ),
-  run: command(Type.Object({ code: Type.String() }), async ({ code }) => {
-    if (phones === undefined || pool === undefined) throw new Error('open comes first');
-    return lastLine(phones, pool, code);
-  }),
+  run: command(
+    Type.Object({ code: Type.String(), isTraced: Type.Optional(Type.Boolean()) }),
+    async ({ code, isTraced = false }) => {
+      if (phones === undefined || pool === undefined) throw new Error('open comes first');
+      return lastLine({ watch: phones, sandboxes: pool }, { code, isTraced });
+    },
+  ),
+  /** What the traces of all runs so far have as log entries. */
+  traced: () => told,
 });

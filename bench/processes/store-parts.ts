@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 
 import { encodeBatch } from '../../apps/server/src/logs/log-batch.ts';
 import { IncreasingIds } from '../../apps/server/src/uuid-v7.ts';
-import { LogSegment } from '../../apps/server/src/logs/segments/segment-store.ts';
+import { LogFile } from '../../apps/server/src/logs/tables/log-file-store.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { sampleEntries } from '../hosts/log-sender.ts';
 
@@ -22,7 +22,7 @@ function openParts(folder: string): Parts {
   sqlite.pragma('synchronous = FULL');
   sqlite.exec('CREATE TABLE run (id TEXT PRIMARY KEY, status TEXT NOT NULL)');
   const insert = sqlite.prepare<[string, string]>('INSERT INTO run VALUES (?, ?)');
-  const segment = new LogSegment(path.join(folder, 'logs.db'));
+  const file = new LogFile(path.join(folder, 'logs.db'));
   const ids = new IncreasingIds();
   const stream = {
     runId: 'run',
@@ -36,7 +36,7 @@ function openParts(folder: string): Parts {
     commit: () => void insert.run(crypto.randomUUID(), 'starting'),
     append() {
       lastSeq += 1;
-      segment.append([encodeBatch(ids, Date.now(), stream, { lastSeq, entries: sampleEntries(1) })]);
+      file.append([encodeBatch(ids, Date.now(), stream, { lastSeq, entries: sampleEntries(1) })]);
     },
   };
 }

@@ -28,8 +28,8 @@ async function addOwner(file: string, token: string): Promise<string> {
   const database = await openDatabase({ file });
   try {
     const access = createAccessStore(database);
-    const deeds = { done: async () => undefined };
-    await ensureAdministrator({ store: access, clock: systemClock, deeds }, token);
+    const auditEvents = { done: async () => undefined };
+    await ensureAdministrator({ store: access, clock: systemClock, auditEvents }, token);
     const user = await access.findAdministrator();
     if (user === undefined) throw new Error('there is no administrator');
     return user.id;

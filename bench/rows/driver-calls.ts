@@ -3,7 +3,7 @@
  * Baseline: the same request on a socket that is kept open over the same ADB library, whose answer is only counted.
  *
  * Fair because each drives a simulated phone of its own in another process, in turns, and the phone takes the same for
- * both. `screen` and `tap` go through Debian's adbd where `npm test` has set it up. `far-…` have 20 ms between host and
+ * both. `screen` and `tap` go through Debian's adbd where `npm run set-up:tests` has set it up. `far-…` have 20 ms between host and
  * phone: who asked twice would take twice as long.
  */
 import { Type } from 'typebox';

@@ -1,7 +1,7 @@
 /**
  * Compared: console entries that 500 hosts send over their WebSockets, counted until the server has acknowledged the last,
  * which it does when they are stored; and a loop in one process that writes such entries with the server's own
- * `LogSegment.append`, from batches that lie ready in memory.
+ * `LogFile.append`, from batches that lie ready in memory.
  *
  * Fair because both write the same rows to the same tables with the same durability, and the loop has everything in
  * its favour: no sockets, no JSON, no IDs to give, no acknowledgements, and a transaction of 500 batches each time,

@@ -75,7 +75,7 @@ export async function compareServers(
   unit: string,
   measureWith: (stage: Stage, servers: number) => Promise<{ figure: number; baseline: number }>,
 ): Promise<RowResult> {
-  const alone = await onStage(undefined, (inner) => measureWith(inner, 1));
+  const alone = await onStage(undefined, stage.options, (inner) => measureWith(inner, 1));
   return {
     ...(await measureWith(stage, 3)),
     unit,

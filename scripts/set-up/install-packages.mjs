@@ -4,8 +4,10 @@ import { isInstalled, stampInstalled } from './installed-packages.mjs';
 import { withInstallLock } from './install-lock.mjs';
 import { SetUpError } from './set-up-error.mjs';
 
-// `omit` and `production` would leave out Node 24 (optional) or the tools (dev); a workspace would leave out the rest.
-const FOREIGN_SETTINGS = /^npm_config_(omit|only|production|optional|workspaces?|dry_run)$|^NODE_ENV$/i;
+// `omit` and `production` would leave out Node 24 (optional) or the tools (dev); a workspace would leave out the rest;
+// the log level of `npm run --silent` would leave out why the installation failed.
+const FOREIGN_SETTINGS =
+  /^npm_config_(omit|only|production|optional|workspaces?|dry_run|loglevel)$|^NODE_ENV$/i;
 
 /** Makes node_modules match package-lock.json. Does nothing, in about a millisecond, when it already does. */
 export async function installPackages(root) {

@@ -41,6 +41,12 @@ console.log('ready');
 `;
 
 describe('the starter of a program', () => {
+  it('has its memory in few arenas, unless the environment says otherwise', async () => {
+    const code = "process.stdout.write(process.env['MALLOC_ARENA_MAX'])";
+    const [said] = (await once(start(code).stdout, 'data')) as [string];
+    expect(said).toBe(process.env['MALLOC_ARENA_MAX'] ?? '2');
+  });
+
   it('ends with the exit code of the program', async () => {
     expect(await once(start('process.exit(3)'), 'exit')).toEqual([3, null]);
   });

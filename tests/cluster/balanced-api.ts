@@ -20,11 +20,16 @@ interface Attempt {
 const notNow: readonly number[] = [429, 502, 503, 507];
 const timeoutMs = 15_000;
 
+const isNoted = (method: string, path: string): boolean =>
+  method !== 'GET' && !/\/(launch|automationLogs|input$|lease$)/.test(path);
+
 /** Each attempt of a request goes to one of the servers, by chance; who gets no answer asks again. */
 export class BalancedApi {
   readonly urls: readonly string[];
   readonly token: string;
   readonly #random: SeededRandom;
+  /** What was changed and acknowledged, by the ID of the request; launches and touches are known otherwise. */
+  readonly changed = new Map<string, string>();
   /** Attempts that had no answer, or one that says to try again. */
   retries = 0;
 
@@ -58,6 +63,8 @@ export class BalancedApi {
       // Replies of the API are objects; a fault is told as it is.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       const parsed = JSON.parse(text) as Reply['body'];
+      const requestId = response.headers.get('x-request-id') ?? '';
+      if (response.ok && isNoted(method, path)) this.changed.set(requestId, `${method} ${path}`);
       return { status, text, body: parsed, etag: response.headers.get('etag') ?? '' };
     } catch {
       return this.#retry();

@@ -7,7 +7,7 @@ import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { type NatsEngine, startNats } from '../../apps/server/src/testing/nats-engine.ts';
 import { type PostgresEngine, startPostgres } from '../../apps/server/src/testing/postgres-engine.ts';
 import { makeTestBucket } from '../../apps/server/src/testing/test-bucket.ts';
-import { Cable, carrySlowly } from '../support/cable.ts';
+import { Cable } from '../support/cable.ts';
 import { Program } from '../support/program.ts';
 
 /** One of the servers, at an address that stays. */
@@ -74,9 +74,16 @@ export class Cluster {
     await server.program.exited;
   }
 
+  /** Again and again, as a service manager does: it may find its database away. */
   async restart(server: ClusterServer): Promise<void> {
-    server.program = server.spawn();
-    await this.untilUp(server);
+    for (;;) {
+      server.program = server.spawn();
+      try {
+        return await this.untilUp(server);
+      } catch (error) {
+        if (!/PostgreSQL|database/.test(server.program.output)) throw error;
+      }
+    }
   }
 
   /** As an upgrade does: it ends by itself, and another release begins at its address. */
@@ -109,9 +116,9 @@ export class Cluster {
 
   async #add(no: number, settings: Readonly<Record<string, string>>): Promise<void> {
     const listen = `127.0.0.1:${await freePort()}`;
-    const carry = carrySlowly(() => server.delayMs);
-    const toDatabase = await Cable.to(this.postgres.url, carry);
-    const toNats = await Cable.to(this.nats.url, carry);
+    const delayMs = (): number => server.delayMs;
+    const toDatabase = await Cable.to(this.postgres.url, { delayMs });
+    const toNats = await Cable.to(this.nats.url, { delayMs });
     const spawn = (): Program => {
       const program = new Program(['server'], {
         PHALANX_LISTEN: listen,

@@ -2,26 +2,34 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Cable } from '../support/cable.ts';
 import { RepeatedWork } from '../support/repeated-work.ts';
-import type { SeededRandom } from '../support/seeded-random.ts';
-import type { Cluster } from './cluster.ts';
+import { SeededRandom } from '../support/seeded-random.ts';
+import type { Cluster, ClusterServer } from './cluster.ts';
 
 type Fault = () => Promise<void>;
 
-/** Does to servers and engines what happens to them, one after another, until it is told to end. */
+/** Does to servers and engines what happens to them, two at a time, until it is told to end. */
 export class Faults {
-  readonly counts = new Map<string, number>();
+  /** What was done, and when, in seconds since the beginning. */
+  readonly history: string[] = [];
+  readonly #startedAt = performance.now();
   readonly #cluster: Cluster;
   readonly #random: SeededRandom;
   readonly #faults: readonly [name: string, fault: Fault][];
   readonly #work = new RepeatedWork();
+  readonly #underWay = new Set<string>();
+  readonly #down = new Set<ClusterServer>();
 
-  constructor(cluster: Cluster, random: SeededRandom) {
+  /** `seed`: chance of its own, or the faults of a seed would depend on how many callers there were in between. */
+  constructor(cluster: Cluster, seed: number) {
+    const random = new SeededRandom(seed);
     this.#cluster = cluster;
     this.#random = random;
     this.#faults = [
       ['kill a server', () => this.#killServer()],
       ['kill a server', () => this.#killServer()],
-      ['freeze a server', () => this.#freezeServer()],
+      ['freeze a server', () => this.#freezeServer(1000 + random.below(8000))],
+      ['freeze a server for 12 s', () => this.#freezeServer(12_000)],
+      ['freeze PostgreSQL', () => this.#freezePostgres()],
       ['crash PostgreSQL', async () => cluster.postgres.crash()],
       ['kill NATS', () => this.#killNats()],
       ['cut S3', () => this.#cutS3()],
@@ -29,7 +37,7 @@ export class Faults {
       ['silence connections of a server', () => this.#silence()],
       ['slow connections of a server', () => this.#slowDown()],
     ];
-    this.#work.begin(1, () => this.#doOne());
+    this.#work.begin(2, () => this.#doOne());
   }
 
   /** Resolves when everything is as it should be again. */
@@ -39,24 +47,47 @@ export class Faults {
 
   async #doOne(): Promise<void> {
     const [name, fault] = this.#random.pick(this.#faults);
-    this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
-    await fault();
+    // The same twice at a time is one.
+    if (!this.#underWay.has(name)) {
+      this.history.push(`${((performance.now() - this.#startedAt) / 1000).toFixed(1)} ${name}`);
+      this.#underWay.add(name);
+      await fault();
+      this.#underWay.delete(name);
+    }
     await pause(1000 + this.#random.below(3000));
   }
 
   async #killServer(): Promise<void> {
-    const server = this.#random.pick(this.#cluster.servers);
-    await this.#cluster.kill(server);
-    await pause(this.#random.below(3000));
-    await this.#cluster.restart(server);
+    await this.#withServer(async (server) => {
+      await this.#cluster.kill(server);
+      await pause(this.#random.below(3000));
+      await this.#cluster.restart(server);
+    });
   }
 
   /** Sometimes for longer than its lease. */
-  async #freezeServer(): Promise<void> {
-    const server = this.#random.pick(this.#cluster.servers);
-    this.#cluster.freeze(server);
+  async #freezeServer(forMs: number): Promise<void> {
+    await this.#withServer(async (server) => {
+      this.#cluster.freeze(server);
+      await pause(forMs);
+      this.#cluster.thaw(server);
+    });
+  }
+
+  /** All connections to it stay open, and nobody answers. */
+  async #freezePostgres(): Promise<void> {
+    const cables = this.#cluster.servers.flatMap(({ cables: [toDatabase] }) => toDatabase ?? []);
+    for (const cable of cables) cable.silence();
     await pause(1000 + this.#random.below(8000));
-    this.#cluster.thaw(server);
+    for (const cable of cables) cable.carryOn();
+  }
+
+  /** One that is not killed or frozen already. */
+  async #withServer(fault: (server: ClusterServer) => Promise<void>): Promise<void> {
+    const server = this.#random.pick(this.#cluster.servers.filter((one) => !this.#down.has(one)));
+    this.#down.add(server);
+    await fault(server);
+    this.#down.delete(server);
   }
 
   async #killNats(): Promise<void> {

@@ -18,14 +18,16 @@ import type { SeededRandom } from '../support/seeded-random.ts';
 
 const validator = Compile(ServerMessage);
 const heartbeatMs = 500;
-const defaultSilenceMs = 2500;
+/** Two heartbeats of the server. */
+const defaultSilenceMs = 4000;
+const handshakeMs = 2000;
 const logEveryMs = 100;
 
 export interface SimulatedRun {
   report: RunReport;
   deviceId: string;
   /** When it ends by itself, epoch ms. */
-  readonly endsAt: number;
+  endsAt: number;
   /** How many lines it has logged. */
   logged: number;
   /** What the server has not acknowledged; the first one has the number `firstSeq`. */
@@ -56,6 +58,8 @@ export class SimulatedHost {
   readonly records = new Map<string, boolean>();
   readonly #options: Options;
   readonly #held = new Map<string, SimulatedRun>();
+  /** Every run that it was sent. */
+  readonly #loaded = new Set<string>();
   /** Those that are not stored yet. */
   readonly #records = new Map<string, RecordReport>();
   readonly #living: Promise<void>;
@@ -74,7 +78,10 @@ export class SimulatedHost {
   /** No more lines, and all runs end. */
   finish(): void {
     clearInterval(this.#logging);
-    for (const run of this.#held.values()) if (!isEnded(run.report.status)) this.#end(run, 'completed');
+    for (const run of this.#held.values()) {
+      const { status } = run.report;
+      if (!isEnded(status)) this.#end(run, status === 'starting' ? 'stopped' : 'completed');
+    }
   }
 
   get isQuiet(): boolean {
@@ -101,7 +108,7 @@ export class SimulatedHost {
   async #connectTo(url: string): Promise<void> {
     const socket = new WebSocket(`${url.replace('http', 'ws')}${hostConnectPath}`, {
       headers: { authorization: `Bearer ${this.#options.token}` },
-      handshakeTimeout: defaultSilenceMs,
+      handshakeTimeout: handshakeMs,
     });
     this.#socket = socket;
     this.#isWelcome = false;
@@ -146,31 +153,41 @@ export class SimulatedHost {
       for (const runId of this.begun.keys()) this.#sendLogs(runId);
       for (const record of this.#records.values()) this.#send({ type: 'record', record });
     }
-    if (message.type === 'launch') for (const run of message.runs) this.#begin(run.run_id, run.device_id);
+    if (message.type === 'launch') for (const run of message.runs) this.#load(run.run_id, run.device_id);
+    if (message.type === 'begin') for (const run of message.runs) this.#begin(run.run_id, run.started_at);
+    if (message.type === 'input') this.#answer('input', message.request_id);
     if (message.type === 'stop') for (const runId of message.run_ids) this.#stop(runId);
     if (message.type === 'runs_stored') for (const runId of message.run_ids) this.#held.delete(runId);
     if (message.type === 'record_stored') this.#forgetRecord(message.record_id);
     if (message.type === 'logs_stored') this.#forget(message.run_id, message.seq);
   }
 
-  #begin(runId: string, deviceId: string): void {
-    if (this.begun.has(runId)) {
-      this.violations.push(`run ${runId} was sent twice`);
-      return;
-    }
+  /** What is sent again after a break is held already. */
+  #load(runId: string, deviceId: string): void {
+    if (this.#loaded.has(runId)) return;
     const report = {
-      ...{ run_id: runId, status: 'running' as const, error: null },
-      ...{ started_at: Date.now(), ended_at: null },
+      ...{ run_id: runId, status: 'starting' as const, is_loaded: true, error: null },
+      ...{ started_at: null, ended_at: null },
     };
-    const endsAt = Date.now() + 500 + this.#options.random.below(4000);
-    const run = { report, deviceId, endsAt, logged: 0, unstored: [], firstSeq: 1 };
-    this.begun.set(runId, run);
+    const run = { report, deviceId, endsAt: Infinity, logged: 0, unstored: [], firstSeq: 1 };
+    this.#loaded.add(runId);
     this.#held.set(runId, run);
     this.#send({ type: 'runs', runs: [report] });
   }
 
+  #begin(runId: string, startedAt: number): void {
+    const run = this.#held.get(runId);
+    if (run?.report.status !== 'starting') return;
+    const { run_id, error } = run.report;
+    run.report = { run_id, status: 'running', error, started_at: startedAt, ended_at: null };
+    run.endsAt = Date.now() + 500 + this.#options.random.below(4000);
+    this.begun.set(runId, run);
+  }
+
   #stop(runId: string): void {
     const run = this.#held.get(runId);
+    // A launch that comes later is of a run that has ended.
+    this.#loaded.add(runId);
     if (run !== undefined && !isEnded(run.report.status)) return this.#end(run, 'stopped');
     const ended = { run_id: runId, status: 'stopped', error: null, started_at: null, ended_at: Date.now() };
     this.#send({ type: 'runs', runs: [run?.report ?? ended] });
@@ -198,7 +215,7 @@ export class SimulatedHost {
   /** Each run logs a line, or ends when its time has come. */
   #goOn(): void {
     for (const [runId, run] of this.#held) {
-      if (isEnded(run.report.status)) continue;
+      if (run.report.status !== 'running') continue;
       run.logged += 1;
       run.unstored.push([Date.now(), 0, 1, String(run.logged)]);
       this.#sendLogs(runId);
@@ -219,6 +236,12 @@ export class SimulatedHost {
     if (run === undefined || seq < run.firstSeq) return;
     run.unstored.splice(0, seq + 1 - run.firstSeq);
     run.firstSeq = seq + 1;
+  }
+
+  /** It is done at once. */
+  #answer(type: string, requestId: string): void {
+    if (this.#socket?.readyState === WebSocket.OPEN)
+      this.#socket.send(Buffer.from(`${JSON.stringify({ type, request_id: requestId })}\n`));
   }
 
   #send(message: unknown): void {

@@ -15,7 +15,7 @@ try {
     await signIn(page, service.url, service.token);
     await page.goto(`${service.url}/devices/${deviceId}`);
     await page.getByRole('treeitem').filter({ hasText: 'Bluetooth' }).click();
-    await page.getByText('finds this node alone').first().waitFor();
+    await page.getByText('finds only this node').first().waitFor();
     await page.evaluate(() => document.fonts.ready);
     await page.screenshot({ path: file });
   } finally {

@@ -26,7 +26,7 @@ export class LyingPhone {
   static async start(serial: string): Promise<LyingPhone> {
     const phone = await startSimulatedPhone({ serial });
     const carry = (near: Socket, far: Socket): void => lying.#carry(near, far);
-    const lying = new LyingPhone(phone, await Cable.to(`http://${phone.host}:${phone.port}`, carry));
+    const lying = new LyingPhone(phone, await Cable.to(`http://${phone.host}:${phone.port}`, { carry }));
     return lying;
   }
 

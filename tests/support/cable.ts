@@ -1,49 +1,38 @@
 import { once } from 'node:events';
 import { Transform } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Passes on what one end says to the other. */
-export type Carry = (near: Socket, far: Socket) => void;
-
-const carryBoth: Carry = (near, far) => void near.pipe(far).pipe(near);
-
-/** Passes everything on so much later, ms. */
-export const carrySlowly =
-  (delayMs: () => number): Carry =>
-  (near, far) => {
-    const late = (): Transform =>
-      new Transform({
-        transform: (chunk: Buffer, _encoding, done) => {
-          if (delayMs() === 0) done(null, chunk);
-          else setTimeout(() => done(null, chunk), delayMs());
-        },
-      });
-    near.pipe(late()).pipe(far).pipe(late()).pipe(near);
-  };
+interface CableOptions {
+  /** How long everything takes to go through; asked for each piece. Default: 0. */
+  delayMs?: () => number;
+  /** Passes on what one end says to the other; then there is neither delay nor silence. */
+  carry?: (near: Socket, far: Socket) => void;
+}
 
 /** A TCP connection through a place where it can be cut. */
 export class Cable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #pairs = new Set<readonly [near: Socket, far: Socket]>();
-  readonly #carry: Carry;
+  readonly #delayMs: () => number;
   #isPulled = false;
-  #isSilent = false;
+  #silences = 0;
+  /** Resolved while something goes through. */
+  #loud = Promise.resolve();
+  #endSilence = (): void => undefined;
 
-  private constructor(target: { host: string; port: number }, carry: Carry) {
-    this.#carry = carry;
+  private constructor(target: { host: string; port: number }, { delayMs, carry }: CableOptions) {
+    this.#delayMs = delayMs ?? (() => 0);
     this.#server = createServer((near) => {
       const far = connect(target);
-      const pair = [near, far] as const;
-      this.#pairs.add(pair);
       if (this.#isPulled) near.destroy();
-      if (!this.#isSilent) carry(near, far);
+      if (carry === undefined) near.pipe(this.#line()).pipe(far).pipe(this.#line()).pipe(near);
+      else carry(near, far);
       for (const socket of [near, far]) {
         this.#sockets.add(socket);
         socket.on('error', () => undefined);
         socket.on('close', () => {
           this.#sockets.delete(socket);
-          this.#pairs.delete(pair);
           near.destroy();
           far.destroy();
         });
@@ -51,9 +40,9 @@ export class Cable {
     });
   }
 
-  static async to(url: string, carry: Carry = carryBoth): Promise<Cable> {
+  static async to(url: string, options: CableOptions = {}): Promise<Cable> {
     const { hostname, port } = new URL(url);
-    const cable = new Cable({ host: hostname, port: Number(port) }, carry);
+    const cable = new Cable({ host: hostname, port: Number(port) }, options);
     cable.#server.listen(0, '127.0.0.1');
     await once(cable.#server, 'listening');
     return cable;
@@ -94,16 +83,28 @@ export class Cable {
 
   /** Nothing goes through, and neither end is told, until `carryOn`. */
   silence(): void {
-    this.#isSilent = true;
-    for (const [near, far] of this.#pairs) {
-      near.unpipe();
-      far.unpipe();
-    }
+    this.#silences += 1;
+    if (this.#silences > 1) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#loud = promise;
+    this.#endSilence = resolve;
   }
 
+  /** When it was silenced twice, after the second call. */
   carryOn(): void {
-    this.#isSilent = false;
-    for (const [near, far] of this.#pairs) this.#carry(near, far);
+    this.#silences -= 1;
+    if (this.#silences === 0) this.#endSilence();
+  }
+
+  /** One direction. A piece never overtakes an earlier one, whatever the delay or a silence has become meanwhile. */
+  #line(): Transform {
+    const pass = async (): Promise<void> => {
+      await this.#loud;
+      if (this.#delayMs() > 0) await sleep(this.#delayMs());
+    };
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => void pass().then(() => done(null, chunk)),
+    });
   }
 
   close(): void {

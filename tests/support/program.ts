@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
+import { inheritedEnvironment } from '@phalanx/cli/testing/inherited-environment';
 import { until } from '@phalanx/cli/testing/until';
 
 const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
@@ -18,12 +19,11 @@ export class Program {
     env: Readonly<Record<string, string>>,
     { program = [process.execPath, cli], cwd }: { program?: readonly string[]; cwd?: string } = {},
   ) {
-    const inherited = { PATH: process.env['PATH'] ?? '', TMPDIR: process.env['TMPDIR'] ?? '/tmp' };
     const [command = process.execPath, ...first] = program;
     this.#child = spawn(command, [...first, ...commandLine], {
       ...(cwd === undefined ? {} : { cwd }),
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...inherited, ...env },
+      env: { ...inheritedEnvironment(), ...env },
     });
     this.exited = once(this.#child, 'exit');
     for (const stream of [this.#child.stdout, this.#child.stderr]) {

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+import { endWithNpm } from '../../../scripts/set-up/end-with-parent.mjs';
 import { explainMissingNode, findNode } from '../../../scripts/set-up/find-node.mjs';
 import { runChild } from '../../../scripts/set-up/run-child.mjs';
 
@@ -16,6 +17,7 @@ if (node === undefined) {
   console.error(explainMissingNode());
   process.exitCode = 1;
 } else if (node === process.execPath) {
+  endWithNpm(() => process.kill(process.pid, 'SIGTERM'));
   await import(pathToFileURL(main).href);
 } else {
   runChild(node, [main, ...process.argv.slice(2)], process.env);

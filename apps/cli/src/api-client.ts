@@ -62,6 +62,11 @@ function refusalOf(status: number, body: unknown): ApiRefusal {
   return new ApiRefusal(code, message, { status, errors });
 }
 
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
 /** Calls the API of a service with a token. */
 export class ApiClient {
   readonly #url: string;
@@ -77,7 +82,33 @@ export class ApiClient {
     contract: Contract,
     { body, query, params = {} }: Inputs<Contract> = {},
   ): Promise<Reply<Contract>> {
-    const { status, reply } = await this.#send(`${pathOf(contract, params)}${queryOf(query)}`, {
+    const { status, text } = await this.#request(contract, { body, query, params });
+    const reply = this.#parse(status, text);
+    if (status >= 400) throw refusalOf(status, reply);
+    // The contract says what the service of the same release answers.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return reply as Reply<Contract>;
+  }
+
+  /** The same for a reply that is not JSON. */
+  async text<Contract extends RouteContract>(
+    contract: Contract,
+    { query, params = {} }: Pick<Inputs<Contract>, 'query' | 'params'>,
+  ): Promise<string> {
+    const { status, text } = await this.#request(contract, { query, params });
+    if (status >= 400) throw refusalOf(status, this.#parse(status, text));
+    return text;
+  }
+
+  #request(
+    contract: RouteContract,
+    {
+      body,
+      query,
+      params,
+    }: { body?: unknown; query?: object | undefined; params: Readonly<Record<string, string>> },
+  ): Promise<Answer> {
+    return this.#send(`${pathOf(contract, params)}${queryOf(query)}`, {
       method: contract.method,
       headers: {
         authorization: `Bearer ${this.#token}`,
@@ -85,13 +116,9 @@ export class ApiClient {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    if (status >= 400) throw refusalOf(status, reply);
-    // The contract says what the service of the same release answers.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    return reply as Reply<Contract>;
   }
 
-  async #send(path: string, request: RequestInit): Promise<{ status: number; reply: unknown }> {
+  async #send(path: string, request: RequestInit): Promise<Answer> {
     try {
       const signal = AbortSignal.timeout(timeoutMs);
       const response = await fetch(`${this.#url}${path}`, { ...request, signal, redirect: 'manual' });
@@ -102,19 +129,18 @@ export class ApiClient {
           `The server at ${this.#url} sends callers to ${to}: give that address with --server-url or PHALANX_SERVER_URL.`,
         );
       }
-      return { status: response.status, reply: await this.#parse(response) };
+      return { status: response.status, text: await response.text() };
     } catch (error) {
       throw error instanceof ServerUnreachable ? error : unreachable(this.#url, error);
     }
   }
 
-  async #parse(response: Response): Promise<unknown> {
-    const text = await response.text();
+  #parse(status: number, text: string): unknown {
     try {
       return JSON.parse(text);
     } catch {
       throw new ServerUnreachable(
-        `What answers at ${this.#url} is not a Phalanx server (HTTP status ${response.status}): check the address.`,
+        `What answers at ${this.#url} is not a Phalanx server (HTTP status ${status}): check the address.`,
       );
     }
   }

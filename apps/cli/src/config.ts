@@ -1,7 +1,11 @@
 import { receiveHandedOn } from './start/handed-on.ts';
+import { receiveStarter } from './start/starter.ts';
 
 /** What this program has left behind as it started anew; undefined: it has not. */
 export const handedOn = receiveHandedOn(process.env);
+
+/** The process ID of the wrapper that this process ends with. */
+export const starter = receiveStarter(process.env, handedOn !== undefined);
 
 /** The environment, and the secrets that are no longer in it; nothing else of the CLI reads it. */
 export const environment: Readonly<Record<string, string | undefined>> = {

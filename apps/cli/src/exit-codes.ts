@@ -7,7 +7,7 @@ export const exitCodes = {
   usage: 2,
   /** The server said no: devices offline, compile errors, no permission, not found. */
   refused: 3,
-  /** The runs completed, but not all did what they were to do: an unknown screen, or out of steps. */
+  /** A screen was not taken for what it is: runs met an unknown one or ran out of steps, or a golden screen is not as expected. */
   outOfSteps: 4,
   /** Ctrl-C; other signals are 128 plus their number, as in shells. */
   interrupted: 130,
@@ -19,7 +19,8 @@ Exit codes:
   1    a run failed, timed out, was lost or was stopped; or a push or pull left out what would overwrite newer work
   2    wrong usage or settings, a token that is not valid, or a server that cannot be reached
   3    the server refused: devices offline, compile errors, no permission, not found
-  4    with --follow: every run completed, but one met an unknown screen or ran out of steps
+  4    with --follow: every run completed, but one met an unknown screen or ran out of steps;
+       test: a golden screen is not taken for what it should be
   130  Ctrl-C (the runs go on)
 `;
 

@@ -48,6 +48,10 @@ describe('what cannot be done ends with exit code 2 and one line that says what 
       says: /^PHALANX_SERVER_URL must be an address/,
     },
     'a token that cannot be one': { args: ['devices', '--token', 'a b'], says: /^--token is not a token/ },
+    'an unknown command of a group, with --help': {
+      args: ['project', 'show', '--help'],
+      says: /unknown command 'show'/,
+    },
     'an unknown command': { args: ['devcies'], says: /unknown command 'devcies'.*devices/ },
     'an unknown option': { args: ['devices', '--colour'], says: /unknown option '--colour'/ },
     'a missing argument': { args: ['user', 'create'], says: /missing required argument 'name'/ },

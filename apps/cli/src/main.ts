@@ -35,7 +35,17 @@ async function main(): Promise<void> {
     program.commandsGroup('Commands that run the service:');
     addProcessCommands(program);
   }
+  const words = process.argv.slice(2);
+  if (words.includes('--help') || words.includes('-h')) requireKnown(program, words);
   await program.parseAsync();
+}
+
+/** Before `--help`, Commander would take any word after a group for one of its commands. */
+function requireKnown(command: Command, [word, ...rest]: readonly string[]): void {
+  if (word === undefined || word.startsWith('-') || word === 'help' || command.commands.length === 0) return;
+  const found = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+  if (found !== undefined) requireKnown(found, rest);
+  else if (command.registeredArguments.length === 0) command.error(`error: unknown command '${word}'`);
 }
 
 /** Of a command line, or of one that is to be completed. */

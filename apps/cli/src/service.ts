@@ -1,6 +1,6 @@
 import { prepareConsole } from '@phalanx/console';
 import { type HostApp, parseHostConfig, startHost } from '@phalanx/host';
-import { parseServerConfig, startServer, type ServerApp } from '@phalanx/server';
+import { parseServerConfig, startServer, type ServerApp, type ServerOverrides } from '@phalanx/server';
 import type { Environment } from '@phalanx/settings';
 
 import { startSimulatedPhones, withPhones } from './simulated-phones.ts';
@@ -16,13 +16,20 @@ interface Closable {
 }
 
 /** Server and host in one process, with so many simulated phones beside the real ones. */
-export async function startService(settings: Environment, simulatedPhones: number): Promise<Service> {
+export async function startService(
+  settings: Environment,
+  simulatedPhones: number,
+  overrides: ServerOverrides = {},
+): Promise<Service> {
   const started: Closable[] = [];
   const close = async (): Promise<void> => {
     for (const part of started.toReversed()) await part.close();
   };
   try {
-    const server = await startServer(parseServerConfig(settings), { console: prepareConsole() });
+    const server = await startServer(parseServerConfig(settings), {
+      console: prepareConsole(),
+      ...overrides,
+    });
     started.push(server);
     const phones = await startSimulatedPhones(simulatedPhones);
     started.push({ close: async () => void (await Promise.all(phones.map((phone) => phone.stop()))) });

@@ -5,12 +5,15 @@ import { environment } from './config.ts';
 import { flagOf, mergeSettings } from './settings.ts';
 
 /** Gives `command` a flag for each setting. */
-export function addSettingFlags(command: Command, rows: readonly Setting[]): Command {
+export function addSettingFlags(
+  command: Command,
+  rows: readonly Setting[],
+  groupOf: (row: Setting) => string = () => 'Options:',
+): Command {
   for (const row of uniqueByName(rows)) {
     const fallback = shownDefault(row) === '' ? '' : `; default: ${shownDefault(row)}`;
-    command.addOption(
-      new Option(`${flagOf(row)} <value>`, `${describeSetting(row)}${fallback} (${row.name})`),
-    );
+    const option = new Option(`${flagOf(row)} <value>`, `${describeSetting(row)}${fallback} (${row.name})`);
+    command.addOption(option.helpGroup(groupOf(row)));
   }
   return command;
 }

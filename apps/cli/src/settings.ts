@@ -16,8 +16,8 @@ import { usageError } from './exit-codes.ts';
 export const simulatedPhonesSetting = setting({
   name: 'PHALANX_SIMULATED_PHONES',
   default: '0',
-  description: 'how many simulated phones to add',
-  format: wholeNumber({ min: 0, max: 500 }),
+  description: 'how many simulated phones to add, each with 1 MB of memory',
+  format: wholeNumber({ min: 0, max: 1000 }),
 });
 
 export const tokenFileSetting = setting({

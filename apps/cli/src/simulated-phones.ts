@@ -1,19 +1,55 @@
+import { availableMemory } from 'node:process';
+import { helperPackages } from '@phalanx/host';
 import type { Environment } from '@phalanx/settings';
 import { startSimulatedPhone, type SimulatedPhone } from '@phalanx/simulated-phone';
+
+import { notice } from './output/notice.ts';
 
 const models = ['Pixel 8', 'Galaxy S24', 'Redmi Note 13', 'Xperia 5', 'Moto G84'] as const;
 const brands = ['google', 'samsung', 'xiaomi', 'sony', 'motorola'] as const;
 
-/** Phones of several makes, with the same serials at every start, so that they stay the same devices. */
-export function startSimulatedPhones(count: number): Promise<SimulatedPhone[]> {
+const mebibyte = 1024 * 1024;
+/** At rest, with what the host and the server hold of it. */
+const phoneBytes = mebibyte;
+/** For server, host, checks and runs beside the phones. */
+const serviceBytes = 400 * mebibyte;
+
+/** How many of so many simulated phones fit into the memory that is free. */
+export function phonesThatFit(wanted: number, freeBytes: number): number {
+  return Math.max(0, Math.min(wanted, Math.floor((freeBytes - serviceBytes) / phoneBytes)));
+}
+
+/**
+ * Phones of several makes, with the same serials at every start, so that they stay the same devices. They have the UI
+ * helper, as phones that a host has used before. Starts fewer, and says so, when memory is short.
+ */
+export function startSimulatedPhones(wanted: number): Promise<SimulatedPhone[]> {
+  const freeBytes = availableMemory();
+  const count = phonesThatFit(wanted, freeBytes);
+  if (count < wanted) notice(shortageOf({ wanted, count, freeBytes }));
   return Promise.all(
     Array.from({ length: count }, (_, index) =>
       startSimulatedPhone({
         serial: `SIM${String(index + 1).padStart(4, '0')}`,
         brand: brands[index % brands.length] ?? brands[0],
         model: models[index % models.length] ?? models[0],
+        installedPackages: helperPackages,
       }),
     ),
+  );
+}
+
+interface Shortage {
+  readonly wanted: number;
+  readonly count: number;
+  readonly freeBytes: number;
+}
+
+function shortageOf({ wanted, count, freeBytes }: Shortage): string {
+  const megabytes = (bytes: number): string => `${Math.floor(bytes / mebibyte)} MB`;
+  return (
+    `Memory is short: ${count} of ${wanted} simulated phones are started. ${megabytes(freeBytes)} are free; the service takes ` +
+    `${megabytes(serviceBytes)} and each phone ${megabytes(phoneBytes)}. End other programs, or ask for fewer phones.`
   );
 }
 

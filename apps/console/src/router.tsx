@@ -8,9 +8,10 @@ import {
 
 import { deviceSearch } from './devices/device-search.ts';
 import { fleetSearch } from './devices/fleet-search.ts';
-import { runsSearch } from './runs/runs-search.ts';
+import { runSearch, runsSearch } from './runs/runs-search.ts';
 import { recordsSearch } from './records/records-search.ts';
 import { editorSearch } from './projects/editor-search.ts';
+import { HomePage } from './shell/home-page.tsx';
 import { NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
 import { Loading } from './parts/states.tsx';
@@ -20,17 +21,14 @@ const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  beforeLoad: () => {
-    // oxlint-disable-next-line typescript/only-throw-error -- so the router wants it
-    throw redirect({ to: '/devices', replace: true });
-  },
+  component: HomePage,
 });
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   beforeLoad: () => {
     // oxlint-disable-next-line typescript/only-throw-error -- so the router wants it
-    throw redirect({ to: '/devices', replace: true });
+    throw redirect({ to: '/', replace: true });
   },
 });
 const fleet = createRoute({
@@ -54,7 +52,18 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$runId',
+  validateSearch: runSearch,
   component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
+});
+const jobs = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs',
+  component: lazyRouteComponent(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
+});
+const job = createRoute({
+  getParentRoute: () => root,
+  path: '/jobs/$jobId',
+  component: lazyRouteComponent(() => import('./jobs/job-page.tsx'), 'JobPage'),
 });
 const projects = createRoute({
   getParentRoute: () => root,
@@ -92,6 +101,8 @@ export const router = createRouter({
     device,
     runs,
     run,
+    jobs,
+    job,
     projects,
     project,
     records,

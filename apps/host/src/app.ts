@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { hostProtocolVersion } from '@phalanx/protocol';
 import { dataDir as dataDirSetting, explainFolder, prepareFolder, SettingError } from '@phalanx/settings';
@@ -10,22 +11,24 @@ import { ServerConnection } from './connection/server-connection.ts';
 import type { ServerCommand } from './connection/server-message.ts';
 import { createServiceClock } from './connection/service-clock.ts';
 import { lockFolder } from './folder-lock.ts';
-import { loadHostId } from './host-id.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
-import { answerHealth } from './phones/health-teller.ts';
-import { answerInput } from './phones/input-doer.ts';
-import { answerLive } from './phones/live-camera.ts';
-import { answerScreen } from './phones/screen-reader.ts';
-import { answerScreenshot } from './phones/screenshot-taker.ts';
+import { answerHealth } from './phones/health/health-teller.ts';
+import { answerInput } from './phones/requests/input-doer.ts';
+import { answerLive } from './phones/requests/live-camera.ts';
+import { answerScreen } from './phones/requests/screen-reader.ts';
+import { answerScreenshot } from './phones/requests/screenshot-taker.ts';
+import { loadPins } from './phones/phone-pins.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
-import { RecordDelivery } from './records/record-delivery.ts';
 import { defaultRecordLimits, type RecordLimits } from './records/record-limits.ts';
+import { RecordSender } from './records/record-sender.ts';
 import { RunDelivery } from './runs/run-delivery.ts';
 import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox/index.ts';
+
+const pattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What a process that runs the host beside other things, or a test, may set. */
 export interface HostOverrides {
@@ -72,6 +75,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
     tellOfConfinement(confinement, config, log);
     const pool = await openPool(config, confinement, log);
     opened.defer(() => pool.close());
+    const pins = config.pinsFile === undefined ? undefined : await loadPins(config.pinsFile);
     const phones = watchPhones({
       adbServer: config.adbServer,
       addresses: config.phones,
@@ -79,6 +83,8 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       log,
       rules: { minBatteryPercent: config.minBattery, maxTemperatureCelsius: config.maxTemperature },
       mayReboot: config.rebootPhones,
+      helper: config.helper,
+      pins,
     });
     opened.defer(() => phones.close());
     const { close, connected } = await connect({ config, overrides, dir, hostId, log, pool, phones });
@@ -140,7 +146,7 @@ async function connect({
   const journal = new RunJournal(join(dir, 'runs'));
   const delivery = new RunDelivery({ journal, spool, connection, clock, log });
   const recording = { dir: join(dir, 'records'), limits: { ...defaultRecordLimits, ...recordLimits } };
-  const records = new RecordDelivery({ ...recording, serverUrl, token, phones, connection, clock, log });
+  const records = new RecordSender({ ...recording, serverUrl, token, phones, connection, clock, log });
   const launcher = new RunLauncher({
     ...{ delivery, records, spool, phones, pool, log },
     limits: runLimits(config),
@@ -151,6 +157,7 @@ async function connect({
 
   const onCommand = (command: ServerCommand): void => {
     if (command.type === 'launch') launcher.launch(command);
+    else if (command.type === 'begin') delivery.permit(command.runs);
     else if (command.type === 'stop') launcher.stop(command.run_ids);
     else if (command.type === 'logs_stored') spool.acknowledge(command.run_id, command.seq);
     else if (command.type === 'runs_stored') delivery.endsStored(command.run_ids);
@@ -201,4 +208,19 @@ async function settledWithin(work: Promise<void>, timeoutMs: number): Promise<vo
   const timer = setTimeout(resolve, timeoutMs);
   await Promise.race([work, timeout]);
   clearTimeout(timer);
+}
+
+/** The host's own ID: made at the first start and kept in `dir`. */
+async function loadHostId(dir: string): Promise<string> {
+  const path = join(dir, 'host-id');
+  const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  if (pattern.test(kept.trim())) return kept.trim();
+  const made = randomUUID();
+  // Written beside and renamed, so that a crash leaves no half of it.
+  await writeFile(`${path}.tmp`, `${made}\n`, { flush: true });
+  await rename(`${path}.tmp`, path);
+  return made;
 }

@@ -4,8 +4,10 @@ import {
   addressList,
   dataDir,
   type Environment,
+  folder,
   httpUrl,
   logLevel,
+  oneOf,
   parseSettings,
   peerAddress,
   requireConfinement,
@@ -17,6 +19,8 @@ import {
   unless,
   wholeNumber,
 } from '@phalanx/settings';
+
+import { helperChoices } from './phones/start/start-backend.ts';
 
 const rows = {
   serverUrl: setting({
@@ -36,7 +40,7 @@ const rows = {
     name: 'PHALANX_HOST_NAME',
     default: hostname().slice(0, 200) || 'host',
     defaultText: "the machine's name",
-    description: 'what people call this machine',
+    description: 'name of this machine for people',
     format: shortText(200),
   }),
   adbServer: setting({
@@ -54,25 +58,38 @@ const rows = {
   minBattery: setting({
     name: 'PHALANX_MIN_BATTERY',
     default: '15',
-    description: 'phones with less in their battery rest; 0 for no limit',
+    description: 'phones with a lower battery level rest; 0 for no limit',
     format: wholeNumber({ min: 0, max: 90, unit: '%' }),
   }),
   maxTemperature: setting({
     name: 'PHALANX_MAX_TEMPERATURE',
     default: '45',
-    description: 'phones whose battery is hotter rest; 0 for no limit',
+    description: 'phones with a hotter battery rest; 0 for no limit',
     format: wholeNumber({ min: 0, max: 80, unit: '°C' }),
   }),
   rebootPhones: setting({
     name: 'PHALANX_REBOOT_PHONES',
     default: 'false',
-    description: 'whether a phone may be restarted when nothing else has mended it',
+    description: 'whether a phone may be restarted when no other repair has helped',
     format: trueOrFalse,
+  }),
+  pinsFile: setting({
+    name: 'PHALANX_PINS_FILE',
+    default: '',
+    description: 'file with a serial number (or *) and a PIN in each line, to unlock phones',
+    format: unless('', folder),
+  }),
+  helper: setting({
+    name: 'PHALANX_HELPER',
+    default: 'auto',
+    description:
+      'which UI helper reads screens; "auto" is the UiAutomator2 server, and the resident helper where a phone refuses it',
+    format: oneOf(helperChoices),
   }),
   phoneGraceSeconds: setting({
     name: 'PHALANX_PHONE_GRACE_SECONDS',
     default: '60',
-    description: 'how long a phone may be away before the runs on it have failed',
+    description: 'how long a phone may be away before the runs on it fail',
     format: wholeNumber({ min: 1, max: 3600, unit: 'seconds' }),
   }),
   allowPrivateFetch: setting({
@@ -97,19 +114,19 @@ const rows = {
   runMemoryMb: setting({
     name: 'PHALANX_RUN_MEMORY_MB',
     default: '128',
-    description: 'memory that the code of one run may use',
+    description: 'memory for the code of one run',
     format: wholeNumber({ min: 16, max: 4096, unit: 'MB' }),
   }),
   runCpuSeconds: setting({
     name: 'PHALANX_RUN_CPU_SECONDS',
     default: '300',
-    description: 'processor time that one run may use',
+    description: 'processor time of one run',
     format: wholeNumber({ min: 1, max: 86_400, unit: 'seconds' }),
   }),
   runTimeLimitSeconds: setting({
     name: 'PHALANX_RUN_TIME_LIMIT_SECONDS',
     default: '3600',
-    description: 'how long one run may last',
+    description: 'longest duration of one run',
     format: wholeNumber({ min: 1, max: 604_800, unit: 'seconds' }),
   }),
   warmSandboxes: setting({

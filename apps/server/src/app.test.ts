@@ -89,6 +89,8 @@ describe('a server that is killed', () => {
         expect(runs['runs']).toMatchObject([{ status: 'running' }]);
       }
       const launchId = crypto.randomUUID();
+      // On a busy machine the phone has been silent for too long by now.
+      await host.heartbeat();
       await api('POST', '/api/v2/devices/launchDirectAutomation', startBody(deviceId, launchId));
       const launch = host.messages('launch').find((message) => message.automation_id === launchId);
       const messages = [`round ${round}`, 'x'.repeat(10_000)];

@@ -1,73 +1,38 @@
-import { type Confinement, openConfinement } from '@phalanx/confinement';
-import { closeCodes } from '@phalanx/protocol';
-import { dataDir as dataDirSetting, explainFolder, prepareFolder } from '@phalanx/settings';
-import type { Logger } from 'pino';
+import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
 
-import { createAuthenticator } from './access/authenticator.ts';
+import { serveAccess } from './access/feature.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
-import { addAccessRoutes } from './access/routes.ts';
-import { addSessionRoutes } from './access/session-routes.ts';
-import { createSessionStore } from './access/session-store.ts';
-import { Sessions } from './access/sessions.ts';
-import { SignInLinks } from './access/sign-in-links.ts';
-import { createAccessStore, type AccessStore } from './access/store.ts';
-import { addUsageRoutes } from './access/usage-routes.ts';
-import { addUserRoutes, type Belongings } from './access/user-routes.ts';
-import { AuditLog } from './audit/audit-log.ts';
-import { createAuditStore, type AuditStore } from './audit/store.ts';
-import { openAuditFeatures } from './audit-features.ts';
-import { systemClock, type Clock } from './clock.ts';
-import { compileInTurns, type Compiler, createCompiler } from './compile/compiler.ts';
-import { readAgentTypes } from './compile/declarations.ts';
+import type { OwnedResources } from './access/user-routes.ts';
+import { serveAudit } from './audit/feature.ts';
+import { addCommitRoutes } from './commits/routes.ts';
+import { openCompiler } from './compile/feature.ts';
 import { requireTypeScript } from './compile/typescript-version.ts';
 import type { ServerConfig } from './config.ts';
 import { addConsoleRoutes } from './console/routes.ts';
-import { GroupCommit } from './db/group-commit.ts';
+import { type Context, createContext, type ServerOverrides } from './context.ts';
 import { exclusively } from './db/locks.ts';
-import type { ServerLock } from './db/server-lock.ts';
-import { describeFaults } from './faults/fault-monitor.ts';
-import { openFleetFeatures } from './fleet-features.ts';
-import type { Foundation } from './foundation.ts';
-import { addHealthRoutes } from './health/routes.ts';
-import { HostGateway } from './hosts/gateway.ts';
-import { createHttpKernel } from './http/kernel.ts';
-import { mostOpenFiles } from './http/open-files.ts';
+import type { DeviceAccess } from './devices/device-access.ts';
+import { openDevices, serveDevices } from './devices/feature.ts';
+import { openEvents } from './events/feature.ts';
+import { addFileRoutes } from './files/routes.ts';
+import { addGitRoutes } from './git-http/routes.ts';
+import { openHealth } from './health/feature.ts';
+import { openHosts } from './hosts/feature.ts';
+import { explainListenError, urlOf } from './http/listen-address.ts';
 import { watchMethods } from './http/methods.ts';
 import { serveDescription } from './http/openapi.ts';
-import { OwnAddress } from './http/own-address.ts';
-import { WebSockets } from './http/web-sockets.ts';
-import { Limits } from './limits/limits.ts';
-import { createStoredBytes } from './limits/stored-bytes-store.ts';
-import { openLaunchFeatures } from './launch-features.ts';
-import { explainListenError, urlOf } from './listen-address.ts';
-import { ServerNode } from './nodes/server-node.ts';
-import { SharedClock } from './nodes/shared-clock.ts';
-import { createNodeStore } from './nodes/store.ts';
-import { toldDeeds } from './nodes/told-deeds.ts';
-import { openProjectFeatures } from './project-features.ts';
-import { ProjectPeople } from './projects/project-people.ts';
-import { createProjectStore } from './projects/store.ts';
-import { openRecordFeatures } from './record-features.ts';
-import { addRunRoutes } from './runs/routes.ts';
-import { openBucket } from './s3/open-bucket.ts';
-import { openLog } from './open-log.ts';
-import { openTogether } from './several-servers.ts';
-import { openTables, watchFaults } from './storage.ts';
+import { serveJobs } from './jobs/feature.ts';
+import { openLabels, serveLabels } from './labels/feature.ts';
+import { openParameterChecker, serveLaunches } from './launches/feature.ts';
+import { serveLive } from './live/feature.ts';
+import { openLogs } from './logs/feature.ts';
+import { openPeople, openProjects, type Projects } from './projects/feature.ts';
+import { openRecords, type Records } from './records/feature.ts';
+import { openRuns, serveRuns } from './runs/feature.ts';
+import { openSecrets } from './secrets/feature.ts';
+import { serveSchedules } from './schedules/feature.ts';
 
-/** What a test may set otherwise; the defaults are the product's. */
-export interface ServerOverrides {
-  clock?: Clock;
-  log?: Logger;
-  heartbeatMs?: number;
-  /** How long devices have to acknowledge a start or a stop. */
-  ackTimeoutMs?: number;
-  /** How often what has expired is looked for. */
-  sweepMs?: number;
-  /** Default: what this machine offers. */
-  confinement?: Confinement;
-  /** The folder of the built console; without it there is none. */
-  console?: Promise<string>;
-}
+export type { ServerOverrides };
 
 export interface ServerApp {
   /** Such as `http://127.0.0.1:8080`. */
@@ -83,171 +48,74 @@ export interface ServerApp {
   close(): Promise<void>;
 }
 
-interface Access {
-  readonly lock: ServerLock | undefined;
-  readonly access: AccessStore;
-  readonly auditStore: AuditStore;
-  readonly firstToken: string | undefined;
-  readonly sessions: Sessions;
-  readonly ownAddress: OwnAddress;
-  readonly links: SignInLinks;
-}
-
 const version = '0.1.0';
 
-/** After the start, which needs the processor itself; hosts take about as long to come back. */
-const prepareCompilerMs = 2000;
+/** Longer than a launch or a stop takes. */
+const mostDrainMs = 15_000;
 
-const defaults = { heartbeatMs: 5000, ackTimeoutMs: 10_000, sweepMs: 5000 };
-
-async function lay(config: ServerConfig, overrides: ServerOverrides): Promise<Foundation & Access> {
-  const { heartbeatMs } = { ...defaults, ...overrides };
-  const sharedClock = config.natsUrls === undefined ? undefined : new SharedClock();
-  const clock = overrides.clock ?? sharedClock ?? systemClock;
-  const log = overrides.log ?? openLog(config);
-  const { dataDir } = config;
-  await prepareFolder(dataDir);
-  const { database, lock, release } = await openTables(config);
-  const faults = await watchFaults(database, config, log);
-  const onTime = sharedClock?.adjust.bind(sharedClock);
-  const node = await ServerNode.open({
-    name: config.nodeName,
-    isAlone: config.natsUrls === undefined,
-    store: createNodeStore(database),
-    ...{ clock, faults, onTime },
-  });
-  const together = await openTogether({ database, node, faults, log }, config);
-  const access = createAccessStore(database);
-  const maxConnections = Math.min(config.limits.maxConnections, Math.floor(0.75 * mostOpenFiles()));
-  const limits = new Limits({ ...config.limits, maxConnections });
-  const storedBytes = createStoredBytes(database);
-  limits.show('capture_bytes', (userId) => storedBytes.count(userId, 'captures'));
-  limits.show('project_bytes', (userId) => storedBytes.count(userId, 'projects'));
-  const authenticator = createAuthenticator({
-    ...{ store: access, clock, limits },
-    onError: (error) => faults.report(error, 'the last uses of tokens could not be stored'),
-  });
-  const { authenticate } = authenticator;
-  const ownAddress = new OwnAddress(config.listen.host, config.publicUrl);
-  const sessionStore = createSessionStore(database);
-  const sessions = new Sessions({ store: sessionStore, authenticator, ownAddress, clock });
-  const findCaller = sessions.findCaller.bind(sessions);
-  const commits = new GroupCommit(database);
-  const auditStore = createAuditStore(database);
-  const audit = await AuditLog.open({ store: auditStore, commits, clock, faults });
-  const firstToken = await exclusively(database, 'first start', () =>
-    ensureAdministrator({ store: access, clock, deeds: audit }, config.adminToken),
-  );
-  const { app, connections, addressOf } = createHttpKernel({
-    ...{ log, authenticate, findCaller, limits, trustProxy: config.trustProxy, idleMs: config.limits.idleMs },
-    noteFault: (error) => faults.note(error),
-    deeds: together === undefined ? audit : toldDeeds(audit, together.changes),
-    catchUp: () => together?.changes.catchUp(),
-  });
-  app.addHook('preClose', async () => faults.close());
-  app.addHook('onClose', release);
-  app.addHook('onClose', () => database.destroy());
-  app.addHook('onClose', () => together?.close());
-  app.addHook('onClose', () => node.close());
-  app.addHook('onClose', () => audit.close());
-  app.addHook('onClose', () => authenticator.close());
-  const requirePlace = connections.requirePlace.bind(connections);
-  const gates = { authenticate, addressOf, peerOf: app.peerOf, requirePlace, limits };
-  const hosts = new HostGateway({ ...gates, clock, log, faults, heartbeatMs, deeds: audit });
-  authenticator.onForget((tokenId) => hosts.dropToken(tokenId));
-  authenticator.onRecheck(() => hosts.tokenIds());
-  together?.changes.on('access', () => authenticator.recheck());
-  together?.changes.on('sessions', () => sessions.forgetAll());
-  node.onGone(() => hosts.dropAll(closeCodes.tryAgainLater, 'the service stood still'));
-  app.addHook('preClose', async () => hosts.close());
-  const webSockets = new WebSockets(app);
-  hosts.attach(app.server, webSockets);
-  const confinement = overrides.confinement ?? (await openConfinement());
-  const common = {
-    ...{ app, hosts, authenticator, database, node, commits, audit, dataDir, clock, log, faults },
-    ...{ confinement, connections, addressOf, limits, webSockets },
-    ...{ bus: together?.bus, others: together?.others, changes: together?.changes },
-  };
-  const links = new SignInLinks(access, clock);
-  return { ...common, access, lock, auditStore, firstToken, sessions, ownAddress, links };
-}
-
-async function openFeatures(
-  foundation: Foundation & Access,
-  config: ServerConfig,
-  overrides: ServerOverrides,
-): Promise<void> {
-  const { app, access, authenticator, clock, limits, faults } = foundation;
-  const { heartbeatMs, ackTimeoutMs, sweepMs } = { ...defaults, ...overrides };
-  const { lostAfterMs, historyDays, searchPath, requireConfinement, recordsKept, runLogMb } = config;
-  const bucket = await openBucket(config.s3, faults);
-  app.addHook('onClose', async () => bucket?.close());
-  const fileUrl = (): string => config.fileUrl ?? urlOf(app.server.address());
-
+/**
+ * The features. `open…` creates what other features use, `serve…` adds the rest. What hosts say reaches them in this
+ * order: runs before devices, because a device that is ready must not seem free while a run of it is still unheard of.
+ */
+async function openFeatures(context: Context, { console }: ServerOverrides): Promise<void> {
+  const { app, audit, clock, confinement, limits, log, addressOf } = context;
+  const { authenticate } = context.authenticator;
   const methods = watchMethods(app);
-  openAuditFeatures(foundation, foundation.auditStore, config.auditDays);
-  addAccessRoutes(app, { store: access, authenticator, clock, limits });
-  addSessionRoutes(app, foundation);
-  addUsageRoutes(app, { store: access, limits });
-  const people = new ProjectPeople(createProjectStore(foundation.database));
-  foundation.changes?.on('people', () => people.forgetAll());
-  const fleetFeatures = await openFleetFeatures(foundation, {
-    ...{ people, heartbeatMs, sweepMs, lostAfterMs, runLogMb },
-  });
-  addHealthRoutes(app, { metrics: fleetFeatures.metrics, obstacle: watchObstacles(foundation) });
-  const records = await openRecordFeatures(foundation, { fileUrl, recordsKept, fleetFeatures, bucket });
-  const { devices, runs, runAccess } = fleetFeatures;
-  addRunRoutes(app, { store: runs, access: runAccess, recordsOf: records.recordsOfRun });
-  const compiler = await openCompiler(foundation);
+
+  serveAudit(context);
+  const people = openPeople(context);
+  const hosts = openHosts(context);
+  const labels = await openLabels(context);
+  const devices = await openDevices(context, { hosts, labels });
+  const runs = await openRuns(context, { hosts, devices, people });
+  serveDevices(context, { devices, hosts, runs });
+  serveLabels(context, { devices, hosts, runs });
+  const metrics = openHealth(context, { devices, runs });
+  const logs = await openLogs(context, { devices, runs, metrics });
+  const events = openEvents(context, { devices, runs, logs });
+  const { feed } = events;
+  serveLive(context, { devices, hosts, events });
+  const records = await openRecords(context, { devices, runs, feed, metrics });
+  serveRuns(context, runs, records.recordsOfRun);
+
+  const compiler = await openCompiler(context);
+  const parameters = openParameterChecker(context);
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
-  const projects = await openProjectFeatures(foundation, {
-    ...{ searchPath, requireConfinement, compiler, people, bucket, onDeleted },
+  const projects = await openProjects(context, { compiler, parameters, people, onDeleted });
+  const { access, services: desk, getLaunchable } = projects;
+  await addFileRoutes(app, { access, desk, confinement, limits });
+  addCommitRoutes(app, { access, desk, clock, limits });
+  await addGitRoutes(app, { authenticate, addressOf, limits, access, desk, audit, log });
+  const { secretsOf } = openSecrets(context, access);
+  const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
+  const launches = serveLaunches(context, launching);
+  const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches });
+  serveSchedules(context, { jobs, devices, projects });
+
+  serveAccess(context, {
+    ownedResources: ownedResources({ devices, projects, records }),
+    onNamed: (userId, name) => devices.shares.noteName(userId, name),
   });
-  const { getLaunchable } = projects;
-  const belongings: Belongings = {
-    listProjects: (userId) => projects.listOwned(userId),
-    remove: async (userId) => {
-      for (const id of await projects.listOwned(userId)) await projects.deleteProject(id);
-      await devices.fleet.deleteOwned(userId);
-      devices.shares.forgetUser(userId);
-      await records.deleteOwner(userId);
-    },
-  };
-  const onNamed = devices.shares.noteName.bind(devices.shares);
-  addUserRoutes(app, { store: access, authenticator, clock, belongings, onNamed });
-  const launching = { compiler, getLaunchable, people, fleetFeatures, ackTimeoutMs, historyDays };
-  openLaunchFeatures(foundation, launching);
-  if (overrides.console !== undefined) addConsoleRoutes(app, overrides.console, foundation.log);
+  if (console !== undefined) addConsoleRoutes(app, console, log);
   await serveDescription(app, version);
   methods.refuseOthers();
 }
 
-async function openCompiler({ app, log, limits, confinement }: Foundation): Promise<Compiler> {
-  const isGreedy = (userId: string): boolean => limits.turns.compile.isGreedy(userId);
-  const compiler = createCompiler({ log, confinement, isGreedy, agentTypes: await readAgentTypes() });
-  let preparing: NodeJS.Timeout | undefined;
-  app.addHook('onListen', async () => {
-    preparing = setTimeout(() => compiler.prepare(), prepareCompilerMs).unref();
-  });
-  app.addHook('onClose', async () => {
-    clearTimeout(preparing);
-    await compiler.close();
-  });
-  return compileInTurns(compiler, limits.turns.compile);
+interface Owning {
+  devices: DeviceAccess;
+  projects: Projects;
+  records: Records;
 }
 
-/** What keeps the service from taking requests, as the end of "The service is …". */
-function watchObstacles({ app, faults, hosts }: Foundation): () => Promise<string | undefined> {
-  let isStopping = false;
-  app.addHook('preClose', async () => {
-    isStopping = true;
-  });
-  return async () => {
-    if (isStopping || hosts.isClosed) return 'stopping';
-    await faults.check();
-    return describeFaults(faults.active);
-  };
-}
+const ownedResources = ({ devices, projects, records }: Owning): OwnedResources => ({
+  listProjects: (userId) => projects.listOwned(userId),
+  remove: async (userId) => {
+    for (const id of await projects.listOwned(userId)) await projects.deleteProject(id);
+    await devices.fleet.deleteOwned(userId);
+    devices.shares.forgetUser(userId);
+    await records.deleteOwner(userId);
+  },
+});
 
 /** Starts the service. Throws a `SettingError` when its data folder, its address or a program can't be used. */
 export async function startServer(config: ServerConfig, overrides: ServerOverrides = {}): Promise<ServerApp> {
@@ -259,40 +127,43 @@ export async function startServer(config: ServerConfig, overrides: ServerOverrid
   }
 }
 
-/** Where others go on, this server answers callers until its hosts have gone to them. */
-async function giveHostsAway({ others, node, hosts, faults }: Foundation): Promise<void> {
-  if (others === undefined) return;
+/** In a cluster, this server answers callers until its hosts have moved to other servers and no caller waits. */
+async function drain({ node, hosts, limits, faults }: Context): Promise<void> {
   try {
-    if ((await node.listOthers()).length > 0) await hosts.moveAway();
+    if ((await node.listOthers()).length === 0) return;
+    await hosts.moveAway();
+    await limits.requestsUnderWay.whenNone(mostDrainMs);
   } catch (error) {
     faults.report(error, 'this server stops without knowing of others');
   }
 }
 
 async function start(config: ServerConfig, overrides: ServerOverrides): Promise<ServerApp> {
-  const foundation = await lay(config, overrides);
-  const { app, access, clock, audit, firstToken } = foundation;
-  const close = async (): Promise<void> => {
-    await app.close();
-  };
+  const context = await createContext(config, overrides);
+  const { app, access, audit, clock, database, lock } = context;
+  const administration = { store: access.store, clock, auditEvents: audit };
+  const firstToken = await exclusively(database, 'first start', () =>
+    ensureAdministrator(administration, config.adminToken),
+  );
   try {
-    await openFeatures(foundation, config, overrides);
+    await openFeatures(context, overrides);
     await app.listen({ ...config.listen });
   } catch (error) {
-    await close();
+    await app.close();
     throw explainListenError(error, config.listen);
   }
-  const createHostToken = (name: string): Promise<string> =>
-    replaceHostToken({ store: access, clock, deeds: audit }, name);
   const url = urlOf(app.server.address());
-  const ended = foundation.lock?.taken ?? new Promise<never>(() => undefined);
-  const createSignInLink = async (): Promise<string> => {
-    const base = config.publicUrl?.href.replace(/\/+$/, '') ?? url;
-    return `${base}/sign-in#link=${await foundation.links.create()}`;
+  return {
+    ...{ url, firstToken },
+    createHostToken: (name) => replaceHostToken(administration, name),
+    createSignInLink: async () => {
+      const base = config.publicUrl?.href.replace(/\/+$/, '') ?? url;
+      return `${base}/sign-in#link=${await access.links.create()}`;
+    },
+    ended: lock?.taken ?? new Promise<never>(() => undefined),
+    close: async () => {
+      await drain(context);
+      await app.close();
+    },
   };
-  const closeInTurn = async (): Promise<void> => {
-    await giveHostsAway(foundation);
-    await close();
-  };
-  return { url, firstToken, createHostToken, createSignInLink, ended, close: closeInTurn };
 }

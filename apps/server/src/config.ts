@@ -1,9 +1,11 @@
 import { hostname } from 'node:os';
+import path from 'node:path';
 import {
   address,
   databaseUrl,
   dataDir,
   type Environment,
+  folder,
   httpUrl,
   logLevel,
   natsUrls,
@@ -21,9 +23,17 @@ import {
 
 import { proxyList } from './http/caller-address.ts';
 import { limitSettings, parseLimits } from './limits/limit-settings.ts';
-import { parseS3, s3Settings } from './s3/s3-settings.ts';
+import { parseS3, s3Settings } from './blobs/s3/s3-settings.ts';
 
 const rows = {
+  secretsKeyFile: setting({
+    name: 'PHALANX_SECRETS_KEY_FILE',
+    default: '',
+    defaultText: '`secrets.key` in the data folder, made with the first secret',
+    description:
+      'file with the keys that encrypt secrets, 64 hexadecimal digits a line; the first one encrypts',
+    format: unless('', folder),
+  }),
   listen: setting({
     name: 'PHALANX_LISTEN',
     default: '127.0.0.1:8080',
@@ -35,22 +45,21 @@ const rows = {
     name: 'PHALANX_DATABASE_URL',
     default: '',
     defaultText: 'SQLite, in the data folder',
-    description: 'database of PostgreSQL, such as postgres://user:password@host/phalanx',
+    description: 'PostgreSQL database, such as postgres://user:password@host/phalanx',
     format: unless('', databaseUrl),
   }),
   natsUrls: setting({
     name: 'PHALANX_NATS_URL',
     default: '',
     defaultText: 'one server alone',
-    description:
-      'NATS, through which several servers of one database reach each other, such as nats://user:password@host:4222',
+    description: 'NATS server that connects the servers of a cluster, such as nats://user:password@host:4222',
     format: unless('', natsUrls),
   }),
   nodeName: setting({
     name: 'PHALANX_NODE_NAME',
     default: hostname(),
     defaultText: "the machine's name",
-    description: 'what this server is called among several, in logs and metrics',
+    description: "name of this server in the cluster's logs and metrics",
     format: shortText(100),
   }),
   adminToken: setting({
@@ -77,20 +86,20 @@ const rows = {
   auditDays: setting({
     name: 'PHALANX_AUDIT_DAYS',
     default: '365',
-    description: 'how long the audit log keeps who did what',
+    description: 'how long audit events are kept',
     format: wholeNumber({ min: 1, max: 36_500, unit: 'days' }),
   }),
   runLogMb: setting({
     name: 'PHALANX_RUN_LOG_MB',
     default: '4',
-    description: "what is kept of a run's log, compressed; of a longer one, the beginning and the end",
+    description: 'largest log per run, compressed; longer logs keep their beginning and end',
     format: wholeNumber({ min: 1, max: 1024, unit: 'MB' }),
   }),
   publicUrl: setting({
     name: 'PHALANX_PUBLIC_URL',
     default: '',
     defaultText: 'the listening address',
-    description: 'where browsers reach the console, such as https://phones.example.com',
+    description: 'address of the console for browsers, such as https://phones.example.com',
     format: unless('', httpUrl),
   }),
   fileUrl: setting({
@@ -103,14 +112,13 @@ const rows = {
   trustProxy: setting({
     name: 'PHALANX_TRUSTED_PROXIES',
     default: 'loopback',
-    description: 'proxies that are believed whom they forward for (`X-Forwarded-For`)',
+    description: 'proxies whose `X-Forwarded-For` header is trusted',
     format: proxyList,
   }),
   recordsKept: setting({
     name: 'PHALANX_RECORDS_KEPT',
     default: '1000',
-    description:
-      'out-of-steps records kept of each automation, beside debug records, of which it keeps 200 a tag',
+    description: 'out-of-steps records kept for each automation, besides its 200 debug records for each tag',
     format: wholeNumber({ min: 1, max: 100_000_000 }),
   }),
 };
@@ -139,6 +147,7 @@ export function parseServerConfig(env: Environment = process.env) {
     ...settings,
     limits: parseLimits(env),
     s3,
+    secretsKeyFile: settings.secretsKeyFile ?? path.join(settings.dataDir, 'secrets.key'),
     /** Without a slash at its end. */
     fileUrl: (settings.fileUrl ?? settings.publicUrl)?.href.replace(/\/+$/, ''),
     /** Where programs such as git are looked for. */

@@ -10,14 +10,25 @@
  *   --no-sockets       no socket can be made: no network, no local services
  *   --no-processes     no other process can be started (threads can)
  *   --empty-network    a network namespace of its own, with nothing in it
+ *   --own-root         a mount namespace of its own, in which only the paths above exist, and none can be changed
  *   --cgroup FILE      join the control group of this cgroup.procs
  *   --data-bytes N     limit of the memory that is written to (RLIMIT_DATA)
  *   --cpu-seconds N    limit of the processor time (RLIMIT_CPU)
  *   --file-bytes N     limit of a file that is written (RLIMIT_FSIZE)
  *   --files N          limit of open descriptors
  *   --keep N           do not close descriptor N
- *   --probe            print what this machine offers, `landlock=ABI seccomp=0|1 network=0|1`, and end
+ *   --nice N           weigh less than the caller, by so many nice values
+ *   --parent PID       end with the caller, which has this process ID; so does all that PROGRAM starts
+ *   --no-watcher       what PROGRAM starts may outlive it
+ *   --unconfined       only the last three, without giving anything up
+ *   --probe            print what this machine offers, `landlock=ABI seccomp=0|1 network=0|1 root=0|1`, and end
  *
+ * confine --starter SOCKET PID
+ *
+ * Starts programs for the process PID, and ends with it: see starter.h.
+ *
+ * PROGRAM gets a process group of its own, and keeps the session of the caller: where the kernel shares the processors
+ * among sessions first (sched_autogroup), nice values count within one session alone.
  * Ends with 70 and a line on standard error when something that was asked for can't be done.
  *
  * It is built without a C library, so that one small static file runs on every Linux of its architecture.
@@ -64,11 +75,13 @@ static long sys(long number, long a, long b, long c, long d, long e) {
 enum { nr_landlock_create_ruleset = 444, nr_landlock_add_rule = 445, nr_landlock_restrict_self = 446 };
 enum { nr_pidfd_send_signal = 424, nr_io_uring_setup = 425, nr_pidfd_open = 434, nr_clone3 = 435, nr_close_range = 436 };
 enum { nr_pidfd_getfd = 438, nr_process_madvise = 440, nr_mount_setattr = 442, nr_process_mrelease = 448 };
+enum { nr_open_tree = 428, nr_move_mount = 429, nr_fchmodat2 = 452, nr_setxattrat = 463, nr_removexattrat = 466 };
 
 enum { at_fdcwd = -100, o_path_cloexec = 010000000 | 02000000, enosys = 38, eperm = 1 };
-enum { pr_capbset_drop = 24, pr_set_no_new_privs = 38, pr_cap_ambient = 47 };
+enum { pr_set_pdeathsig = 1, pr_capbset_drop = 24, pr_set_no_new_privs = 38, pr_cap_ambient = 47 };
+enum { sigkill = 9, sigchld = 17 };
 enum { rlimit_cpu = 0, rlimit_fsize = 1, rlimit_data = 2, rlimit_core = 4, rlimit_nofile = 7 };
-enum { clone_thread = 0x00010000, clone_newuser = 0x10000000, clone_newnet = 0x40000000 };
+enum { clone_thread = 0x00010000, clone_newns = 0x00020000, clone_newuser = 0x10000000, clone_newnet = 0x40000000 };
 enum { o_wronly_cloexec = 01 | 02000000 };
 
 static ulong length_of(const char *text) {
@@ -157,15 +170,17 @@ static const int refused_calls[] = {
   nr_pidfd_open, nr_pidfd_getfd, nr_pidfd_send_signal, __NR_kcmp, __NR_rt_sigqueueinfo, __NR_rt_tgsigqueueinfo,
   __NR_tkill, nr_io_uring_setup, nr_io_uring_setup + 1, nr_io_uring_setup + 2, __NR_bpf, __NR_perf_event_open,
   __NR_userfaultfd, __NR_unshare, __NR_setns, __NR_mount, __NR_umount2, __NR_pivot_root, __NR_chroot,
-  __NR_open_by_handle_at, __NR_name_to_handle_at, 428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */,
+  __NR_open_by_handle_at, __NR_name_to_handle_at, nr_open_tree, nr_move_mount, 430 /* fsopen */,
   431 /* fsconfig */, 432 /* fsmount */, 433 /* fspick */, nr_mount_setattr, __NR_keyctl, __NR_add_key,
   __NR_request_key, __NR_personality, __NR_init_module, __NR_finit_module, __NR_delete_module, __NR_kexec_load,
   __NR_kexec_file_load, __NR_reboot, __NR_swapon, __NR_swapoff, __NR_acct, __NR_quotactl,
   __NR_syslog, __NR_settimeofday, __NR_clock_settime, __NR_sethostname, __NR_setdomainname, __NR_fanotify_init,
   __NR_migrate_pages, __NR_move_pages, __NR_sched_setaffinity, __NR_setpriority, __NR_ioprio_set,
-  __NR_shmget, __NR_semget, __NR_msgget, __NR_mq_open,
+  __NR_shmget, __NR_semget, __NR_msgget, __NR_mq_open, __NR_inotify_init1, __NR_inotify_add_watch,
+  /* Its group is ended with it, and its session has its weight. */
+  __NR_setsid, __NR_setpgid,
 #if defined(__x86_64__)
-  __NR_iopl, __NR_ioperm, __NR_modify_ldt, __NR_uselib, __NR_ustat,
+  __NR_iopl, __NR_ioperm, __NR_modify_ldt, __NR_uselib, __NR_ustat, __NR_inotify_init,
 #endif
 };
 
@@ -177,10 +192,23 @@ static const int process_calls[] = {
 #endif
 };
 
+/* What Landlock leaves to the owner of a file that can't be opened; for who writes no files. */
+static const int attribute_calls[] = {
+  __NR_fchmod, __NR_fchmodat, nr_fchmodat2, __NR_fchown, __NR_fchownat, __NR_utimensat,
+  __NR_setxattr, __NR_lsetxattr, __NR_fsetxattr, nr_setxattrat,
+  __NR_removexattr, __NR_lremovexattr, __NR_fremovexattr, nr_removexattrat,
+#if defined(__x86_64__)
+  __NR_chmod, __NR_chown, __NR_lchown, __NR_utime, __NR_utimes, __NR_futimesat,
+#endif
+};
+
+/* A program that it starts may have another working folder. */
+static const int folder_calls[] = { __NR_chdir, __NR_fchdir };
+
 /* A pair of connected sockets leads nowhere, and is how Node makes pipes. */
 static const int socket_calls[] = { __NR_socket, __NR_connect, __NR_bind, __NR_listen, __NR_accept, __NR_accept4 };
 
-static struct sock_filter program[256];
+static struct sock_filter program[320];
 static unsigned short program_length;
 
 static void emit(unsigned short code, unsigned char if_true, unsigned char if_false, unsigned value) {
@@ -211,7 +239,7 @@ static void allow_only(int call, unsigned value, unsigned other) {
   give(SECCOMP_RET_ALLOW);
 }
 
-static void build_filter(int no_sockets, int no_processes) {
+static void build_filter(int no_sockets, int no_processes, int no_writing) {
   unsigned own = (unsigned)sys(__NR_getpid, 0, 0, 0, 0, 0);
   load(4);
   emit(BPF_JMP | BPF_JEQ | BPF_K, 1, 0, ARCH);
@@ -222,9 +250,11 @@ static void build_filter(int no_sockets, int no_processes) {
   give(SECCOMP_RET_KILL_PROCESS);
 #endif
   refuse(refused_calls);
+  if (no_writing) refuse(attribute_calls);
   if (no_sockets) refuse(socket_calls);
   if (no_processes) {
     refuse(process_calls);
+    refuse(folder_calls);
     /* clone3 keeps its flags in memory, where no filter can read them: the C library then takes clone. */
     emit(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, nr_clone3);
     give(SECCOMP_RET_ERRNO | enosys);
@@ -253,6 +283,15 @@ static void limit(int resource, ulong value) {
   if (sys(__NR_prlimit64, 0, resource, (long)both, 0, 0) < 0) fail("a limit can't be set", "");
 }
 
+/* The system call answers with 20 less the nice value. */
+static long nice_of(long process) { return 20 - sys(__NR_getpriority, 0, process, 0, 0, 0); }
+
+/* Counted from the parent: it may have taken weight from this process already. */
+static void weigh_less(ulong steps) {
+  long nice = nice_of(sys(__NR_getppid, 0, 0, 0, 0, 0)) + (long)steps;
+  if (nice_of(0) < nice) sys(__NR_setpriority, 0, 0, nice > 19 ? 19 : nice, 0, 0);
+}
+
 /* Without capabilities user 0 is an owner of files, and nothing more. */
 static void drop_capabilities(void) {
   unsigned header[2] = { 0x20080522, 0 };
@@ -262,27 +301,147 @@ static void drop_capabilities(void) {
   if (sys(__NR_capset, (long)header, (long)sets, 0, 0, 0) < 0) fail("capabilities can't be given up", "");
 }
 
-/* Root may make it; others first need a user namespace, whose capabilities are given up with all the others. */
-static int enter_empty_network(void) {
-  return sys(__NR_unshare, clone_newnet, 0, 0, 0, 0) == 0 ||
-         sys(__NR_unshare, clone_newuser | clone_newnet, 0, 0, 0, 0) == 0;
+static long write_file(const char *file, const char *text) {
+  long descriptor = sys(__NR_openat, at_fdcwd, (long)file, o_wronly_cloexec, 0, 0);
+  if (descriptor < 0) return -1;
+  long written = sys(__NR_write, descriptor, (long)text, (long)length_of(text), 0, 0);
+  sys(__NR_close, descriptor, 0, 0, 0, 0);
+  return written;
+}
+
+/* `ID ID 1`: this user, or group, is itself in the namespace. */
+static const char *mapping(ulong id) {
+  static char line[64];
+  char *at = line + sizeof line - 1;
+  char *digits[2];
+  *--at = '1';
+  for (int time = 0; time < 2; time++) {
+    *--at = ' ';
+    ulong rest = id;
+    do *--at = (char)('0' + rest % 10); while (rest /= 10);
+    digits[time] = at;
+  }
+  return digits[1];
+}
+
+/* Root may make them; others first need a user namespace, whose capabilities are given up with all the others. */
+static int enter_namespaces(int flags) {
+  ulong user = (ulong)sys(__NR_geteuid, 0, 0, 0, 0, 0);
+  ulong group = (ulong)sys(__NR_getegid, 0, 0, 0, 0, 0);
+  if (sys(__NR_unshare, flags, 0, 0, 0, 0) == 0) return 1;
+  if (sys(__NR_unshare, clone_newuser | flags, 0, 0, 0, 0) < 0) return 0;
+  /* Files can be made only by who has a name there. */
+  write_file("/proc/self/setgroups", "deny");
+  write_file("/proc/self/uid_map", mapping(user));
+  write_file("/proc/self/gid_map", mapping(group));
+  return 1;
 }
 
 static void join_group(const char *file) {
-  long descriptor = sys(__NR_openat, at_fdcwd, (long)file, o_wronly_cloexec, 0, 0);
-  if (descriptor < 0 || sys(__NR_write, descriptor, (long)"0", 1, 0, 0) != 1) fail("can't join ", file);
-  sys(__NR_close, descriptor, 0, 0, 0, 0);
+  if (write_file(file, "0") != 1) fail("can't join ", file);
 }
+
+/* ---- a root of its own ------------------------------------------------------------------------------------------ */
+
+struct mount_attributes { u64 set, clear, propagation, descriptor; };
+enum { ms_nosuid = 2, ms_nodev = 4, ms_recursive_private = 0x4000 | 0x40000, detach = 2 };
+enum { attribute_read_only = 1, attribute_no_setuid = 2, at_empty_path = 0x1000, at_recursive = 0x8000 };
+enum { tree_clone_cloexec = 1 | 02000000, from_descriptor = 4, s_ifmt = 0170000, s_ifdir = 0040000, s_ifreg = 0100000 };
+
+static int is_folder(long descriptor) {
+  unsigned short state[128];
+  sys(__NR_statx, descriptor, (long)"", at_empty_path, 1, (long)state);
+  return (state[14] & s_ifmt) == s_ifdir;
+}
+
+/* Makes the folders above `path`, and a folder or a file for it, below the current folder. */
+static void make_place(const char *path, int folder) {
+  static char part[4096];
+  ulong length = 0;
+  for (; path[length]; length++) {
+    if (length >= sizeof part - 1) fail("too long: ", path);
+    part[length] = 0;
+    if (path[length] == '/' && length > 0) sys(__NR_mkdirat, at_fdcwd, (long)part, 0755, 0, 0);
+    part[length] = path[length];
+  }
+  part[length] = 0;
+  if (folder) sys(__NR_mkdirat, at_fdcwd, (long)part, 0755, 0, 0);
+  else sys(__NR_mknodat, at_fdcwd, (long)part, s_ifreg | 0644, 0, 0);
+}
+
+static int is_path_option(const char *option) {
+  return same(option, "--read") || same(option, "--run") || same(option, "--write");
+}
+
+/*
+ * In the mount namespace of this process: a root that has the paths of the options and nothing else. What is mounted is
+ * cloned before the folder for the new root is covered, which may have some of it.
+ */
+static int make_root(char **arguments, int read_only) {
+  static long trees[128];
+  static const char *paths[128];
+  ulong count = 0;
+  if (sys(__NR_mount, 0, (long)"/", 0, ms_recursive_private, 0) < 0) return 0;
+  for (; *arguments && !same(*arguments, "--"); arguments++) {
+    if (!is_path_option(*arguments)) continue;
+    const char *path = *++arguments;
+    if (count == sizeof trees / sizeof *trees) fail("too many paths: ", path);
+    trees[count] = sys(nr_open_tree, at_fdcwd, (long)path, tree_clone_cloexec | at_recursive, 0, 0);
+    if (trees[count] >= 0) paths[count++] = path + 1;
+  }
+  if (sys(__NR_mount, (long)"none", (long)"/proc", (long)"tmpfs", ms_nosuid | ms_nodev, (long)"mode=755") < 0) return 0;
+  if (sys(__NR_chdir, (long)"/proc", 0, 0, 0, 0) < 0) return 0;
+  for (ulong at = 0; at < count; at++) {
+    make_place(paths[at], is_folder(trees[at]));
+    if (sys(nr_move_mount, trees[at], (long)"", at_fdcwd, (long)paths[at], from_descriptor) < 0) return 0;
+    sys(__NR_close, trees[at], 0, 0, 0, 0);
+  }
+  if (sys(__NR_pivot_root, (long)".", (long)".", 0, 0, 0) < 0) return 0;
+  if (sys(__NR_umount2, (long)".", detach, 0, 0, 0) < 0 || sys(__NR_chdir, (long)"/", 0, 0, 0, 0) < 0) return 0;
+  struct mount_attributes attributes = { attribute_no_setuid | (read_only ? attribute_read_only : 0), 0, 0, 0 };
+  return sys(nr_mount_setattr, at_fdcwd, (long)"/", at_recursive, (long)&attributes, sizeof attributes) == 0;
+}
+
+/* ---- the end of the caller -------------------------------------------------------------------------------------- */
+
+static int parent_is(long parent) { return sys(__NR_getppid, 0, 0, 0, 0, 0) == parent; }
+
+/* After all that changes credentials, which takes it back. */
+static void end_with(long parent) {
+  sys(__NR_prctl, pr_set_pdeathsig, sigkill, 0, 0, 0);
+  if (!parent_is(parent)) sys(__NR_exit_group, 70, 0, 0, 0, 0);
+}
+
+/* A child of the program that ends the program's group when the program has ended, however that was. */
+static void watch_group(void) {
+  long program_id = sys(__NR_getpid, 0, 0, 0, 0, 0);
+  long child = sys(__NR_clone, sigchld, 0, 0, 0, 0);
+  if (child < 0) fail("no watcher can be started", "");
+  if (child > 0) return;
+  u64 all = ~0ull;
+  sys(nr_close_range, 0, -1, 0, 0, 0);
+  sys(__NR_rt_sigprocmask, 0, (long)&all, 0, 8, 0);
+  /* No signal would tell it: Landlock lets the program send none to who is not confined as it is. */
+  struct { int descriptor; short events, returned; } end = { (int)sys(nr_pidfd_open, program_id, 0, 0, 0, 0), 1, 0 };
+  while (parent_is(program_id)) sys(__NR_ppoll, (long)&end, 1, 0, 0, 0);
+  sys(__NR_kill, 0, sigkill, 0, 0, 0);
+}
+
+#include "starter.h"
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
 static void probe(void) {
-  char line[] = "landlock=0 seccomp=0 network=0\n";
+  char line[] = "landlock=0 seccomp=0 network=0 root=0\n";
+  static char *nothing[] = { 0 };
   long abi = landlock_abi();
   unsigned action = SECCOMP_RET_ERRNO;
   line[9] = (char)('0' + (abi > 9 ? 9 : abi));
   if (sys(__NR_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, (long)&action, 0, 0) == 0) line[19] = '1';
-  if (enter_empty_network()) line[29] = '1';
+  if (enter_namespaces(clone_newnet | clone_newns)) {
+    line[29] = '1';
+    if (make_root(nothing, 1)) line[36] = '1';
+  } else if (enter_namespaces(clone_newnet)) line[29] = '1';
   print(1, line);
   sys(__NR_exit_group, 0, 0, 0, 0, 0);
 }
@@ -300,25 +459,69 @@ static void keep_descriptors(char **arguments) {
     if (same(*arguments, "--keep") && arguments[1]) sys(__NR_fcntl, (long)number_of(arguments[1]), 2, 0, 0, 0);
 }
 
+/* Options without a value. */
+static int is_switch(const char *option) {
+  return same(option, "--no-sockets") || same(option, "--no-processes") || same(option, "--empty-network") ||
+         same(option, "--own-root") || same(option, "--no-watcher") || same(option, "--unconfined");
+}
+
+static const char *variable(char **environment, const char *name) {
+  ulong length = length_of(name);
+  for (; *environment; environment++) {
+    ulong at = 0;
+    while (at < length && (*environment)[at] == name[at]) at++;
+    if (at == length && (*environment)[at] == '=') return *environment + length + 1;
+  }
+  return "";
+}
+
+static void execute_program(char **arguments, char **environment) {
+  static char file[4096];
+  const char *name = arguments[0];
+  sys(__NR_execve, (long)name, (long)arguments, (long)environment, 0, 0);
+  for (const char *at = name; *at; at++)
+    if (*at == '/') fail("can't execute ", name);
+  for (const char *folder = variable(environment, "PATH"); *folder;) {
+    ulong length = 0;
+    while (*folder && *folder != ':' && length < 2048) file[length++] = *folder++;
+    if (*folder) folder++;
+    file[length++] = '/';
+    for (ulong at = 0; at < 1024 && (file[length + at] = name[at]); at++);
+    sys(__NR_execve, (long)file, (long)arguments, (long)environment, 0, 0);
+  }
+  fail("can't execute ", name);
+}
+
 __attribute__((used)) static void begin(long *stack) {
-  char **arguments = (char **)(stack + 2);
+  char **options = (char **)(stack + 2);
+  char **arguments = options;
   char **environment = (char **)(stack + 2 + stack[0]);
-  if (has_option(arguments, "--probe")) probe();
-  int no_sockets = has_option(arguments, "--no-sockets");
-  int no_processes = has_option(arguments, "--no-processes");
-  int empty_network = has_option(arguments, "--empty-network");
+  if (has_option(options, "--probe")) probe();
+  if (stack[0] == 4 && same(options[0], "--starter")) start_others(options[1], (long)number_of(options[2]));
+  int unconfined = has_option(options, "--unconfined");
+  int no_sockets = has_option(options, "--no-sockets");
+  int no_processes = has_option(options, "--no-processes");
+  int no_writing = !has_option(options, "--write");
+  int own_root = has_option(options, "--own-root");
+  int namespaces = (has_option(options, "--empty-network") ? clone_newnet : 0) | (own_root ? clone_newns : 0);
+  long parent = 0;
+  long ruleset = -1;
   long abi = landlock_abi();
-  if (abi == 0) fail("this kernel has no Landlock", "");
-  long ruleset = open_ruleset(abi, !no_sockets);
-  if (ruleset < 0) fail("Landlock is refused", "");
+  if (!unconfined) {
+    if (abi == 0) fail("this kernel has no Landlock", "");
+    ruleset = open_ruleset(abi, !no_sockets);
+    if (ruleset < 0) fail("Landlock is refused", "");
+    keep_descriptors(options);
+    limit(rlimit_core, 0);
+  }
   u64 reading = read_file | read_folder;
   u64 writing = file_rights(abi) & ~(u64)(execute | device_ioctl);
 
-  keep_descriptors(arguments);
-  limit(rlimit_core, 0);
+  /* A leader of a session has a group already. */
+  sys(__NR_setpgid, 0, 0, 0, 0, 0);
   for (; *arguments && !same(*arguments, "--"); arguments++) {
     const char *option = *arguments;
-    if (same(option, "--no-sockets") || same(option, "--no-processes") || same(option, "--empty-network")) continue;
+    if (is_switch(option)) continue;
     const char *value = *++arguments;
     if (!value) fail("a value is missing after ", option);
     if (same(option, "--read")) allow_path(ruleset, value, reading);
@@ -329,16 +532,24 @@ __attribute__((used)) static void begin(long *stack) {
     else if (same(option, "--cpu-seconds")) limit(rlimit_cpu, number_of(value));
     else if (same(option, "--file-bytes")) limit(rlimit_fsize, number_of(value));
     else if (same(option, "--files")) limit(rlimit_nofile, number_of(value));
+    else if (same(option, "--nice")) weigh_less(number_of(value));
+    else if (same(option, "--parent")) parent = (long)number_of(value);
     else if (!same(option, "--keep")) fail("unknown option ", option);
   }
   if (!*arguments || !arguments[1]) fail("no program after --", "");
 
-  if (sys(__NR_prctl, pr_set_no_new_privs, 1, 0, 0, 0) < 0) fail("no_new_privs is refused", "");
-  if (empty_network && !enter_empty_network()) fail("no empty network can be made", "");
-  drop_capabilities();
-  if (sys(nr_landlock_restrict_self, ruleset, 0, 0, 0, 0) < 0) fail("Landlock is refused", "");
-  build_filter(no_sockets, no_processes);
-  install_filter();
-  sys(__NR_execve, (long)arguments[1], (long)(arguments + 1), (long)environment, 0, 0);
-  fail("can't execute ", arguments[1]);
+  if (!unconfined) {
+    if (sys(__NR_prctl, pr_set_no_new_privs, 1, 0, 0, 0) < 0) fail("no_new_privs is refused", "");
+    if (namespaces && !enter_namespaces(namespaces)) fail("no namespaces can be made", "");
+    if (own_root && !make_root(options, no_writing)) fail("no root of its own can be made", "");
+    drop_capabilities();
+  }
+  if (parent) end_with(parent);
+  if (parent && !no_processes && !has_option(options, "--no-watcher")) watch_group();
+  if (!unconfined) {
+    if (sys(nr_landlock_restrict_self, ruleset, 0, 0, 0, 0) < 0) fail("Landlock is refused", "");
+    build_filter(no_sockets, no_processes, no_writing);
+    install_filter();
+  }
+  execute_program(arguments + 1, environment);
 }

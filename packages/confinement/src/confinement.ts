@@ -4,12 +4,14 @@ import { promisify } from 'node:util';
 
 import { type MemoryGroup, openMemoryGroup } from './memory-group.ts';
 import { nodeFiles } from './node-files.ts';
-import { launcherOptions, type Offers, type Policy } from './policy.ts';
+import { launcherOptions, lifeOptions, type Offers, type Policy } from './policy.ts';
 
 /** A program and its arguments, as `spawn` takes them. */
 export interface Start {
   readonly program: string;
   readonly args: readonly string[];
+  /** Set when the program makes a process group of its own; otherwise who spawns it detaches it to get one. */
+  readonly makesGroup?: boolean;
 }
 
 /** How programs are started that work with what users wrote. */
@@ -18,7 +20,7 @@ export interface Confinement {
   readonly holds: boolean;
   /** One sentence for the operator: what protects this machine, or what is missing and what to do. */
   readonly description: string;
-  /** What to start instead of `start`, so that it runs under `policy`. Where nothing holds it is `start` itself. */
+  /** What to start instead of `start`, so that it runs under `policy`, as far as this machine can hold it to that. */
   wrap(start: Start, policy: Policy): Start;
 }
 
@@ -56,23 +58,29 @@ export async function openConfinement(options: ConfinementOptions = {}): Promise
   return (ofThisMachine ??= tryLauncher(options));
 }
 
+/** What to start instead of `start`, so that it ends with this process and weighs less, and nothing else is changed. */
+export function endingWithCaller(start: Start): Start {
+  const launcher = launcherOfThisMachine();
+  return launcher === undefined ? start : unconfinedBy(launcher, start);
+}
+
+export const launcherOfThisMachine = (): string | undefined => launcherFor(process.platform, process.arch);
+
 async function tryLauncher(options: ConfinementOptions): Promise<Confinement> {
-  const launcher = options.launcher ?? launcherFor(process.platform, process.arch);
+  const launcher = options.launcher ?? launcherOfThisMachine();
   if (launcher === undefined) {
     return unconfined(`there is no launcher for ${process.platform} on ${process.arch}`);
   }
   try {
     const { stdout } = await run(launcher, ['--probe'], { timeout: tryOutMs });
     const abi = Number(/landlock=(\d)/.exec(stdout)?.[1] ?? 0);
-    if (abi === 0) return unconfined('this kernel has no Landlock (Linux 5.13 or newer has it)');
-    const emptyNetwork = stdout.includes('network=1');
-    const wrapAlone = wrapWith(launcher, { emptyNetwork });
-    const reached = await tryOut(wrapAlone);
-    if (reached !== '') return unconfined(`a confined program still reached: ${reached}`);
+    if (abi === 0) return unconfined('this kernel has no Landlock (Linux 5.13 or newer has it)', launcher);
+    const offers = { emptyNetwork: stdout.includes('network=1'), ownRoot: stdout.includes('root=1') };
+    const reached = await tryOut(wrapWith(launcher, offers));
+    if (reached !== '') return unconfined(`a confined program still reached: ${reached}`, launcher);
     const group = await openMemoryGroup();
-    const wrap =
-      group.kind === 'limited' ? wrapWith(launcher, { emptyNetwork, groupFile: group.procs }) : wrapAlone;
-    return { holds: true, description: describe(abi, emptyNetwork, group), wrap };
+    const all = { ...offers, ...(group.kind === 'limited' && { groupFile: group.procs }) };
+    return { holds: true, description: describe(abi, offers, group), wrap: wrapWith(launcher, all) };
   } catch (error) {
     return unconfined(firstLine(error));
   }
@@ -89,19 +97,29 @@ const wrapWith =
   ({ program, args }, policy) => ({
     program: launcher,
     args: [...launcherOptions(policy, offers), '--', program, ...args],
+    makesGroup: true,
   });
+
+const unconfinedBy = (launcher: string, { program, args }: Start): Start => ({
+  program: launcher,
+  args: ['--unconfined', ...lifeOptions(), '--', program, ...args],
+  makesGroup: true,
+});
 
 async function tryOut(wrap: Confinement['wrap']): Promise<string> {
   const start = { program: process.execPath, args: ['--eval', forbidden] };
-  const { program, args } = wrap(start, { ...nodeFiles(), emptyNetwork: true });
+  const { program, args } = wrap(start, { ...nodeFiles(), emptyNetwork: true, ownRoot: true });
   const { stdout } = await run(program, args, { env: { OPENSSL_CONF: '/dev/null' }, timeout: tryOutMs });
   return stdout.trim();
 }
 
-function describe(abi: number, emptyNetwork: boolean, group: MemoryGroup): string {
+function describe(abi: number, { emptyNetwork, ownRoot }: Offers, group: MemoryGroup): string {
   const signals = abi >= 6 ? '' : ' (signals by seccomp alone: Linux 6.12 or newer has both)';
   const network = emptyNetwork ? 'no network (an empty one of its own)' : 'no network (by seccomp alone)';
-  return `User code is confined by Landlock ${abi} and seccomp${signals}: no files, ${network}, no other processes. ${describeMemory(group)}`;
+  const files = ownRoot
+    ? 'no files (a root of its own)'
+    : 'no files (their names, sizes and times can be seen)';
+  return `User code is confined by Landlock ${abi} and seccomp${signals}: ${files}, ${network}, no other processes. ${describeMemory(group)}`;
 }
 
 const describeMemory = (group: MemoryGroup): string =>
@@ -109,10 +127,10 @@ const describeMemory = (group: MemoryGroup): string =>
     ? `All confined processes together get at most ${Math.floor(group.maxBytes / 2 ** 20)} MB of memory, by their cgroup.`
     : `Memory is limited for each process, not for all together: ${group.reason}.`;
 
-const unconfined = (reason: string): Confinement => ({
+const unconfined = (reason: string, launcher?: string): Confinement => ({
   holds: false,
   description: `User code is NOT confined by the operating system: ${reason}. Its isolate and Node's permission model stand alone; run only code that you trust, or give Phalanx a machine or container of its own.`,
-  wrap: (start) => start,
+  wrap: (start) => (launcher === undefined ? start : unconfinedBy(launcher, start)),
 });
 
 const firstLine = (error: unknown): string =>

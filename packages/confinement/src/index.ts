@@ -1,3 +1,11 @@
-export { openConfinement, type Confinement, type ConfinementOptions, type Start } from './confinement.ts';
+export {
+  endingWithCaller,
+  openConfinement,
+  type Confinement,
+  type ConfinementOptions,
+  type Start,
+} from './confinement.ts';
 export { nodeFiles } from './node-files.ts';
 export type { Policy } from './policy.ts';
+export { startProcess } from './start-process.ts';
+export { whenClosed, type StartedProcess } from './started-process.ts';

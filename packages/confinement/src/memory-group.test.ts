@@ -73,7 +73,7 @@ it.runIf(process.getuid?.() === 0 && mounted !== undefined)('the launcher joins 
   mkdirSync(real);
   try {
     const groupFile = path.join(real, 'cgroup.procs');
-    const options = launcherOptions(nodeFiles(), { emptyNetwork: false, groupFile });
+    const options = launcherOptions(nodeFiles(), { emptyNetwork: false, ownRoot: false, groupFile });
     const code = `console.log(require('node:fs').readFileSync('/proc/self/cgroup', 'utf8'))`;
     const args = [...options, '--', process.execPath, '--openssl-config=/dev/null', '--eval', code];
     const { stdout } = await run(launcher, args);

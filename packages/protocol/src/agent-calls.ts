@@ -18,6 +18,7 @@ import type {
   WindowTree,
 } from './phone-answers.ts';
 import { maxStageLength } from './records.ts';
+import { SecretName } from './secrets.ts';
 
 /** Files travel in parts of at most this size, in bytes. */
 const maxFilePartBytes = 512 * 1024;
@@ -195,13 +196,15 @@ export const agentCalls = {
       tag: Type.Optional(Type.String({ maxLength: 1000 })),
     }),
   ),
+  /** The value of a secret of the project. */
+  'secret.get': call<string>()(Type.Object({ name: SecretName })),
   /** The stage runner came to its last stage: what it may have recorded of its way before no longer counts. */
   'run.arrived': call<void>()(nothing),
 } as const;
 
 export type AgentCallName = keyof typeof agentCalls;
 /** Calls that the host answers by itself. */
-export type HostCallName = 'record.screen' | 'record.submit' | 'run.arrived';
+export type HostCallName = 'record.screen' | 'record.submit' | 'secret.get' | 'run.arrived';
 /** Calls that go to the phone. */
 export type PhoneCallName = Exclude<AgentCallName, HostCallName>;
 export type AgentCallParams<Name extends AgentCallName> = Static<(typeof agentCalls)[Name]['params']>;

@@ -4,6 +4,13 @@ import { Type, type Static } from 'typebox';
 export const auditActions = {
   launch: 'project',
   stop: 'device',
+  create_job: 'job',
+  cancel_job: 'job',
+  resume_job: 'job',
+  delete_job: 'job',
+  create_schedule: 'schedule',
+  change_schedule: 'schedule',
+  delete_schedule: 'schedule',
   write_file: 'project',
   replace_files: 'project',
   delete_file: 'project',
@@ -16,11 +23,18 @@ export const auditActions = {
   delete_project: 'project',
   share_project: 'project',
   unshare_project: 'project',
+  set_secret: 'project',
+  delete_secret: 'project',
   share_device: 'device',
   unshare_device: 'device',
   share_host: 'host',
   unshare_host: 'host',
   forget_device: 'device',
+  rename_device: 'device',
+  label_device: 'device',
+  label_host: 'host',
+  save_pool: 'pool',
+  delete_pool: 'pool',
   touch_device: 'device',
   lease_device: 'device',
   end_lease: 'device',
@@ -39,7 +53,18 @@ export const auditActions = {
   read: null,
 } as const satisfies Record<string, AuditSubjectType | null>;
 
-const subjectTypes = ['project', 'device', 'host', 'run', 'record', 'token', 'user'] as const;
+const subjectTypes = [
+  'project',
+  'device',
+  'host',
+  'pool',
+  'job',
+  'schedule',
+  'run',
+  'record',
+  'token',
+  'user',
+] as const;
 export type AuditSubjectType = (typeof subjectTypes)[number];
 
 export type AuditAction = keyof typeof auditActions;

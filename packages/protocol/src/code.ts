@@ -32,3 +32,26 @@ export const CodeCompletion = Type.Object(
   { title: 'CodeCompletion' },
 );
 export type CodeCompletion = Static<typeof CodeCompletion>;
+
+/** Where a name stands in a file of a project. */
+export const CodePlace = Type.Object(
+  {
+    path: Type.String(),
+    start: Type.Integer({ minimum: 0, description: 'In UTF-16 units from the beginning of the file' }),
+    end: Type.Integer({ minimum: 0 }),
+  },
+  { title: 'CodePlace' },
+);
+export type CodePlace = Static<typeof CodePlace>;
+
+/** Everything in the project that names the same thing. */
+export const CodeReferences = Type.Object(
+  {
+    definition: Type.Union([CodePlace, Type.Null()], {
+      description: 'Null for what is not defined in the project, such as the members of `agent`',
+    }),
+    references: Type.Array(CodePlace, { description: 'All places, also the definition; at most 1,000' }),
+  },
+  { title: 'CodeReferences' },
+);
+export type CodeReferences = Static<typeof CodeReferences>;

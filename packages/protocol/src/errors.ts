@@ -1,9 +1,13 @@
+import { secretErrors } from './secrets.ts';
+import { workErrors } from './work-errors.ts';
+
 /**
  * Every failure that a caller can meet: one row a code, with its HTTP status and the message's template.
  * A code is stable and is never given another meaning. `{name}` is filled in by whoever raises the error;
  * what is filled in is shown to the caller, so it never holds an internal text.
  */
 export const errorTable = {
+  ...secretErrors,
   malformed_json: { status: 400, message: 'The body is not valid JSON: {reason}.' },
   invalid_request: { status: 400, message: '{problem}.' },
   devices_unavailable: { status: 400, message: 'Some devices offline or not found: {devices}.' },
@@ -209,7 +213,12 @@ export const errorTable = {
   },
   too_many_streams: {
     status: 429,
-    message: 'This token already has {limit} streams open. Close one, then ask again.',
+    message: '{holder} already has {limit} streams open. Close one, then ask again.',
+  },
+  stream_fell_behind: {
+    status: 408,
+    message:
+      'This stream did not take its events in time, and the oldest are gone: open it again, and read on from the last event ID with automationLogs.',
   },
   too_many_requests: {
     status: 429,
@@ -250,7 +259,7 @@ export const errorTable = {
     status: 500,
     message: 'Something went wrong in the service. Its log has the cause under request {request_id}.',
   },
-  host_asked_in_vain: { status: 502, message: 'Device {device_id} did not do that: {reason}.' },
+  host_request_failed: { status: 502, message: 'Device {device_id} did not do that: {reason}.' },
   screen_failed: { status: 502, message: 'Device {device_id} did not show its screen: {reason}.' },
   screenshot_failed: { status: 502, message: 'Device {device_id} gave no screenshot: {reason}.' },
   storage_full: {
@@ -284,6 +293,7 @@ export const errorTable = {
       'The service cannot start its compiler, so nothing was changed. Send it again later; its operator finds more in the log.',
   },
   not_ready: { status: 503, message: 'The service is {reason}. Ask again in a moment.' },
+  ...workErrors,
 } as const satisfies Record<string, { status: number; message: string }>;
 
 export type ErrorCode = keyof typeof errorTable;

@@ -11,20 +11,23 @@ import { Type, type Static } from 'typebox';
 
 import { ReportedDeviceState } from './device-states.ts';
 import { EpochMs, Id, Uuid } from './ids.ts';
+import { maxLivePictureBytes } from './live.ts';
+import { logLevels } from './logs.ts';
 import { ScreenMasks } from './masks.ts';
 import { PhoneInput } from './phone-input.ts';
 import { JsonObject } from './rest/contract.ts';
 import { CaptureKind, RecordReport } from './records.ts';
+import { LaunchSecrets } from './secrets.ts';
 import { maxRunResultBytes, RunError, RunOutcome, RunStatus } from './runs.ts';
 
 /** Raised when the messages change so that an older server can't follow. */
-export const hostProtocolVersion = 6;
-/** A server follows hosts of its own version and of the one before, so that it can be brought up to date first. */
-export const oldestHostProtocolVersion = hostProtocolVersion - 1;
+export const hostProtocolVersion = 8;
+/** A server follows hosts of its own version and of the two before, so that it can be brought up to date first. */
+export const oldestHostProtocolVersion = hostProtocolVersion - 2;
 export const hostConnectPath = '/api/v2/hosts/connect';
 
-/** A larger frame of a host closes the connection. */
-export const maxFrameBytes = 32 * 1024 * 1024;
+/** A larger frame of a host closes the connection, before it is read. */
+export const maxFrameBytes = 8 * 1024 * 1024;
 /** The same for a text frame. */
 export const maxTextFrameBytes = 2 * 1024 * 1024;
 /** What hosts put into one text frame, so that it stays below. */
@@ -73,6 +76,8 @@ export type DeviceReport = Static<typeof DeviceReport>;
 export const RunReport = Type.Object({
   run_id: Uuid,
   status: RunStatus,
+  /** Of a `starting` run: the host holds its code, and waits for `begin`. From version 7 on. */
+  is_loaded: Type.Optional(Type.Boolean()),
   error: Type.Union([RunError, Type.Null()]),
   /** Where it says more than the status. */
   outcome: Type.Optional(RunOutcome),
@@ -112,7 +117,7 @@ export const HostMessage = Type.Union([
     sent_at: EpochMs,
     ready: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 10_000 }),
   }),
-  /** Runs that have started or ended: the acknowledgement of a launch or a stop. */
+  /** Runs that are loaded, have started or have ended: the acknowledgement of a launch or a stop. */
   Type.Object({ type: Type.Literal('runs'), runs }),
   /**
    * A record, whole but for its captures. Said again after a break, until `record_stored` has come and every capture
@@ -128,14 +133,29 @@ export const HostMessage = Type.Union([
 ]);
 export type HostMessage = Static<typeof HostMessage>;
 
+/** What the answers to requests may have behind their header, in bytes; what is longer counts as no answer. */
+export const maxAnswerBytes = {
+  screenshot: maxFrameBytes,
+  screen: 4 * 1024 * 1024,
+  health: 1024 * 1024,
+  live: maxLivePictureBytes + 1024,
+  input: 1024,
+} as const satisfies Record<string, number>;
+
+/** Stands where an entry has its level: the entry is a step, and its message the JSON of a `WireStep`. From version 8 on. */
+export const wireStepLevel = logLevels.length;
+
 const wireEntry = [
   EpochMs,
-  Type.Integer({ minimum: 0, maximum: 2 }),
+  Type.Integer({ minimum: 0, maximum: wireStepLevel }),
   Type.Integer({ minimum: 0 }),
   Type.String(),
 ] as const;
 
-/** One console entry on the wire: time (service clock, epoch ms), index in `logLevels`, line, message; source file if known. */
+/**
+ * One console entry or step on the wire: time (service clock, epoch ms), index in `logLevels` or `wireStepLevel`, line,
+ * message; source file if known.
+ */
 export const WireLogEntry = Type.Union([
   Type.Tuple([...wireEntry, Type.String()]),
   Type.Tuple([...wireEntry]),
@@ -187,7 +207,17 @@ export const ServerMessage = Type.Union([
     job_variables: JsonObject,
     /** What of the screens of these phones must not leave the host while the runs go on. From version 6 on. */
     masks: Type.Optional(ScreenMasks),
+    /** What the code may read by name, and nobody else. None when absent. From version 8 on. */
+    secrets: Type.Optional(LaunchSecrets),
     runs: Type.Array(Type.Object({ run_id: Uuid, device_id: Id, serial: Type.String() })),
+  }),
+  /**
+   * These runs are stored as running: let their first lines run. The answer to `is_loaded`; a run that was called off
+   * meanwhile is answered with `stop`. From version 7 on; hosts of earlier versions begin by themselves.
+   */
+  Type.Object({
+    type: Type.Literal('begin'),
+    runs: Type.Array(Type.Object({ run_id: Uuid, started_at: EpochMs })),
   }),
   /** End these runs. A run that the host does not know or that has ended is reported again as it is. */
   Type.Object({ type: Type.Literal('stop'), run_ids: Type.Array(Uuid) }),

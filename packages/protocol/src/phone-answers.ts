@@ -57,10 +57,12 @@ export interface ScreenTree {
   rotation: number;
   /** Time of the capture on the host's clock, epoch milliseconds. */
   capturedAt: number;
-  /** Which way the tree came: the UiAutomator2 server on the phone, or `uiautomator dump`. */
-  source: 'uiautomator2' | 'dump';
+  /** Which way the tree came: the UiAutomator2 server on the phone, the resident helper, or `uiautomator dump`. */
+  source: 'uiautomator2' | 'resident' | 'dump';
   /** Toasts and notifications of the last seconds, as far as the phone told them to accessibility. */
   announced?: string[];
+  /** What there is to know of how the last trees came, such as that the UI helper was connected anew. */
+  remark?: string;
   /** Names the tree in `record.screen`: the host still has the last few of a run. */
   treeId?: number;
 }

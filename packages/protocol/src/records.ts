@@ -16,6 +16,9 @@ export type RecordStatus = Static<typeof RecordStatus>;
 export const defaultTag = 'default';
 export const Tag = Type.String({ minLength: 1, maxLength: 64 });
 
+/** So many `debug` records are kept of each automation and tag; a run may submit as many at once. */
+export const keptDebugRecords = 200;
+
 /** The last screens of a run that are kept for a record. */
 export const maxRecordScreens = 50;
 

@@ -56,6 +56,19 @@ export const SandboxReport = Type.Union([
   }),
   /** The code no longer wants the call of that number, which is answered nevertheless. */
   Type.Object({ type: Type.Literal('cancel'), id: requestId }),
+  /**
+   * A call of user code's own begins, and ends. `step` and `end` are checked against `StepBegin` and `StepEnd`: what
+   * does not fit is no step, and costs the run nothing.
+   */
+  Type.Object({
+    type: Type.Literal('stepBegan'),
+    step: Type.Unknown(),
+    /** Steps before it that were not told. */
+    skipped: Type.Integer({ minimum: 0 }),
+    lineNumber: SandboxLogEntry.properties.lineNumber,
+    path: SandboxLogEntry.properties.path,
+  }),
+  Type.Object({ type: Type.Literal('stepEnded'), end: Type.Unknown() }),
   /** JSON text of the run's result so far. */
   Type.Object({ type: Type.Literal('result'), json: Type.String({ maxLength: maxRunResultBytes }) }),
   /** The last message: nothing of the run happens after it. */

@@ -4,14 +4,14 @@ import { setting } from './setting.ts';
 export const dataDir = setting({
   name: 'PHALANX_DATA_DIR',
   default: './data',
-  description: 'the one folder with everything that lasts; a host keeps its files in its sub folder "host"',
+  description: 'the folder with all data; a host uses its subfolder "host"',
   format: folder,
 });
 
 export const logLevel = setting({
   name: 'PHALANX_LOG_LEVEL',
   default: 'info',
-  description: "least level of the program's own log, JSON lines on standard output",
+  description: "lowest level of the program's own log, JSON lines on standard output",
   format: oneOf(['debug', 'info', 'warn', 'error', 'silent']),
 });
 
@@ -19,6 +19,6 @@ export const requireConfinement = setting({
   name: 'PHALANX_REQUIRE_CONFINEMENT',
   default: 'false',
   description:
-    'whether to refuse to start where the operating system can not confine user code, and what works on it',
+    'whether to refuse to start where the operating system cannot confine user code and the processes that read it',
   format: trueOrFalse,
 });

@@ -24,12 +24,22 @@ export interface FaultState {
   verifyAppsOverUsb: boolean;
   /** The active window has no root for accessibility. */
   nullRoot: boolean;
+  /** Apps tell of their changes at most this often, as web pages and Compose do; `Infinity`: never. Default: 0, at once. */
+  eventIntervalMs: number;
+  /** The helper that runs now has worn out: it sees no root. The next one to start sees it again. */
+  wornHelper: boolean;
+  /** The helper that runs now gets no nodes of web pages. The next one to start gets them. */
+  emptyWebPages: boolean;
+  /** How long UiAutomation waits for an app's animations before it injects, as on Android 16 with one that never ends. */
+  injectionMs: number;
   /** How long the helper waits for a root before it gives up. Default: 10,000, as the real one. */
   rootWaitMs: number;
   /** The helper answers `/status` and nothing else. */
   wedgedHelper: boolean;
   /** Pictures and trees stay as they are now, whatever happens. */
   frozenScreen: boolean;
+  /** Called before the phone tells a tree or takes a picture, as an app would that changes its screen by itself. */
+  beforeReading: (() => void) | undefined;
   /** How `uiautomator dump` goes wrong. */
   uiautomator: UiautomatorFault | undefined;
   /** `sys.boot_completed` is not set, and the package and activity managers are not there yet. */
@@ -41,7 +51,7 @@ export interface Faults extends FaultState {
   drop(): void;
   /** Turns the screen off, as the power key does. The phone is locked then. */
   turnScreenOff(): void;
-  /** Kills the UiAutomator2 server, as the system does when memory is short. */
+  /** Kills the UiAutomator2 server and resident helpers, as the system does when memory is short. */
   killUiServer(): void;
   /** Android ends the server's UiAutomation; the server itself goes on and answers `/status`. */
   killUiAutomation(): void;
@@ -67,9 +77,14 @@ export function noFaults(): FaultState {
     restrictedDebugging: false,
     verifyAppsOverUsb: false,
     nullRoot: false,
+    eventIntervalMs: 0,
+    wornHelper: false,
+    emptyWebPages: false,
+    injectionMs: 0,
     rootWaitMs: 10_000,
     wedgedHelper: false,
     frozenScreen: false,
+    beforeReading: undefined,
     uiautomator: undefined,
     bootNotCompleted: false,
   };

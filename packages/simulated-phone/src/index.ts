@@ -1,4 +1,4 @@
-export { makeApk } from './android/make-apk.ts';
+export { makeApk, makeZip } from './android/make-apk.ts';
 export { Android } from './android/android.ts';
 export type { Display } from './android/display.ts';
 export type { InputEvent } from './android/input-log.ts';

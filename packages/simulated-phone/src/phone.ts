@@ -9,6 +9,8 @@ export interface Phone {
   readonly faults: Readonly<FaultState>;
   readonly camera: Camera;
   readonly instrumentation: Instrumentation;
+  /** How to end the resident helpers that run. */
+  readonly residents: Set<() => void>;
   /** Android's services are there. */
   readonly isBooted: boolean;
   reboot(): void;

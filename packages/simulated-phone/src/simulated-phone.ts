@@ -129,18 +129,29 @@ function createPhone(
     sockets,
     canRun: options.uiAutomator2 ?? true,
     startServer: (onStop) => startUiServer(phone, onStop),
+    onConnect: () => void Object.assign(faults, { wornHelper: false, emptyWebPages: false }),
   });
   const faults = createFaults(android, {
     drop,
     reboot,
-    killUiServer: () => instrumentation.stop(),
+    killUiServer: () => {
+      instrumentation.stop();
+      for (const end of phone.residents) end();
+    },
     killUiAutomation: () => instrumentation.killUiAutomation(),
   });
   const phone = {
     android,
     faults,
-    camera: new Camera(() => android.screen),
+    camera: new Camera(
+      () => {
+        faults.beforeReading?.();
+        return android.screen;
+      },
+      () => faults.secureWindow,
+    ),
     instrumentation,
+    residents: new Set<() => void>(),
     get isBooted() {
       return android.isBooted && !faults.bootNotCompleted;
     },

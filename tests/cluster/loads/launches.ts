@@ -43,6 +43,8 @@ interface Launched {
 }
 
 const callerCount = 4;
+/** A host that has lost its connection at that moment is told on its next one. */
+const beginMs = 30_000;
 /** For reading. */
 const marginMs = 60_000;
 
@@ -53,7 +55,9 @@ const sameAnswer = (reply: Reply): string =>
 export class Launches implements Load {
   readonly violations: string[] = [];
   readonly started: Launched[] = [];
-  readonly counts = { launches: 0, repeats: 0, stops: 0, lines: 0 };
+  /** The runs of answers that said that they have not begun, by their IDs. */
+  readonly #refused = new Map<string, string>();
+  readonly counts = { launches: 0, refused: 0, repeats: 0, stops: 0, lines: 0 };
   readonly #options: Options;
   readonly #callers = new RepeatedWork();
 
@@ -68,6 +72,9 @@ export class Launches implements Load {
 
   /** Reads the logs of what has been started. */
   async check(): Promise<void> {
+    for (const [runId, text] of this.#refused)
+      if (this.runOf(runId) !== undefined)
+        this.violations.push(`run ${runId} has begun, though its launch was answered with ${text}`);
     for (const launched of this.started) await this.#requireLogs(launched);
   }
 
@@ -96,8 +103,8 @@ export class Launches implements Load {
     this.counts.repeats += 2;
     this.#compare(launchId, [first, second, third]);
     if (first.status === 500) this.violations.push(`launch ${launchId}: ${first.text}`);
-    if (first.status !== 200) return;
-    const runId = this.#requireBegun(launchId, first);
+    if (first.status !== 200) return this.#noteRefused([first, second, third]);
+    const runId = await this.#requireBegun(launchId, first);
     if (runId === undefined) return;
     const launched = { launchId, deviceId, runId, wholeUntil: performance.now() + logWindowMs - marginMs };
     this.started.push(launched);
@@ -111,10 +118,20 @@ export class Launches implements Load {
     if (answers.size > 1) this.violations.push(`launch ${launchId} has answers ${[...answers].join(' | ')}`);
   }
 
-  #requireBegun(launchId: string, { body }: Reply): string | undefined {
+  #noteRefused(replies: readonly Reply[]): void {
+    for (const { body, text } of replies)
+      for (const { outcome, run_id: runId } of Outcome.Check(body) ? body.devices : [])
+        if (outcome !== 'started' && runId !== null) this.#refused.set(runId, text);
+    this.counts.refused = this.#refused.size;
+  }
+
+  /** The host is told to begin at the moment of the answer. */
+  async #requireBegun(launchId: string, { body }: Reply): Promise<string | undefined> {
     const [device] = Outcome.Check(body) ? body.devices : [];
     const runId = device?.run_id ?? undefined;
-    if (runId !== undefined && this.runOf(runId) !== undefined) return runId;
+    const until = performance.now() + beginMs;
+    if (runId !== undefined)
+      for (; performance.now() < until; await pause(50)) if (this.runOf(runId) !== undefined) return runId;
     this.violations.push(`launch ${launchId} was answered with 200, and no host has begun it`);
     return undefined;
   }

@@ -38,7 +38,8 @@ export const emptyPages: readonly ConsolePage[] = [
   { title: 'empty-start', open: at('/start', text('Make the sample')) },
   { title: 'empty-projects', open: at('/projects', text('No project yet')) },
   { title: 'empty-runs', open: at('/runs', text('Nothing has run yet')) },
-  { title: 'empty-review', open: at('/records', text('Nothing waits for you')) },
+  { title: 'empty-jobs', open: at('/jobs', text('A schedule makes a job again and again.')) },
+  { title: 'empty-review', open: at('/records', text('Nothing to review')) },
   {
     title: 'failure',
     open: async (page, url) => {

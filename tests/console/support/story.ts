@@ -2,7 +2,7 @@ import { test } from 'vitest';
 
 import { findChromium } from './browser.ts';
 
-/** Without it the stories are skipped, which `npm test` says at its end. */
+/** Without it the stories are skipped, which the tests say at their end. */
 export const hasChromium = findChromium() !== undefined;
 
 /** Of a story with all its pages, on a machine that is busy with other things. */

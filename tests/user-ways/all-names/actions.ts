@@ -222,6 +222,11 @@ async function waiting(): Promise<void> {
     waitForIdle: async () => (await actions.waitForIdle({ quietMs: 10 })).packageName === form,
     waitForNode: async () =>
       (await actions.waitForNode((f) => f.isEditText().hasId('name'))).viewId?.endsWith(':id/name') === true,
+    collect: async () => {
+      await openSettings();
+      const titles = await actions.collect((row) => row.findById('title')?.text, { timeoutMs: 120_000 });
+      return titles.includes('Bluetooth') && titles.at(-1) === 'About phone';
+    },
     scrollTo: async () => {
       await openSettings();
       await (await actions.scrollTo('About phone')).tap();

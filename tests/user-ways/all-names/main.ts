@@ -28,6 +28,7 @@ await calls<Omit<Agent, 'control'>>('Agent', {
   files: () => typeof agent.files.read === 'function',
   shell: async () => (await agent.shell('echo a')).stdout === 'a\n',
   info: () => typeof agent.info.device === 'function',
+  secrets: () => typeof agent.secrets.get === 'function',
   utils: () => typeof agent.utils.debug === 'function',
 });
 await holds('agent', () => typeof agent === 'object');

@@ -91,6 +91,12 @@ async function commanding(): Promise<void> {
 }
 
 export async function phone(apk: string): Promise<void> {
+  await calls<AgentSecrets>('AgentSecrets', {
+    get: async () => {
+      const refused = await thrown(() => agent.secrets.get('NO_SUCH_SECRET'));
+      return refused instanceof AgentError && refused.code === 'secret_not_found';
+    },
+  });
   await changing(apk);
   await storing();
   await commanding();

@@ -22,7 +22,7 @@ test('a phone is touched by hand, and its screen shows it', async () => {
   expect(await service.run(['input', 'tap', 'SIM0001', 'left', '3'])).toMatchObject({ code: 2 });
 });
 
-test('a phone is taken in hand and given back', async () => {
+test('a phone is leased and given back', async () => {
   const taken = await service.run(['lease', 'SIM0001', '--minutes', '10']);
   expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('SIM0001 is in your hand until') });
   const { stdout } = await service.run(['devices']);

@@ -117,7 +117,7 @@ export function addLeaseCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-What runs on the phone goes on. "phalanx devices" says who has a phone in hand.
+What runs on the phone goes on. "phalanx devices" says who has leased a phone.
 
 Examples:
   phalanx lease SIM0001 --minutes 10

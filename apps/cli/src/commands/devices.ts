@@ -5,6 +5,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../connecti
 import { listDevices } from '../launch/find-device.ts';
 import { formatAge } from '../output/duration.ts';
 import { printJson, printTable } from '../output/table.ts';
+import { addDeviceLabelCommands, labelsText } from './label-phones.ts';
 import { addDeviceShareCommands } from './share-phones.ts';
 
 const noDevices =
@@ -15,32 +16,43 @@ export function addDevicesCommand(program: Command): void {
   const command = program
     .command('devices')
     .description('list your phones: what each can do now, since when, and why')
+    .option('--labels <selector>', 'only those that fit, such as "country=de,model~Pixel" or "pool=NAME"')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
-Where a command takes a device, the serial number and the device ID (--json has it) both do.
+Where a command takes a device, its serial number, its name and its device ID (--json has it) all do.
 
 Examples:
   phalanx devices
   phalanx devices --json | jq -r '.devices[] | select(.state == "ready") | .device_id'`,
     )
-    .action(async (flags: ConnectionFlags & { json?: true }) => {
+    .action(async (flags: ConnectionFlags & { labels?: string; json?: true }) => {
       const { api } = await connect(flags);
-      const devices = await listDevices(api);
+      const devices = await listDevices(api, flags.labels);
       if (flags.json) printJson({ success: true, devices, next_cursor: null });
-      else printTable({ flexible: 'reason', rows: devices.map(row) }, noDevices);
+      else
+        printTable(
+          { flexible: 'reason', rows: devices.map((one) => row(one, devices)) },
+          flags.labels === undefined ? noDevices : 'No device fits.',
+        );
     });
   addConnectionOptions(command);
   addDeviceShareCommands(command);
+  addDeviceLabelCommands(command);
 }
 
-const row = (device: Device): Record<string, string> => ({
+/** Names and labels only where some phone has them. */
+const row = (device: Device, all: readonly Device[]): Record<string, string> => ({
   device: device.serial,
+  ...(all.some(({ name }) => name !== '') ? { name: device.name || '-' } : {}),
   state: device.state,
   since: formatAge(device.since),
   model: `${device.brand} ${device.model}`.trim(),
   android: device.android_version,
   running: device.running.length === 0 ? '-' : String(device.running.length),
+  ...(all.some(({ labels }) => labelsText(labels) !== '')
+    ? { labels: labelsText(device.labels) || '-' }
+    : {}),
   reason: device.reason,
 });

@@ -54,14 +54,15 @@ Examples:
 
 async function execute(file: string, flags: Flags): Promise<void> {
   requirePlace(flags);
+  const name = path.basename(file).slice(-maxNameLength);
   const code = await readFile(file, 'utf8').catch(() => {
     throw usageError(`${file} cannot be read: give the path of a .ts or .js file.`);
   });
   const inputs = await readInputs(flags);
   const { api } = await connect(flags);
-  const devices = await listDevices(api);
+  const devices = await listDevices(api, flags.labels);
   const starts = chooseDevices(devices, flags).map((deviceId) => ({ deviceId, launchId: randomUUID() }));
-  const begun = await startAll(api, { starts, code, inputs, flags });
+  const begun = await startAll(api, { starts, name, code, inputs, flags });
   if (follows(flags)) {
     const started = starts.filter((start) => begun.has(start));
     await showRuns(api, {
@@ -80,6 +81,9 @@ async function execute(file: string, flags: Flags): Promise<void> {
     );
 }
 
+/** As the service takes it. */
+const maxNameLength = 200;
+
 interface Start {
   readonly deviceId: string;
   readonly launchId: string;
@@ -87,6 +91,8 @@ interface Start {
 
 interface Starts {
   readonly starts: readonly Start[];
+  /** Of the file. */
+  readonly name: string;
   readonly code: string;
   readonly inputs: Awaited<ReturnType<typeof readInputs>>;
   readonly flags: Flags;
@@ -95,12 +101,19 @@ interface Starts {
 /** Each device has a launch of its own. Returns those that the server took; throws when it refused the only one. */
 async function startAll(
   api: ApiClient,
-  { starts, code, inputs, flags }: Starts,
+  { starts, name, code, inputs, flags }: Starts,
 ): Promise<Map<Start, FollowedRun[]>> {
   const begun = new Map<Start, FollowedRun[]>();
   await inParallel(starts, async (start) => {
     const { deviceId, launchId } = start;
-    const body = { device_id: deviceId, launch_id: launchId, command: 'start' as const, code, ...inputs };
+    const body = {
+      device_id: deviceId,
+      launch_id: launchId,
+      command: 'start' as const,
+      name,
+      code,
+      ...inputs,
+    };
     try {
       const reply = await api.call(launchRoutes.launchDirect, { body });
       begun.set(start, startedRuns(reply.devices));

@@ -135,7 +135,7 @@ test('Ctrl-C ends --follow with 130 and the command that stops the run, which go
     stdout: expect.stringContaining('Nothing to stop'),
   });
   const listed = await service.run(['runs', '--automation', launchId]);
-  expect(listed.stdout).toMatch(new RegExp(`^[0-9a-f]{12} +${launchId} +SIM0001 +stopped `, 'm'));
+  expect(listed.stdout).toMatch(/^[0-9a-f]{12} +endless\.ts +SIM0001 +stopped /m);
 });
 
 test('stop --all ends everything on all devices, and says where', async () => {

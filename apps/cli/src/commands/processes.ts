@@ -6,6 +6,7 @@ import { addMigrateCommand } from './migrate.ts';
 import { addRestoreCommand } from './backup/restore.ts';
 import { addDemoCommand } from './demo.ts';
 import { addHostCommand } from './host.ts';
+import { addPhoneCommand } from './phone.ts';
 import { addServerCommand } from './server.ts';
 import { addSimulateCommand } from './simulate.ts';
 import { addStartCommand } from './start.ts';
@@ -17,6 +18,7 @@ export function addProcessCommands(program: Command): void {
   addServerCommand(program);
   addHostCommand(program);
   addSimulateCommand(program);
+  addPhoneCommand(program);
   addBackupCommand(program);
   addRestoreCommand(program);
   addCheckCommand(program);

@@ -2,14 +2,19 @@ import { launchRoutes, projectRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import type { ApiClient } from '../api-client.ts';
-import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
-import { exitCodesHelp } from '../exit-codes.ts';
+import {
+  addConnectionOptions,
+  connect,
+  type Connection,
+  type ConnectionFlags,
+} from '../connection/connection.ts';
+import { exitCodesHelp, usageError } from '../exit-codes.ts';
 import { addFollowOptions, follows, type FollowFlags } from '../follow/follow-options.ts';
 import { startedRuns } from '../follow/follow-runs.ts';
 import { showRuns } from '../follow/show-runs.ts';
 import {
   addPlaceOptions,
-  chooseDevices,
+  placeOf,
   requirePlace,
   stopCommand,
   type PlaceFlags,
@@ -23,9 +28,11 @@ import {
 } from '../launch/parameter-options.ts';
 import { notice } from '../output/notice.ts';
 import { chooseSavedProject } from '../project/choose-project.ts';
+import { pushFolder } from './project/push.ts';
 
 interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags {
   json?: true;
+  push?: true;
 }
 
 /** `phalanx run`: start a project on devices. */
@@ -34,14 +41,17 @@ export function addRunCommand(program: Command): void {
     .command('run')
     .description('start a project on devices')
     .argument('[project]', 'ID or name; by default the project of this folder')
+    .option('--push', "save this folder's changed files on the server first")
     .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
     .addHelpText(
       'after',
       `
-It runs the files that the server has, committed or not: "phalanx project push" sends those of a folder.
+It runs the files that the server has, committed or not: --push sends those of this folder first.
 ${parametersHelp}${exitCodesHelp}
 Examples:
+  phalanx run --push --all-ready --follow
   phalanx run checkout --device SIM0001 --device SIM0002 --follow
+  phalanx run checkout --labels "country=de,model~Pixel" --count 5
   phalanx run checkout --all-ready --params-file nightly.json --param tries=3
   phalanx run checkout --all-ready --junit report.xml`,
     )
@@ -57,10 +67,10 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
   const inputs = await readInputs(flags);
   const connection = await connect(flags);
   const { api } = connection;
+  if (flags.push) await pushBefore(connection, project);
   const automationId = await chooseSavedProject(connection, project);
   const devices = await listDevices(api);
-  const deviceIds = chooseDevices(devices, flags);
-  const body = { device_ids: deviceIds, automationId, command: 'start' as const, ...inputs };
+  const body = { ...placeOf(devices, flags), automationId, command: 'start' as const, ...inputs };
   const report = flags.junit === undefined ? undefined : await reportOf(api, automationId, flags.junit);
   const reply = await api.call(launchRoutes.launch, { body });
   if (flags.json) console.log(JSON.stringify(reply));
@@ -73,6 +83,12 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
     stopCommand: stopCommand(flags, project ?? automationId),
     report,
   });
+}
+
+async function pushBefore(connection: Connection, project: string | undefined): Promise<void> {
+  if (project !== undefined)
+    throw usageError('--push is for the project of this folder: leave its name out, or leave --push out.');
+  await pushFolder(connection, {});
 }
 
 /** Whatever was typed for the project, or nothing. */

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { deviceRoutes } from '@phalanx/protocol';
+import { deviceRoutes, type Device, type DeviceScreen, type UiNode } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
@@ -12,6 +12,7 @@ import { treeText } from '../output/tree-text.ts';
 interface Flags extends ConnectionFlags {
   picture?: string;
   width?: number;
+  keep?: KeptAs;
   json?: true;
 }
 
@@ -19,6 +20,17 @@ function parseWidth(text: string): number {
   const width = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (width >= 16 && width <= 10_000) return width;
   throw new InvalidArgumentError('Give a number from 16 to 10000.');
+}
+
+interface KeptAs {
+  state: string;
+  name: string;
+}
+
+function parseKeptAs(text: string): KeptAs {
+  const [state, name, ...more] = text.split('/');
+  if (state && name && more.length === 0) return { state, name };
+  throw new InvalidArgumentError('Give STATE/NAME, such as Checkout/pixel-8.');
 }
 
 /** `phalanx screen`: what a phone shows now. */
@@ -29,6 +41,11 @@ export function addScreenCommand(program: Command): void {
     .argument('<device>', 'serial number or device ID')
     .option('--picture <file>', 'write the picture there (JPEG)')
     .option('--width <pixels>', 'of the picture, at most', parseWidth)
+    .option(
+      '--keep <state/name>',
+      'keep it in the project folder that you are in, as a golden screen',
+      parseKeptAs,
+    )
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -38,18 +55,26 @@ screen as left,top right,bottom.
 
 Examples:
   phalanx screen SIM0001
-  phalanx screen SIM0001 --picture screen.jpg`,
+  phalanx screen SIM0001 --picture screen.jpg
+  phalanx screen SIM0001 --keep Checkout/pixel-8`,
     )
     .action(showScreen);
   addConnectionOptions(command);
 }
 
-async function showScreen(device: string, { picture, width, json, ...flags }: Flags): Promise<void> {
+async function showScreen(device: string, { picture, width, keep, json, ...flags }: Flags): Promise<void> {
   const { api } = await connect(flags);
-  const params = { id: deviceIdOf(await listDevices(api), device) };
+  const devices = await listDevices(api);
+  const params = { id: deviceIdOf(devices, device) };
   const reply = await api.call(deviceRoutes.screen, { params, query: width === undefined ? {} : { width } });
   const { screen } = reply;
   if (json) printJson(reply);
+  else if (keep !== undefined)
+    await keepShown(
+      screen,
+      keep,
+      devices.find((one) => one.device_id === params.id),
+    );
   else for (const line of treeText(screen.tree)) console.log(line);
   if (picture === undefined) return;
   if (screen.picture === null)
@@ -59,4 +84,21 @@ async function showScreen(device: string, { picture, width, json, ...flags }: Fl
     );
   await writeFile(picture, Buffer.from(screen.picture.base64, 'base64'));
   notice(`${picture} is the picture.`);
+}
+
+async function keepShown({ tree }: DeviceScreen, kept: KeptAs, device: Device | undefined): Promise<void> {
+  const { keepScreen } = await import('../golden/keep-screen.ts');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tree as the host has read it
+  const root = tree.root as unknown as UiNode;
+  const { right, bottom } = root.boundsInScreen;
+  const rotation = right > bottom ? 1 : 0;
+  await keepScreen({
+    ...kept,
+    tree: { packageName: tree.packageName, source: 'uiautomator2', rotation, capturedAt: Date.now(), root },
+    from: {
+      ...(device === undefined
+        ? {}
+        : { device: `${device.brand} ${device.model}`, android: device.android_version }),
+    },
+  });
 }

@@ -10,6 +10,7 @@ import { printMessage } from '../output/print-message.ts';
 import { printable } from '../output/printable.ts';
 import { printJson, printTable } from '../output/table.ts';
 import { readAll } from '../read-all.ts';
+import { addHostLabelCommand } from './label-phones.ts';
 
 type MemberRoutes = Pick<typeof deviceMemberRoutes | typeof hostRoutes, 'putMember' | 'deleteMember'>;
 
@@ -51,6 +52,7 @@ export function addHostsCommand(program: Command): void {
         printTable({ flexible: 'name', rows: reply.hosts.map(row) }, 'No hosts yet: "phalanx host --help".');
     });
   addConnectionOptions(hosts);
+  addHostLabelCommand(hosts);
   addShareCommands(hosts, {
     noun: 'host',
     routes: hostRoutes,

@@ -1,5 +1,6 @@
 import { hostSettings } from '@phalanx/host';
 import { parseServerConfig, serverSettings } from '@phalanx/server';
+import type { Setting } from '@phalanx/settings';
 import type { Command } from 'commander';
 
 import { startService } from '../service.ts';
@@ -23,6 +24,15 @@ const rows = [
   adminTokenFileSetting,
 ];
 
+const ofHost = new Set(hostSettings);
+
+/** The heading of a setting in the help. */
+function groupOf(row: Setting): string {
+  if (row.name.startsWith('PHALANX_S3_')) return 'Storage in S3:';
+  if (/_MAX_(?!TEMPERATURE)|_PER_|_IDLE_|_DAYS$|_RUN_|_KEPT$|_LOG_MB$/.test(row.name)) return 'Limits:';
+  return ofHost.has(row) || row === simulatedPhonesSetting ? 'Phones and automations:' : 'Service:';
+}
+
 /** `phalanx start`: server and host together on one machine. */
 export function addStartCommand(program: Command): void {
   const command = program
@@ -42,5 +52,5 @@ export function addStartCommand(program: Command): void {
         await service.close();
       }
     });
-  addSettingFlags(command, rows);
+  addSettingFlags(command, rows, groupOf);
 }

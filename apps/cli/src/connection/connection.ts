@@ -5,7 +5,6 @@ import { environment } from '../config.ts';
 import { usageError } from '../exit-codes.ts';
 import { findToken } from './given-token.ts';
 import { findLogin, type Login } from './login-file.ts';
-import { serverAddress } from './server-address.ts';
 
 export interface ConnectionFlags {
   serverUrl?: string;
@@ -83,3 +82,14 @@ const connectionTo = (serverUrl: string, token: string): Connection => ({
   api: new ApiClient(serverUrl, token),
   serverUrl,
 });
+
+/** The address in its one form, without a slash at the end. Throws a usage error that names where it came from. */
+function serverAddress(text: string, source: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isUsable = url !== undefined && ['http:', 'https:'].includes(url.protocol);
+  if (!isUsable || url.search !== '' || url.hash !== '')
+    throw usageError(`${source} must be an address such as https://phones.example.com; it is "${text}".`);
+  if (url.username !== '' || url.password !== '')
+    throw usageError(`${source} must not hold a user or password: give the token with PHALANX_TOKEN.`);
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}

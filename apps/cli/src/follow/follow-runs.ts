@@ -2,10 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DeviceOutcome, isEnded, runRoutes, type LogEntry, type Run } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
-import { drain, drainEnded } from './follow-log.ts';
 import { Endurance } from './endurance.ts';
+import { drain, drainEnded, type LogPages } from './follow-log.ts';
 import { inParallel } from './in-parallel.ts';
-import { RunLog } from './run-log.ts';
+
+/** A place in the log of a run, at first its beginning. */
+class RunLog implements LogPages {
+  readonly #api: ApiClient;
+  readonly #runId: string;
+  #from: string | undefined;
+
+  constructor(api: ApiClient, runId: string) {
+    this.#api = api;
+    this.#runId = runId;
+  }
+
+  async readPage(): Promise<LogEntry[]> {
+    const query = this.#from === undefined ? {} : { from: this.#from };
+    const { logs } = await this.#api.call(runRoutes.logs, { params: { id: this.#runId }, query });
+    this.#from = logs.at(-1)?.id ?? this.#from;
+    return logs;
+  }
+}
 
 export interface FollowedRun {
   readonly runId: string;

@@ -5,10 +5,10 @@ import type { ApiClient } from '../api-client.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { serialOf } from '../launch/find-device.ts';
 import { describeEnd } from '../output/describe-run.ts';
+import { junitReport, type JunitCase } from '../output/junit.ts';
 import { notice } from '../output/notice.ts';
 import { printLogEntry } from '../output/print-log-entry.ts';
 import { followRuns, type FollowedRun, type RunListener } from './follow-runs.ts';
-import { junitReport } from './junit-report.ts';
 import { unlessInterrupted } from './until-interrupted.ts';
 
 interface Show {
@@ -47,8 +47,8 @@ async function writeReport(
   runs: readonly Run[],
   devices: readonly Device[],
 ): Promise<void> {
-  const deviceName = (run: Run): string => serialOf(devices, run.device_id);
-  await writeFile(file, junitReport({ name, runs, deviceName }));
+  const cases = runs.map((run) => caseOf(name, serialOf(devices, run.device_id), run));
+  await writeFile(file, junitReport(cases));
 }
 
 const jsonListener: RunListener = {
@@ -65,3 +65,15 @@ function textListener({ runs, devices }: Show): RunListener {
     onEnd: (run: Run) => notice(`${serialOf(devices, run.device_id)}: the run ${describeEnd(run)}.`),
   };
 }
+
+function caseOf(suite: string, device: string, run: Run): JunitCase {
+  const head = { suite, name: device, durationMs: durationMs(run) };
+  if (run.outcome === 'succeeded') return head;
+  const message = describeEnd(run);
+  const lines = [`Run ${run.run_id} ${message}`, run.error?.message, run.error?.stack].filter(Boolean);
+  const type = run.error?.code ?? run.outcome ?? run.status;
+  return { ...head, failure: { type, message, text: lines.join('\n') } };
+}
+
+const durationMs = ({ started_at: startedAt, ended_at: endedAt }: Run): number =>
+  startedAt === null || endedAt === null ? 0 : endedAt - startedAt;

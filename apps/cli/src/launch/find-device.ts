@@ -4,16 +4,20 @@ import type { ApiClient } from '../api-client.ts';
 import { rememberName } from '../output/typed-names.ts';
 import { readAll } from '../read-all.ts';
 
-/** People know serial numbers, programs know IDs. What is neither is left to the server to refuse. */
+/** People know serial numbers and names, programs know IDs. What is neither is left to the server to refuse. */
 export function deviceIdOf(devices: readonly Device[], text: string): string {
   const found =
-    devices.find((device) => device.device_id === text) ?? devices.find((device) => device.serial === text);
+    devices.find((device) => device.device_id === text) ??
+    devices.find((device) => device.serial === text) ??
+    devices.find(({ name }) => name !== '' && name.toLowerCase() === text.toLowerCase());
   return found?.device_id ?? text;
 }
 
-export async function listDevices(api: ApiClient): Promise<Device[]> {
+/** Those that fit the selector, when one is given. */
+export async function listDevices(api: ApiClient, selector?: string): Promise<Device[]> {
+  const selecting = selector === undefined ? {} : { selector };
   const devices = await readAll(
-    (query) => api.call(deviceRoutes.list, { query }),
+    (query) => api.call(deviceRoutes.list, { query: { ...query, ...selecting } }),
     (page) => page.devices,
   );
   for (const { device_id: id, serial } of devices) rememberName(id, serial);

@@ -1,7 +1,10 @@
+import { styleText } from 'node:util';
 import type { LogEntry } from '@phalanx/protocol';
 
-import { styled } from './colors.ts';
+import { environment } from '../config.ts';
 import { printable } from './printable.ts';
+
+type Style = 'red' | 'yellow' | 'cyan' | 'dim';
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
@@ -26,4 +29,10 @@ export function printLogEntry(entry: LogEntry, prefix = ''): void {
   const [first = '', ...others] = printable(message).split('\n');
   console.log(label + styledByLevel(messageLevel, `${start}${first}`));
   for (const line of others) console.log(label + styledByLevel(messageLevel, `${margin}${line}`));
+}
+
+/** Colours are for terminals, and only where nobody asked for none (https://no-color.org). */
+function styled(style: Style, text: string): string {
+  const isWanted = process.stdout.isTTY && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
+  return isWanted ? styleText(style, text, { validateStream: false }) : text;
 }

@@ -1,7 +1,8 @@
 import stringWidth from 'string-width';
 
-import { fitWidth, wrapWidth } from './fit-width.ts';
 import { printableLine } from './printable.ts';
+
+const segmenter = new Intl.Segmenter();
 
 const gap = 2;
 /** A column is not made narrower than this, whatever the terminal. */
@@ -65,4 +66,26 @@ export function printTable(table: Table, empty: string): void {
 
 export function printJson(value: unknown): void {
   console.log(JSON.stringify(value, null, 2));
+}
+
+/** Cuts `text` to so many cells of a terminal; what is cut ends in an ellipsis. */
+function fitWidth(text: string, cells: number): string {
+  if (stringWidth(text) <= cells) return text;
+  let fitted = '';
+  for (const { segment } of segmenter.segment(text)) {
+    if (stringWidth(fitted + segment) > cells - 1) break;
+    fitted += segment;
+  }
+  return `${fitted.trimEnd()}…`;
+}
+
+/** Lines of at most so many cells, broken between words; a word that is longer stays whole. */
+function wrapWidth(text: string, cells: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1) ?? ''} ${word}`;
+    if (lines.length > 0 && stringWidth(longer) <= cells) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
 }

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { findKind } from './local-path.ts';
+import { findKind, isBehindLink } from './local-path.ts';
 import { writeBelow } from './write-own-file.ts';
 
 const starter = fileURLToPath(new URL('../../../../packages/automation/starter/', import.meta.url));
@@ -16,13 +16,23 @@ const placeOf = (name: string): string => (name === 'gitignore' ? '.gitignore' :
  */
 export async function writeStarter(root: string): Promise<string[]> {
   const hasCode = (await readdir(root)).some((name) => /^main\.[cm]?[jt]sx?$/.test(name));
-  const names = (await readdir(starter)).filter((name) => !hasCode || !/^(?:main|parameters)\./.test(name));
+  const names = (await listStarter()).filter(
+    (name) => !hasCode || !/^(?:main\.|parameters\.|screens\/)/.test(name),
+  );
   const written: string[] = [];
   for (const name of names) {
     const place = placeOf(name);
-    if ((await findKind(path.join(root, place))) !== undefined) continue;
+    if ((await isBehindLink(root, place)) || (await findKind(path.join(root, place))) !== undefined) continue;
     await writeBelow(root, place, await readFile(path.join(starter, name)));
     written.push(place);
   }
   return written;
+}
+
+async function listStarter(): Promise<string[]> {
+  const found = await readdir(starter, { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) =>
+    path.relative(starter, path.join(parentPath, name)).replaceAll('\\', '/'),
+  );
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { environment, handedOn } from '../config.ts';
+import { environment, handedOn, starter } from '../config.ts';
 import { goOn } from './handed-on.ts';
+import { endWithStarter, parentVariable } from './starter.ts';
 import { become, prepareUser, type User } from './unprivileged-user.ts';
 
 const secretNames = [
@@ -27,7 +28,9 @@ export function tellOfStart(): void {
  * there is nothing to leave behind, or no way to do it.
  */
 export function startAnew([command = '', ...args]: readonly string[]): void {
-  if (handedOn !== undefined || !services.includes(command) || /^(-h|--help)$/m.test(args.join('\n'))) return;
+  if (!services.includes(command) || /^(-h|--help)$/m.test(args.join('\n'))) return;
+  endWithStarter(starter);
+  if (handedOn !== undefined) return;
   const dataDir = command === 'demo' ? undefined : dataDirOf(args);
   const isRoot = process.getuid?.() === 0;
   const secrets = readSecrets(isRoot);
@@ -37,7 +40,11 @@ export function startAnew([command = '', ...args]: readonly string[]): void {
     Object.entries(environment).filter(([name]) => !secretNames.includes(name)),
   );
   // The folder of root is closed to others.
-  const env = user === undefined ? bare : { ...bare, HOME: dataDir ?? '/' };
+  const env = {
+    ...bare,
+    ...(user !== undefined && { HOME: dataDir ?? '/' }),
+    ...(starter !== undefined && { [parentVariable]: String(starter) }),
+  };
   goOn(env, { secrets, ...(startNotice !== undefined && { notice: startNotice }) });
 }
 

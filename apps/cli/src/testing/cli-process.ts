@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
+import { inheritedEnvironment } from './inherited-environment.ts';
+
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 export interface CliOptions {
@@ -28,14 +30,9 @@ export class CliProcess {
   stderr = '';
 
   constructor(args: readonly string[], { env, cwd, input }: CliOptions = {}) {
-    const inherited = {
-      PATH: process.env['PATH'] ?? '',
-      TMPDIR: process.env['TMPDIR'] ?? '/tmp',
-      HOME: '/nowhere',
-    };
     this.#child = spawn(process.execPath, [main, ...args], {
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...inherited, ...env },
+      env: { ...inheritedEnvironment(), HOME: '/nowhere', ...env },
       ...(cwd === undefined ? {} : { cwd }),
     });
     this.#closed = once(this.#child, 'close');

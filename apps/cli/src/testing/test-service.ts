@@ -32,7 +32,9 @@ export class TestService {
       PHALANX_ADB_SERVER: 'off',
       PHALANX_LOG_LEVEL: 'silent',
     };
-    const service = new TestService(folder, await startService(settings, phones));
+    // Most suites compile nothing.
+    const started = await startService(settings, phones, { prepareCompilerMs: undefined });
+    const service = new TestService(folder, started);
     await service.#untilReady(phones);
     return service;
   }

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMe } from '../api/me.ts';
@@ -20,16 +21,31 @@ const themeNames = { system: 'As the system', light: 'Light', dark: 'Dark' } as 
 
 export function SettingsPage() {
   const me = useMe();
+  const isAdministrator = me?.user.role === 'admin' && me.token.scopes.includes('admin');
+  const sections: readonly (readonly [id: string, name: string, section: ReactNode])[] = [
+    ['you', 'You', <Account key="you" />],
+    ['browser', 'This browser', <Appearance key="browser" />],
+    ['tokens', 'Tokens', <Tokens key="tokens" />],
+    ['hosts', 'Hosts', <Hosts key="hosts" />],
+    ...(isAdministrator ? ([['users', 'Users', <Users key="users" />]] as const) : []),
+    ['usage', 'Usage', <UsageTable key="usage" />],
+    ['audit', 'Audit log', <AuditList key="audit" />],
+  ];
   return (
     <Page title="Settings">
       <div className={styles['page']}>
-        <Account />
-        <Appearance />
-        <Tokens />
-        <Hosts />
-        {me?.user.role === 'admin' && me.token.scopes.includes('admin') && <Users />}
-        <UsageTable />
-        <AuditList />
+        <nav className={styles['jumps']} aria-label="Sections">
+          {sections.map(([id, name]) => (
+            <button key={id} type="button" onClick={() => document.getElementById(id)?.scrollIntoView()}>
+              {name}
+            </button>
+          ))}
+        </nav>
+        {sections.map(([id, , section]) => (
+          <div key={id} id={id} className={styles['anchor']}>
+            {section}
+          </div>
+        ))}
       </div>
     </Page>
   );
@@ -57,7 +73,7 @@ function Account() {
           <b>{me.user.name}</b> {me.user.role === 'admin' && '· administrator'}
         </span>
         <span className={styles['quiet']}>
-          by the token “{me.token.name}”, which allows: {me.token.scopes.join(', ')}
+          signed in with the token “{me.token.name}”, with the scopes {me.token.scopes.join(', ')}
         </span>
         <Button onClick={() => void signOut()}>Sign out</Button>
       </div>
@@ -80,7 +96,7 @@ function Appearance() {
         ))}
         <label>
           <input type="checkbox" checked={hasKeys} onChange={({ target }) => setSingleKeys(target.checked)} />
-          Single keys do something
+          Use single-key shortcuts
         </label>
       </div>
     </section>

@@ -72,7 +72,7 @@ function RevokeToken({ token: { id, name }, onClose }: { token: Token; onClose: 
   };
   return (
     <ActionDialog title={`Revoke “${name}”?`} onClose={onClose} action="Revoke" look="danger" onAct={revoke}>
-      <p>What uses it is refused from then on. It can’t be given back; a new token can be made.</p>
+      <p>Anything that uses this token stops working at once. This can’t be undone.</p>
     </ActionDialog>
   );
 }
@@ -81,10 +81,10 @@ function TokenTable({ tokens, own, reason }: TokenTableProps) {
   const [revoked, setRevoked] = useState<Token>();
   return (
     <>
-      <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Used', 'Ends']} hasActions>
+      <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Last used', 'Expires']} hasActions>
         {tokens.map((token) => (
           <tr key={token.id}>
-            <td>{token.name}</td>
+            <td title={token.name}>{token.name}</td>
             <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
             <td className={styles['quiet']}>
               {token.last_used_at === null ? (
@@ -166,7 +166,7 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
           ))}
         </div>
       </fieldset>
-      <Field label="It ends after">
+      <Field label="Expires after">
         {(attributes) => (
           <select
             {...attributes}

@@ -11,6 +11,7 @@ import { TextField } from '../parts/field.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
+import { DeleteUser, RenameUser } from './change-user.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 import { SettingsTable } from './settings-table.tsx';
 import styles from './settings.module.css';
@@ -42,40 +43,111 @@ export function Users() {
 
 function UserTable({ users }: { users: readonly User[] }) {
   const own = useMe()?.user.id;
+  const [changing, setChanging] = useState<{ user: User; what: 'rename' | 'delete' }>();
+  const close = (): void => setChanging(undefined);
+  const update = useUserUpdate();
+  return (
+    <>
+      <SettingsTable label="Users" columns={['Name', 'Role', 'Since']} hasActions>
+        {users.map((user) => (
+          <tr key={user.id}>
+            <td>{user.name}</td>
+            <td className={styles['quiet']}>
+              {user.role === 'admin' ? 'administrator' : 'user'}
+              {user.disabled_at !== null && ', disabled'}
+            </td>
+            <td className={styles['quiet']}>
+              <Moment at={user.created_at} />
+            </td>
+            <td className={styles['end']}>
+              <div className={styles['actions']}>
+                <Button
+                  look="quiet"
+                  aria-label={`Rename ${user.name}`}
+                  onClick={() => setChanging({ user, what: 'rename' })}
+                >
+                  Rename…
+                </Button>
+                {user.id === own ? (
+                  <span className={styles['quiet']}>you</span>
+                ) : (
+                  <OtherUser {...{ user, update, setChanging }} />
+                )}
+              </div>
+            </td>
+          </tr>
+        ))}
+      </SettingsTable>
+      {changing?.what === 'rename' && <RenameUser user={changing.user} onClose={close} />}
+      {changing?.what === 'delete' && <DeleteUser user={changing.user} onClose={close} />}
+    </>
+  );
+}
+
+type Update = ReturnType<typeof useUserUpdate>;
+
+function useUserUpdate() {
   const queries = useQueryClient();
-  const setDisabled = async ({ id, name }: User, disabled: boolean): Promise<void> => {
+  return async (
+    { id }: User,
+    body: { disabled?: boolean; role?: User['role'] },
+    said: string,
+  ): Promise<void> => {
     try {
-      await call('PATCH /api/v2/users/:id', { params: { id }, body: { disabled } });
-      notify(disabled ? `${name} can no longer come in` : `${name} can come in again`);
+      await call('PATCH /api/v2/users/:id', { params: { id }, body });
+      notify(said);
     } catch (error) {
       notifyFailure('Nothing was changed', error);
     }
     await queries.invalidateQueries({ queryKey: ['users'] });
   };
+}
+
+interface OtherUserProps {
+  user: User;
+  update: Update;
+  setChanging: (change: { user: User; what: 'delete' }) => void;
+}
+
+/** What an administrator does with another user. */
+function OtherUser({ user, update, setChanging }: OtherUserProps) {
+  const { name, role } = user;
+  const isDisabled = user.disabled_at !== null;
+  const isAdministrator = role === 'admin';
   return (
-    <SettingsTable label="Users" columns={['Name', 'Role', 'Since']} hasActions>
-      {users.map((user) => (
-        <tr key={user.id}>
-          <td>{user.name}</td>
-          <td className={styles['quiet']}>
-            {user.role === 'admin' ? 'administrator' : 'user'}
-            {user.disabled_at !== null && ', disabled'}
-          </td>
-          <td className={styles['quiet']}>
-            <Moment at={user.created_at} />
-          </td>
-          <td className={styles['end']}>
-            {user.id === own ? (
-              <span className={styles['quiet']}>you</span>
-            ) : (
-              <Button look="quiet" onClick={() => void setDisabled(user, user.disabled_at === null)}>
-                {user.disabled_at === null ? 'Disable' : 'Enable'}
-              </Button>
-            )}
-          </td>
-        </tr>
-      ))}
-    </SettingsTable>
+    <>
+      <Button
+        look="quiet"
+        onClick={() =>
+          void update(
+            user,
+            { role: isAdministrator ? 'user' : 'admin' },
+            isAdministrator ? `${name} is no administrator now` : `${name} is an administrator now`,
+          )
+        }
+      >
+        {isAdministrator ? 'Make user' : 'Make administrator'}
+      </Button>
+      <Button
+        look="quiet"
+        onClick={() =>
+          void update(
+            user,
+            { disabled: !isDisabled },
+            isDisabled ? `${name} can sign in again` : `${name} can no longer sign in`,
+          )
+        }
+      >
+        {isDisabled ? 'Enable' : 'Disable'}
+      </Button>
+      <Button
+        look="quiet"
+        aria-label={`Delete ${name}`}
+        onClick={() => setChanging({ user, what: 'delete' })}
+      >
+        Delete…
+      </Button>
+    </>
   );
 }
 
@@ -96,7 +168,7 @@ function NewUser({ onClose }: { onClose: () => void }) {
   };
   if (secret !== undefined)
     return (
-      <SecretDialog title={`${name} can come in`} secret={secret} onClose={onClose}>
+      <SecretDialog title={`${name} can sign in`} secret={secret} onClose={onClose}>
         Give them this token, with which they sign in. It is shown this once.
       </SecretDialog>
     );

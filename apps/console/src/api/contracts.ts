@@ -7,14 +7,19 @@ import type {
   deviceRoutes,
   fileRoutes,
   hostRoutes,
+  jobRoutes,
+  labelRoutes,
   launchRoutes,
   logRoutes,
+  poolRoutes,
   projectRoutes,
   recordRoutes,
   ReplyOf,
   RouteContract,
   runRoutes,
+  scheduleRoutes,
   sessionRoutes,
+  traceRoutes,
   usageRoutes,
 } from '@phalanx/protocol';
 import type { Static, TSchema } from 'typebox';
@@ -31,12 +36,17 @@ type Contract =
   | RoutesOf<typeof deviceRoutes>
   | RoutesOf<typeof fileRoutes>
   | RoutesOf<typeof hostRoutes>
+  | RoutesOf<typeof jobRoutes>
+  | RoutesOf<typeof labelRoutes>
   | RoutesOf<typeof launchRoutes>
   | RoutesOf<typeof logRoutes>
+  | RoutesOf<typeof poolRoutes>
   | RoutesOf<typeof projectRoutes>
   | RoutesOf<typeof recordRoutes>
   | RoutesOf<typeof runRoutes>
+  | RoutesOf<typeof scheduleRoutes>
   | RoutesOf<typeof sessionRoutes>
+  | RoutesOf<typeof traceRoutes>
   | RoutesOf<typeof usageRoutes>;
 
 /** Such as `GET /api/v2/devices/:id`. */

@@ -7,6 +7,7 @@ import { Copyable } from '../parts/copy.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
 import styles from './device-page.module.css';
+import { labelsText } from './device-name.ts';
 import { DeviceStateMark } from './device-state.tsx';
 
 /** What a phone is, how it is, and what it went through. */
@@ -63,19 +64,19 @@ const Measured = ({ facts }: { facts: PhoneFacts }) => (
   <dl className={styles['facts']}>
     <dt>Battery</dt>
     <dd>
-      {facts.battery_percent === null ? 'not known' : `${facts.battery_percent} %`}
+      {facts.battery_percent === null ? 'unknown' : `${facts.battery_percent} %`}
       {facts.charging === true && ', charging'}
       {facts.temperature_celsius !== null && `, ${facts.temperature_celsius} °C`}
     </dd>
     <dt>Free storage</dt>
-    <dd>{facts.free_bytes === null ? 'not known' : `${(facts.free_bytes / gigabyte).toFixed(1)} GB`}</dd>
+    <dd>{facts.free_bytes === null ? 'unknown' : `${(facts.free_bytes / gigabyte).toFixed(1)} GB`}</dd>
     <dt>Screen</dt>
     <dd>{facts.screen}</dd>
     <dt>Wi-Fi</dt>
     <dd>{facts.wifi_address ?? 'not connected'}</dd>
     <dt>Up for</dt>
     <dd>
-      {facts.uptime_seconds === null ? 'not known' : `${(facts.uptime_seconds / hourSeconds).toFixed(1)} h`}
+      {facts.uptime_seconds === null ? 'unknown' : `${(facts.uptime_seconds / hourSeconds).toFixed(1)} h`}
     </dd>
     <dt>Measured</dt>
     <dd>
@@ -111,15 +112,21 @@ const Facts = ({ device }: { device: Device }) => (
         : device.running.map((run) => (
             <div key={run.run_id}>
               {run.automation_id === null ? (
-                <span>direct code of {run.user.name}</span>
+                <span>direct code by {run.user.name}</span>
               ) : (
                 <Link to="/runs/$runId" params={{ runId: run.run_id }}>
-                  run of {run.user.name}
+                  run by {run.user.name}
                 </Link>
               )}
             </div>
           ))}
     </dd>
+    <dt>Name</dt>
+    <dd>{device.name || 'none'}</dd>
+    <dt>Labels</dt>
+    <dd>{labelsText(device) || 'none'}</dd>
+    <dt>Maker and model</dt>
+    <dd>{`${device.brand} ${device.model}`.trim() || 'unknown'}</dd>
     <dt>Serial</dt>
     <dd>
       <code>{device.serial}</code>
@@ -131,7 +138,7 @@ const Facts = ({ device }: { device: Device }) => (
     <dt>Android</dt>
     <dd>
       {device.android_version === ''
-        ? 'not known'
+        ? 'unknown'
         : `${device.android_version}, API level ${device.sdk_version}`}
     </dd>
     <dt>Screen</dt>
@@ -144,19 +151,19 @@ const Facts = ({ device }: { device: Device }) => (
         ? 'none'
         : `${device.host.name}${device.host.connected ? '' : ' (not connected)'}`}
     </dd>
-    <dt>In hand</dt>
+    <dt>Controlled by</dt>
     <dd>
       {device.lease === null ? (
-        'nobody’s'
+        'nobody'
       ) : (
         <>
-          {device.lease.user.name}’s since <Moment at={device.lease.since} />
+          {device.lease.user.name} since <Moment at={device.lease.since} />
         </>
       )}
     </dd>
     <dt>Owner</dt>
     <dd>{device.owner.name}</dd>
-    <dt>Your part</dt>
+    <dt>Your role</dt>
     <dd>{device.role}</dd>
   </dl>
 );

@@ -1,5 +1,5 @@
-import type { Device } from '@phalanx/protocol';
 import { Tabs } from '@base-ui/react/tabs';
+import type { Device } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -14,13 +14,14 @@ import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Age } from '../parts/time.tsx';
 import { RunList } from '../runs/run-list.tsx';
 import { Inspector } from '../screens/inspector.tsx';
+import { screenQuery } from '../screens/screen-query.ts';
 import { DeviceAbout } from './device-about.tsx';
 import { deviceName } from './device-name.ts';
 import styles from './device-page.module.css';
 import { deviceSearch } from './device-search.ts';
-import { DeviceStateMark, isReady } from './device-state.tsx';
+import { DeviceStateMark, isReady, reasonShown } from './device-state.tsx';
+import { NamePhone } from './name-phone.tsx';
 import { devicesQuery } from './queries.ts';
-import { screenQuery } from './screen-query.ts';
 import { ShareDevice } from './share-phones.tsx';
 
 const route = getRouteApi('/devices/$deviceId');
@@ -57,7 +58,7 @@ function Shown({ device }: { device: Device }) {
         title={deviceName(device)}
         aside={
           <span>
-            <DeviceStateMark state={device.state} /> <Age since={device.since} />
+            {device.serial} · <DeviceStateMark state={device.state} /> <Age since={device.since} />
           </span>
         }
         actions={<Actions device={device} />}
@@ -70,7 +71,7 @@ function Shown({ device }: { device: Device }) {
                 </Tabs.Tab>
               ))}
             </Tabs.List>
-            <span className={styles['reason']}>{device.reason}</span>
+            <span className={styles['reason']}>{reasonShown(device)}</span>
             <Link
               className={styles['space']}
               to="/records"
@@ -102,15 +103,18 @@ function Shown({ device }: { device: Device }) {
 }
 
 function Actions({ device }: { device: Device }) {
-  const [open, setOpen] = useState<'launch' | 'stop' | 'share'>();
+  const [open, setOpen] = useState<'launch' | 'stop' | 'share' | 'name'>();
   const missing = useMissingScope('launch');
   const notYours =
-    device.role === 'view'
-      ? `${device.owner.name} has shared this phone with you for looking only.`
-      : undefined;
+    device.role === 'view' ? `${device.owner.name} shared this phone with you as view-only.` : undefined;
   const close = (): void => setOpen(undefined);
   return (
     <>
+      {device.role === 'owner' && (
+        <Button look="quiet" onClick={() => setOpen('name')}>
+          Name and labels
+        </Button>
+      )}
       <Button look="quiet" onClick={() => setOpen('share')}>
         Share
       </Button>
@@ -128,6 +132,7 @@ function Actions({ device }: { device: Device }) {
       </Button>
       {open === 'launch' && <LaunchDialog devices={[device]} onClose={close} />}
       {open === 'stop' && <StopDialog devices={[device]} onClose={close} />}
+      {open === 'name' && <NamePhone device={device} onClose={close} />}
       {open === 'share' && <ShareDevice device={device} onClose={close} />}
     </>
   );
@@ -156,7 +161,7 @@ function Screen({ device }: { device: Device }) {
       width={data.width}
       height={data.height}
       isStale={isStale || error !== null}
-      pictureNote="The app in front allows no pictures, or the screen is off. The tree is there all the same."
+      pictureNote={`${data.pictureReason} The tree is there all the same.`}
       pictureHead={
         <>
           <span>

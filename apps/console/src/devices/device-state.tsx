@@ -25,3 +25,11 @@ export const DeviceStateMark = ({ state }: { state: DeviceState }) => <Mark {...
 
 /** Whether it takes a launch now. */
 export const isReady = ({ state }: Pick<Device, 'state'>): boolean => state === 'ready' || state === 'busy';
+
+/** Whether somebody has to do something about it. */
+export const needsAttention = ({ state }: Pick<Device, 'state'>): boolean =>
+  ['act', 'broken', 'offline'].includes(stateLooks[state].tone);
+
+/** What there is to say besides the state. */
+export const reasonShown = ({ state, reason }: Pick<Device, 'state' | 'reason'>): string =>
+  state === 'ready' ? '' : reason;

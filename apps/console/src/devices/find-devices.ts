@@ -1,25 +1,59 @@
 import type { Device } from '@phalanx/protocol';
 
-import { stateLooks, type DeviceState } from './device-state.tsx';
-import { deviceName } from './device-name.ts';
-import type { FleetSearch } from './fleet-search.ts';
+import { needsAttention, stateLooks, type DeviceState } from './device-state.tsx';
+import { deviceName, labelsText } from './device-name.ts';
+import type { FleetSearch, FleetSort } from './fleet-search.ts';
 
 const matchesText = (device: Device, words: readonly string[]): boolean => {
-  const text = [deviceName(device), device.serial, device.device_id, device.reason, device.host?.name ?? '']
+  const { serial, device_id, reason, host, brand, model } = device;
+  const text = [
+    deviceName(device),
+    brand,
+    model,
+    serial,
+    device_id,
+    reason,
+    host?.name ?? '',
+    labelsText(device),
+  ]
     .join(' ')
     .toLowerCase();
   return words.every((word) => text.includes(word));
 };
 
-export function findDevices(devices: readonly Device[], { q = '', state, host }: FleetSearch): Device[] {
+/** `selected`: those that the selector means; undefined: all. */
+export function findDevices(
+  devices: readonly Device[],
+  { q = '', state, host, attention, sort }: FleetSearch,
+  selected?: ReadonlySet<string>,
+): Device[] {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  return devices.filter(
+  const found = devices.filter(
     (device) =>
       (state === undefined || device.state === state) &&
+      (attention !== true || needsAttention(device)) &&
       (host === undefined || device.host?.id === host) &&
+      selected?.has(device.device_id) !== false &&
       matchesText(device, words),
   );
+  return sort === undefined ? found : found.toSorted(orders[sort]);
 }
+
+const { compare } = new Intl.Collator('en', { numeric: true });
+const byText =
+  (text: (device: Device) => string) =>
+  (one: Device, other: Device): number =>
+    compare(text(one), text(other));
+const stateOrder = Object.keys(stateLooks);
+const orders: Record<FleetSort, (one: Device, other: Device) => number> = {
+  name: byText(deviceName),
+  serial: byText(({ serial }) => serial),
+  state: (one, other) => stateOrder.indexOf(one.state) - stateOrder.indexOf(other.state),
+  // Those that changed last come first.
+  since: (one, other) => other.since - one.since,
+  host: byText(({ host }) => host?.name ?? ''),
+  android: byText((device) => device.android_version),
+};
 
 /** How many are in each state that somebody is in, in the order of the states. */
 export function countStates(devices: readonly Device[]): [DeviceState, number][] {

@@ -10,15 +10,18 @@ import { Button, buttonClass } from '../parts/button.tsx';
 import { SearchInput, Select } from '../parts/field.tsx';
 import { useKeys } from '../parts/keys.ts';
 import { Mark } from '../parts/mark.tsx';
-import { Page } from '../parts/page.tsx';
+import { countText, Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
-import { stateLooks } from './device-state.tsx';
+import { isReady, needsAttention, stateLooks } from './device-state.tsx';
 import { countStates, findDevices } from './find-devices.ts';
 import styles from './fleet.module.css';
 import type { FleetSearch } from './fleet-search.ts';
 import { FleetTable } from './fleet-table.tsx';
 import { FleetWall } from './fleet-wall.tsx';
+import { NoPhones } from './no-phones.tsx';
 import { devicesQuery } from './queries.ts';
+import { useSelected } from './use-selector.ts';
+import { SelectorFilter } from './selector-filter.tsx';
 import { useSelection, type Selection } from './use-selection.ts';
 
 const route = getRouteApi('/devices');
@@ -26,16 +29,27 @@ const route = getRouteApi('/devices');
 export function FleetPage() {
   const { data: all, error, refetch } = useQuery(devicesQuery);
   const search = route.useSearch();
-  const devices = useMemo(() => findDevices(all ?? [], search), [all, search]);
+  const navigate = route.useNavigate();
+  const { ids: selected, problem } = useSelected(search.labels);
+  const devices = useMemo(() => findDevices(all ?? [], search, selected), [all, search, selected]);
   const ids = useMemo(() => devices.map((device) => device.device_id), [devices]);
   const selection = useSelection(ids);
   const current = useListKeys(ids, selection);
   return (
     <Page
       title="Fleet"
-      aside={all !== undefined && <span>{all.length}</span>}
-      actions={<View search={search} />}
-      bar={all !== undefined && all.length > 0 ? <Filters devices={all} search={search} /> : undefined}
+      aside={all !== undefined && <span>{countText(devices.length, all.length)}</span>}
+      actions={
+        <>
+          <View search={search} />
+          {selection.ids.size === 0 && <LaunchButton devices={devices} />}
+        </>
+      }
+      bar={
+        all !== undefined && all.length > 0 ? (
+          <Filters devices={all} search={search} problem={problem} />
+        ) : undefined
+      }
     >
       {all === undefined && error === null && <Loading rows={12} />}
       {all === undefined && error !== null && <Failure error={error} onRetry={() => void refetch()} />}
@@ -47,7 +61,15 @@ export function FleetPage() {
           ) : search.view === 'wall' ? (
             <FleetWall devices={devices} selection={selection} hasPictures={search.pictures === true} />
           ) : (
-            <FleetTable devices={devices} selection={selection} current={current} />
+            <FleetTable
+              {...{ devices, selection, current, sort: search.sort }}
+              onSort={(sort) =>
+                void navigate({
+                  search: ({ sort: _sort, ...rest }) => (sort === undefined ? rest : { ...rest, sort }),
+                  replace: true,
+                })
+              }
+            />
           )}
           <SelectionBar all={all} selection={selection} />
         </div>
@@ -56,22 +78,30 @@ export function FleetPage() {
   );
 }
 
-const NoPhones = () => (
-  <Empty
-    title="No phone has been here yet"
-    action={
-      <Link to="/start" className={buttonClass('primary')}>
-        First steps
-      </Link>
-    }
-  >
-    Phones come by a host: the program beside them, which <code>phalanx start</code> runs on this machine.
-  </Empty>
-);
+/** Without a selection there is a choice to make, unless one phone alone can run something. */
+function LaunchButton({ devices }: { devices: readonly Device[] }) {
+  const [isOpen, setOpen] = useState(false);
+  const missing = useMissingScope('launch');
+  const usable = devices.filter((device) => isReady(device) && device.role !== 'view');
+  const reason =
+    usable.length === 0
+      ? 'No phone is ready.'
+      : usable.length > 1
+        ? 'Select phones in the list first.'
+        : undefined;
+  return (
+    <>
+      <Button look="primary" reason={missing ?? reason} onClick={() => setOpen(true)}>
+        Launch…
+      </Button>
+      {isOpen && <LaunchDialog devices={usable} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
 
 const NothingFound = () => (
   <Empty
-    title="No phone is like that"
+    title="No phones match"
     action={
       <Link to="/devices" className={buttonClass()}>
         Show all phones
@@ -131,7 +161,15 @@ function View({ search }: { search: FleetSearch }) {
   );
 }
 
-function Filters({ devices, search }: { devices: readonly Device[]; search: FleetSearch }) {
+function Filters({
+  devices,
+  search,
+  problem,
+}: {
+  devices: readonly Device[];
+  search: FleetSearch;
+  problem: string | undefined;
+}) {
   const navigate = route.useNavigate();
   const hosts = useMemo(
     () => [...new Map(devices.flatMap(({ host }) => (host === null ? [] : [[host.id, host.name] as const])))],
@@ -148,6 +186,16 @@ function Filters({ devices, search }: { devices: readonly Device[]; search: Flee
           void navigate({ search: ({ q: _q, ...rest }) => (q === '' ? rest : { ...rest, q }), replace: true })
         }
       />
+      <SelectorFilter
+        value={search.labels ?? ''}
+        problem={problem}
+        onChange={(labels) =>
+          void navigate({
+            search: ({ labels: _labels, ...rest }) => (labels === '' ? rest : { ...rest, labels }),
+            replace: true,
+          })
+        }
+      />
       {hosts.length > 1 && (
         <Select
           label="Host"
@@ -162,6 +210,20 @@ function Filters({ devices, search }: { devices: readonly Device[]; search: Flee
         />
       )}
       <div className={styles['chips']} role="group" aria-label="State">
+        {devices.some(needsAttention) && (
+          <button
+            type="button"
+            className={styles['chip']}
+            aria-pressed={search.attention === true}
+            onClick={() =>
+              search.attention === true
+                ? void navigate({ search: ({ attention: _attention, ...rest }) => rest, replace: true })
+                : change({ attention: true })
+            }
+          >
+            Needs attention <b>{devices.filter(needsAttention).length}</b>
+          </button>
+        )}
         {countStates(devices).map(([state, count]) => (
           <button
             key={state}

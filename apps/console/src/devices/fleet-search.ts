@@ -5,20 +5,33 @@ export interface FleetSearch {
   q?: string;
   state?: DeviceState;
   host?: string;
+  /** A selector. */
+  labels?: string;
+  /** Only phones that need attention. */
+  attention?: true;
+  sort?: FleetSort;
   view?: 'wall';
   pictures?: true;
 }
+
+const sorts = ['name', 'serial', 'state', 'since', 'host', 'android'] as const;
+export type FleetSort = (typeof sorts)[number];
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
 
 export function fleetSearch(given: Record<string, unknown>): FleetSearch {
-  const [q, host, stateText] = [textOf(given['q']), textOf(given['host']), textOf(given['state'])];
+  const [q, host, labels] = [textOf(given['q']), textOf(given['host']), textOf(given['labels'])];
+  const stateText = textOf(given['state']);
   const state = Object.keys(stateLooks).find((name): name is DeviceState => name === stateText);
+  const sort = sorts.find((one) => one === given['sort']);
   return {
+    ...(given['attention'] === true ? { attention: true } : {}),
+    ...(sort === undefined ? {} : { sort }),
     ...(q === undefined ? {} : { q }),
     ...(state === undefined ? {} : { state }),
     ...(host === undefined ? {} : { host }),
+    ...(labels === undefined ? {} : { labels }),
     ...(given['view'] === 'wall' ? { view: 'wall' } : {}),
     ...(given['pictures'] === true ? { pictures: true } : {}),
   };

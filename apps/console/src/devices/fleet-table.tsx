@@ -1,12 +1,14 @@
 import type { Device } from '@phalanx/protocol';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useRef } from 'react';
 
 import { classNames } from '../parts/class-names.ts';
+import { openRow } from '../parts/open-row.ts';
 import { Age } from '../parts/time.tsx';
-import { DeviceStateMark } from './device-state.tsx';
-import { deviceName } from './device-name.ts';
+import { DeviceStateMark, reasonShown } from './device-state.tsx';
+import { deviceName, labelsText } from './device-name.ts';
+import type { FleetSort } from './fleet-search.ts';
 import styles from './fleet.module.css';
 import { rowHeight } from './row-height.ts';
 import type { Selection } from './use-selection.ts';
@@ -16,11 +18,22 @@ interface FleetTableProps {
   selection: Selection;
   /** The row of the keyboard. */
   current: number;
+  sort: FleetSort | undefined;
+  onSort: (sort: FleetSort | undefined) => void;
 }
 
-const columns = ['Phone', 'Serial', 'State', 'Since', 'Reason', 'Host', 'Android'];
+const columns: readonly { label: string; sort?: FleetSort }[] = [
+  { label: 'Phone', sort: 'name' },
+  { label: 'Serial', sort: 'serial' },
+  { label: 'State', sort: 'state' },
+  { label: 'Since', sort: 'since' },
+  { label: 'Reason' },
+  { label: 'Labels' },
+  { label: 'Host', sort: 'host' },
+  { label: 'Android', sort: 'android' },
+];
 
-export function FleetTable({ devices, selection, current }: FleetTableProps) {
+export function FleetTable({ devices, selection, current, sort, onSort }: FleetTableProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: devices.length,
@@ -44,9 +57,24 @@ export function FleetTable({ devices, selection, current }: FleetTableProps) {
               onChange={() => selection.set(areAllSelected ? [] : devices.map((device) => device.device_id))}
             />
           </span>
-          {columns.map((column) => (
-            <span key={column} role="columnheader">
-              {column}
+          {columns.map(({ label, sort: by }) => (
+            <span
+              key={label}
+              role="columnheader"
+              aria-sort={by === undefined ? undefined : by === sort ? 'ascending' : 'none'}
+            >
+              {by === undefined ? (
+                label
+              ) : (
+                <button
+                  type="button"
+                  className={styles['sort']}
+                  onClick={() => onSort(by === sort ? undefined : by)}
+                >
+                  {label}
+                  {by === sort && <span aria-hidden="true"> ↓</span>}
+                </button>
+              )}
             </span>
           ))}
         </div>
@@ -84,9 +112,15 @@ interface RowProps {
 
 const Row = memo(function Row({ device, index, start, isSelected, isCurrent, toggle }: RowProps) {
   const name = deviceName(device);
+  const navigate = useNavigate();
   return (
+    // The name is the link for the keyboard.
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
     <div
       role="row"
+      onClick={openRow(
+        () => void navigate({ to: '/devices/$deviceId', params: { deviceId: device.device_id } }),
+      )}
       aria-rowindex={index + 2}
       aria-selected={isSelected}
       data-current={isCurrent}
@@ -110,8 +144,11 @@ const Row = memo(function Row({ device, index, start, isSelected, isCurrent, tog
       <span role="gridcell" className={styles['quiet']}>
         <Age since={device.since} />
       </span>
-      <span role="gridcell" className={styles['quiet']} title={device.reason}>
-        {device.reason}
+      <span role="gridcell" className={styles['quiet']} title={reasonShown(device)}>
+        {reasonShown(device)}
+      </span>
+      <span role="gridcell" className={styles['quiet']} title={labelsText(device)}>
+        {labelsText(device)}
       </span>
       <span role="gridcell" className={styles['quiet']}>
         {device.host?.name ?? '–'}

@@ -1,16 +1,21 @@
 import type { Device } from '@phalanx/protocol';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, queryOptions } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useRef, useState } from 'react';
 
+import { call } from '../api/call.ts';
 import { Age } from '../parts/time.tsx';
-import { DeviceStateMark, isReady } from './device-state.tsx';
 import { deviceName } from './device-name.ts';
-import styles from './fleet.module.css';
+import { DeviceStateMark, isReady } from './device-state.tsx';
 import { SelectBox } from './fleet-table.tsx';
-import { smallPictureQuery } from './small-picture.ts';
+import styles from './fleet.module.css';
 import type { Selection } from './use-selection.ts';
+
+const everyMs = 3000;
+const mostAtOnce = 4;
+const waiting: (() => void)[] = [];
+let underWay = 0;
 
 interface FleetWallProps {
   devices: readonly Device[];
@@ -123,3 +128,32 @@ function Picture({ device }: { device: Device }) {
     </div>
   );
 }
+
+/** Phones are asked a few at a time, so that a wall of them leaves room for everything else. */
+async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (underWay >= mostAtOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+  underWay += 1;
+  try {
+    return await work();
+  } finally {
+    underWay -= 1;
+    waiting.shift()?.();
+  }
+}
+
+/** What a phone shows, small, for as long as somebody looks. */
+const smallPictureQuery = (deviceId: string) =>
+  queryOptions({
+    queryKey: ['small-picture', deviceId],
+    queryFn: ({ signal }) =>
+      inTurn(async () => {
+        const input = { params: { id: deviceId }, query: { width: 240 } };
+        const { screen } = await call('GET /api/v2/devices/:id/screen', input, { signal });
+        const { picture, captured_at: capturedAt } = screen;
+        const source = picture === null ? undefined : `data:${picture.mime_type};base64,${picture.base64}`;
+        return { source, capturedAt };
+      }),
+    refetchInterval: everyMs,
+    retry: false,
+    gcTime: 30_000,
+  });

@@ -1,7 +1,7 @@
 import type { Device, Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
 import { ApiFailure } from '../api/api-failure.ts';
 import { deviceName } from '../devices/device-name.ts';
@@ -15,7 +15,7 @@ import { projectsQuery } from '../projects/queries.ts';
 import { lastParameters } from './last-parameters.ts';
 import styles from './launch-dialog.module.css';
 import { OutcomeList } from './outcome-list.tsx';
-import { fieldsOf, initialValues } from './parameter-fields.ts';
+import { fieldsOf, initialValues, problemsOf } from './parameter-fields.ts';
 import { ParametersForm, useParameterSchema } from './parameters-form.tsx';
 import { useLaunch } from './use-launch.ts';
 
@@ -80,6 +80,12 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
       ? {}
       : initialValues(fieldsOf(schema ?? '') ?? [], parameters ?? lastParameters(automationId));
   const values = given === 'not yet' ? started : given;
+  const [hasTried, setTried] = useState(false);
+  const problems = useMemo(() => problemsOf(fieldsOf(schema ?? '') ?? [], values ?? {}), [schema, values]);
+  const launchNow = async (): Promise<void> => {
+    setTried(true);
+    if (problems.size === 0) await launch.start(automationId, chosen, values ?? {});
+  };
   const hasEnded = launch.rows !== undefined && !launch.isBusy;
   const phones = `${chosen.length} ${chosen.length === 1 ? 'phone' : 'phones'}`;
   return (
@@ -87,7 +93,7 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
       title={`Launch on ${phones}`}
       isOpen
       onClose={onClose}
-      onAct={() => launch.start(automationId, chosen, values ?? {})}
+      onAct={launchNow}
       foot={
         <>
           {hasEnded && launch.error !== null && (
@@ -137,7 +143,12 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
           {schema === undefined ? (
             <Loading rows={2} />
           ) : (
-            <ParametersForm schema={schema} values={values ?? started} onChange={setGiven} />
+            <ParametersForm
+              schema={schema}
+              values={values ?? started}
+              problems={hasTried ? problems : undefined}
+              onChange={setGiven}
+            />
           )}
         </>
       ) : (

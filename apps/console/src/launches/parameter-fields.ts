@@ -3,7 +3,7 @@ export interface ParameterField {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
-  readonly kind: 'text' | 'number' | 'boolean' | 'choice' | 'json';
+  readonly kind: 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
   readonly choices: readonly string[];
   readonly isRequired: boolean;
   readonly initial: unknown;
@@ -24,7 +24,7 @@ function kindOf(schema: JsonObject): ParameterField['kind'] {
   if (Array.isArray(choices) && choices.every((one) => typeof one === 'string')) return 'choice';
   const type = schema['type'];
   if (type === 'string') return 'text';
-  if (type === 'number' || type === 'integer') return 'number';
+  if (type === 'number' || type === 'integer') return type;
   return type === 'boolean' ? 'boolean' : 'json';
 }
 
@@ -56,6 +56,23 @@ export function parseObject(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** What is wrong with the values, by field, as far as a form can tell; the service judges the rest. */
+export function problemsOf(
+  fields: readonly ParameterField[],
+  values: JsonObject,
+): ReadonlyMap<string, string> {
+  const problems = new Map<string, string>();
+  for (const { name, kind, isRequired } of fields) {
+    const value = values[name];
+    if (value === undefined || value === '') {
+      if (isRequired && kind !== 'boolean') problems.set(name, 'This is required.');
+    } else if (kind === 'number' && typeof value !== 'number') problems.set(name, 'This has to be a number.');
+    else if (kind === 'integer' && !Number.isInteger(value))
+      problems.set(name, 'This has to be a whole number.');
+  }
+  return problems;
 }
 
 /** What the form begins with: what was given last, else the defaults of the schema. */

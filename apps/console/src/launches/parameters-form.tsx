@@ -30,12 +30,14 @@ export function useParameterSchema(projectId: string | undefined): string | null
 interface ParametersFormProps {
   schema: string | null;
   values: Values;
+  /** What is wrong, by field; shown once somebody has tried to launch. */
+  problems?: ReadonlyMap<string, string> | undefined;
   /** Undefined while what is typed is no JSON object. */
   onChange: (values: Values | undefined) => void;
 }
 
 /** What the schema names, as fields; or everything as JSON. */
-export function ParametersForm({ schema, values, onChange }: ParametersFormProps) {
+export function ParametersForm({ schema, values, problems, onChange }: ParametersFormProps) {
   const fields = useMemo(() => (schema === null ? undefined : fieldsOf(schema)), [schema]);
   const [isRaw, setRaw] = useState(false);
   const hasForm = fields !== undefined && fields.length > 0;
@@ -54,6 +56,7 @@ export function ParametersForm({ schema, values, onChange }: ParametersFormProps
           <ParameterInput
             key={field.name}
             field={field}
+            problem={problems?.get(field.name)}
             value={values[field.name]}
             onChange={(value) => {
               const { [field.name]: _old, ...rest } = values;
@@ -70,6 +73,7 @@ export function ParametersForm({ schema, values, onChange }: ParametersFormProps
 
 interface ParameterInputProps {
   field: ParameterField;
+  problem: string | undefined;
   value: unknown;
   onChange: (value: unknown) => void;
 }
@@ -77,9 +81,9 @@ interface ParameterInputProps {
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-function ParameterInput({ field, value, onChange }: ParameterInputProps) {
+function ParameterInput({ field, problem, value, onChange }: ParameterInputProps) {
   const { title, description, kind, choices, isRequired } = field;
-  if (kind === 'json') return <JsonInput field={field} value={value} onChange={onChange} />;
+  if (kind === 'json') return <JsonInput {...{ field, problem, value, onChange }} />;
   if (kind === 'boolean')
     return (
       <label className={styles['check']}>
@@ -88,7 +92,7 @@ function ParameterInput({ field, value, onChange }: ParameterInputProps) {
       </label>
     );
   return (
-    <Field label={isRequired ? title : `${title} (optional)`} hint={description}>
+    <Field label={`${title} (${isRequired ? 'required' : 'optional'})`} hint={description} problem={problem}>
       {(attributes) =>
         kind === 'choice' ? (
           <select
@@ -105,7 +109,8 @@ function ParameterInput({ field, value, onChange }: ParameterInputProps) {
         ) : (
           <Input
             {...attributes}
-            inputMode={kind === 'number' ? 'decimal' : 'text'}
+            inputMode={kind === 'number' ? 'decimal' : kind === 'integer' ? 'numeric' : 'text'}
+            aria-required={isRequired}
             value={textOf(value)}
             onChange={({ target }) => onChange(typedValue(kind, target.value))}
           />
@@ -118,14 +123,15 @@ function ParameterInput({ field, value, onChange }: ParameterInputProps) {
 /** What is no number yet goes to the service as it is, which says what is wrong. */
 function typedValue(kind: ParameterField['kind'], text: string): unknown {
   if (text === '') return undefined;
-  return kind === 'number' && /^-?(\d+|\d*\.\d+)$/.test(text) ? Number(text) : text;
+  const isNumber = kind === 'number' || kind === 'integer';
+  return isNumber && /^-?(\d+|\d*\.\d+)$/.test(text) ? Number(text) : text;
 }
 
-function JsonInput({ field, value, onChange }: ParameterInputProps) {
+function JsonInput({ field, problem: given, value, onChange }: ParameterInputProps) {
   const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));
   const [problem, setProblem] = useState<string>();
   return (
-    <Field label={`${field.title} (JSON)`} hint={field.description} problem={problem}>
+    <Field label={`${field.title} (JSON)`} hint={field.description} problem={problem ?? given}>
       {(attributes) => (
         <TextArea
           {...attributes}
@@ -158,7 +164,7 @@ function RawParameters({ values, onChange }: Pick<ParametersFormProps, 'values' 
       {(attributes) => (
         <TextArea
           {...attributes}
-          rows={5}
+          rows={3}
           value={text}
           onChange={({ target }) => {
             setText(target.value);

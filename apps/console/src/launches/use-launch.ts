@@ -1,10 +1,11 @@
-import type { Device, Run } from '@phalanx/protocol';
+import type { Device, DeviceOutcome, Run } from '@phalanx/protocol';
 import { useCallback, useRef, useState } from 'react';
 
 import { ApiFailure } from '../api/api-failure.ts';
 import { call } from '../api/call.ts';
 import { useLiveEvent } from '../api/live-events.ts';
 import { keepParameters } from './last-parameters.ts';
+import { randomUuid } from './random-uuid.ts';
 import { waitingRows, withOutcomes, type OutcomeRow } from './outcomes.ts';
 
 interface Launch {
@@ -14,6 +15,12 @@ interface Launch {
   readonly isBusy: boolean;
   readonly start: (
     projectId: string,
+    devices: readonly Device[],
+    parameters: Record<string, unknown>,
+  ) => Promise<void>;
+  /** Runs code that stands alone. */
+  readonly startCode: (
+    code: string,
     devices: readonly Device[],
     parameters: Record<string, unknown>,
   ) => Promise<void>;
@@ -35,21 +42,19 @@ export function useLaunch(): Launch {
   }, []);
   useLiveEvent('run', onRun);
 
-  const start: Launch['start'] = async (projectId, devices, parameters) => {
+  /** `launch` asks for all; what it answers is joined with what the events have said. */
+  const begin = async (
+    devices: readonly Device[],
+    automationId: string | undefined,
+    launch: () => Promise<readonly DeviceOutcome[]>,
+  ): Promise<void> => {
     setBusy(true);
     setError(null);
     setRows(waitingRows(devices));
-    launched.current = projectId;
-    keepParameters(projectId, parameters);
+    launched.current = automationId;
     try {
-      const body = {
-        automationId: projectId,
-        command: 'start' as const,
-        device_ids: devices.map((device) => device.device_id),
-        automationParameters: parameters,
-      };
-      const reply = await call('POST /api/v2/devices/launchAutomation', { body });
-      setRows((known) => known && withOutcomes(known, reply.devices));
+      const outcomes = await launch();
+      setRows((known) => known && withOutcomes(known, outcomes));
     } catch (failure) {
       setError(failure);
       const outcomes = failure instanceof ApiFailure ? failure.devices : [];
@@ -63,9 +68,26 @@ export function useLaunch(): Launch {
       setBusy(false);
     }
   };
+  const start: Launch['start'] = (projectId, devices, automationParameters) => {
+    keepParameters(projectId, automationParameters);
+    return begin(devices, projectId, async () => {
+      const device_ids = devices.map((device) => device.device_id);
+      const body = { automationId: projectId, command: 'start' as const, device_ids, automationParameters };
+      return (await call('POST /api/v2/devices/launchAutomation', { body })).devices;
+    });
+  };
+  const startCode: Launch['startCode'] = (code, devices, automationParameters) =>
+    begin(devices, undefined, async () => {
+      const starts = devices.map(async ({ device_id }) => {
+        const body = { device_id, launch_id: randomUuid(), command: 'start' as const, code };
+        const input = { body: { ...body, automationParameters } };
+        return (await call('POST /api/v2/devices/launchDirectAutomation', input)).devices;
+      });
+      return (await Promise.all(starts)).flat();
+    });
   const reset = (): void => {
     setRows(undefined);
     setError(null);
   };
-  return { rows, error, isBusy, start, reset };
+  return { rows, error, isBusy, start, startCode, reset };
 }

@@ -9,11 +9,9 @@ import styles from './live.module.css';
 import { TouchScreen } from './touch-screen.tsx';
 import { useLease } from './use-lease.ts';
 import { useLivePicture } from './use-live-picture.ts';
-import { useTouch } from './use-touch.ts';
+import { useTouch, type Touch } from './use-touch.ts';
 
-type Touches = ReturnType<typeof useTouch>;
-
-/** The phone as it is now, and in hand for who wants to touch it. */
+/** The live view of a phone, and its control for who takes it. */
 export function Control({ device }: { device: Device }) {
   const picture = useLivePicture(device.device_id);
   const touches = useTouch(device.device_id);
@@ -55,8 +53,8 @@ function Hold({ device, lease }: { device: Device; lease: ReturnType<typeof useL
       )}
       <p role="status">
         {lease.isMine
-          ? 'You have it in hand. Click to tap, drag to swipe, hold to press long, and type. It ends after a minute without a touch.'
-          : (lease.reason ?? 'While you have it in hand, nobody else touches it or launches on it.')}
+          ? 'You control this phone. Click to tap, drag to swipe, hold for a long press, and type. Control ends after a minute without input.'
+          : (lease.reason ?? 'While you control the phone, nobody else can touch it or launch on it.')}
       </p>
       {isOthers && device.role === 'owner' && (
         <Button look="danger" isBusy={lease.isBusy} onClick={() => void lease.end()}>
@@ -65,7 +63,7 @@ function Hold({ device, lease }: { device: Device; lease: ReturnType<typeof useL
       )}
       {device.running.length > 0 && (
         <p className={styles['warning']}>
-          An automation is running here. It goes on, and your touches come between its own.
+          An automation is running on this phone. It continues, and your input mixes with its own.
         </p>
       )}
     </div>
@@ -83,7 +81,7 @@ const keys = [
   { label: 'Delete', code: 67 },
 ] as const;
 
-function Keys({ touches, reason }: { touches: Touches; reason: string | undefined }) {
+function Keys({ touches, reason }: { touches: Touch; reason: string | undefined }) {
   const [text, setText] = useState('');
   const sendText = (): void => {
     touches.send({ type: 'text', text });

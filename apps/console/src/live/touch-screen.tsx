@@ -1,13 +1,22 @@
-import { useRef, useState, type CSSProperties, type KeyboardEvent, type PointerEvent } from 'react';
+import {
+  useRef,
+  useState,
+  type CSSProperties,
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+} from 'react';
 
 import styles from './live.module.css';
 import type { LivePicture } from './use-live-picture.ts';
-import type { useTouch } from './use-touch.ts';
+import type { Touch } from './use-touch.ts';
 
 interface TouchScreenProps {
   picture: LivePicture;
   /** Undefined: the screen is only looked at. */
-  touches: ReturnType<typeof useTouch> | undefined;
+  touches: Touch | undefined;
+  /** Over the picture. */
+  children?: ReactNode;
 }
 
 interface Point {
@@ -28,7 +37,7 @@ const keyCodes: Readonly<Record<string, number>> = {
 };
 
 /** The live picture; with `touches` a pointer is a finger on it, and keys go to the phone. Tab leaves it. */
-export function TouchScreen({ picture, touches }: TouchScreenProps) {
+export function TouchScreen({ picture, touches, children }: TouchScreenProps) {
   const frame = useRef<HTMLDivElement>(null);
   const down = useRef<Point & { clientX: number; clientY: number; at: number }>(undefined);
   const [finger, setFinger] = useState<Point>();
@@ -96,6 +105,7 @@ export function TouchScreen({ picture, touches }: TouchScreenProps) {
         {picture.address !== undefined && (
           <img src={picture.address} alt="What the screen shows" draggable={false} />
         )}
+        {children}
         {picture.note !== undefined && (
           <p className={styles['note']} role="status">
             {picture.note}

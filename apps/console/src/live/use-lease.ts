@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
-import { devicesQuery } from '../devices/queries.ts';
 import { isReady } from '../devices/device-state.tsx';
+import { devicesQuery } from '../devices/queries.ts';
 import { notifyFailure } from '../parts/notices.tsx';
 
 /** Whoever touches nothing for so long gives the phone back. */
@@ -26,14 +26,19 @@ export function useLease(device: Device) {
     await queries.invalidateQueries({ queryKey: devicesQuery.queryKey });
     setBusy(false);
   };
-  const take = (): Promise<void> =>
-    change('The phone was not given to you', async () => {
+  /** Whether the caller has it now. */
+  const take = async (): Promise<boolean> => {
+    await change('You did not get control', async () => {
       await call('POST /api/v2/devices/:id/lease', { params: { id }, body: { duration_ms: idleMs } });
       hasTaken.current = true;
     });
+    return hasTaken.current;
+  };
   const end = (): Promise<void> => {
     hasTaken.current = false;
-    return change('It is still in hand', () => call('DELETE /api/v2/devices/:id/lease', { params: { id } }));
+    return change('The control was not ended', () =>
+      call('DELETE /api/v2/devices/:id/lease', { params: { id } }),
+    );
   };
   useEffect(
     () => () => {
@@ -44,10 +49,8 @@ export function useLease(device: Device) {
   );
   const reason =
     missing ??
-    (device.role === 'view'
-      ? `${device.owner.name} has shared this phone with you for looking only.`
-      : undefined) ??
+    (device.role === 'view' ? `${device.owner.name} shared this phone with you as view-only.` : undefined) ??
     (isReady(device) ? undefined : device.reason) ??
-    (lease === null || isMine ? undefined : `${lease.user.name} has it in hand.`);
+    (lease === null || isMine ? undefined : `${lease.user.name} controls this phone.`);
   return { isMine, isBusy, reason, take, end };
 }

@@ -55,6 +55,10 @@ function follow(
     if (message.type === 'still') change({ capturedAt: message.captured_at, note: undefined });
     if (message.type === 'nothing') change({ note: message.reason });
   };
+  /** While the event stream of the page has no service, there is none here either. */
+  const openWhenLive = (): void => {
+    if (liveEvents.state.get() === 'live') open();
+  };
   const open = (): void => {
     socket = new WebSocket(address);
     socket.onopen = askSoon;
@@ -66,7 +70,7 @@ function follow(
     socket.onclose = ({ code }) => {
       const ended = closedForGood.get(code);
       change({ note: ended ?? lost });
-      if (ended === undefined) timer = window.setTimeout(open, retryMs);
+      if (ended === undefined) timer = window.setTimeout(openWhenLive, retryMs);
       else onEnded();
     };
   };
@@ -83,7 +87,7 @@ function follow(
     if (document.hidden || (!isLost && socket.readyState === WebSocket.OPEN)) return;
     leave();
     if (isLost) change({ note: lost });
-    timer = window.setTimeout(open, isLost ? retryMs : 0);
+    else timer = window.setTimeout(open, 0);
   });
   return () => {
     stopFollowing();

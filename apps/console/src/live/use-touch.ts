@@ -1,5 +1,5 @@
 import type { PhoneInput } from '@phalanx/protocol';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 
 import { call } from '../api/call.ts';
 import { notifyFailure } from '../parts/notices.tsx';
@@ -7,16 +7,23 @@ import { notifyFailure } from '../parts/notices.tsx';
 /** What is typed within this time goes as one text. */
 const gatherMs = 150;
 
+/** What a person does to a phone. */
+export interface Touch {
+  readonly send: (input: PhoneInput) => void;
+  /** Single letters, which go together. */
+  readonly type: (text: string) => void;
+}
+
 /** Touches a phone, one thing after the other, in the order in which somebody did them. */
-class Touches {
-  readonly #deviceId: string;
+class Touches implements Touch {
+  readonly #touch: (input: PhoneInput) => Promise<unknown>;
   #last = Promise.resolve();
   #series = { isOver: false };
   #typed = '';
   #timer: number | undefined;
 
-  constructor(deviceId: string) {
-    this.#deviceId = deviceId;
+  constructor(touch: (input: PhoneInput) => Promise<unknown>) {
+    this.#touch = touch;
   }
 
   readonly send = (input: PhoneInput): void => {
@@ -42,7 +49,7 @@ class Touches {
     const series = this.#series;
     const touch = async (): Promise<void> => {
       if (series.isOver) return;
-      await call('POST /api/v2/devices/:id/input', { params: { id: this.#deviceId }, body });
+      await this.#touch(body);
     };
     this.#last = this.#last.then(touch).catch((error: unknown) => {
       series.isOver = true;
@@ -52,8 +59,19 @@ class Touches {
   }
 }
 
-export function useTouch(deviceId: string): Touches {
-  const touches = useMemo(() => new Touches(deviceId), [deviceId]);
+export const touchPhone = (deviceId: string, body: PhoneInput): Promise<unknown> =>
+  call('POST /api/v2/devices/:id/input', { params: { id: deviceId }, body });
+
+/** Touches go to the phone one after the other; `touch` says how, when it is more than that. */
+export function useTouch(deviceId: string, touch?: (input: PhoneInput) => Promise<unknown>): Touch {
+  const current = useRef(touch);
+  useEffect(() => {
+    current.current = touch;
+  });
+  const touches = useMemo(
+    () => new Touches((input) => current.current?.(input) ?? touchPhone(deviceId, input)),
+    [deviceId],
+  );
   useEffect(() => () => touches.flush(), [touches]);
   return touches;
 }

@@ -21,6 +21,9 @@ export class LogBuffer {
   #pending: LogEntry[] = [];
   #isDue = false;
   readonly #listeners = new Set<() => void>();
+  /** The end of the log, shown until everything before it is read. */
+  #end: readonly LogEntry[] | undefined;
+  #read: readonly LogEntry[] = [];
 
   readonly get = (): LogSnapshot => this.#snapshot;
 
@@ -28,6 +31,12 @@ export class LogBuffer {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   };
+
+  /** The last entries of a log whose others are still to be read. */
+  showEnd(entries: readonly LogEntry[]): void {
+    this.#end = entries;
+    this.#set({ ...this.#snapshot, entries });
+  }
 
   add(entries: readonly LogEntry[]): void {
     this.#pending.push(...entries);
@@ -38,14 +47,18 @@ export class LogBuffer {
 
   note(change: Partial<Pick<LogSnapshot, 'error' | 'isLoaded' | 'isTruncated'>>): void {
     this.#set({ ...this.#snapshot, ...change });
+    if (change.isLoaded !== true || this.#end === undefined) return;
+    this.#end = undefined;
+    this.#flush();
   }
 
   #flush(): void {
     this.#isDue = false;
-    const all = [...this.#snapshot.entries, ...this.#pending];
+    const all = [...this.#read, ...this.#pending];
     this.#pending = [];
     const excess = Math.max(0, all.length - mostLines);
-    const entries = excess === 0 ? all : all.slice(excess);
+    this.#read = excess === 0 ? all : all.slice(excess);
+    const entries = this.#end ?? this.#read;
     this.#set({ ...this.#snapshot, entries, dropped: this.#snapshot.dropped + excess });
   }
 

@@ -10,6 +10,7 @@ import { Icon } from '../parts/icon.tsx';
 import { InlineFailure } from '../parts/states.tsx';
 import { clockTime } from '../parts/time.tsx';
 import type { LogSnapshot } from './log-buffer.ts';
+import { textOfEntry } from './log-text.ts';
 import styles from './log-view.module.css';
 
 type Level = LogEntry['messageLevel'];
@@ -23,12 +24,18 @@ interface LogViewProps {
   isNarrow?: boolean;
   /** What a click on the place of a line does. */
   onOpenLine?: ((path: string, line: number) => void) | undefined;
+  /** Epoch milliseconds: the lines of this time are marked, and brought into view when it changes. */
+  span?: LogSpan | undefined;
+  /** What a click on the time of a line does. */
+  onPick?: ((timestamp: number) => void) | undefined;
 }
 
-const textOf = ({ timestamp, path, lineNumber, messageLevel, message }: LogEntry): string =>
-  `${new Date(timestamp).toISOString()} ${messageLevel} ${path ?? ''}:${lineNumber} ${message}`;
+interface LogSpan {
+  readonly from: number;
+  readonly to: number;
+}
 
-export function LogView({ log, isLive, isNarrow = false, onOpenLine }: LogViewProps) {
+export function LogView({ log, isLive, isNarrow = false, onOpenLine, span, onPick }: LogViewProps) {
   const [hidden, setHidden] = useState<ReadonlySet<Level>>(new Set());
   const [search, setSearch] = useState('');
   const [isWrapped, setWrapped] = useState(() => isNarrow || window.innerWidth < 720);
@@ -86,15 +93,18 @@ export function LogView({ log, isLive, isNarrow = false, onOpenLine }: LogViewPr
           <Button look="quiet" aria-pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
             {isWrapped ? 'Unwrap' : 'Wrap'}
           </Button>
-          <CopyButton label="Copy the log" text={shown.map(textOf).join('\n')} />
+          <CopyButton label="Copy the log" text={shown.map(textOfEntry).join('\n')} />
         </div>
       </div>
       {log.error !== null && <InlineFailure error={log.error} />}
-      {(log.dropped > 0 || log.isTruncated) && (
+      {!log.isLoaded && log.entries.length > 0 && !isLive && (
+        <p className={styles['note']}>The end of the log. Reading the lines before it…</p>
+      )}
+      {log.isLoaded && (log.dropped > 0 || log.isTruncated) && (
         <p className={styles['note']}>
           {log.dropped > 0
-            ? `${log.dropped.toLocaleString()} earlier lines made room here; the service still has them.`
-            : 'The log was longer than what is kept of a run: its beginning and its end are here.'}
+            ? `Showing the last ${log.entries.length.toLocaleString('en')} lines. The service has ${log.dropped.toLocaleString('en')} earlier ones.`
+            : 'This log was too long to keep whole. Its beginning and end are shown.'}
         </p>
       )}
       {shown.length === 0 ? (
@@ -102,7 +112,7 @@ export function LogView({ log, isLive, isNarrow = false, onOpenLine }: LogViewPr
       ) : (
         <Lines
           key={isWrapped ? 'wrapped' : 'plain'}
-          {...{ shown, isWrapped, isLive, onOpenLine }}
+          {...{ shown, isWrapped, isLive, onOpenLine, span, onPick }}
           found={found.index}
         />
       )}
@@ -112,8 +122,8 @@ export function LogView({ log, isLive, isNarrow = false, onOpenLine }: LogViewPr
 
 function emptyText(log: LogSnapshot, isLive: boolean): string {
   if (!log.isLoaded) return 'Reading…';
-  if (log.entries.length > 0) return 'No line has these levels.';
-  return isLive ? 'Nothing was written yet.' : 'Nothing was written.';
+  if (log.entries.length > 0) return 'No lines of these levels.';
+  return isLive ? 'No lines yet.' : 'No lines.';
 }
 
 function countLevels(entries: readonly LogEntry[]): Record<Level, number> {
@@ -142,10 +152,16 @@ interface LinesProps {
   isLive: boolean;
   found: number;
   onOpenLine: LogViewProps['onOpenLine'];
+  span: LogViewProps['span'];
+  onPick: LogViewProps['onPick'];
 }
 
-function Lines({ shown, isWrapped, isLive, found, onOpenLine }: LinesProps) {
+function Lines({ shown, isWrapped, isLive, found, onOpenLine, span, onPick }: LinesProps) {
   const scroll = useRef<HTMLDivElement>(null);
+  const latest = useRef(shown);
+  useEffect(() => {
+    latest.current = shown;
+  });
   const [pausedAt, setPausedAt] = useState<number>();
   const rows = useVirtualizer({
     count: shown.length,
@@ -155,6 +171,17 @@ function Lines({ shown, isWrapped, isLive, found, onOpenLine }: LinesProps) {
     overscan: 20,
   });
   const isFollowing = pausedAt === undefined && found < 0;
+  const [spanFrom, spanTo] = [span?.from ?? Infinity, span?.to ?? 0];
+  const isInSpan = ({ timestamp }: LogEntry): boolean => timestamp >= spanFrom && timestamp <= spanTo;
+  const isLoaded = shown.length > 0;
+  useEffect(() => {
+    if (!isLoaded || spanFrom === Infinity) return;
+    const lines = latest.current;
+    const first = lines.findIndex(({ timestamp }) => timestamp >= spanFrom);
+    const index = first < 0 ? lines.length - 1 : first;
+    setPausedAt(index === lines.length - 1 ? undefined : lines.length);
+    rows.scrollToIndex(index, { align: 'center' });
+  }, [rows, isLoaded, spanFrom]);
   useEffect(() => {
     const element = scroll.current;
     if (isFollowing && element !== null) element.scrollTop = element.scrollHeight;
@@ -195,9 +222,10 @@ function Lines({ shown, isWrapped, isLive, found, onOpenLine }: LinesProps) {
                   className={styles['line']}
                   data-level={entry.messageLevel}
                   data-found={index === found}
+                  data-in-span={isInSpan(entry)}
                   style={{ transform: `translateY(${start}px)` }}
                 >
-                  <Line entry={entry} onOpenLine={onOpenLine} />
+                  <Line entry={entry} onOpenLine={onOpenLine} onPick={onPick} />
                 </div>
               )
             );
@@ -215,12 +243,24 @@ function Lines({ shown, isWrapped, isLive, found, onOpenLine }: LinesProps) {
 
 const linesOf = (entry: LogEntry | undefined): number => entry?.message.split('\n').length ?? 1;
 
-function Line({ entry, onOpenLine }: { entry: LogEntry; onOpenLine: LogViewProps['onOpenLine'] }) {
+function Line({
+  entry,
+  onOpenLine,
+  onPick,
+}: { entry: LogEntry } & Pick<LogViewProps, 'onOpenLine' | 'onPick'>) {
   const { timestamp, path, lineNumber, message } = entry;
   const place = lineNumber === 0 ? '' : `${path ?? ''}:${lineNumber}`;
   return (
     <>
-      <span className={styles['time']}>{clockTime(timestamp)}</span>
+      <span className={styles['time']}>
+        {onPick === undefined ? (
+          clockTime(timestamp)
+        ) : (
+          <button type="button" tabIndex={-1} title="Show the step" onClick={() => onPick(timestamp)}>
+            {clockTime(timestamp)}
+          </button>
+        )}
+      </span>
       <span className={styles['place']}>
         {onOpenLine !== undefined && path !== null && lineNumber > 0 ? (
           <button type="button" onClick={() => onOpenLine(path, lineNumber)}>

@@ -6,6 +6,17 @@ import { LogBuffer, type LogSnapshot } from './log-buffer.ts';
 const pollMs = 700;
 const retryMs = 2000;
 
+/** As many lines as the page shows at once, and many more. */
+const endLines = 500;
+
+/** A log is looked at from its end, which is there before the rest is read. */
+async function showEnd(runId: string, buffer: LogBuffer, signal: AbortSignal): Promise<void> {
+  const input = { params: { id: runId }, query: { last: endLines } };
+  const { logs } = await call('GET /api/v2/runs/:id/logs', input, { signal });
+  // A short log is read as a whole right away.
+  if (logs.length === endLines) buffer.showEnd(logs);
+}
+
 /** Reads a log from its beginning and follows it while the run lasts and the page can be seen. */
 async function follow(
   runId: string,
@@ -14,6 +25,7 @@ async function follow(
   signal: AbortSignal,
 ): Promise<void> {
   let from: string | undefined;
+  await showEnd(runId, buffer, signal).catch(() => undefined);
   while (!signal.aborted) {
     // Before the log is read: what the run writes last comes after this and is read all the same.
     const wasOver = isOver();
@@ -36,7 +48,7 @@ async function follow(
 }
 
 /** A hidden page waits until it is seen again. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => {
     setTimeout(resolve, ms);
     signal.addEventListener('abort', resolve, { once: true });

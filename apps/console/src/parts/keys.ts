@@ -42,3 +42,22 @@ export function useKeys(keys: Keys): void {
     return () => document.removeEventListener('keydown', onKey);
   }, []);
 }
+
+/** Calls what is bound to a key with Ctrl, also while somebody types: `p`, or `F` with Shift. */
+export function usePageKeys(keys: Keys): void {
+  const current = useRef(keys);
+  useEffect(() => {
+    current.current = keys;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || isInPopup()) return;
+      const action = current.current[event.key];
+      if (action === undefined) return;
+      event.preventDefault();
+      action(event);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}

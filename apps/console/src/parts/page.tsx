@@ -2,6 +2,10 @@ import { useEffect, type ReactNode } from 'react';
 
 import styles from './page.module.css';
 
+/** Such as `1,000`, or `200 of 1,000` while a filter hides some. */
+export const countText = (shown: number, all: number): string =>
+  shown === all ? all.toLocaleString('en') : `${shown.toLocaleString('en')} of ${all.toLocaleString('en')}`;
+
 interface PageProps {
   title: string;
   /** Stands beside the title. */

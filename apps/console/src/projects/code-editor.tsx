@@ -10,7 +10,7 @@ import {
   syntaxHighlighting,
 } from '@codemirror/language';
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
-import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, type Text } from '@codemirror/state';
 import {
   drawSelection,
@@ -19,16 +19,50 @@ import {
   highlightActiveLineGutter,
   keymap,
   lineNumbers,
+  ViewPlugin,
 } from '@codemirror/view';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, type RefObject } from 'react';
 
 import { codeAssist, type CodeAssistant } from './code-assist.ts';
+import { codeNavigation, type CodeNavigation } from './code-navigation.ts';
 import type { Finding } from './compiler-lines.ts';
+import { handleOf, type EditorHandle } from './editor-handle.ts';
 import { colors, look } from './editor-look.ts';
 import styles from './editor.module.css';
+import { markRunningLine, runningLine } from './running-line.ts';
+
+/** When the editor gets lower, a caret that was in view stays in view. Who has scrolled away from it stays there. */
+const keepCaretInView = ViewPlugin.fromClass(
+  class {
+    readonly #observer: ResizeObserver;
+
+    constructor(view: EditorView) {
+      let height = view.scrollDOM.clientHeight;
+      this.#observer = new ResizeObserver(() => {
+        const last = height;
+        height = view.scrollDOM.clientHeight;
+        const caret = view.coordsAtPos(view.state.selection.main.head);
+        if (height >= last || caret === null) return;
+        const { top } = view.scrollDOM.getBoundingClientRect();
+        const wasInView = caret.top >= top && caret.top < top + last;
+        if (wasInView && caret.bottom > top + height)
+          view.dispatch({
+            effects: EditorView.scrollIntoView(view.state.selection.main.head, { yMargin: 24 }),
+          });
+      });
+      this.#observer.observe(view.scrollDOM);
+    }
+
+    destroy(): void {
+      this.#observer.disconnect();
+    }
+  },
+);
 
 export interface Jump {
-  readonly line: number | undefined;
+  readonly line?: number | undefined;
+  /** Instead of a line: a place in UTF-16 units. */
+  readonly offset?: number | undefined;
 }
 
 interface CodeEditorProps {
@@ -38,11 +72,16 @@ interface CodeEditorProps {
   isReadOnly: boolean;
   findings: readonly Finding[];
   assistant: CodeAssistant;
+  navigation: CodeNavigation;
   /** A line to show, from 1; another object shows it again. */
   jump: Jump;
+  /** The line that a run is at, from 1. */
+  runningLine: number | undefined;
+  handle: RefObject<EditorHandle | null>;
   onChange: (text: string) => void;
   onSave: () => void;
   onRun: () => void;
+  onRunSelection: () => void;
 }
 
 const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
@@ -61,8 +100,22 @@ function diagnosticOf(text: Text, { line, column, message, severity }: Finding):
   return { from, to: Math.min(at.to, from + word.length), severity, message };
 }
 
+/** The word that somebody is typing is not wrong yet. */
+function showFindings(view: EditorView, findings: readonly Finding[]): void {
+  const { doc, selection } = view.state;
+  const { head, empty } = selection.main;
+  const isTyped = ({ from, to }: Diagnostic): boolean => view.hasFocus && empty && from < head && to === head;
+  const shown = findings.map((finding) => diagnosticOf(doc, finding)).filter((one) => !isTyped(one));
+  view.dispatch(setDiagnostics(view.state, shown));
+}
+
+function placeOf(text: Text, { line, offset }: Jump): number | undefined {
+  if (offset !== undefined) return Math.min(offset, text.length);
+  return line === undefined ? undefined : text.line(Math.min(line, text.lines)).from;
+}
+
 export function CodeEditor(props: CodeEditorProps) {
-  const { path, initial, isReadOnly, findings, jump } = props;
+  const { path, initial, isReadOnly, findings, jump, runningLine: running, handle } = props;
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const current = useRef(props);
@@ -72,6 +125,7 @@ export function CodeEditor(props: CodeEditorProps) {
   useEffect(() => {
     const commands = [
       { key: 'Mod-s', run: () => (current.current.onSave(), true), preventDefault: true },
+      { key: 'Mod-Shift-Enter', run: () => (current.current.onRunSelection(), true), preventDefault: true },
       { key: 'Mod-Enter', run: () => (current.current.onRun(), true), preventDefault: true },
     ];
     const editor = new EditorView({
@@ -95,6 +149,12 @@ export function CodeEditor(props: CodeEditorProps) {
             findSymbol: (...where) => current.current.assistant.findSymbol(...where),
             listCompletions: (...where) => current.current.assistant.listCompletions(...where),
           }),
+          codeNavigation({
+            goToDefinition: (...where) => current.current.navigation.goToDefinition(...where),
+            rename: (...where) => current.current.navigation.rename(...where),
+            format: (text) => current.current.navigation.format(text),
+          }),
+          search({ top: true }),
           highlightActiveLine(),
           highlightActiveLineGutter(),
           highlightSelectionMatches(),
@@ -102,8 +162,14 @@ export function CodeEditor(props: CodeEditorProps) {
           languageOf(path),
           look,
           EditorState.readOnly.of(isReadOnly),
+          keepCaretInView,
+          runningLine,
           EditorView.updateListener.of((update) => {
             if (update.docChanged) current.current.onChange(update.state.doc.toString());
+            else if (update.selectionSet)
+              window.setTimeout(() => {
+                if (view.current === update.view) showFindings(update.view, current.current.findings);
+              });
           }),
           keymap.of([
             ...closeBracketsKeymap,
@@ -118,26 +184,24 @@ export function CodeEditor(props: CodeEditorProps) {
       }),
     });
     view.current = editor;
-    return () => editor.destroy();
-  }, [path, initial, isReadOnly]);
+    handle.current = handleOf(editor);
+    return () => {
+      handle.current = null;
+      editor.destroy();
+    };
+  }, [path, initial, isReadOnly, handle]);
   useEffect(() => {
-    const editor = view.current;
-    if (editor === undefined) return;
-    const { state } = editor;
-    editor.dispatch(
-      setDiagnostics(
-        state,
-        findings.map((finding) => diagnosticOf(state.doc, finding)),
-      ),
-    );
+    if (view.current !== undefined) showFindings(view.current, findings);
   }, [findings, path, initial, isReadOnly]);
   useEffect(() => {
     const editor = view.current;
-    if (editor === undefined || jump.line === undefined) return;
-    const at = editor.state.doc.line(Math.min(jump.line, editor.state.doc.lines));
-    const effects = EditorView.scrollIntoView(at.from, { y: 'center' });
-    editor.dispatch({ selection: { anchor: at.from }, effects });
+    const at = editor === undefined ? undefined : placeOf(editor.state.doc, jump);
+    if (editor === undefined || at === undefined) return;
+    editor.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: 'center' }) });
     editor.focus();
   }, [jump, path, initial]);
+  useEffect(() => {
+    view.current?.dispatch({ effects: markRunningLine.of(running ?? null) });
+  }, [running, path, initial, isReadOnly]);
   return <div ref={place} className={styles['editor']} />;
 }

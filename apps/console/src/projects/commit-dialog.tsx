@@ -2,19 +2,20 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { call } from '../api/call.ts';
-import { classNames } from '../parts/class-names.ts';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { notify } from '../parts/notices.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
-import styles from './project.module.css';
+import { DiffList } from './diff-list.tsx';
+import { draftsQuery } from './queries.ts';
 
 interface CommitDialogProps {
   projectId: string;
+  userId: string;
   onClose: () => void;
 }
 
-export function CommitDialog({ projectId, onClose }: CommitDialogProps) {
+export function CommitDialog({ projectId, userId, onClose }: CommitDialogProps) {
   const queries = useQueryClient();
   const params = { id: projectId };
   const { data, error: readError } = useQuery({
@@ -22,6 +23,7 @@ export function CommitDialog({ projectId, onClose }: CommitDialogProps) {
     queryFn: ({ signal }) => call('GET /api/v2/automation/diff/:id', { params }, { signal }),
     staleTime: 0,
   });
+  const { data: drafts = [] } = useQuery(draftsQuery(userId, projectId));
   const [message, setMessage] = useState('');
   const [error, setError] = useState<unknown>(null);
   const commit = async (): Promise<void> => {
@@ -45,46 +47,15 @@ export function CommitDialog({ projectId, onClose }: CommitDialogProps) {
       onAct={commit}
     >
       <TextField label="What has changed" value={message} onChange={setMessage} />
+      {drafts.length > 0 && (
+        <p role="note">
+          Not in this commit, because {drafts.length === 1 ? 'it is' : 'they are'} not saved:{' '}
+          {drafts.join(', ')}
+        </p>
+      )}
       {(error ?? readError) !== null && <InlineFailure error={error ?? readError} />}
       {data === undefined && readError === null && <Loading rows={5} />}
-      {data?.files.map(({ path, change, diff }) => (
-        <div key={path} className={styles['diff']}>
-          <h3>
-            {path} · {change}
-          </h3>
-          {diff === null ? (
-            <p className={styles['hunk']}>It is binary, or too large to show.</p>
-          ) : (
-            <DiffText text={diff} />
-          )}
-        </div>
-      ))}
+      {data !== undefined && <DiffList files={data.files} />}
     </ActionDialog>
-  );
-}
-
-const lookOf = (line: string): string | undefined => {
-  if (line.startsWith('@@')) return styles['hunk'];
-  if (line.startsWith('+')) return styles['added'];
-  return line.startsWith('-') ? styles['removed'] : undefined;
-};
-
-/** The lines of a diff, without the head that names its file. */
-function DiffText({ text }: { text: string }) {
-  const lines = text.replace(/\n$/, '').split('\n');
-  const start = Math.max(
-    0,
-    lines.findIndex((line) => line.startsWith('@@')),
-  );
-  const shown = lines.slice(start).map((line, index) => ({ line, at: start + index }));
-  return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <pre tabIndex={0} role="region" aria-label="Changes">
-      {shown.map(({ line, at }) => (
-        <span key={at} className={classNames(lookOf(line))}>
-          {line === '' ? ' ' : line}
-        </span>
-      ))}
-    </pre>
   );
 }

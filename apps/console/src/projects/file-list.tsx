@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { IconButton } from '../parts/button.tsx';
@@ -8,9 +8,9 @@ import { TextField } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading, messageOf } from '../parts/states.tsx';
-import { draftsOf } from './drafts.ts';
+import { FileTree } from './file-tree.tsx';
 import styles from './project.module.css';
-import { filesQuery } from './queries.ts';
+import { draftsQuery, filesQuery } from './queries.ts';
 
 interface FileListProps {
   projectId: string;
@@ -19,23 +19,20 @@ interface FileListProps {
   /** Why files can't be changed. */
   reason: string | undefined;
   onOpen: (path: string) => void;
+  /** On its edge. */
+  children: ReactNode;
 }
 
-const changeMarks = { unchanged: '', added: 'new', modified: 'changed', deleted: 'deleted' } as const;
-
-export function FileList({ projectId, userId, current, reason, onOpen }: FileListProps) {
+export function FileList({ projectId, userId, current, reason, onOpen, children }: FileListProps) {
   const { data, error, refetch } = useQuery(filesQuery(projectId));
-  const { data: drafts = [] } = useQuery({
-    queryKey: ['files', projectId, 'drafts'],
-    queryFn: () => draftsOf(userId, projectId).list(),
-    refetchInterval: 2000,
-  });
+  const { data: drafts = [] } = useQuery(draftsQuery(userId, projectId));
   const [isNew, setNew] = useState(false);
   const [isDeleting, setDeleting] = useState(false);
   const [isRenaming, setRenaming] = useState(false);
   const isStored = data?.files.some(({ path, change }) => path === current && change !== 'deleted') === true;
   return (
     <section className={styles['files']} data-part="files" aria-label="Files">
+      {children}
       <div className={styles['paneHead']}>
         <h2>Files</h2>
         {isStored && (
@@ -58,27 +55,7 @@ export function FileList({ projectId, userId, current, reason, onOpen }: FileLis
       </div>
       {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Loading rows={4} />}
-      <ul className={styles['fileList']}>
-        {data?.files
-          .filter(({ change }) => change !== 'deleted')
-          .map(({ path, change }) => (
-            <li key={path}>
-              <button
-                type="button"
-                className={styles['file']}
-                aria-current={path === current}
-                title={path}
-                onClick={() => onOpen(path)}
-              >
-                <Icon name="file" size={14} />
-                <span>
-                  <bdi>{path}</bdi>
-                </span>
-                <i>{drafts.includes(path) ? 'unsaved' : changeMarks[change]}</i>
-              </button>
-            </li>
-          ))}
-      </ul>
+      {data !== undefined && <FileTree files={data.files} {...{ current, drafts, onOpen }} />}
       {isNew && (
         <NewFile
           projectId={projectId}
@@ -210,7 +187,7 @@ function DeleteFile({ projectId, path, onClose }: { projectId: string; path: str
   };
   return (
     <ActionDialog title={`Delete ${path}?`} onClose={onClose} action="Delete" look="danger" onAct={remove}>
-      <p>What was committed of it stays in the history; what was not is gone.</p>
+      <p>Committed versions stay in the history. Uncommitted changes are lost.</p>
     </ActionDialog>
   );
 }

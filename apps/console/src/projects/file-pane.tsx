@@ -1,9 +1,11 @@
-import { useState } from 'react';
+import { useState, type RefObject } from 'react';
 
 import { Button } from '../parts/button.tsx';
 import { Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { clockTime } from '../parts/time.tsx';
 import { CodeEditor, type Jump } from './code-editor.tsx';
+import type { CodeNavigation } from './code-navigation.ts';
+import type { EditorHandle } from './editor-handle.ts';
 import styles from './project.module.css';
 import type { useOpenFile } from './use-open-file.ts';
 
@@ -11,11 +13,14 @@ interface FilePaneProps {
   open: ReturnType<typeof useOpenFile>;
   reason: string | undefined;
   jump: Jump;
+  runningLine: number | undefined;
+  handle: RefObject<EditorHandle | null>;
+  navigation: CodeNavigation;
   onRun: () => void;
-  onOpen: (path: string, line: number) => void;
+  onRunSelection: () => void;
 }
 
-export function FilePane({ open, reason, jump, onRun, onOpen }: FilePaneProps) {
+export function FilePane({ open, reason, ...editor }: FilePaneProps) {
   const { file, loadError } = open;
   if (file === undefined)
     return loadError === null ? <Loading /> : <Failure error={loadError} onRetry={() => void open.load()} />;
@@ -24,7 +29,7 @@ export function FilePane({ open, reason, jump, onRun, onOpen }: FilePaneProps) {
     <>
       <div className={styles['status']}>
         <code>{file.path}</code>
-        <Condition file={file} />
+        {reason === undefined ? <Condition file={file} /> : <ReadOnly reason={reason} />}
         <span className={styles['space']} />
         {file.condition !== 'saved' && (
           <Button look="quiet" onClick={() => void open.discard()}>
@@ -32,8 +37,15 @@ export function FilePane({ open, reason, jump, onRun, onOpen }: FilePaneProps) {
           </Button>
         )}
         <Button
+          look="quiet"
+          title="Ctrl+Shift+Enter; without a selection, the whole file"
+          onClick={editor.onRunSelection}
+        >
+          Run selection
+        </Button>
+        <Button
           isBusy={file.condition === 'saving'}
-          reason={reason ?? (file.condition === 'saved' ? 'It is saved.' : undefined)}
+          reason={reason ?? (file.condition === 'saved' ? 'All changes are saved.' : undefined)}
           title="Ctrl+S"
           onClick={() => void open.save()}
         >
@@ -51,32 +63,11 @@ export function FilePane({ open, reason, jump, onRun, onOpen }: FilePaneProps) {
           isReadOnly={reason !== undefined}
           findings={here}
           assistant={open.assistant}
-          jump={jump}
+          {...editor}
           onChange={open.change}
           onSave={() => void open.save()}
-          onRun={onRun}
         />
       </div>
-      {file.findings.length > 0 && (
-        <ul className={styles['problems']} aria-label="What the checker says">
-          {file.findings.map((finding) => (
-            <li key={`${finding.path} ${finding.line} ${finding.column} ${finding.message}`}>
-              <button
-                type="button"
-                className={styles['problem']}
-                data-severity={finding.severity}
-                onClick={() => onOpen(finding.path, finding.line)}
-              >
-                <span aria-hidden="true">{finding.severity === 'error' ? '✕' : '▲'}</span>
-                <code>
-                  {finding.path === file.path ? '' : finding.path}:{finding.line}
-                </code>
-                <span>{finding.message}</span>
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
     </>
   );
 }
@@ -91,6 +82,12 @@ function conditionText({ condition, savedAt, findings }: OpenFile): string {
   const count = findings.filter(({ severity }) => severity === 'error').length;
   return `Refused: ${count} ${count === 1 ? 'error' : 'errors'}. Kept in this browser`;
 }
+
+const ReadOnly = ({ reason }: { reason: string }) => (
+  <span className={styles['condition']} role="status">
+    Read only. {reason}
+  </span>
+);
 
 const Condition = ({ file }: { file: OpenFile }) => (
   <span

@@ -7,6 +7,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
+import { DiffList } from './diff-list.tsx';
 import styles from './project.module.css';
 
 interface HistoryDialogProps {
@@ -24,13 +25,14 @@ export function HistoryDialog({ projectId, reason, onClose }: HistoryDialogProps
     queryFn: ({ signal }) => call('GET /api/v2/automation/commits/:id', { params, query: {} }, { signal }),
   });
   const [error, setError] = useState<unknown>(null);
+  const [shown, setShown] = useState<string>();
   const [busy, setBusy] = useState<string>();
   const revert = async (hash: string): Promise<void> => {
     setBusy(hash);
     try {
       const { replaced } = await call('POST /api/v2/automation/revert/:id', { params, body: { hash } });
-      const kept = replaced === null ? '' : ` What was not committed is kept as ${replaced.slice(0, 8)}.`;
-      notify(`The files are those of ${hash.slice(0, 8)}`, `The history stays as it is.${kept}`);
+      const kept = replaced === null ? '' : ` Your uncommitted changes are kept as ${replaced.slice(0, 8)}.`;
+      notify(`Restored ${hash.slice(0, 8)}`, `The history is unchanged.${kept}`);
       await queries.invalidateQueries({ queryKey: ['files', projectId] });
       onClose();
     } catch (failure) {
@@ -42,23 +44,54 @@ export function HistoryDialog({ projectId, reason, onClose }: HistoryDialogProps
     <Dialog title="History" isOpen isWide onClose={onClose}>
       {(error ?? readError) !== null && <InlineFailure error={error ?? readError} />}
       {data === undefined && readError === null && <Loading rows={5} />}
-      {data?.commits.length === 0 && <Empty title="Nothing was committed yet" />}
+      {data?.commits.length === 0 && <Empty title="No commits yet" />}
       <ul>
         {data?.commits.map(({ hash, message, author, created_at: createdAt }) => (
           <li key={hash} className={styles['commit']}>
             <div>
-              <p>{message}</p>
+              <button
+                type="button"
+                className={styles['commitName']}
+                aria-expanded={shown === hash}
+                onClick={() => setShown(shown === hash ? undefined : hash)}
+              >
+                {message}
+              </button>
               <small>
                 <code>{hash.slice(0, 8)}</code> · {author.name} · <Moment at={createdAt} />
               </small>
             </div>
             <Button reason={reason} isBusy={busy === hash} onClick={() => void revert(hash)}>
-              Put files back
+              Restore this version
             </Button>
+            {shown === hash && <CommitDiff projectId={projectId} hash={hash} />}
           </li>
         ))}
       </ul>
       {data?.next_cursor !== null && data !== undefined && <p>Older commits are in the git repository.</p>}
     </Dialog>
+  );
+}
+
+/** What a commit changed. */
+function CommitDiff({ projectId, hash }: { projectId: string; hash: string }) {
+  const { data, error } = useQuery({
+    queryKey: ['commits', projectId, hash],
+    queryFn: ({ signal }) =>
+      call(
+        'GET /api/v2/automation/diff/:id',
+        { params: { id: projectId }, query: { commit: hash } },
+        { signal },
+      ),
+    staleTime: Infinity,
+  });
+  return (
+    <div className={styles['commitDiff']}>
+      {error !== null && <InlineFailure error={error} />}
+      {data === undefined && error === null && <Loading rows={3} />}
+      {data !== undefined && <DiffList files={data.files} />}
+      {data?.files.length === 0 && <p>This commit changed no file.</p>}
+      {data?.truncated === true && <p>The rest is left out, because it is too long.</p>}
+    </div>
   );
 }

@@ -1,23 +1,24 @@
 import type { Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type CSSProperties, useState } from 'react';
 
 import { ApiFailure } from '../api/api-failure.ts';
+import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
+import { Splitter, usePaneSize } from '../parts/splitter.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import type { Jump } from './code-editor.tsx';
 import { CommitDialog } from './commit-dialog.tsx';
 import { FileList } from './file-list.tsx';
-import { FilePane } from './file-pane.tsx';
 import { HistoryDialog } from './history-dialog.tsx';
 import styles from './project.module.css';
-import { filesQuery, projectQuery } from './queries.ts';
-import { RunPane } from './run-pane.tsx';
+import { draftsQuery, filesQuery, projectQuery } from './queries.ts';
+import { DeleteProject, RenameProject } from './change-project.tsx';
 import { ShareProject } from './share-project.tsx';
-import { useOpenFile } from './use-open-file.ts';
+import { Workspace } from './workspace.tsx';
 
 const route = getRouteApi('/projects/$projectId');
 
@@ -43,33 +44,36 @@ export function ProjectPage() {
   );
 }
 
-type Popup = 'commit' | 'history' | 'members' | undefined;
+type Popup = 'commit' | 'history' | 'members' | 'rename' | 'delete' | undefined;
 const parts = { files: 'Files', code: 'Code', run: 'Run' } as const;
 
 function Shown({ project, userId }: { project: Project; userId: string }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const missing = useMissingScope('edit');
+  const owner = useOwnerName(project);
   const notYours =
-    project.role === 'shared_viewer' ? 'The project is shared with you for looking only.' : undefined;
+    project.role === 'shared_viewer'
+      ? `${owner ?? 'Its owner'} shared this project as read-only.`
+      : undefined;
+  const notOwner = project.role === 'owner' ? undefined : 'Only the owner renames or deletes a project.';
   const reason = missing ?? notYours;
   const { data: list } = useQuery(filesQuery(project.id));
   const [popup, setPopup] = useState<Popup>();
   const [part, setPart] = useState<keyof typeof parts>('code');
   const path =
     search.file ?? list?.files.find((file) => file.change !== 'deleted' && file.path === 'main.ts')?.path;
+  const sizes = usePaneSizes();
   const [jump, setJump] = useState<Jump>({ line: search.line });
-  const open = (file: string, line?: number): void => {
+  const open = (file: string, line?: number, offset?: number): void => {
     setPart('code');
-    setJump({ line });
+    setJump({ line, offset });
     void navigate({ search: line === undefined ? { file } : { file, line } });
   };
   return (
     <Page
       title={project.name}
-      aside={
-        list !== undefined && <span>{list.dirty ? 'changed since the last commit' : 'all committed'}</span>
-      }
+      aside={<SavedWords userId={userId} projectId={project.id} isDirty={list?.dirty} />}
       actions={
         <>
           <Button
@@ -84,10 +88,16 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
           <Button look="quiet" onClick={() => setPopup('members')}>
             Share
           </Button>
+          <Button look="quiet" reason={missing ?? notOwner} onClick={() => setPopup('rename')}>
+            Rename…
+          </Button>
+          <Button look="quiet" reason={missing ?? notOwner} onClick={() => setPopup('delete')}>
+            Delete…
+          </Button>
         </>
       }
     >
-      <div className={styles['layout']} data-shown={part}>
+      <div className={styles['layout']} data-shown={part} style={sizes.style}>
         <div className={styles['tabs']} role="group" aria-label="Parts of the page">
           {Object.entries(parts).map(([name, label]) => (
             <Button
@@ -100,46 +110,60 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
             </Button>
           ))}
         </div>
-        <FileList projectId={project.id} userId={userId} current={path} reason={reason} onOpen={open} />
-        <Workspace {...{ project, userId, path, reason, jump }} onOpen={open} />
+        <FileList projectId={project.id} userId={userId} current={path} reason={reason} onOpen={open}>
+          <Splitter label="Width of the file list" pane={sizes.files} edge="right" />
+        </FileList>
+        <Workspace {...{ project, userId, path, reason, jump }} onOpen={open}>
+          <Splitter label="Width of the run pane" pane={sizes.run} edge="left" />
+        </Workspace>
       </div>
-      {popup === 'commit' && <CommitDialog projectId={project.id} onClose={() => setPopup(undefined)} />}
+      {popup === 'commit' && (
+        <CommitDialog projectId={project.id} userId={userId} onClose={() => setPopup(undefined)} />
+      )}
       {popup === 'history' && (
         <HistoryDialog projectId={project.id} reason={reason} onClose={() => setPopup(undefined)} />
       )}
+      {popup === 'rename' && <RenameProject project={project} onClose={() => setPopup(undefined)} />}
+      {popup === 'delete' && <DeleteProject project={project} onClose={() => setPopup(undefined)} />}
       {popup === 'members' && <ShareProject project={project} onClose={() => setPopup(undefined)} />}
     </Page>
   );
 }
 
-interface WorkspaceProps {
-  project: Project;
-  userId: string;
-  path: string | undefined;
-  reason: string | undefined;
-  jump: Jump;
-  onOpen: (file: string, line?: number) => void;
+/** Of a project that is shared with the caller. */
+function useOwnerName({ id, role }: Project): string | undefined {
+  const { data } = useQuery({
+    queryKey: ['project', id, 'owner'],
+    enabled: role !== 'owner',
+    staleTime: Infinity,
+    queryFn: ({ signal }) => {
+      const input = { params: { id }, query: { limit: 1 } };
+      return call('GET /api/v2/automation-project/:id/members', input, { signal });
+    },
+  });
+  return data?.members.find((member) => member.role === 'owner')?.name;
 }
 
-/** The open file, and what runs beside it. */
-function Workspace({ project, userId, path, reason, jump, onOpen }: WorkspaceProps) {
-  const [runs, setRuns] = useState(0);
-  const open = useOpenFile({ userId, projectId: project.id, path: path ?? '' }, reason === undefined);
-  return (
-    <>
-      <section className={styles['code']} data-part="code" aria-label="Code">
-        {path === undefined ? (
-          <Empty title="No file is open">Choose one on the left, or make a new one.</Empty>
-        ) : (
-          <FilePane open={open} reason={reason} jump={jump} onRun={() => setRuns(runs + 1)} onOpen={onOpen} />
-        )}
-      </section>
-      <RunPane
-        project={project}
-        wanted={runs}
-        onBeforeRun={() => (path === undefined ? Promise.resolve(true) : open.save())}
-        onOpenLine={onOpen}
-      />
-    </>
-  );
+interface SavedWordsProps {
+  userId: string;
+  projectId: string;
+  isDirty: boolean | undefined;
+}
+
+/** How much of the text is in the history. */
+function SavedWords({ userId, projectId, isDirty }: SavedWordsProps) {
+  const { data: drafts = [] } = useQuery(draftsQuery(userId, projectId));
+  if (isDirty === undefined) return null;
+  const words = isDirty ? 'uncommitted changes' : 'all committed';
+  return <span>{drafts.length === 0 ? words : `${drafts.length} unsaved, the rest: ${words}`}</span>;
+}
+
+/** The widths of the panes beside the code. */
+function usePaneSizes() {
+  const key = 'phalanx.editor.panes';
+  const files = usePaneSize(key, 'files', 208, { least: 140, most: 480 });
+  const run = usePaneSize(key, 'run', 360, { least: 260, most: 720 });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React's type knows no properties of our own
+  const style = { '--files': `${files.size}px`, '--run': `${run.size}px` } as CSSProperties;
+  return { files, run, style };
 }

@@ -1,12 +1,13 @@
 import type { Run } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { SearchInput } from '../parts/field.tsx';
-import { Page } from '../parts/page.tsx';
+import { openRow } from '../parts/open-row.ts';
+import { countText, Page } from '../parts/page.tsx';
 import { Empty, Failure, Loading } from '../parts/states.tsx';
 import { Age, Moment } from '../parts/time.tsx';
 import { useLastRuns } from '../runs/queries.ts';
@@ -17,14 +18,15 @@ import { projectsQuery } from './queries.ts';
 
 const roleWords = {
   owner: 'yours',
-  shared_editor: 'shared, you edit',
-  shared_viewer: 'shared, you look',
+  shared_editor: 'shared, you can edit',
+  shared_viewer: 'shared, read only',
 } as const;
 
 export function ProjectsPage() {
   const { data, error, refetch } = useQuery(projectsQuery);
   const missing = useMissingScope('edit');
   const lastRuns = useLastRuns();
+  const navigate = useNavigate();
   const [isNew, setNew] = useState(false);
   const [search, setSearch] = useState('');
   const shown = data?.filter(({ name }) => name.toLowerCase().includes(search.toLowerCase()));
@@ -36,7 +38,7 @@ export function ProjectsPage() {
   return (
     <Page
       title="Projects"
-      aside={data !== undefined && <span>{data.length}</span>}
+      aside={data !== undefined && <span>{countText(shown?.length ?? 0, data.length)}</span>}
       actions={data !== undefined && data.length > 0 ? create : undefined}
       bar={
         data !== undefined && data.length > 8 ? (
@@ -53,14 +55,20 @@ export function ProjectsPage() {
       )}
       <ul className={styles['list']}>
         {shown?.map(({ id, name, role, created_at: createdAt }) => (
-          <li key={id} className={styles['row']}>
+          // The name is the link for the keyboard.
+          // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
+          <li
+            key={id}
+            className={styles['row']}
+            onClick={openRow(() => void navigate({ to: '/projects/$projectId', params: { projectId: id } }))}
+          >
             <Link to="/projects/$projectId" params={{ projectId: id }}>
               {name}
             </Link>
             <LastRun run={lastRuns.get(id)} />
             <span className={styles['quiet']}>{roleWords[role]}</span>
             <span className={styles['quiet']}>
-              made <Moment at={createdAt} />
+              created <Moment at={createdAt} />
             </span>
           </li>
         ))}
@@ -72,7 +80,7 @@ export function ProjectsPage() {
 
 const LastRun = ({ run }: { run: Run | undefined }) =>
   run === undefined ? (
-    <span className={styles['quiet']}>no run of late</span>
+    <span className={styles['quiet']}>no recent runs</span>
   ) : (
     <Link to="/runs/$runId" params={{ runId: run.run_id }} className={styles['lastRun']}>
       <RunStatusMark run={run} />{' '}

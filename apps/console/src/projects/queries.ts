@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 
 import { call, callWhole } from '../api/call.ts';
 import { readAll } from '../api/read-all.ts';
+import { draftsOf } from './drafts.ts';
 
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],
@@ -67,3 +68,11 @@ export async function readStoredFile(
   const { body, headers } = await callWhole('GET /api/v2/automation/file/:id', input, { signal });
   return { content: body.content, etag: headers.get('etag') ?? '' };
 }
+
+/** Paths of what is typed in this browser and not saved. */
+export const draftsQuery = (userId: string, projectId: string) =>
+  queryOptions({
+    queryKey: ['files', projectId, 'drafts'],
+    queryFn: () => draftsOf(userId, projectId).list(),
+    refetchInterval: 2000,
+  });

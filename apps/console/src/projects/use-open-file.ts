@@ -260,5 +260,17 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     await load();
   };
 
-  return { file: file?.path === path ? file : undefined, loadError, assistant, change, save, discard, load };
+  /** As it stands in the editor. */
+  const text = (): string => base.current.text;
+
+  return {
+    file: file?.path === path ? file : undefined,
+    loadError,
+    text,
+    assistant,
+    change,
+    save,
+    discard,
+    load,
+  };
 }

@@ -28,7 +28,7 @@ export const RecordFilters = memo(function RecordFilters({ filters, onChange }: 
         label="State"
         value={filters.status ?? 'pending'}
         options={[
-          ...recordStatuses.map((status) => ({ value: status as string, label: status as string })),
+          ...recordStatuses.map((status) => ({ value: status as string, label: `State: ${status}` })),
           { value: 'any', label: 'Any state' },
         ]}
         onChange={(status) => onChange({ status: status === 'pending' ? '' : status })}

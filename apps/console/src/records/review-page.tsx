@@ -1,3 +1,4 @@
+import { proposeSelectors } from '@phalanx/automation/selectors';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 
@@ -14,7 +15,6 @@ import { Moment } from '../parts/time.tsx';
 import { projectsQuery } from '../projects/queries.ts';
 import { placeOfStack } from '../runs/stack.tsx';
 import { Inspector } from '../screens/inspector.tsx';
-import { selectorsOf } from '../screens/selectors.ts';
 import { Filmstrip } from './filmstrip.tsx';
 import { localAddress } from './local-address.ts';
 import { treeQuery, type RecordPage, type ReviewRecord } from './queries.ts';
@@ -22,17 +22,17 @@ import { RecordStatusMark, typeWords } from './record-marks.tsx';
 import type { RecordFiltersSearch } from './records-search.ts';
 import styles from './review.module.css';
 import { RecordFilters } from './record-filters.tsx';
-import { useDesk } from './use-desk.ts';
+import { useReviewQueue } from './use-review-queue.ts';
 
 export function ReviewPage() {
-  const desk = useDesk();
-  const { data, error, refetch } = desk.query;
+  const queue = useReviewQueue();
+  const { data, error, refetch } = queue.query;
   const isGone = error instanceof ApiFailure && error.code === 'record_not_found';
   return (
     <Page
       title="Review"
       aside={data !== undefined && <Position page={data} />}
-      bar={<RecordFilters filters={desk.filters} onChange={desk.filter} />}
+      bar={<RecordFilters filters={queue.filters} onChange={queue.filter} />}
     >
       {data === undefined && error === null && <Loading rows={12} />}
       {isGone && (
@@ -43,9 +43,9 @@ export function ReviewPage() {
       {data === undefined && error !== null && !isGone && (
         <Failure error={error} onRetry={() => void refetch()} />
       )}
-      {data !== undefined && !isGone && desk.record === undefined && <NothingToDo filters={desk.filters} />}
-      {data !== undefined && !isGone && desk.record !== undefined && (
-        <Desk record={desk.record} page={data} desk={desk} shown={desk.screen} />
+      {data !== undefined && !isGone && queue.record === undefined && <NothingToDo filters={queue.filters} />}
+      {data !== undefined && !isGone && queue.record !== undefined && (
+        <Review record={queue.record} page={data} queue={queue} shown={queue.screen} />
       )}
     </Page>
   );
@@ -66,19 +66,18 @@ const Position = ({ page }: { page: RecordPage }) => (
 const NothingToDo = ({ filters }: { filters: RecordFiltersSearch }) =>
   Object.keys(filters).length === 0 ? (
     <Empty
-      title="Nothing waits for you"
+      title="Nothing to review"
       action={
         <Link to="/records" search={{ status: 'any' }} className={buttonClass()}>
           Show all records
         </Link>
       }
     >
-      When an automation meets a screen that it does not know, crashes or runs too long, its last screens come
-      here.
+      When an automation meets an unknown screen, crashes or times out, its last screens appear here.
     </Empty>
   ) : (
     <Empty
-      title="No record is like that"
+      title="No records match"
       action={
         <Link to="/records" className={buttonClass()}>
           Show what is pending
@@ -87,17 +86,17 @@ const NothingToDo = ({ filters }: { filters: RecordFiltersSearch }) =>
     />
   );
 
-interface DeskProps {
+interface ReviewProps {
   record: ReviewRecord;
   page: RecordPage;
-  desk: ReturnType<typeof useDesk>;
+  queue: ReturnType<typeof useReviewQueue>;
 }
 
-function Desk({ record, page, desk, shown }: DeskProps & { shown: number | undefined }) {
+function Review({ record, page, queue, shown }: ReviewProps & { shown: number | undefined }) {
   const navigate = useNavigate();
   const last = record.screens.length - 1;
   const chosen = Math.min(last, (shown ?? record.screens.length) - 1);
-  const setChosen = (index: number): void => desk.showScreen(Math.max(0, Math.min(last, index)) + 1);
+  const setChosen = (index: number): void => queue.showScreen(Math.max(0, Math.min(last, index)) + 1);
   const screen = record.screens[chosen];
   const { data: tree, error } = useQuery(treeQuery(screen));
   const missing = useMissingScope('review');
@@ -111,8 +110,7 @@ function Desk({ record, page, desk, shown }: DeskProps & { shown: number | undef
   };
   const copySelector = (): void => {
     const label = tree?.rows.find(({ node }) => node.text !== undefined && node.text !== '');
-    const code =
-      tree !== undefined && label !== undefined ? selectorsOf(tree.root, label.node)[0]?.code : undefined;
+    const code = label === undefined ? undefined : proposeSelectors(label.node)[0]?.code;
     if (code !== undefined) void copyText(code).then(() => notify('Copied', code));
   };
   const onceEach =
@@ -121,13 +119,13 @@ function Desk({ record, page, desk, shown }: DeskProps & { shown: number | undef
       if (!repeat) action();
     };
   useKeys({
-    j: onceEach(() => void desk.walk('older')),
-    k: onceEach(() => void desk.walk('newer')),
+    j: onceEach(() => void queue.walk('older')),
+    k: onceEach(() => void queue.walk('newer')),
     h: () => setChosen(chosen - 1),
     l: () => setChosen(chosen + 1),
-    e: onceEach(() => missing === undefined && void desk.mark('solved')),
-    s: onceEach(() => missing === undefined && void desk.mark('skipped')),
-    b: onceEach(() => missing === undefined && void desk.save()),
+    e: onceEach(() => missing === undefined && void queue.mark('solved')),
+    s: onceEach(() => missing === undefined && void queue.mark('skipped')),
+    b: onceEach(() => missing === undefined && void queue.save()),
     c: onceEach(copySelector),
     o: onceEach(openCode),
   });
@@ -166,7 +164,7 @@ function Desk({ record, page, desk, shown }: DeskProps & { shown: number | undef
           />
         )}
       </div>
-      <Verdicts record={record} page={page} desk={desk} missing={missing} />
+      <Verdicts record={record} page={page} queue={queue} missing={missing} />
     </div>
   );
 }
@@ -193,7 +191,8 @@ function Facts({
         </span>
       )}
       <span className={styles['quiet']}>
-        {deviceName({ ...record.device_info, serial: '' })} · Android {record.device_info.android_version}
+        {deviceName({ ...record.device_info, name: '', serial: '' })} · Android{' '}
+        {record.device_info.android_version}
       </span>
       <span className={styles['quiet']}>
         <Moment at={Date.parse(record.added)} />
@@ -211,31 +210,32 @@ function Facts({
   );
 }
 
-function Verdicts({ record, page, desk, missing }: DeskProps & { missing: string | undefined }) {
-  const isMarked = record.status === 'pending' ? undefined : `It is already ${record.status}, for good.`;
+function Verdicts({ record, page, queue, missing }: ReviewProps & { missing: string | undefined }) {
+  const isMarked =
+    record.status === 'pending' ? undefined : `It is already ${record.status}, which is final.`;
   return (
     <div className={styles['verdicts']}>
-      <Button look="primary" reason={missing ?? isMarked} onClick={() => void desk.mark('solved')}>
+      <Button look="primary" reason={missing ?? isMarked} onClick={() => void queue.mark('solved')}>
         Solved <kbd>e</kbd>
       </Button>
-      <Button reason={missing ?? isMarked} onClick={() => void desk.mark('skipped')}>
+      <Button reason={missing ?? isMarked} onClick={() => void queue.mark('skipped')}>
         Skip <kbd>s</kbd>
       </Button>
-      <Button look="quiet" reason={missing} aria-pressed={record.saved} onClick={() => void desk.save()}>
+      <Button look="quiet" reason={missing} aria-pressed={record.saved} onClick={() => void queue.save()}>
         {record.saved ? 'Saved' : 'Save'} <kbd>b</kbd>
       </Button>
-      <span className={styles['space']} />
+      <span className={styles['space']}>{missing ?? isMarked}</span>
       <Button
         look="quiet"
         reason={page.hasPrev ? undefined : 'This is the newest one.'}
-        onClick={() => void desk.walk('newer')}
+        onClick={() => void queue.walk('newer')}
       >
         Newer <kbd>k</kbd>
       </Button>
       <Button
         look="quiet"
         reason={page.hasNext ? undefined : 'This is the oldest one.'}
-        onClick={() => void desk.walk('older')}
+        onClick={() => void queue.walk('older')}
       >
         Older <kbd>j</kbd>
       </Button>

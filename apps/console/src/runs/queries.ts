@@ -30,6 +30,13 @@ export const runsQuery = ({ status, device, automation, since }: RunsSearch) =>
     getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
   });
 
+/** Whether the caller sees any run. */
+export const hasRunQuery = queryOptions({
+  queryKey: ['runs', 'first'],
+  queryFn: ({ signal }) => call('GET /api/v2/runs', { query: { limit: 1 } }, { signal }),
+  select: ({ runs }) => runs.length > 0,
+});
+
 const noRuns = new Map<string, Run>();
 const lastOf = ({ runs }: RunsPage): ReadonlyMap<string, Run> =>
   new Map(runs.toReversed().map((run) => [run.automation_id, run]));
@@ -42,6 +49,14 @@ export const useLastRuns = (): ReadonlyMap<string, Run> =>
       call('GET /api/v2/runs', { query: { limit: pageSize } }, { signal }),
     select: lastOf,
   }).data ?? noRuns;
+
+/** The runs that one request started, as many as a page shows. */
+export const launchQuery = (launch: string) =>
+  queryOptions({
+    queryKey: ['runs', 'launch', launch],
+    queryFn: ({ signal }): Promise<RunsPage> =>
+      call('GET /api/v2/runs', { query: { launch, limit: pageSize } }, { signal }),
+  });
 
 export const runQuery = (runId: string) =>
   queryOptions({

@@ -4,17 +4,20 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 
-import { deviceName } from '../devices/device-name.ts';
+import { distinctName } from '../devices/device-name.ts';
 import { useDevicesById } from '../devices/queries.ts';
 import { rowHeight } from '../devices/row-height.ts';
 import { classNames } from '../parts/class-names.ts';
 import { useKeys } from '../parts/keys.ts';
+import { openRow } from '../parts/open-row.ts';
 import { Failure, Loading } from '../parts/states.tsx';
-import { Elapsed, Moment } from '../parts/time.tsx';
+import { Age, Elapsed, Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/queries.ts';
+import { launchRows, launchWords, type RunRow, tellingRun } from './launch-rows.ts';
 import { runsQuery } from './queries.ts';
 import styles from './run-list.module.css';
 import { RunStatusMark } from './run-status.tsx';
+import { StageAndStateOfRun } from './stage-and-state.tsx';
 import type { RunsSearch } from './runs-search.ts';
 
 interface RunListProps {
@@ -43,9 +46,17 @@ export function RunList({ search, empty }: RunListProps) {
 
 function RunTable({ runs, onEnd }: { runs: readonly Run[]; onEnd: () => void }) {
   const scroll = useRef<HTMLDivElement>(null);
-  const current = useListKeys(runs);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (launch: string): void =>
+    setOpen((known) => {
+      const next = new Set(known);
+      if (!next.delete(launch)) next.add(launch);
+      return next;
+    });
+  const shown = useMemo(() => launchRows(runs, open), [runs, open]);
+  const current = useListKeys(shown, toggle);
   const rows = useVirtualizer({
-    count: runs.length,
+    count: shown.length,
     getScrollElement: () => scroll.current,
     estimateSize: rowHeight,
     overscan: 12,
@@ -53,8 +64,8 @@ function RunTable({ runs, onEnd }: { runs: readonly Run[]; onEnd: () => void }) 
   const items = rows.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (last >= runs.length - 1) onEnd();
-  }, [last, runs.length, onEnd]);
+    if (last >= shown.length - 1) onEnd();
+  }, [last, shown.length, onEnd]);
   useEffect(() => {
     if (current >= 0) rows.scrollToIndex(current);
   }, [rows, current]);
@@ -70,11 +81,13 @@ function RunTable({ runs, onEnd }: { runs: readonly Run[]; onEnd: () => void }) 
         </div>
         <div role="rowgroup" className={styles['virtual']} style={{ height: rows.getTotalSize() }}>
           {items.map(({ index, start }) => {
-            const run = runs[index];
-            return (
-              run !== undefined && (
-                <Row key={run.run_id} run={run} start={start} isCurrent={index === current} />
-              )
+            const row = shown[index];
+            const place = { start, isCurrent: index === current };
+            if (row === undefined) return null;
+            return row.kind === 'run' ? (
+              <Row key={row.id} run={row.run} isPart={row.isPart} {...place} />
+            ) : (
+              <LaunchRow key={row.id} row={row} onToggle={() => toggle(row.id)} {...place} />
             );
           })}
         </div>
@@ -83,27 +96,51 @@ function RunTable({ runs, onEnd }: { runs: readonly Run[]; onEnd: () => void }) 
   );
 }
 
-function useListKeys(runs: readonly Run[]): number {
+function useListKeys(rows: readonly RunRow[], toggle: (launch: string) => void): number {
   const navigate = useNavigate();
   const [current, setCurrent] = useState(-1);
-  const at = Math.min(current, runs.length - 1);
-  const run = runs[at];
+  const at = Math.min(current, rows.length - 1);
+  const row = rows[at];
+  const openCurrent = (): void => {
+    if (row?.kind === 'launch') toggle(row.id);
+    else if (row !== undefined) void navigate({ to: '/runs/$runId', params: { runId: row.run.run_id } });
+  };
   useKeys({
-    j: () => setCurrent(Math.min(at + 1, runs.length - 1)),
+    j: () => setCurrent(Math.min(at + 1, rows.length - 1)),
     k: () => setCurrent(Math.max(at - 1, 0)),
-    Enter: () => run !== undefined && void navigate({ to: '/runs/$runId', params: { runId: run.run_id } }),
+    Enter: openCurrent,
   });
   return at;
 }
 
-function Row({ run, start, isCurrent }: { run: Run; start: number; isCurrent: boolean }) {
-  const device = useDevicesById().get(run.device_id);
+/** Of the project as it is called now, or of the file. */
+const nameOf = (run: Run, projects: ReadonlyMap<string, string>): string =>
+  projects.get(run.automation_id) ?? run.name ?? (run.launch_id === null ? 'Project' : 'Direct code');
+
+interface RowPlace {
+  start: number;
+  isCurrent: boolean;
+}
+
+interface LaunchRowProps extends RowPlace {
+  row: Extract<RunRow, { kind: 'launch' }>;
+  onToggle: () => void;
+}
+
+/** The runs that one request started, as one row. */
+function LaunchRow({ row: { runs, isOpen }, onToggle, start, isCurrent }: LaunchRowProps) {
   const names = useProjectNames();
-  const phone = device === undefined ? run.device_id : deviceName(device);
-  const isDirect = run.launch_id !== null;
+  const run = tellingRun(runs);
+  if (run === undefined) return null;
+  const startedAt = Math.min(...runs.map((one) => one.started_at ?? one.created_at));
+  const ends = runs.map((one) => one.ended_at);
+  const endedAt = ends.some((end) => end === null) ? null : Math.max(...ends.map((end) => end ?? 0));
   return (
+    // The button is for the keyboard.
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
     <div
       role="row"
+      onClick={openRow(onToggle)}
       className={classNames(styles['row'], styles['placed'])}
       data-current={isCurrent}
       style={{ transform: `translateY(${start}px)` }}
@@ -112,8 +149,59 @@ function Row({ run, start, isCurrent }: { run: Run; start: number; isCurrent: bo
         <RunStatusMark run={run} />
       </span>
       <span role="cell">
-        <Link to="/runs/$runId" params={{ runId: run.run_id }} className={styles['name']}>
-          {isDirect ? 'Direct code' : (names.get(run.automation_id) ?? 'Project')}
+        <button type="button" className={styles['name']} aria-expanded={isOpen} onClick={onToggle}>
+          {isOpen ? '▾' : '▸'} {nameOf(run, names)}
+        </button>
+        <span className={styles['where']}>{launchWords(runs)}</span>
+      </span>
+      <span role="cell" className={styles['quiet']}>
+        {launchWords(runs)}
+      </span>
+      <span role="cell" className={styles['quiet']}>
+        <Moment at={startedAt} /> · <Age since={startedAt} /> ago
+      </span>
+      <span role="cell" className={styles['quiet']}>
+        <Elapsed from={startedAt} to={endedAt} />
+      </span>
+      <span role="cell" className={styles['quiet']} title={run.error?.message}>
+        {run.error?.message}
+      </span>
+    </div>
+  );
+}
+
+interface RowProps extends RowPlace {
+  run: Run;
+  /** Whether its launch stands above it. */
+  isPart: boolean;
+}
+
+function Row({ run, isPart, start, isCurrent }: RowProps) {
+  const devices = useDevicesById();
+  const device = devices.get(run.device_id);
+  const navigate = useNavigate();
+  const names = useProjectNames();
+  const phone = device === undefined ? run.device_id : distinctName(device, devices.values());
+  return (
+    // The name is the link for the keyboard.
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus
+    <div
+      role="row"
+      onClick={openRow(() => void navigate({ to: '/runs/$runId', params: { runId: run.run_id } }))}
+      className={classNames(styles['row'], styles['placed'])}
+      data-current={isCurrent}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      <span role="cell">
+        <RunStatusMark run={run} />
+      </span>
+      <span role="cell">
+        <Link
+          to="/runs/$runId"
+          params={{ runId: run.run_id }}
+          className={classNames(styles['name'], isPart && styles['part'])}
+        >
+          {isPart ? phone : nameOf(run, names)}
         </Link>
         <span className={styles['where']}>{phone}</span>
       </span>
@@ -121,13 +209,18 @@ function Row({ run, start, isCurrent }: { run: Run; start: number; isCurrent: bo
         {phone}
       </span>
       <span role="cell" className={styles['quiet']}>
-        <Moment at={run.started_at ?? run.created_at} />
+        <Moment at={run.started_at ?? run.created_at} /> · <Age since={run.started_at ?? run.created_at} />{' '}
+        ago
       </span>
       <span role="cell" className={styles['quiet']}>
         {run.started_at === null ? '–' : <Elapsed from={run.started_at} to={run.ended_at} />}
       </span>
       <span role="cell" className={styles['quiet']} title={run.error?.message}>
-        {run.error?.message ?? ''}
+        {run.outcome === 'out_of_steps' && run.error === null ? (
+          <StageAndStateOfRun runId={run.run_id} />
+        ) : (
+          run.error?.message
+        )}
       </span>
     </div>
   );

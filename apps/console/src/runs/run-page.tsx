@@ -6,9 +6,9 @@ import { useState } from 'react';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { deviceName } from '../devices/device-name.ts';
-import { useDevice } from '../devices/queries.ts';
+import { useDevice, useDevicesById } from '../devices/queries.ts';
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
-import { LogView } from '../logs/log-view.tsx';
+import { DownloadLog } from '../logs/download-log.tsx';
 import { useRunLog } from '../logs/use-run-log.ts';
 import { Button } from '../parts/button.tsx';
 import { Copyable } from '../parts/copy.tsx';
@@ -17,10 +17,12 @@ import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Elapsed, Moment } from '../parts/time.tsx';
 import { localAddress } from '../records/local-address.ts';
-import { runQuery } from './queries.ts';
+import { launchQuery, runQuery } from './queries.ts';
+import { TraceView } from '../trace/trace-view.tsx';
 import styles from './run-page.module.css';
 import { isActive, RunStatusMark } from './run-status.tsx';
-import { Stack } from './stack.tsx';
+import { Stack, stackWithoutMessage } from './stack.tsx';
+import { type RecordScreen, StageAndState } from './stage-and-state.tsx';
 
 const route = getRouteApi('/runs/$runId');
 
@@ -40,6 +42,14 @@ function Shown({ run }: { run: RunDetail }) {
   const navigate = useNavigate();
   const log = useRunLog(run.run_id, isActive(run));
   const isProject = run.launch_id === null;
+  const { step } = route.useSearch();
+  const showStep = (chosen: number): void =>
+    void navigate({
+      to: '/runs/$runId',
+      params: { runId: run.run_id },
+      search: { step: chosen },
+      replace: true,
+    });
   const openLine = (path: string, line: number): void =>
     void navigate({
       to: '/projects/$projectId',
@@ -48,19 +58,47 @@ function Shown({ run }: { run: RunDetail }) {
     });
   return (
     <Page
-      title={isProject ? (run.project_name ?? 'Project') : 'Direct code'}
-      aside={<RunStatusMark run={run} />}
+      title={run.name ?? (isProject ? 'Project' : 'Direct code')}
+      aside={
+        <>
+          <RunStatusMark run={run} />
+          <Breadcrumb run={run} />
+        </>
+      }
       actions={<Actions run={run} />}
     >
       <div className={styles['columns']}>
         <Facts run={run} />
-        <div className={styles['log']}>
-          <LogView log={log} isLive={isActive(run)} onOpenLine={isProject ? openLine : undefined} />
+        <div className={styles['trace']}>
+          <TraceView
+            run={run}
+            log={log}
+            chosen={step}
+            onChoose={showStep}
+            onOpenLine={isProject ? openLine : undefined}
+          />
         </div>
       </div>
     </Page>
   );
 }
+
+/** Back to what the run belongs to. */
+const Breadcrumb = ({ run }: { run: RunDetail }) => (
+  <nav aria-label="Where this run belongs" className={styles['crumbs']}>
+    <Link to="/runs">Runs</Link>
+    {run.launch_id === null && (
+      <>
+        <Link to="/projects/$projectId" params={{ projectId: run.automation_id }}>
+          Project
+        </Link>
+        <Link to="/runs" search={{ automation: run.automation_id }}>
+          Its runs
+        </Link>
+      </>
+    )}
+  </nav>
+);
 
 function Actions({ run }: { run: RunDetail }) {
   const queries = useQueryClient();
@@ -85,6 +123,7 @@ function Actions({ run }: { run: RunDetail }) {
           Stop
         </Button>
       )}
+      <DownloadLog run={run} />
       {run.launch_id === null && device !== undefined && (
         <Button reason={missing} onClick={() => setAgain(true)}>
           Run again…
@@ -108,7 +147,11 @@ function Facts({ run }: { run: RunDetail }) {
       {run.error !== null && (
         <RunErrorBox error={run.error} projectId={run.launch_id === null ? run.automation_id : undefined} />
       )}
+      {run.outcome === 'out_of_steps' && run.last_screen !== null && (
+        <OutOfStepsBox screen={run.last_screen.screen} />
+      )}
       <Details run={run} />
+      <Siblings run={run} />
       {run.records.length > 0 && (
         <section>
           <h2>Records</h2>
@@ -147,15 +190,25 @@ interface RunErrorBoxProps {
   projectId: string | undefined;
 }
 
-const RunErrorBox = ({ error, projectId }: RunErrorBoxProps) => (
-  <section className={styles['error']}>
-    <h2>
-      <code>{error.code}</code>
-    </h2>
-    <p>{error.message}</p>
-    {typeof error.stack === 'string' && (
-      <Stack stack={error.stack} projectId={projectId} className={styles['stack']} />
-    )}
+function RunErrorBox({ error, projectId }: RunErrorBoxProps) {
+  const stack = stackWithoutMessage(error);
+  return (
+    <section className={styles['error']} aria-label="What happened">
+      <h2>
+        <code>{error.code}</code>
+      </h2>
+      <p>{error.message}</p>
+      {stack !== '' && <Stack stack={stack} projectId={projectId} className={styles['stack']} />}
+    </section>
+  );
+}
+
+const OutOfStepsBox = ({ screen }: { screen: RecordScreen }) => (
+  <section className={styles['outOfSteps']} aria-label="What happened">
+    <h2>Out of steps</h2>
+    <p>
+      <StageAndState screen={screen} />
+    </p>
   </section>
 );
 
@@ -186,8 +239,9 @@ function Details({ run }: { run: RunDetail }) {
           <>
             <dt>Version</dt>
             <dd>
-              <code>{run.commit?.slice(0, 8) ?? 'not committed'}</code>
-              {run.dirty === true && ' with changes'}
+              {run.commit !== null && <code>{run.commit.slice(0, 8)}</code>}
+              {run.commit !== null && run.dirty === true && ' with '}
+              {(run.commit === null || run.dirty === true) && 'uncommitted changes'}
             </dd>
           </>
         )}
@@ -196,6 +250,32 @@ function Details({ run }: { run: RunDetail }) {
           <Copyable text={run.run_id} label="Copy the ID" />
         </dd>
       </dl>
+    </section>
+  );
+}
+
+/** The other runs of the same launch. */
+function Siblings({ run }: { run: RunDetail }) {
+  const devices = useDevicesById();
+  const { data } = useQuery(launchQuery(run.launch));
+  const others = data?.runs.filter(({ run_id }) => run_id !== run.run_id) ?? [];
+  if (others.length === 0) return null;
+  return (
+    <section>
+      <h2>Same launch</h2>
+      <ul className={styles['siblings']}>
+        {others.map((other) => {
+          const device = devices.get(other.device_id);
+          return (
+            <li key={other.run_id}>
+              <RunStatusMark run={other} />{' '}
+              <Link to="/runs/$runId" params={{ runId: other.run_id }}>
+                {device === undefined ? other.device_id : deviceName(device)}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
     </section>
   );
 }
@@ -210,7 +290,7 @@ const Json = ({ title, value }: { title: string; value: unknown }) => (
   </section>
 );
 
-function LastScreen({ screen }: { screen: NonNullable<RunDetail['last_screen']>['screen'] }) {
+function LastScreen({ screen }: { screen: RecordScreen }) {
   const { screenshotUrl } = screen.screenshot;
   return (
     <section>
@@ -220,8 +300,7 @@ function LastScreen({ screen }: { screen: NonNullable<RunDetail['last_screen']>[
           <img src={localAddress(screenshotUrl)} alt={`Last screen: ${screen.screenState}`} />
         )}
         <figcaption>
-          {screen.screenState}
-          {screen.nextStage !== '' && `, on the way to ${screen.nextStage}`}
+          <StageAndState screen={screen} />
         </figcaption>
       </figure>
     </section>

@@ -38,7 +38,7 @@ const NoRuns = () => (
 
 const NothingFound = () => (
   <Empty
-    title="No run is like that"
+    title="No runs match"
     action={
       <Link to="/runs" className={buttonClass()}>
         Show all runs

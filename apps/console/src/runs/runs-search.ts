@@ -23,3 +23,11 @@ export function runsSearch(given: Record<string, unknown>): RunsSearch {
     ...(since === undefined ? {} : { since }),
   };
 }
+
+/** What the address says of a run's page. */
+export interface RunSearch {
+  step?: number;
+}
+
+export const runSearch = ({ step }: Record<string, unknown>): RunSearch =>
+  typeof step === 'number' && step > 0 ? { step } : {};

@@ -15,6 +15,18 @@ function findPlace(text: string): CodePlace | undefined {
 export const placeOfStack = (stack: string | null | undefined): CodePlace | undefined =>
   stack?.split('\n').map(findPlace).find(Boolean);
 
+interface Failed {
+  readonly message: string;
+  readonly stack?: string | null;
+}
+
+/** The stack of an error whose message stands above it. JavaScript repeats the message in the stack's first lines. */
+export function stackWithoutMessage({ message, stack }: Failed): string {
+  const text = stack ?? '';
+  const at = text.indexOf(message);
+  return (at < 0 ? text : text.slice(at + message.length)).replace(/^\s*\n/, '');
+}
+
 interface StackProps {
   stack: string;
   /** Undefined for code that is no project's. */

@@ -1,21 +1,12 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import {
-  useDeferredValue,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  type CSSProperties,
-  type KeyboardEvent,
-  type ReactNode,
-} from 'react';
+import { useDeferredValue, useRef, useState, type CSSProperties, type ReactNode } from 'react';
 
-import { classNames } from '../parts/class-names.ts';
 import { CopyButton } from '../parts/copy.tsx';
 import { SearchInput } from '../parts/field.tsx';
 import styles from './inspector.module.css';
+import { NodeBoxes } from './node-boxes.tsx';
 import { NodePanel } from './node-panel.tsx';
-import { labelOf, nodesAt, shortClass, shortId, type ScreenTreeView, type TreeRow } from './screen-tree.ts';
+import { NodeTree, useMatches, type Pointed } from './node-tree.tsx';
+import { nodesAt, type ScreenTreeView, type TreeRow } from './screen-tree.ts';
 
 interface InspectorProps {
   /** Whose screen it is: of another one nothing is chosen or searched yet, and its tree is read from the top. */
@@ -73,7 +64,7 @@ export function Inspector(props: InspectorProps) {
         {tree === undefined ? (
           <div className={styles['node']}>{treeNote}</div>
         ) : (
-          <Tree
+          <NodeTree
             {...{ subject, rows, hovered, matches }}
             chosen={chosen}
             onChoose={setChosen}
@@ -95,32 +86,11 @@ export function Inspector(props: InspectorProps) {
             </p>
           </div>
         ) : (
-          <NodePanel root={tree.root} node={chosenRow.node} />
+          <NodePanel node={chosenRow.node} />
         )}
       </div>
     </div>
   );
-}
-
-function useMatches(rows: readonly TreeRow[], search: string): ReadonlySet<number> {
-  return useMemo(() => {
-    const text = search.trim().toLowerCase();
-    if (text === '') return new Set<number>();
-    const found = rows.filter(({ node }) =>
-      [node.text, node.description, node.viewId, node.className, node.hintText].some(
-        (part) => part?.toLowerCase().includes(text) === true,
-      ),
-    );
-    return new Set(found.map(({ index }) => index));
-  }, [rows, search]);
-}
-
-interface Pointed {
-  rows: readonly TreeRow[];
-  hovered: number | undefined;
-  matches: ReadonlySet<number>;
-  onChoose: (index: number | undefined) => void;
-  onHover: (index: number | undefined) => void;
 }
 
 type PictureProps = InspectorProps & Pointed & { chosen: TreeRow | undefined };
@@ -139,11 +109,6 @@ function Picture(props: PictureProps) {
       ((clientY - box.top) / box.height) * height,
     );
   };
-  const boxes: readonly (readonly [TreeRow | undefined, string | undefined])[] = [
-    ...[...matches].slice(0, 100).map((index) => [rows[index], styles['match']] as const),
-    [hovered === undefined ? undefined : rows[hovered], styles['hover']],
-    [chosen, styles['chosen']],
-  ];
   return (
     <div className={styles['pictureFrame']}>
       {/* The tree beside it is the way for the keyboard. */}
@@ -173,125 +138,8 @@ function Picture(props: PictureProps) {
             decoding="sync"
           />
         )}
-        {boxes.map(
-          ([row, look]) =>
-            row !== undefined && (
-              <div
-                key={`${row.index} ${look}`}
-                className={classNames(styles['box'], look)}
-                style={placeOf(row, width, height)}
-              />
-            ),
-        )}
+        <NodeBoxes {...{ rows, chosen, hovered, matches, width, height }} />
       </div>
     </div>
-  );
-}
-
-function placeOf({ node }: TreeRow, width: number, height: number) {
-  const { left, top, right, bottom } = node.boundsInScreen;
-  const part = (value: number, of: number): string => `${(value / of) * 100}%`;
-  return {
-    left: part(left, width),
-    top: part(top, height),
-    width: part(right - left, width),
-    height: part(bottom - top, height),
-  };
-}
-
-const rowHeight = 24;
-
-function Tree({
-  subject,
-  rows,
-  chosen,
-  hovered,
-  matches,
-  onChoose,
-  onHover,
-}: Pointed & { subject: string | undefined; chosen: number | undefined }) {
-  const scroll = useRef<HTMLDivElement>(null);
-  const list = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroll.current,
-    estimateSize: () => rowHeight,
-    overscan: 10,
-  });
-  useEffect(() => {
-    // Scrolling makes the browser lay the page out, in the frame in which the record is to appear.
-    if ((list.scrollOffset ?? 0) > 0) list.scrollToOffset(0);
-  }, [list, subject]);
-  const firstMatch = matches.values().next().value;
-  useEffect(() => {
-    if (chosen !== undefined) list.scrollToIndex(chosen, { align: 'auto' });
-  }, [list, chosen]);
-  useEffect(() => {
-    if (firstMatch !== undefined) list.scrollToIndex(firstMatch, { align: 'center' });
-  }, [list, firstMatch]);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const at = chosen ?? -1;
-    const depth = rows[at]?.depth ?? 0;
-    const parent = rows.findLastIndex((row, index) => index < at && row.depth < depth);
-    const next = {
-      ArrowDown: at + 1,
-      ArrowUp: at - 1,
-      ArrowLeft: parent,
-      ArrowRight: at + 1,
-      Home: 0,
-      End: rows.length - 1,
-    }[event.key];
-    if (next === undefined || next < 0 || next >= rows.length) return;
-    event.preventDefault();
-    onChoose(next);
-  };
-  return (
-    <div
-      ref={scroll}
-      className={styles['tree']}
-      role="tree"
-      aria-label="Accessibility tree"
-      tabIndex={0}
-      aria-activedescendant={chosen === undefined ? undefined : `node-${chosen}`}
-      onKeyDown={onKeyDown}
-    >
-      <div className={styles['virtual']} role="presentation" style={{ height: list.getTotalSize() }}>
-        {list.getVirtualItems().map(({ index, start }) => {
-          const row = rows[index];
-          return (
-            row !== undefined && (
-              // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus -- the tree has the keys
-              <div
-                key={index}
-                id={`node-${index}`}
-                role="treeitem"
-                aria-level={row.depth + 1}
-                aria-selected={index === chosen}
-                data-hover={index === hovered}
-                data-match={matches.has(index)}
-                data-visible={row.node.isVisible}
-                className={styles['row']}
-                style={{ top: start, paddingLeft: 10 + row.depth * 12 }}
-                onClick={() => onChoose(index)}
-                onPointerEnter={() => onHover(index)}
-                onPointerLeave={() => onHover(undefined)}
-              >
-                <Name node={row.node} />
-              </div>
-            )
-          );
-        })}
-      </div>
-    </div>
-  );
-}
-
-function Name({ node }: { node: AndroidNode }) {
-  const [id, label] = [shortId(node), labelOf(node)];
-  return (
-    <>
-      <span className={styles['class']}>{shortClass(node)}</span>
-      {id !== undefined && <span className={styles['id']}>#{id}</span>}
-      {label !== undefined && <span className={styles['text']}>“{label}”</span>}
-    </>
   );
 }

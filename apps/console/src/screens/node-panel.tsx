@@ -1,8 +1,9 @@
+import { proposeSelectors, type SelectorProposal } from '@phalanx/automation/selectors';
 import { useMemo } from 'react';
 
+import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import styles from './inspector.module.css';
-import { selectorsOf, type Selector } from './selectors.ts';
 
 const flags = [
   ['clickable', 'clickable'],
@@ -41,47 +42,73 @@ function attributesOf(node: AndroidNode): [name: string, value: string][] {
 }
 
 /** What is known of a node, and the code that finds it. */
-export function NodePanel({ root, node }: { root: AndroidNode; node: AndroidNode }) {
-  const selectors = useMemo(() => selectorsOf(root, node), [root, node]);
-  return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <div className={styles['node']} tabIndex={0} role="region" aria-label="Node">
-      <section>
-        <h3>Selectors, tried on this screen</h3>
-        {selectors.length === 0 && (
-          <p className={styles['none']}>
-            It has neither an ID nor a text: choose a node around it, or one inside.
-          </p>
-        )}
-        {selectors.map((selector) => (
-          <SelectorBox key={selector.kind} selector={selector} />
+export const NodePanel = ({ node }: { node: AndroidNode }) => (
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+  <div className={styles['node']} tabIndex={0} role="region" aria-label="Node">
+    <section>
+      <h3>Selectors, tested on this screen</h3>
+      <SelectorList node={node} />
+    </section>
+    <section>
+      <h3>Attributes</h3>
+      <dl className={styles['attributes']}>
+        {attributesOf(node).map(([name, value]) => (
+          <div key={name} style={{ display: 'contents' }}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
         ))}
-      </section>
-      <section>
-        <h3>Attributes</h3>
-        <dl className={styles['attributes']}>
-          {attributesOf(node).map(([name, value]) => (
-            <div key={name} style={{ display: 'contents' }}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
-      </section>
-    </div>
-  );
-}
-
-const SelectorBox = ({ selector: { code, count, isHit, kind } }: { selector: Selector }) => (
-  <div className={styles['selector']}>
-    <code>{code}</code>
-    <CopyButton text={code} label={`Copy the selector by ${kind}`} />
-    <span className={styles['proof']} data-good={isHit && count === 1}>
-      {isHit && count === 1
-        ? '✓ finds this node alone'
-        : isHit
-          ? `▲ finds this node first, of ${count}`
-          : `▲ finds another node first, of ${count}`}
-    </span>
+      </dl>
+    </section>
   </div>
 );
+
+interface SelectorListProps {
+  node: AndroidNode;
+  /** Where the code goes, besides the clipboard. */
+  onInsert?: (code: string) => void;
+  /** Why it can't go there. */
+  reason?: string | undefined;
+}
+
+/** The code that finds a node, the most lasting first. */
+export function SelectorList({ node, onInsert, reason }: SelectorListProps) {
+  const proposals = useMemo(() => proposeSelectors(node), [node]);
+  if (proposals.length === 0)
+    return (
+      <p className={styles['none']}>
+        Nothing distinguishes this node. Choose the node around it, or one inside it.
+      </p>
+    );
+  return proposals.map((proposal) => (
+    <div key={proposal.wait} className={styles['selector']}>
+      <code>{proposal.wait}</code>
+      <span className={styles['uses']}>
+        {onInsert !== undefined && (
+          <Button
+            reason={reason}
+            aria-label={`Insert the code that finds it by ${proposal.kind}`}
+            onClick={() => onInsert(proposal.code)}
+          >
+            Insert
+          </Button>
+        )}
+        <CopyButton text={proposal.code} label={`Copy the code that finds it by ${proposal.kind}`} />
+      </span>
+      <span className={styles['proof']} data-good={isLasting(proposal)}>
+        {isLasting(proposal) ? '✓' : '▲'} {proofOf(proposal)}
+      </span>
+    </div>
+  ));
+}
+
+const isLasting = ({ finds, dependsOn }: SelectorProposal): boolean =>
+  dependsOn === undefined && (finds === 'alone' || finds === 'nearest');
+
+function proofOf({ finds, count, dependsOn }: SelectorProposal): string {
+  if (finds === 'another') return `finds another node first, of ${count}`;
+  if (dependsOn === 'state') return 'finds this node only in its present state';
+  if (dependsOn === 'order') return 'finds this node by its position, which may change';
+  if (finds === 'first') return `finds this node first, of ${count}`;
+  return finds === 'alone' ? 'finds only this node' : `finds this node as the nearest of ${count}`;
+}

@@ -11,6 +11,7 @@ const groups: readonly { name: string; keys: readonly [keys: string, meaning: st
       ['g f', 'Fleet'],
       ['g p', 'Projects'],
       ['g r', 'Runs'],
+      ['g j', 'Jobs'],
       ['g v', 'Review'],
       ['g s', 'Settings'],
       ['/', 'Filter'],

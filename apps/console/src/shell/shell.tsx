@@ -1,4 +1,5 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Device } from '@phalanx/protocol';
+import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
@@ -12,17 +13,22 @@ import { useKeys } from '../parts/keys.ts';
 import { Notices } from '../parts/notices.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { CommandPalette } from './command-palette.tsx';
-import { ConnectionBanner } from './connection-banner.tsx';
 import { KeyboardHelp } from './keyboard-help.tsx';
-import { followChanges } from './follow-changes.ts';
 import { Logo } from './logo.tsx';
 import styles from './shell.module.css';
 import { SignInAgain, SignInPage } from './sign-in.tsx';
+
+/** How long changes are collected before the page is drawn again. */
+const gatherMs = 100;
+
+/** A restart of the service shorter than this is nobody's concern. */
+const patienceMs = 1500;
 
 const places: readonly { to: string; label: string; icon: IconName; key: string }[] = [
   { to: '/devices', label: 'Fleet', icon: 'fleet', key: 'f' },
   { to: '/projects', label: 'Projects', icon: 'projects', key: 'p' },
   { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
+  { to: '/jobs', label: 'Jobs', icon: 'jobs', key: 'j' },
   { to: '/records', label: 'Review', icon: 'records', key: 'v' },
   { to: '/settings', label: 'Settings', icon: 'settings', key: 's' },
 ];
@@ -138,12 +144,7 @@ function Rail({ onSearch, onHelp }: RailProps) {
         </Link>
       ))}
       <div className={styles['space']} />
-      <button
-        type="button"
-        className={`${styles['item']} ${styles['wideOnly']}`}
-        onClick={onSearch}
-        title="Ctrl+K"
-      >
+      <button type="button" className={styles['item']} onClick={onSearch} title="Ctrl+K">
         <Icon name="search" />
         Find
       </button>
@@ -157,4 +158,72 @@ function Rail({ onSearch, onHelp }: RailProps) {
       </div>
     </nav>
   );
+}
+
+function ConnectionBanner() {
+  const isLost = useStore(liveEvents.state) === 'reconnecting';
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    if (!isLost) {
+      setShown(false);
+      return undefined;
+    }
+    const timer = setTimeout(() => setShown(true), patienceMs);
+    return () => clearTimeout(timer);
+  }, [isLost]);
+  if (!isShown) return null;
+  return (
+    <div className={styles['banner']} role="status">
+      The connection to the service is lost; trying again. What is shown may be old, and what you have typed
+      stays here.
+    </div>
+  );
+}
+
+/** Keeps what was read as the service's events say. Returns the function that ends it. */
+function followChanges(queries: QueryClient): () => void {
+  const devices = new Map<string, Device>();
+  const stale = new Set<string>();
+  let timer: number | undefined;
+
+  const flush = (): void => {
+    timer = undefined;
+    patchDevices(queries, devices);
+    devices.clear();
+    for (const name of stale) void queries.invalidateQueries({ queryKey: [name] });
+    stale.clear();
+  };
+  const soon = (): void => {
+    timer ??= window.setTimeout(flush, gatherMs);
+  };
+  const ends = [
+    liveEvents.on('device', ({ device }) => {
+      devices.set(device.device_id, device);
+      soon();
+    }),
+    liveEvents.on('run', ({ run }) => {
+      stale.add('runs');
+      void queries.invalidateQueries({ queryKey: ['run', run.run_id] });
+      soon();
+    }),
+    liveEvents.on('record', () => {
+      stale.add('records');
+      soon();
+    }),
+    liveEvents.onReset(() => void queries.invalidateQueries()),
+  ];
+  return () => {
+    window.clearTimeout(timer);
+    for (const end of ends) end();
+  };
+}
+
+function patchDevices(queries: QueryClient, changed: ReadonlyMap<string, Device>): void {
+  if (changed.size === 0) return;
+  queries.setQueryData<Device[]>(['devices'], (known) => {
+    if (known === undefined) return known;
+    const ids = new Set(known.map((device) => device.device_id));
+    const added = [...changed.values()].filter((device) => !ids.has(device.device_id));
+    return [...known.map((device) => changed.get(device.device_id) ?? device), ...added];
+  });
 }

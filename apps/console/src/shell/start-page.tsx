@@ -2,9 +2,9 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 
-import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
 import { isReady } from '../devices/device-state.tsx';
+import { AskForPhone } from '../devices/no-phones.tsx';
 import { devicesQuery } from '../devices/queries.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
@@ -13,6 +13,7 @@ import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { createStarter } from '../projects/new-project.tsx';
 import { projectsQuery } from '../projects/queries.ts';
+import { hasRunQuery } from '../runs/queries.ts';
 import styles from './start-page.module.css';
 
 /** From nothing to a first run. */
@@ -20,11 +21,7 @@ export function StartPage() {
   const me = useMe();
   const { data: devices = [] } = useQuery(devicesQuery);
   const { data: projects } = useQuery(projectsQuery);
-  const { data: hasRun = false } = useQuery({
-    queryKey: ['runs', 'first'],
-    queryFn: ({ signal }) => call('GET /api/v2/runs', { query: { limit: 1 } }, { signal }),
-    select: ({ runs }) => runs.length > 0,
-  });
+  const { data: hasRun = false } = useQuery(hasRunQuery);
   const ready = devices.filter(isReady);
   const first = projects?.[0];
   return (
@@ -46,20 +43,24 @@ export function StartPage() {
           isDone={ready.length > 0}
         >
           {ready.length > 0 ? (
-            <Link to="/devices">Look at the fleet</Link>
+            <Link to="/devices">Open the fleet</Link>
+          ) : me?.user.role !== 'admin' ? (
+            <p>
+              <AskForPhone />
+            </p>
           ) : (
             <>
               <p>
-                Plug a phone in with USB debugging on, and allow it on its screen. Without a phone, start the
-                service with simulated ones:
+                Enable USB debugging on a phone, connect it and allow debugging on its screen. Without a
+                phone, start the service with simulated ones:
               </p>
               <Command text="phalanx start --simulated-phones 2" />
             </>
           )}
           {devices.length > ready.length && (
             <p>
-              {devices.length - ready.length} more {devices.length - ready.length === 1 ? 'is' : 'are'} known;{' '}
-              <Link to="/devices">the fleet</Link> says what each of them waits for.
+              {devices.length - ready.length} more {devices.length - ready.length === 1 ? 'is' : 'are'} not
+              ready. <Link to="/devices">The fleet</Link> shows the reason for each phone.
             </p>
           )}
         </Step>
@@ -78,9 +79,9 @@ export function StartPage() {
         </Step>
         <Step number={4} title={hasRun ? 'Something has run' : 'Run it'} isDone={hasRun}>
           {hasRun ? (
-            <Link to="/runs">Look at the runs</Link>
+            <Link to="/runs">Open the runs</Link>
           ) : (
-            <p>Open the project, choose phones, and press Run: the log comes beside the code.</p>
+            <p>Open the project, choose phones, and press Run. The log appears below the code.</p>
           )}
         </Step>
       </ol>

@@ -1,13 +1,15 @@
 import { type Address, formatAddress } from '@phalanx/settings';
 import { AdbServerClient } from '@yume-chan/adb';
 import type { Logger } from 'pino';
-import { pause } from '../time/time-limit.ts';
+
+import { pause, withTimeLimit } from '../time/time-limit.ts';
 import { connectorTo } from './adb-server-connector.ts';
 import { AdbServerDevice } from './adb-server-device.ts';
 import { type ListedDevice, parseDeviceList } from './device-list.ts';
 import type { LinkListener, LinkSource } from './link.ts';
-import { readDeviceList } from './read-device-list.ts';
 import { returnHint } from './trouble-reason.ts';
+
+const answerTimeoutMs = 5000;
 
 export interface AdbServerOptions {
   readonly address: Address;
@@ -147,4 +149,17 @@ function applyList(
     devices.set(row.transportId, device);
     device.update(row);
   }
+}
+
+/** Asks an adb server for its list, once. */
+async function readDeviceList(client: AdbServerClient, signal: AbortSignal): Promise<ListedDevice[]> {
+  const onTimeout = (): Error => new Error(`The adb server did not answer in ${answerTimeoutMs} ms`);
+  return await withTimeLimit({ timeoutMs: answerTimeoutMs, signals: [signal], onTimeout }, async (limit) => {
+    const stream = await client.createConnection('host:devices-l', { signal: limit });
+    try {
+      return parseDeviceList(await stream.readString());
+    } finally {
+      await stream.dispose();
+    }
+  });
 }

@@ -1,23 +1,28 @@
 import type { Socket } from 'node:net';
 import type { AdbDaemonConnection, AdbPacketData, AdbPacketInit } from '@yume-chan/adb';
 import { Consumable, PushReadableStream, tryClose } from '@yume-chan/stream-extra';
+import { OpenStreams } from './open-streams.ts';
 import { writeTo } from './tcp-socket.ts';
 
 const headerBytes = 24;
 // The largest payload that we announce in CNXN; a phone that sends more is broken or hostile.
 const maxPayloadBytes = 1024 * 1024;
+const maxJoinedBytes = 16 * 1024;
 
 /** ADB packets over a TCP socket, as Tango wants them. `onCommand` sees each command word that the phone sends. */
 export function toPacketStreams(socket: Socket, onCommand: (command: number) => void): AdbDaemonConnection {
+  const streams = new OpenStreams();
+  let confirm: (packet: AdbPacketData) => Promise<void> = async () => {};
   return {
     readable: new PushReadableStream<AdbPacketData>((controller) => {
       const split = createPacketSplitter();
       const take = async (data: Buffer): Promise<void> => {
         for (const packet of split(data)) {
           onCommand(packet.command);
-          await controller.enqueue(packet);
+          if (streams.takes(packet)) await controller.enqueue(packet);
         }
       };
+      confirm = async (packet) => void (await controller.enqueue(packet));
       socket.on('data', (data: Buffer) => {
         socket.pause();
         take(data).then(
@@ -30,7 +35,11 @@ export function toPacketStreams(socket: Socket, onCommand: (command: number) => 
     writable: new Consumable.WritableStream<AdbPacketInit>({
       // A failed write is told by the end of the socket. Rejecting here as well would surface as an unhandled
       // rejection, because the dispatcher sends some of its answers without waiting for them.
-      write: (packet) => writeTo(socket, ...serializePacket(packet)).catch(() => {}),
+      write: (packet) => {
+        const missing = streams.noteSent(packet);
+        if (missing !== undefined) confirm(missing).catch(() => {});
+        return writeTo(socket, ...serializePacket(packet)).catch(() => {});
+      },
     }),
   };
 }
@@ -84,5 +93,9 @@ function serializePacket(packet: AdbPacketInit): Uint8Array[] {
   header.writeUInt32LE(packet.payload.length, 12);
   header.writeUInt32LE(packet.checksum >>> 0, 16);
   header.writeInt32LE(packet.magic | 0, 20);
-  return packet.payload.length === 0 ? [header] : [header, packet.payload];
+  if (packet.payload.length === 0) return [header];
+  // One short write costs less than two that the system gathers.
+  return packet.payload.length <= maxJoinedBytes
+    ? [Buffer.concat([header, packet.payload])]
+    : [header, packet.payload];
 }

@@ -36,11 +36,17 @@ export interface ServerConnectionOptions {
 
 type Listener = () => void;
 
+/** Where a server stands still, the next connection may find another one: the first tries are short. */
+const answerTimeoutMs = { first: 2000, later: 10_000 };
+const mostShortTries = 4;
+
 /** Keeps one connection to the server for as long as the host lives. */
 export class ServerConnection {
   readonly #options: ServerConnectionOptions;
   readonly #stopped = new AbortController();
-  readonly #backoff = createBackoff({ firstMs: 100, lastMs: 10_000 });
+  readonly #backoff = createBackoff({ firstMs: 100, lastMs: 2000 });
+  /** Connections that were tried since the last one that stood. */
+  #tries = 0;
   readonly #onlineListeners = new Set<Listener>();
   readonly #offlineListeners = new Set<Listener>();
   #session: Session | undefined;
@@ -119,6 +125,7 @@ export class ServerConnection {
 
   async #connectForEver(peer: Peer): Promise<void> {
     while (!this.#stopped.signal.aborted) {
+      this.#tries += 1;
       this.#session = new Session(this.#sessionOptions(peer));
       const end = await this.#session.ended;
       this.#session = undefined;
@@ -135,6 +142,7 @@ export class ServerConnection {
       url: connectUrl(this.#options.serverUrl),
       token,
       clock,
+      answerTimeoutMs: this.#tries <= mostShortTries ? answerTimeoutMs.first : answerTimeoutMs.later,
       hello,
       listReady,
       onWelcome: () => this.#welcomed(),
@@ -158,6 +166,7 @@ export class ServerConnection {
   /** A server that takes connections and drops them at once is still in trouble. */
   #standsFirm(): void {
     this.#backoff.reset();
+    this.#tries = 0;
     if (this.#toldTrouble === undefined) return;
     this.#toldTrouble = undefined;
     this.#tellConnected();

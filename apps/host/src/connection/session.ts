@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-
 import {
   closeCodes,
   type HostFrameHeader,
@@ -9,16 +8,15 @@ import {
 } from '@phalanx/protocol';
 import { type RawData, WebSocket } from 'ws';
 
-import { encodeBinaryFrame } from './binary-frame.ts';
 import { type Hello, pagesOfHello } from './pages.ts';
 import { readRefusal } from './refusal.ts';
 import { parseServerMessage } from './server-message.ts';
 import type { ServiceClock } from './service-clock.ts';
 
-const handshakeTimeoutMs = 10_000;
-/** So many heartbeats without a sign of life from the server end the connection. */
-const maxUnansweredHeartbeats = 3;
+/** A server that says nothing for so many heartbeats has the connection ended: another one may take the host. */
+const toleratedSilence = 2;
 const closeTimeoutMs = 1000;
+const lateMessageMs = 50;
 
 /** Why a connection is over. `welcomed`: whether it ever was of use. */
 export interface SessionEnd {
@@ -33,6 +31,8 @@ export interface SessionOptions {
   url: URL;
   token: string;
   clock: ServiceClock;
+  /** How long the server may take to open the connection, and then to welcome the host, in milliseconds. */
+  answerTimeoutMs: number;
   /** The first message, sent in pages, made when the socket is open. */
   hello: () => Hello;
   /** Serials of the phones that answered after `sinceMs` (host's clock). */
@@ -51,9 +51,11 @@ export class Session {
   #welcomed = false;
   #trouble: Pick<SessionEnd, 'kind' | 'code' | 'reason'> | undefined;
   #helloSentAt = 0;
-  #unanswered = 0;
   #lastBeatAt = 0;
   #timer: NodeJS.Timeout | undefined;
+  /** Runs out when the server is silent. */
+  #silence: NodeJS.Timeout | undefined;
+  #toleratedMs = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
@@ -62,7 +64,7 @@ export class Session {
       headers: { authorization: `Bearer ${options.token}` },
       perMessageDeflate: false,
       maxPayload: maxServerFrameBytes,
-      handshakeTimeout: handshakeTimeoutMs,
+      handshakeTimeout: options.answerTimeoutMs,
     });
     this.#socket.on('open', () => this.#sayHello());
     this.#socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
@@ -93,7 +95,7 @@ export class Session {
   close(code = 1001, reason = 'The host stops'): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#clearTimers();
     this.#blame('closed', code, reason);
     this.#socket.close(code, reason);
     this.#timer = setTimeout(() => this.#socket.terminate(), closeTimeoutMs);
@@ -109,9 +111,10 @@ export class Session {
   #sayHello(): void {
     this.#helloSentAt = Date.now();
     for (const page of pagesOfHello(this.#options.hello())) this.send(page);
+    const { answerTimeoutMs } = this.#options;
     this.#timer = setTimeout(
-      () => this.#cut(`The server did not answer within ${handshakeTimeoutMs} ms`),
-      handshakeTimeoutMs,
+      () => this.#cut(`The server did not answer within ${answerTimeoutMs} ms`),
+      answerTimeoutMs,
     );
   }
 
@@ -119,7 +122,7 @@ export class Session {
     if (this.#isOver) return;
     const message = this.#parse(data, isBinary);
     if (message === undefined) return;
-    this.#unanswered = 0;
+    this.#heardOf();
     if (message.type === 'welcome') this.#welcome(message);
     else if (message.type === 'heartbeat') this.#addClockSample(message.sent_at, message.server_time);
     else this.#options.onMessage(message);
@@ -145,6 +148,8 @@ export class Session {
     // The first one goes at once, so that the clock is measured well before the first run.
     this.#beat();
     this.#timer = setInterval(() => this.#beat(), message.heartbeat_ms);
+    this.#toleratedMs = toleratedSilence * message.heartbeat_ms;
+    this.#heardOf();
     this.#options.onWelcome();
   }
 
@@ -152,15 +157,23 @@ export class Session {
     this.#options.clock.addSample({ sentAt, receivedAt: Date.now(), serverTime });
   }
 
+  #heardOf(): void {
+    clearTimeout(this.#silence);
+    if (this.#welcomed) this.#silence = setTimeout(() => this.#endSilence(), this.#toleratedMs);
+  }
+
+  /** What has arrived while this process itself stood still is read first. */
+  #endSilence(): void {
+    this.#silence = setTimeout(
+      () => this.#cut(`The server did not answer ${toleratedSilence} heartbeats`),
+      lateMessageMs,
+    );
+  }
+
   #beat(): void {
-    if (this.#unanswered >= maxUnansweredHeartbeats) {
-      this.#cut(`The server did not answer ${maxUnansweredHeartbeats} heartbeats`);
-      return;
-    }
     const sentAt = Date.now();
     this.send({ type: 'heartbeat', sent_at: sentAt, ready: this.#options.listReady(this.#lastBeatAt) });
     this.#lastBeatAt = sentAt;
-    this.#unanswered += 1;
   }
 
   async #refuse(response: IncomingMessage): Promise<void> {
@@ -177,6 +190,11 @@ export class Session {
     this.#socket.terminate();
   }
 
+  #clearTimers(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
+  }
+
   /** The first trouble is the cause; what follows are its consequences. */
   #blame(kind: SessionEnd['kind'], code: number, reason: string): void {
     this.#trouble ??= { kind, code, reason };
@@ -184,7 +202,7 @@ export class Session {
 
   #finish(code: number, reason: string): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#clearTimers();
     const trouble = this.#trouble ?? { kind: 'closed', code, reason };
     this.#end.resolve({ ...trouble, welcomed: this.#welcomed });
   }
@@ -192,4 +210,9 @@ export class Session {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A JSON header, a line feed, and the payload. */
+function encodeBinaryFrame(header: HostFrameHeader, payload: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload]);
 }

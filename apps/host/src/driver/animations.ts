@@ -1,4 +1,4 @@
-import type { PhoneShell } from './phone-shell.ts';
+import type { PhoneShell } from './shell/phone-shell.ts';
 
 const scales = ['window_animation_scale', 'transition_animation_scale', 'animator_duration_scale'];
 /** Where the phone itself keeps what the scales were: it is read also by a host that was started anew. */

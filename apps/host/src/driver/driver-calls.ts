@@ -3,17 +3,21 @@ import type {
   AgentCallResult,
   DeviceInfo,
   PhoneCallName,
+  ScreenPicture,
   WindowTree,
 } from '@phalanx/protocol';
 import { restoreAnimations, turnAnimationsOff } from './animations.ts';
-import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps.ts';
-import { clearAppData, installApp, listApps, setPermission, uninstallApp } from './change-apps.ts';
-import { encodeScreenshot } from './encode-screenshot.ts';
-import { listNotifications } from './notifications.ts';
-import { deleteFile, listFiles, readFilePart, writeFilePart } from './phone-files.ts';
+import { createAppLauncher, openLink, readCurrentApp, stopApp } from './apps/apps.ts';
+import { clearAppData, listApps, setPermission, uninstallApp } from './apps/change-apps.ts';
+import { encodeScreenshot } from './pictures/encode-screenshot.ts';
+import { installApp } from './apps/install-app.ts';
+import { listNotifications } from './apps/notifications.ts';
+import { deleteFile, listFiles, readFilePart, writeFilePart } from './shell/phone-files.ts';
 import type { MaskedScreen } from './masks/masked-screen.ts';
-import type { PhoneShell } from './phone-shell.ts';
-import { runShellCommand } from './shell-command.ts';
+import type { Shot } from './fallback/screencap.ts';
+import type { PhoneShell } from './shell/phone-shell.ts';
+import { takeOfAnyMoment } from './pictures/picture-of-moment.ts';
+import { runShellCommand } from './shell/shell-command.ts';
 import type { UiBackend } from './ui-backend.ts';
 
 export type Calls = {
@@ -31,6 +35,20 @@ interface CalledParts {
   readonly deviceInfo: () => DeviceInfo;
 }
 
+/** Those that change nothing on the phone. */
+export const readings: ReadonlySet<PhoneCallName> = new Set([
+  'screen.content',
+  'screen.screenshot',
+  'app.current',
+  'device.info',
+  'clipboard.read',
+  'screen.windows',
+  'notification.list',
+  'app.list',
+  'file.list',
+  'file.read',
+]);
+
 const keyHome = 3;
 const keyBack = 4;
 const keyAppSwitch = 187;
@@ -40,21 +58,21 @@ export function callsOf({ shell, backend, screen, deviceInfo }: CalledParts): Ca
   const launcher = createAppLauncher(shell);
   return {
     'screen.content': async (_, signal) => {
-      const tree = await screen.readTree(signal);
-      return { ...tree, capturedAt: Date.now(), source: backend.source };
+      const { tree } = await screen.read(signal);
+      const remark = backend.remark?.();
+      return {
+        ...tree,
+        capturedAt: Date.now(),
+        source: backend.source,
+        ...(remark !== undefined && { remark }),
+      };
     },
     'screen.windows': (_, signal) => readWindows(shell, screen, signal),
     'screen.animations': ({ isOn }, signal) =>
       isOn ? restoreAnimations(shell, signal) : turnAnimationsOff(shell, signal),
     'notification.list': async (_, signal) =>
       screen.hideNotifications(await listNotifications(shell, signal)),
-    'screen.screenshot': async (params, signal) => {
-      const [png, hidden] = await screen.take(
-        () => backend.takeScreenshot(signal),
-        () => backend.readTree(signal),
-      );
-      return encodeScreenshot(png, params, hidden);
-    },
+    'screen.screenshot': (params, signal) => takeScreenshot(screen, backend, params, signal),
     'input.tap': (params, signal) => backend.tap(params, signal),
     'input.doubleTap': (params, signal) => backend.doubleTap(params, signal),
     'input.longPress': (params, signal) => backend.longPress(params, signal),
@@ -93,6 +111,24 @@ export function callsOf({ shell, backend, screen, deviceInfo }: CalledParts): Ca
     'phone.shell': (params, signal) => runShellCommand(shell, params, signal),
     'device.info': async () => deviceInfo(),
   };
+}
+
+// oxlint-disable-next-line max-params -- as the calls have them
+async function takeScreenshot(
+  screen: MaskedScreen,
+  backend: UiBackend,
+  params: AgentCallParams<'screen.screenshot'>,
+  signal: AbortSignal,
+): Promise<ScreenPicture> {
+  const take = async (): Promise<Shot> => ({ file: Promise.resolve(await backend.takeScreenshot(signal)) });
+  if (!screen.hasNodeMasks) return encodeScreenshot(await (await take()).file, params, screen.areas);
+  const { file, hidden } = await takeOfAnyMoment({
+    read: () => screen.read(signal),
+    readAgain: (before) => screen.readAgain(before, signal),
+    readAllHidden: (front) => screen.readAllHidden(front, signal),
+    take,
+  });
+  return encodeScreenshot(await file, params, hidden);
 }
 
 /** Only when one is shown: back would leave the app. */

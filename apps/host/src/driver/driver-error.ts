@@ -15,6 +15,7 @@ export type DriverErrorCode =
   | 'clipboard_refused'
   | 'secure_screen'
   | 'screen_not_readable'
+  | 'screen_moving'
   | 'input_refused'
   | 'ui_helper_failed'
   | 'ui_helper_refused'

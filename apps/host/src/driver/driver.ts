@@ -5,17 +5,32 @@ import type {
   PhoneCallName,
   ScreenMask,
 } from '@phalanx/protocol';
-import { withTimeLimit } from '../time/time-limit.ts';
+
+import { withTimeLimit, pause } from '../time/time-limit.ts';
 import { restoreAnimations } from './animations.ts';
-import { createCallQueue } from './call-queue.ts';
-import { callsOf } from './driver-calls.ts';
+import { createPhoneQueue } from './call-queue.ts';
+import { callsOf, readings } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
-import { type OneCall, explainFailure } from './explain-failure.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
-import type { PhoneShell } from './phone-shell.ts';
-import { takePictureAside } from './take-picture-aside.ts';
-import type { TakenPicture } from './taken-picture.ts';
+import { createScreenPictures, type PictureOrder } from './pictures/screen-pictures.ts';
+import type { TakenPicture } from './pictures/taken-picture.ts';
+import type { PhoneShell } from './shell/phone-shell.ts';
 import type { UiBackend } from './ui-backend.ts';
+
+interface OneCall {
+  readonly name: PhoneCallName;
+  readonly params: object;
+  readonly signal: AbortSignal | undefined;
+}
+
+interface CalledPhone {
+  readonly serial: string;
+  readonly shell: PhoneShell;
+  readonly backend: UiBackend;
+}
+
+// An adb server tells that a phone has left about 100 ms after the phone's sockets broke.
+const goneGraceMs = 300;
 
 /** Executes the calls of user code on one phone, one after the other. */
 export interface Driver {
@@ -34,8 +49,12 @@ export interface Driver {
    * back that a run has turned off. Never rejects.
    */
   keepAwake(forMs: number): Promise<void>;
-  /** A picture of the screen beside the calls, which don't wait for it. Rejects with DriverError. */
-  takePictureAside(params: AgentCallParams<'screen.screenshot'>, signal?: AbortSignal): Promise<TakenPicture>;
+  /** Calls that change the screen wait from now on until it is let go of. Returns how to. */
+  holdScreen(): () => void;
+  /** A picture of the screen of that tree; undefined when the phone shows another one. Rejects with DriverError. */
+  takePictureOf(order: Omit<PictureOrder, 'signal'>, signal?: AbortSignal): Promise<TakenPicture | undefined>;
+  /** A small picture of about now, beside the calls, which don't wait for it. Rejects with DriverError. */
+  takeLivePicture(signal?: AbortSignal): Promise<TakenPicture>;
 }
 
 export interface DriverOptions {
@@ -47,6 +66,8 @@ export interface DriverOptions {
   readonly masks?: (() => readonly ScreenMask[]) | undefined;
   /** Limit of a call, besides the time that a long press or a swipe takes by itself. Default 30000. */
   readonly timeoutMs?: number | undefined;
+  /** Opens a lock screen that wants a PIN; `isOpen` asks the phone. Default: nobody does. */
+  readonly unlock?: ((isOpen: () => Promise<boolean>, signal: AbortSignal) => Promise<unknown>) | undefined;
   /** Told after each call that the phone has answered: it is alive. */
   readonly onAnswer?: (() => void) | undefined;
 }
@@ -56,10 +77,11 @@ const wakeTimeoutMs = 5000;
 export function createDriver(options: DriverOptions): Driver {
   const { backend, shell, deviceInfo } = options;
   const driven = { ...options, lost: AbortSignal.any([shell.connection.gone, backend.failed]) };
-  const queue = createCallQueue();
+  const queue = createPhoneQueue();
   const { masks = () => [] } = options;
-  const screen = createMaskedScreen({ backend, masks, deviceInfo });
+  const screen = createMaskedScreen({ backend, shell, masks, deviceInfo });
   const calls = callsOf({ ...options, screen });
+  const pictures = createScreenPictures({ queue, screen, shell, backend, deviceInfo });
   let pendingCalls = 0;
   return {
     source: backend.source,
@@ -68,11 +90,13 @@ export function createDriver(options: DriverOptions): Driver {
     },
     async call(name, params, signal) {
       pendingCalls += 1;
+      const changes = !readings.has(name);
       try {
         return await limited(driven, { name, params, signal }, (limit) =>
-          queue.run(() => calls[name](params, limit), limit),
+          queue.run(() => calls[name](params, limit), { changes: !readings.has(name), signal: limit }),
         );
       } finally {
+        if (changes) screen.noteInput();
         pendingCalls -= 1;
       }
     },
@@ -80,30 +104,32 @@ export function createDriver(options: DriverOptions): Driver {
       const onTimeout = (): Error => new DriverError('call_timed_out', 'The screen did not wake.');
       // What the phone makes of it, the calls after it tell.
       await withTimeLimit({ timeoutMs: wakeTimeoutMs, signals: [driven.lost], onTimeout }, (limit) =>
-        queue.run(async () => {
-          await backend.keepAwake(forMs, limit);
-          if (forMs > 0) await shell.run('wm dismiss-keyguard', limit);
-          else await restoreAnimations(shell, limit);
-        }, limit),
+        queue.run(
+          async () => {
+            await backend.keepAwake(forMs, limit);
+            if (forMs > 0) await openScreen(options, limit);
+            else await restoreAnimations(shell, limit);
+          },
+          { changes: true, signal: limit },
+        ),
       ).catch(() => {});
     },
-    takePictureAside: (params, signal) =>
-      limited(driven, { name: 'screen.screenshot', params, signal }, async (limit) => {
-        const aside = { shell, frames: backend.frames, display: () => displayOf(deviceInfo()) };
-        const [picture, hidden] = await screen.take(
-          () => takePictureAside(aside, params, limit),
-          () => queue.run(() => backend.readTree(limit), limit),
-        );
-        picture.cover(hidden);
-        return picture;
-      }),
+    holdScreen: () => queue.holdScreen(),
+    takePictureOf: (order, signal) =>
+      limited(driven, { name: 'screen.screenshot', params: order.form, signal }, (limit) =>
+        pictures.takeOf({ ...order, signal: limit }),
+      ),
+    takeLivePicture: (signal) =>
+      limited(driven, { name: 'screen.screenshot', params: {}, signal }, (limit) => pictures.takeLive(limit)),
   };
 }
 
-const displayOf = ({ screenWidth, screenHeight }: DeviceInfo): { width: number; height: number } => ({
-  width: screenWidth,
-  height: screenHeight,
-});
+async function openScreen({ shell, unlock }: DriverOptions, signal: AbortSignal): Promise<void> {
+  const isOpen = async (): Promise<boolean> =>
+    /showing=false/.test((await shell.run('dumpsys window policy | grep showing=', signal)).stdout);
+  await shell.run('wm dismiss-keyguard', signal);
+  if (unlock !== undefined && !(await isOpen())) await unlock(isOpen, signal);
+}
 
 /** A phone may look at an APK, and compile it, for minutes. */
 const installMs = 180_000;
@@ -140,4 +166,28 @@ async function limited<T>(
   } catch (error) {
     throw await explainFailure(error, call, driven);
   }
+}
+
+/** What a caller is told of a failed call. */
+async function explainFailure(error: unknown, call: OneCall, phone: CalledPhone): Promise<DriverError> {
+  const { signal } = call;
+  const { gone } = phone.shell.connection;
+  const about = `${call.name} on the phone ${phone.serial}`;
+  if (signal?.aborted === true && error === signal.reason) {
+    return new DriverError('call_cancelled', `${about} was cancelled: ${textOf(error)}.`, error);
+  }
+  if (error instanceof DriverError && error.code === 'ui_helper_failed') await pause(goneGraceMs, gone);
+  if (gone.aborted) {
+    return new DriverError(
+      'phone_gone',
+      `${about} failed because the phone is gone: ${textOf(gone.reason)}.`,
+      error,
+    );
+  }
+  if (error instanceof DriverError) return new DriverError(error.code, `${about}: ${error.message}`, error);
+  return new DriverError('phone_answer_unexpected', `${about} failed: ${textOf(error)}.`, error);
+}
+
+function textOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message.replace(/\.$/, '') : String(reason);
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SimulatedPhone } from '@phalanx/simulated-phone';
+import { PhonePins } from '../phones/phone-pins.ts';
 import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
 import { findNode } from './find-node.ts';
 import { waitForPhone, waitForState } from '../phones/testing/wait-for-phone.ts';
@@ -15,7 +16,7 @@ afterEach(async () => {
 
 async function startPair(source: Driver['source']): Promise<{ phone: SimulatedPhone; driver: Driver }> {
   const phone = await bed.startPreparedPhone({ serial: 'SIM1', uiAutomator2: source === 'uiautomator2' });
-  const watch = bed.watch({ addresses: [phone] });
+  const watch = bed.watch({ addresses: [phone], helper: 'uiautomator2' });
   const driver = (await waitForState(watch, 'SIM1', 'ready')).driver();
   return { phone, driver };
 }
@@ -168,7 +169,7 @@ describe('phones of makers', () => {
   it('one that refused the helper gets it as soon as its switch is on', async () => {
     const phone = await bed.startPhone({ serial: 'SIM1', profile: 'xiaomi' });
     phone.faults.restrictedDebugging = true;
-    const watch = bed.watch({ addresses: [phone], helperRetryMs: 50 });
+    const watch = bed.watch({ addresses: [phone], helperRetryMs: 50, helper: 'uiautomator2' });
     const ready = await waitForState(watch, 'SIM1', 'ready');
     expect(ready.driver().source).toBe('dump');
     expect(ready.state.reason).toContain('Install via USB');
@@ -188,6 +189,38 @@ describe('phones of makers', () => {
     phone.android.lockScreen.type('1234');
     phone.android.lockScreen.confirm();
     await waitForState(watch, 'SIM1', 'ready');
+  });
+
+  it('one whose PIN the host knows is unlocked after a restart, and for a run', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1', pin: '1234', bootMs: 50 });
+    const pins = new PhonePins(new Map([['SIM1', '1234']]));
+    const watch = bed.watch({ addresses: [phone], pins });
+    await waitForState(watch, 'SIM1', 'ready');
+    phone.faults.reboot();
+    await waitForPhone(watch, ({ state }) => state.state !== 'ready');
+    const ready = await waitForState(watch, 'SIM1', 'ready');
+    phone.faults.turnScreenOff();
+    expect(phone.android.isLocked).toBe(true);
+    const letSleep = ready.screen.hold();
+    await expect.poll(() => phone.android.isLocked).toBe(false);
+    letSleep();
+  });
+
+  it('one that its PIN does not open is tried twice, and the reason says so without the PIN', async () => {
+    const phone = await bed.startPreparedPhone({ serial: 'SIM1', pin: '1234', bootMs: 50 });
+    const watch = bed.watch({ addresses: [phone], pins: new PhonePins(new Map([['*', '9876']])) });
+    await waitForState(watch, 'SIM1', 'ready');
+    phone.faults.reboot();
+    const locked = await waitForPhone(watch, ({ state }) => state.reason.includes('twice'));
+    expect(locked.state).toMatchObject({ state: 'locked', reason: expect.not.stringContaining('9876') });
+    const enters = (): number =>
+      phone.android.inputs.list().filter((event) => event.kind === 'key' && event.code === 66).length;
+    expect(enters()).toBe(2);
+    phone.android.lockScreen.dismiss();
+    phone.android.lockScreen.type('1234');
+    phone.android.lockScreen.confirm();
+    await waitForState(watch, 'SIM1', 'ready');
+    expect(enters()).toBe(2);
   });
 
   it('a screen is woken and opened for who works with it, and may sleep after that', async () => {

@@ -2,14 +2,25 @@ import type { AgentCallParams, UiNode } from '@phalanx/protocol';
 import type { FrameSource } from './frames/frame-source.ts';
 import type { ParsedTree } from './tree/parse-tree.ts';
 
-/** How the screen of a phone is read and touched. Two ways exist: the UiAutomator2 server, and Android's own commands. */
+/** The active window as the phone has told it. */
+export interface ToldScreen {
+  /** Of all that was told. */
+  readonly digest: string;
+  /** Another object at each call, which the caller may change. Throws DriverError on what no phone tells. */
+  tree(): ParsedTree;
+}
+
+/** How the screen of a phone is read and touched: by the UiAutomator2 server, by the resident helper, or by Android's own commands. */
 export interface UiBackend {
-  readonly source: 'uiautomator2' | 'dump';
+  readonly source: 'uiautomator2' | 'resident' | 'dump';
   /** Aborted when the backend can't be used any more although the phone is there; its reason says why. */
   readonly failed: AbortSignal;
   /** Pictures that the phone makes small by itself; undefined where it can't. */
   readonly frames?: FrameSource | undefined;
-  readTree(signal: AbortSignal): Promise<ParsedTree>;
+  /** The active window. May give `known` itself where the phone tells the same again. */
+  readSource(signal: AbortSignal, known?: ToldScreen): Promise<ToldScreen>;
+  /** What callers should know of how the last trees came. */
+  remark?(): string | undefined;
   /** The roots of all windows, the front one first; only the active one where the others can't be read. */
   readWindows(signal: AbortSignal): Promise<UiNode[]>;
   /** The screen as a PNG file. */

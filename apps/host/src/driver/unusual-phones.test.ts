@@ -17,7 +17,8 @@ type Options = Omit<Parameters<PhoneTestBed['startPhone']>[0], 'serial'>;
 
 async function startPair(options: Options): Promise<{ phone: SimulatedPhone; driver: Driver }> {
   const phone = await bed.startPreparedPhone({ serial: 'SIM1', ...options });
-  const ready = await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready');
+  const watch = bed.watch({ addresses: [phone], helper: 'uiautomator2' });
+  const ready = await waitForState(watch, 'SIM1', 'ready');
   return { phone, driver: ready.driver() };
 }
 
@@ -75,7 +76,7 @@ describe('the driver on phones that are unusual', () => {
     const phone = await bed.startPhone({ serial: 'SIM1' });
     phone.faults.verifyAppsOverUsb = true;
     const ready = await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready');
-    expect(ready.driver().source).toBe('dump');
+    expect(ready.driver().source).toBe('resident');
     expect(ready.state.reason).toContain('Verify apps over USB');
   });
 });

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 
 import { bootScript } from '../sandbox/process/boot-script.ts';
 import { encodeFrame } from '../sandbox/process/frames.ts';
-import { withoutOpenSslFile } from '../sandbox/process/sandbox-child.ts';
+import { withoutOpenSslFile } from '../sandbox/process/confined-child.ts';
 import type { BrokerBoot } from './broker/main.ts';
 
 interface FetchBrokerOptions {
@@ -70,7 +70,7 @@ export class FetchBroker {
     };
     const wrapped = confinement.wrap(start, policy());
     const child = spawn(wrapped.program, wrapped.args, {
-      detached: true,
+      detached: wrapped.makesGroup !== true,
       env: {},
       cwd: '/',
       stdio: ['pipe', 'ignore', 'pipe', 'ipc'],

@@ -1,10 +1,21 @@
-import type { SandboxLogEntry } from '@phalanx/protocol';
+import {
+  type SandboxLogEntry,
+  logLevels,
+  maxLogMessageLength,
+  type WireLogEntry,
+  wireStepLevel,
+} from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
+import type { EndedStep } from '../trace/run-trace.ts';
 import type { LogBudget, LogLimits } from './log-limits.ts';
 import { LogWindow, sizeOf } from './log-window.ts';
 import type { SpoolFile } from './spool-file.ts';
-import { encodeLogEntry } from './wire-entry.ts';
+
+/** A time further away than this from the host's own was made up by the run's process. */
+const maxAgeMs = 60 * 60 * 1000;
+
+const maxLineNumber = 2 ** 31 - 1;
 
 export interface SpooledLogOptions {
   runId: string;
@@ -73,6 +84,12 @@ export class SpooledLog {
     for (const entry of entries) this.#take(encodeLogEntry(entry, this.#options.clock));
     this.#options.onChange(this);
     return this.#isUnderPressure() ? this.#whenReleased() : undefined;
+  }
+
+  /** Steps come at a bounded rate, so that the run never waits for them. */
+  pushStep(step: EndedStep): void {
+    this.#take(encodeStep(step, this.#options.clock));
+    this.#options.onChange(this);
   }
 
   /** The run is to end soon: from now on it never waits. */
@@ -207,4 +224,27 @@ export class SpooledLog {
     for (const tell of this.#storedWaiters) tell();
     this.#storedWaiters.clear();
   }
+}
+
+/** One entry as it is stored and sent. The entry comes from a process that runs user code: nothing in it is trusted. */
+function encodeLogEntry(entry: SandboxLogEntry, clock: ServiceClock): string {
+  const { level, lineNumber, message, path } = entry;
+  const wire: WireLogEntry = [
+    clock.toService(believableTime(entry.timestamp)),
+    logLevels.indexOf(level),
+    Math.min(lineNumber, maxLineNumber),
+    message.slice(0, maxLogMessageLength),
+  ];
+  return JSON.stringify(path === null ? wire : [...wire, path]);
+}
+
+function encodeStep({ timestamp, lineNumber, path, step }: EndedStep, clock: ServiceClock): string {
+  const line = Math.min(lineNumber, maxLineNumber);
+  const wire: WireLogEntry = [clock.toService(timestamp), wireStepLevel, line, JSON.stringify(step)];
+  return JSON.stringify(path === null ? wire : [...wire, path]);
+}
+
+function believableTime(timestampMs: number): number {
+  const nowMs = Date.now();
+  return timestampMs >= nowMs - maxAgeMs && timestampMs <= nowMs ? timestampMs : nowMs;
 }

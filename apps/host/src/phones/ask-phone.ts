@@ -1,5 +1,5 @@
 import { DriverError } from '../driver/driver-error.ts';
-import type { PhoneShell } from '../driver/phone-shell.ts';
+import type { PhoneShell } from '../driver/shell/phone-shell.ts';
 import { withTimeLimit } from '../time/time-limit.ts';
 
 const answerTimeoutMs = 5000;

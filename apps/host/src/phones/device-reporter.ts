@@ -3,9 +3,13 @@ import type { DeviceReport } from '@phalanx/protocol';
 import { inPages } from '../connection/pages.ts';
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
-import { toDeviceReport } from './device-report.ts';
 import type { Phone } from './phone.ts';
 import type { PhoneWatch } from './watch-phones.ts';
+
+/** The limits of `DeviceReport` for texts; what a phone says of itself may be longer. */
+const maxTextLength = 500;
+
+const maxReasonLength = 2000;
 
 /** A ready phone is asked every 5 s and has 3 s to answer: a faster heartbeat to the server must not find it silent. */
 const probeWindowMs = 8500;
@@ -92,4 +96,24 @@ export class DeviceReporter {
   #isWorthTelling({ serial, isIdentified, state }: Phone): boolean {
     return isIdentified || this.#told.has(serial) || statesForPeople.has(state.state);
   }
+}
+
+/** A phone in the words of the protocol. Before a phone has described itself, its texts are empty and its numbers 0. */
+function toDeviceReport({ serial, state, description }: Phone, clock: ServiceClock): DeviceReport {
+  return {
+    serial,
+    state: state.state,
+    reason: state.reason.slice(0, maxReasonLength),
+    since: clock.toService(state.since),
+    brand: cut(description?.brand),
+    model: cut(description?.model),
+    android_version: cut(description?.androidVersion),
+    sdk_version: description?.sdkVersion ?? 0,
+    screen_width: description?.screenWidth ?? 0,
+    screen_height: description?.screenHeight ?? 0,
+  };
+}
+
+function cut(text = ''): string {
+  return text.slice(0, maxTextLength);
 }

@@ -1,7 +1,7 @@
 import type { PhoneFacts } from '@phalanx/protocol';
 import type { Driver } from '../driver/driver.ts';
 import { HeldMasks } from '../driver/masks/held-masks.ts';
-import type { PhoneHistory } from './phone-history.ts';
+import type { PhoneHistory } from './health/phone-history.ts';
 import {
   type Phone,
   type PhoneDescription,

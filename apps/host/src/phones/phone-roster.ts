@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { AdbConnection, Link, LinkStatus } from '../adb/link.ts';
-import type { HistoryFolder } from './history-folder.ts';
-import { identifyPhone, type PhoneIdentity } from './identify-phone.ts';
+import type { HistoryFolder } from './health/history-folder.ts';
+import { identifyPhone, type PhoneIdentity } from './start/identify-phone.ts';
 import type { Phone } from './phone.ts';
-import { PhoneHistory } from './phone-history.ts';
+import { PhoneHistory } from './health/phone-history.ts';
 import { PhoneKeeper } from './phone-keeper.ts';
 import { PhoneRecord } from './phone-record.ts';
 import type { SessionOptions } from './phone-session.ts';
@@ -70,7 +70,11 @@ export class PhoneRoster {
 
   async #identify(link: Link, connection: AdbConnection): Promise<void> {
     try {
-      const identity = await identifyPhone(connection);
+      const isInUse = this.#keeperOf.get(link)?.record.screen.isHeld === true;
+      const identity = await this.#options.starts.run(
+        { signal: connection.gone, rank: isInUse ? 'in_use' : 'unknown', onWait: () => {} },
+        () => identifyPhone(connection),
+      );
       if (connection.gone.aborted) return;
       this.#assign(link, this.#nameOf(link, identity), identity.bootId);
     } catch (error) {

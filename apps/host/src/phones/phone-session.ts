@@ -1,16 +1,25 @@
 import type { DeviceInfo } from '@phalanx/protocol';
 import type { AdbConnection } from '../adb/link.ts';
 import { createDriver, type Driver } from '../driver/driver.ts';
-import { createPhoneShell, type PhoneShell } from '../driver/phone-shell.ts';
+import { HelperRenewal, type Patience, Renewals } from '../driver/renewals.ts';
+import { createPhoneShell, type PhoneShell } from '../driver/shell/phone-shell.ts';
 import { askPhone } from './ask-phone.ts';
-import { keepAlive } from './keep-alive.ts';
+import { keepAlive } from './health/keep-alive.ts';
+import type { PhonePins } from './phone-pins.ts';
 import type { PhoneRecord } from './phone-record.ts';
 import type { PhoneDescription } from './phone.ts';
-import { readDescription } from './read-description.ts';
+import { readDescription } from './start/read-description.ts';
 import type { PhoneRules } from './phone-rules.ts';
-import { seekHelper } from './seek-helper.ts';
-import { type BackendStart, lowestSdk, startBackend, type StartedBackend } from './start-backend.ts';
-import { waitForBoot } from './wait-for-boot.ts';
+import { seekHelper } from './start/seek-helper.ts';
+import type { StartQueue } from './start/start-queue.ts';
+import {
+  type BackendStart,
+  type HelperChoice,
+  lowestSdk,
+  startBackend,
+  type StartedBackend,
+} from './start/start-backend.ts';
+import { waitForBoot } from './start/wait-for-boot.ts';
 
 export interface SessionOptions {
   readonly heartbeatMs: number;
@@ -23,6 +32,10 @@ export interface SessionOptions {
   readonly rules: PhoneRules;
   /** Whether a phone may be restarted when nothing else helped. */
   readonly mayReboot: boolean;
+  readonly starts: StartQueue;
+  readonly patience: Patience;
+  readonly pins: PhonePins;
+  readonly helper: HelperChoice;
 }
 
 // A helper that dies more often is given up for this connection.
@@ -38,16 +51,18 @@ export async function runSession(
   options: SessionOptions,
 ): Promise<void> {
   const shell = createPhoneShell(connection);
+  const renewals = new Renewals(options.patience);
   try {
-    await waitForBoot(phone, shell);
-    const description = await askPhone(shell, (signal) => readDescription(shell, signal));
-    phone.setDescription(description);
-    await askPhone(shell, (signal) => hidePasswords(shell, signal));
+    let description: PhoneDescription | undefined;
+    const describeOnce = async (): Promise<PhoneDescription> =>
+      (description ??= await describe(phone, shell));
     while (!connection.gone.aborted) {
       // The helper also dies when Android itself starts anew below a standing connection.
-      await waitForBoot(phone, shell);
+      await waitForBoot(phone, shell, options.pins);
       const recent = recentDeaths(phone);
-      await serve({ phone, shell, description, options, isHelperUsable: recent < maxHelperDeaths });
+      const isHelperUsable = recent < maxHelperDeaths;
+      const end = await serve({ phone, shell, describeOnce, options, isHelperUsable, renewals });
+      if (end instanceof HelperRenewal) continue;
       phone.helperDeaths.push(performance.now());
       await repair(phone, shell, options.mayReboot);
     }
@@ -59,9 +74,12 @@ export async function runSession(
   }
 }
 
-/** Else a picture shows the character that was typed last. */
-async function hidePasswords(shell: PhoneShell, signal: AbortSignal): Promise<void> {
-  await shell.run('settings put system show_password 0', signal);
+async function describe(phone: PhoneRecord, shell: PhoneShell): Promise<PhoneDescription> {
+  const description = await askPhone(shell, (signal) => readDescription(shell, signal));
+  phone.setDescription(description);
+  // Else a picture shows the character that was typed last.
+  await askPhone(shell, (signal) => shell.run('settings put system show_password 0', signal));
+  return description;
 }
 
 function recentDeaths({ helperDeaths }: PhoneRecord): number {
@@ -87,37 +105,75 @@ async function repair(phone: PhoneRecord, shell: PhoneShell, mayReboot: boolean)
 interface Serving {
   readonly phone: PhoneRecord;
   readonly shell: PhoneShell;
-  readonly description: PhoneDescription;
+  readonly describeOnce: () => Promise<PhoneDescription>;
   readonly options: SessionOptions;
   readonly isHelperUsable: boolean;
+  readonly renewals: Renewals;
 }
 
-/** One life of a backend: starts it, offers the driver, returns when the backend has failed. Throws when the phone has. */
-async function serve({ phone, shell, description, options, isHelperUsable }: Serving): Promise<void> {
+interface Started {
+  readonly first: StartedBackend;
+  readonly start: BackendStart;
+  readonly description: PhoneDescription;
+}
+
+/** One life of a backend: starts it, offers the driver, and returns why when the backend has failed. Throws when the phone has. */
+async function serve(serving: Serving): Promise<unknown> {
+  const { first, start, description } = await startInTurn(serving);
+  for (let next = first; ;) {
+    const better = await serveBy(next, { ...serving, description }, start);
+    if (better === undefined) return next.backend.failed.reason;
+    next = better;
+  }
+}
+
+/** A phone that somebody works with goes before the others. */
+function startInTurn({ phone, shell, describeOnce, options, ...held }: Serving): Promise<Started> {
+  const { starts } = options;
+  const { gone } = shell.connection;
   const state = phone.state.state === 'helper_failed' ? 'helper_failed' : 'connecting';
-  if (state === 'connecting') phone.setTrouble(state, 'Starting the UI helper on the phone.');
-  const start: BackendStart = {
-    shell,
-    phone: description,
-    isHelperUsable,
-    signal: shell.connection.gone,
-    onFailure: (reason) => phone.setTrouble(state, reason),
+  const tell = (reason: string): void => {
+    if (state === 'connecting') phone.setTrouble(state, reason);
   };
-  for (let next: StartedBackend | undefined = await startBackend(start); next !== undefined;)
-    next = await serveBy(next, { phone, shell, description, options, isHelperUsable }, start);
+  const onWait = (): void =>
+    tell(`Waiting for its turn: this host starts ${starts.atOnce} phones at a time.`);
+  return starts.run(
+    { signal: gone, rank: phone.screen.isHeld ? 'in_use' : 'known', onWait },
+    async (turn) => {
+      tell('Starting the UI helper on the phone.');
+      const description = await describeOnce();
+      const start: BackendStart = {
+        shell,
+        phone: description,
+        isHelperUsable: held.isHelperUsable,
+        choice: options.helper,
+        renewals: held.renewals,
+        signal: gone,
+        onLaunched: () => turn.end(),
+        onFailure: (reason) => phone.setTrouble(state, reason),
+      };
+      return { first: await startBackend(start), start, description };
+    },
+  );
 }
 
 /** Serves until the backend has failed, or until a better one was found, which it returns. */
 async function serveBy(
   { backend, drawback }: StartedBackend,
-  { phone, shell, description, options }: Serving,
+  { phone, shell, description, options }: Serving & { description: PhoneDescription },
   start: BackendStart,
 ): Promise<StartedBackend | undefined> {
   const isBusy = (): boolean => phone.screen.isHeld || (driver?.pendingCalls ?? 0) > 0;
   const seeker =
-    drawback === undefined || description.sdkVersion < lowestSdk
+    backend.source !== 'dump' || description.sdkVersion < lowestSdk
       ? undefined
-      : seekHelper({ ...start, onFailure: () => {}, firstMs: options.helperRetryMs, isBusy });
+      : seekHelper({
+          ...start,
+          onFailure: () => {},
+          firstMs: options.helperRetryMs,
+          starts: options.starts,
+          isBusy,
+        });
   let driver: Driver | undefined;
   try {
     const deviceInfo = (): DeviceInfo => infoOf(phone.serial, description);
@@ -127,15 +183,11 @@ async function serveBy(
       backend,
       deviceInfo,
       masks: () => phone.masks.list(),
+      unlock: (isOpen, signal) => options.pins.unlock(phone.serial, shell, { isOpen, signal }),
       timeoutMs: options.callTimeoutMs,
       onAnswer: () => phone.confirm(),
     });
-    phone.setReady(
-      driver,
-      drawback === undefined
-        ? 'The phone is ready.'
-        : `The phone is ready, but its screen is read the slow way ("uiautomator dump") and only ASCII text can be typed: ${drawback}`,
-    );
+    phone.setReady(driver, readyReason(backend.source, drawback));
     const { found } = seeker ?? {};
     await keepAlive({ phone, shell, backend, options, isBusy: () => (driver?.pendingCalls ?? 0) > 0, found });
     const better = seeker?.backend();
@@ -144,6 +196,13 @@ async function serveBy(
     seeker?.stop();
     backend.close();
   }
+}
+
+function readyReason(source: Driver['source'], drawback: string | undefined): string {
+  if (drawback === undefined) return 'The phone is ready.';
+  return source === 'dump'
+    ? `The phone is ready, but its screen is read the slow way ("uiautomator dump") and only ASCII text can be typed: ${drawback}`
+    : `The phone is ready, by the ${source === 'resident' ? 'resident helper' : 'UiAutomator2 server'}: ${drawback}`;
 }
 
 /** The serial stands for the service's device ID, which only the service's connection knows. */

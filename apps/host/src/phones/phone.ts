@@ -2,7 +2,7 @@ import type { PhoneFacts, ReportedDeviceState } from '@phalanx/protocol';
 
 import type { Driver } from '../driver/driver.ts';
 import type { HeldMasks } from '../driver/masks/held-masks.ts';
-import type { PhoneHistory } from './phone-history.ts';
+import type { PhoneHistory } from './health/phone-history.ts';
 import type { ScreenHolder } from './screen-holder.ts';
 
 /** What a phone is doing, in one word. Only `ready` phones take calls. */

@@ -60,18 +60,26 @@ describe('a phone on a TCP address', () => {
 
   it('is ready by the slower way when the helper can not run, and says so', async () => {
     const phone = await bed.startPreparedPhone({ serial: 'SIM1', uiAutomator2: false });
-    const ready = await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready');
+    const watch = bed.watch({ addresses: [phone], helper: 'uiautomator2' });
+    const ready = await waitForState(watch, 'SIM1', 'ready');
     expect(ready.driver().source).toBe('dump');
     expect(ready.state.reason).toContain('slow way');
     expect(ready.state.reason).toContain('Process crashed');
   });
 
-  it('is ready by the slower way when the phone has no room for the helper', async () => {
+  it('is ready by the resident helper when the phone has no room for the other one, and says so', async () => {
     const phone = await bed.startPhone({ serial: 'SIM1', storageBytes: 1024 * 1024 });
     const ready = await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready');
+    expect(ready.driver().source).toBe('resident');
+    expect(ready.state.reason).toMatch(/resident helper.*refused/);
+    await expect(ready.driver().call('screen.content', {})).resolves.toMatchObject({ source: 'resident' });
+  });
+
+  it('is ready by the slower way when the phone has no room for any helper', async () => {
+    const phone = await bed.startPhone({ serial: 'SIM1', storageBytes: 10 * 1024 });
+    const ready = await waitForState(bed.watch({ addresses: [phone] }), 'SIM1', 'ready');
     expect(ready.driver().source).toBe('dump');
-    expect(ready.state.reason).toContain('refused');
-    await expect(ready.driver().call('screen.content', {})).resolves.toMatchObject({ source: 'dump' });
+    expect(ready.state.reason).toContain('slow way');
   });
 
   it('waits for the user to allow this host, then becomes ready; the next host start is let in at once', async () => {

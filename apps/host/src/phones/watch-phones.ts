@@ -5,10 +5,14 @@ import { watchAdbServer } from '../adb/adb-server.ts';
 import { watchAddress } from '../adb/direct-tcp.ts';
 import { loadHostKey } from '../adb/host-key.ts';
 import type { LinkListener, LinkSource } from '../adb/link.ts';
-import { HistoryFolder } from './history-folder.ts';
+import { type Patience, usualPatience } from '../driver/renewals.ts';
+import { HistoryFolder } from './health/history-folder.ts';
 import type { Phone } from './phone.ts';
+import { PhonePins } from './phone-pins.ts';
 import type { PhoneRules } from './phone-rules.ts';
 import { PhoneRoster } from './phone-roster.ts';
+import type { HelperChoice } from './start/start-backend.ts';
+import { StartQueue, type StartQueueOptions } from './start/start-queue.ts';
 
 export interface WatchPhonesOptions {
   /** Undefined: no adb server is asked. */
@@ -32,6 +36,13 @@ export interface WatchPhonesOptions {
   readonly rules?: PhoneRules | undefined;
   /** Whether a phone may be restarted when nothing else helped. Default false. */
   readonly mayReboot?: boolean | undefined;
+  readonly starts?: StartQueueOptions | undefined;
+  /** Default: none is known. */
+  readonly pins?: PhonePins | undefined;
+  /** Which UI helper is taken. Default `auto`. */
+  readonly helper?: HelperChoice | undefined;
+  /** Default `usualPatience`. */
+  readonly patience?: Partial<Patience> | undefined;
   /** Epoch milliseconds. Default `Date.now`. */
   readonly now?: (() => number) | undefined;
 }
@@ -50,10 +61,31 @@ const noRules: PhoneRules = { minBatteryPercent: 0, maxTemperatureCelsius: 0 };
 /** Finds the phones of this machine and network, and keeps each one usable as far as that can be done from here. */
 export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
   const { heartbeatMs = 5000, probeTimeoutMs = 3000, callTimeoutMs = 30_000, now = Date.now } = options;
-  const { helperRetryMs = 180_000, healthMs = 30_000, rules = noRules, mayReboot = false } = options;
+  const {
+    helperRetryMs = 180_000,
+    healthMs = 30_000,
+    rules = noRules,
+    mayReboot = false,
+    helper = 'auto',
+    pins = new PhonePins(),
+  } = options;
+  const starts = new StartQueue(options.starts);
+  const patience = { ...usualPatience, ...options.patience };
   const histories = new HistoryFolder(join(options.dataDir, 'phones'), options.log);
   const roster = new PhoneRoster(
-    { heartbeatMs, probeTimeoutMs, callTimeoutMs, helperRetryMs, healthMs, rules, mayReboot },
+    {
+      heartbeatMs,
+      probeTimeoutMs,
+      callTimeoutMs,
+      helperRetryMs,
+      healthMs,
+      rules,
+      mayReboot,
+      starts,
+      patience,
+      helper,
+      pins,
+    },
     { histories, log: options.log, now },
   );
   const sources = histories

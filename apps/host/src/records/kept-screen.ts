@@ -1,9 +1,10 @@
-import type { TakenPicture } from '../driver/taken-picture.ts';
+import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { PackedTree } from './pack-tree.ts';
 
 /** A screen that a run has collected. Tree and picture come a little later; `settled` says when both have come or failed. */
 export interface KeptScreen {
-  readonly screenId: string;
+  /** Of the last look at a screen it is known when the tree is. */
+  screenId: string;
   /** Counted from 1 within the run. */
   readonly number: number;
   readonly nextStage: string;

@@ -5,7 +5,9 @@ import { gunzipSync } from 'node:zlib';
 import type { Bounds, ScreenMask } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
 
+import { findNode } from '../driver/find-node.ts';
 import { brightest } from '../testing/brightest.ts';
+import { difference } from '../testing/watch-screens.ts';
 import { serial, useTestHost } from '../testing/test-host.ts';
 
 const host = useTestHost();
@@ -82,4 +84,43 @@ it('what a project masks is black in pictures, empty in trees, and in no byte th
   expect(screen.toString()).toContain('Email address');
   const after = await ask('screen');
   expect(after.toString()).toContain(secret);
+});
+
+const wandering = `
+  const form = 'dev.phalanx.sample.form';
+  const store = async (stage) => agent.utils.outOfSteps.storeScreen(
+    await agent.actions.screenContent(), stage, stage, 1, ScreenshotRecord.LOW_QUALITY);
+  await agent.actions.launchApp(form);
+  await (await agent.actions.waitForId('name')).tap();
+  await agent.actions.writeText('TOP SECRET');
+  await agent.actions.hideKeyboard();
+  for (let n = 0; n < 6; n += 1) {
+    await agent.actions.home();
+    await agent.actions.waitForIdle({ quietMs: 300 });
+    await store('Home');
+    await agent.actions.launchApp(form);
+    await agent.actions.waitForId('name');
+    await store('Form');
+  }
+  await agent.utils.outOfSteps.submit('debug', 'masks');
+  await agent.actions.home();`;
+
+it('what is masked is masked where it is, on each screen that a run leaves at once', async () => {
+  const runId = host.launch(wandering, serial, [{ viewId: 'name' }]);
+  expect((await host.service.untilEnded(runId)).error).toBeNull();
+  const { screens } = await host.service.untilRecorded(runId, 'debug');
+  const home = await host.phone.screenshot('png');
+  expect(screens.map(({ next_stage, screenshot }) => [next_stage, screenshot?.width])).toEqual(
+    Array.from({ length: 12 }, (_, n) => [n % 2 === 0 ? 'Home' : 'Form', 540]),
+  );
+  for (const { screen_id, next_stage } of screens) {
+    const picture = host.service.records.captures.get(`${screen_id}/screenshot`)?.body ?? Buffer.alloc(0);
+    if (next_stage === 'Home') expect(await difference(picture, home)).toBeLessThan(2);
+    else {
+      const { root } = JSON.parse(host.service.records.treeOf(screen_id));
+      const name = findNode(root, ({ viewId }) => viewId?.endsWith(':id/name') === true);
+      if (name === undefined) throw new Error('the form has a name');
+      expect(await brightest(picture, name.boundsInScreen)).toBeLessThan(16);
+    }
+  }
 });

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { constants, gunzip, gzip } from 'node:zlib';
+import { constants, gunzip, gzip, gzipSync } from 'node:zlib';
 
 import { maxCaptureBytes, type ScreenTree } from '@phalanx/protocol';
 
@@ -9,12 +9,17 @@ export type PackedTree = Buffer | undefined;
 const compress = promisify(gzip);
 const expand = promisify(gunzip);
 
-/** Compresses outside the event loop. */
+/** The way to a thread and back takes longer than compressing so much. */
+const maxSoonBytes = 64 * 1024;
+const form = { level: constants.Z_BEST_SPEED };
+
+/** Compresses all but small trees outside the event loop. */
 export async function packTree(
   tree: Omit<ScreenTree, 'treeId' | 'source'> & { source: string },
 ): Promise<PackedTree> {
   const json = Buffer.from(JSON.stringify(tree));
-  return json.byteLength > maxCaptureBytes ? undefined : compress(json, { level: constants.Z_BEST_SPEED });
+  if (json.byteLength > maxCaptureBytes) return undefined;
+  return json.byteLength > maxSoonBytes ? compress(json, form) : gzipSync(json, form);
 }
 
 export function unpackTree(packed: Buffer): Promise<Buffer> {

@@ -1,34 +1,53 @@
-import type { ScreenshotQuality, ScreenTree } from '@phalanx/protocol';
+import type { AgentCallParams, ScreenshotQuality, ScreenTree, UiNode } from '@phalanx/protocol';
 
-import { frameForm } from '../driver/take-picture-aside.ts';
-import type { TakenPicture } from '../driver/taken-picture.ts';
+import type { Driver } from '../driver/driver.ts';
+import { frameForm } from '../driver/pictures/take-picture-aside.ts';
+import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import { callPhone } from '../runs/call-phone.ts';
 
 export type PictureQuality = Exclude<ScreenshotQuality, 'none'>;
 
+export interface PhotoOrder {
+  /** Undefined where there is no tree. */
+  readonly root: UiNode | undefined;
+  readonly quality: PictureQuality;
+  readonly signal: AbortSignal;
+  /** Called when the phone may show something else. */
+  readonly onTaken?: (() => void) | undefined;
+}
+
 /** What records need of a phone. */
 export interface PhoneCamera {
-  takePicture(quality: PictureQuality, signal: AbortSignal): Promise<TakenPicture>;
+  /** Nobody changes the screen from now on until it is let go of. Returns how to. */
+  holdScreen(): () => void;
+  /** Undefined when the phone shows another screen than that of the tree. */
+  takePictureOf(order: PhotoOrder): Promise<TakenPicture | undefined>;
   readTree(signal: AbortSignal): Promise<ScreenTree>;
 }
 
 /** The same as the presets of `ScreenshotRecord`. */
-const presets = {
+const presets: Readonly<Record<PictureQuality, AgentCallParams<'screen.screenshot'>>> = {
   low_quality: { format: 'jpeg', quality: frameForm.quality, maxWidth: frameForm.maxWidth },
   high_quality: { format: 'jpeg', quality: 90 },
-} as const;
+};
 
 export function createPhoneCamera(
   phones: PhoneWatch,
   phone: { serial: string; deviceId: string },
 ): PhoneCamera {
+  const driver = (): Driver => {
+    const found = phones.find(phone.serial);
+    if (found === undefined) throw new Error(`The phone ${phone.serial} is not connected to this host.`);
+    return found.driver();
+  };
   return {
-    async takePicture(quality, signal) {
+    holdScreen() {
       const found = phones.find(phone.serial);
-      if (found === undefined) throw new Error(`The phone ${phone.serial} is not connected to this host.`);
-      return found.driver().takePictureAside(presets[quality], signal);
+      return found?.state.state === 'ready' ? found.driver().holdScreen() : () => {};
     },
+    takePictureOf: async ({ quality, signal, ...order }) =>
+      driver().takePictureOf({ ...order, form: presets[quality] }, signal),
     readTree: (signal) => callPhone(phones, phone, { name: 'screen.content', params: {}, signal }),
   };
 }

@@ -1,7 +1,7 @@
-import type { TakenPicture } from '../driver/taken-picture.ts';
+import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import { pause } from '../time/time-limit.ts';
 
-type Take = () => Promise<TakenPicture>;
+type Take = () => Promise<TakenPicture | undefined>;
 
 interface Waiting {
   take: Take;
@@ -10,7 +10,7 @@ interface Waiting {
 
 /**
  * The pictures of one run: one is under way at most and one waits. A newer one takes the place of the one that waits,
- * because a picture that comes late shows another screen.
+ * because it is more likely to show the screen of its tree.
  */
 export class PictureLane {
   #isBusy = false;

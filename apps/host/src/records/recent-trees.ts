@@ -1,6 +1,5 @@
-import type { Bounds, ScreenTree } from '@phalanx/protocol';
+import type { ScreenTree, UiNode } from '@phalanx/protocol';
 
-import { hiddenBounds } from '../driver/tree/hidden-bounds.ts';
 import { type PackedTree, packTree } from './pack-tree.ts';
 
 /** Waits that read the screen between a reading and its storing are common; more than a few are not. */
@@ -12,8 +11,9 @@ export interface KeptTree {
   readonly capturedAt: number;
   /** Packs the tree at the first call; later ones give the same. */
   pack(): Promise<PackedTree>;
-  /** What its picture must not show. */
-  hidden(): Bounds[];
+  readonly root: UiNode;
+  /** By which the steps of the run name its screen. */
+  readonly screenId: string | undefined;
 }
 
 /** The last trees of a run by their IDs, so that a tree that the automation stores need not travel a second time. */
@@ -21,9 +21,9 @@ export class RecentTrees {
   readonly #trees = new Map<number, KeptTree>();
   #lastId = 0;
 
-  keep(tree: ScreenTree): number {
+  keep(tree: ScreenTree, screenId: string | undefined): number {
     const id = (this.#lastId += 1);
-    this.#trees.set(id, keepTree(tree));
+    this.#trees.set(id, keepTree(tree, screenId));
     this.#trees.delete(id - keptTrees);
     return id;
   }
@@ -33,11 +33,12 @@ export class RecentTrees {
   }
 }
 
-function keepTree(tree: ScreenTree): KeptTree {
+function keepTree(tree: ScreenTree, screenId: string | undefined): KeptTree {
   let packed: Promise<PackedTree> | undefined;
   return {
     capturedAt: tree.capturedAt,
     pack: () => (packed ??= packTree(tree)),
-    hidden: () => hiddenBounds(tree.root),
+    root: tree.root,
+    screenId,
   };
 }

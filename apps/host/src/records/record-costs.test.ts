@@ -43,6 +43,20 @@ describe('records cost', () => {
     expect(host.service.records.of(runId)).toHaveLength(3);
   });
 
+  it('as many debug records at once as the service keeps of a tag', async () => {
+    const { messages } = await run(
+      `let made = 0;
+       for (let n = 0; n < 200; n += 1) {
+         await agent.utils.outOfSteps.storeScreen(await agent.actions.screenContent(), 's', 'Home', n, ScreenshotRecord.NONE);
+         if ((await agent.utils.outOfSteps.submit('debug', 'many')).success) made += 1;
+       }
+       console.log(made);
+       ${submit("'debug', 'many'")}`,
+    );
+    expect(messages[0]).toBe('200');
+    expect(messages[1]).toContain('One run may submit 200 records at once and 1 a minute after that');
+  });
+
   it('at most so many bytes of disk a run', async () => {
     await reopen({ runDiskBytes: { atOnce: 2000, perMinute: 1000 } });
     const { messages } = await run(`${store('LOW_QUALITY')} ${submit()} ${submit()}`);

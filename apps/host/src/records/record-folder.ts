@@ -5,7 +5,7 @@ import type { CaptureKind } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import { unpackTree } from './pack-tree.ts';
-import { cutShort, indexOf, RecordIndex, type RecordParcel } from './record-parcel.ts';
+import { cutShort, indexOf, RecordIndex, type OutgoingRecord } from './outgoing-record.ts';
 
 const validator = Compile(RecordIndex);
 const indexFile = 'record.json';
@@ -32,14 +32,14 @@ export class RecordFolder {
     return (await readdir(this.#dir)).filter((name) => !name.endsWith(unfinished)).sort();
   }
 
-  async write(parcel: RecordParcel): Promise<void> {
-    const id = parcel.report.record_id;
+  async write(outgoing: OutgoingRecord): Promise<void> {
+    const id = outgoing.report.record_id;
     const temporary = this.#path(id + unfinished);
     await mkdir(temporary);
-    await writeDurably(join(temporary, indexFile), [Buffer.from(JSON.stringify(indexOf(parcel)))]);
+    await writeDurably(join(temporary, indexFile), [Buffer.from(JSON.stringify(indexOf(outgoing)))]);
     await writeDurably(
       join(temporary, capturesFile),
-      parcel.captures.map(({ bytes }) => bytes),
+      outgoing.captures.map(({ bytes }) => bytes),
     );
     await rename(temporary, this.#path(id));
     await syncFolder(this.#dir);

@@ -1,3 +1,5 @@
+import { keptDebugRecords } from '@phalanx/protocol';
+
 import type { AllowanceRate } from './allowance.ts';
 
 /** What records may cost. */
@@ -36,7 +38,7 @@ const mebibyte = 1024 * 1024;
 export const defaultRecordLimits: Readonly<RecordLimits> = Object.freeze({
   runMemoryBytes: 16 * mebibyte,
   totalMemoryBytes: 256 * mebibyte,
-  runRecords: { atOnce: 100, perMinute: 1 },
+  runRecords: { atOnce: keptDebugRecords, perMinute: 1 },
   runDiskBytes: { atOnce: 64 * mebibyte, perMinute: mebibyte },
   totalDiskBytes: 1024 * mebibyte,
   totalRecords: 10_000,

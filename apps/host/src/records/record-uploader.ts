@@ -6,8 +6,8 @@ import { type Backoff, createBackoff } from '../time/backoff.ts';
 import { withTimeLimit } from '../time/time-limit.ts';
 import { type CaptureServer, putCapture } from './put-capture.ts';
 import type { RecordLimits } from './record-limits.ts';
-import type { RecordIndex } from './record-parcel.ts';
-import type { RecordShelf } from './record-shelf.ts';
+import type { RecordIndex } from './outgoing-record.ts';
+import type { RecordOutbox } from './record-outbox.ts';
 
 /** A capture that the server has not got. */
 export interface MissingCapture {
@@ -17,13 +17,13 @@ export interface MissingCapture {
 
 export interface RecordUploaderOptions extends CaptureServer {
   connection: ServerConnection;
-  shelf: RecordShelf;
+  outbox: RecordOutbox;
   limits: Pick<RecordLimits, 'uploadMs' | 'uploadsAtOnce' | 'firstRetryMs' | 'lastRetryMs' | 'answerMs'>;
   log: Logger;
 }
 
 /**
- * Brings the records of the shelf to the server, a few at a time: tells it of the record, sends the captures that it
+ * Brings the records of the outbox to the server, a few at a time: tells it of the record, sends the captures that it
  * names as missing, and forgets the record. Whatever goes wrong begins again with the telling.
  */
 export class RecordUploader {
@@ -100,14 +100,14 @@ export class RecordUploader {
     if (record !== undefined) {
       for (const capture of await this.#tell(record, signal)) await this.#send(record, capture, signal);
     }
-    await this.#options.shelf.remove(recordId);
+    await this.#options.outbox.remove(recordId);
   }
 
   async #read(recordId: string): Promise<RecordIndex | undefined> {
-    const { shelf, log } = this.#options;
-    return shelf.folder.read(recordId).catch((error: unknown) => {
+    const { outbox, log } = this.#options;
+    return outbox.folder.read(recordId).catch((error: unknown) => {
       // Or else it had to make room for newer ones.
-      if (shelf.has(recordId)) log.error({ err: error, recordId }, 'A damaged record was dropped');
+      if (outbox.has(recordId)) log.error({ err: error, recordId }, 'A damaged record was dropped');
       return undefined;
     });
   }
@@ -129,13 +129,13 @@ export class RecordUploader {
   }
 
   async #send(record: RecordIndex, missing: MissingCapture, signal: AbortSignal): Promise<void> {
-    const { shelf, limits, log } = this.#options;
+    const { outbox, limits, log } = this.#options;
     const address = {
       recordId: record.report.record_id,
       screenId: missing.screen_id,
       kind: missing.kind,
     };
-    const body = await shelf.folder.readCapture(record, missing).catch((error: unknown) => {
+    const body = await outbox.folder.readCapture(record, missing).catch((error: unknown) => {
       log.warn(
         { err: error, ...address },
         'A capture of a record can not be read: the record goes without it',

@@ -1,25 +1,35 @@
-import type {
-  AgentCallParams,
-  AgentCallResult,
-  RecordType,
-  RunError,
-  ScreenTree,
-  SubmitResult,
+import {
+  type AgentCallParams,
+  type AgentCallResult,
+  type RecordType,
+  type RunError,
+  type ScreenTree,
+  type SubmitResult,
+  defaultTag,
+  maxCaptureBytes,
+  type RecordReport,
+  type ScreenReport,
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 
+import type { EncodedPicture } from '../driver/pictures/encode-picture.ts';
 import { Allowance } from './allowance.ts';
 import type { KeptScreen } from './kept-screen.ts';
-import { finishScreen, makeParcel } from './make-parcel.ts';
-import type { RecordParcel } from './record-parcel.ts';
+import type { OutgoingRecord, Capture } from './outgoing-record.ts';
+import type { SeenScreens } from '../trace/seen-screens.ts';
 import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector.ts';
 import { isSubmittedType, problemOf, type SubmitOrder } from './submit-order.ts';
+
+/** A screen whose picture is what is sent. */
+type FinishedScreen = Omit<KeptScreen, 'picture'> & { readonly picture: EncodedPicture | undefined };
+
+type About = Pick<RecordReport, 'record_id' | 'run_id' | 'type' | 'tag' | 'error'>;
 
 export interface RunRecorderOptions extends ScreenCollectorOptions {
   runId: string;
   /** Resolves with the record's size in bytes when it is on disk. */
-  put: (parcel: RecordParcel) => Promise<number>;
+  put: (outgoing: OutgoingRecord) => Promise<number>;
   log: Logger;
 }
 
@@ -40,6 +50,11 @@ export class RunRecorder {
     this.#records = new Allowance(options.limits.runRecords);
     this.#diskBytes = new Allowance(options.limits.runDiskBytes);
     this.#screens = new ScreenCollector(options);
+  }
+
+  /** What the automation has read of late, for its steps. */
+  get seen(): SeenScreens {
+    return this.#screens.seen;
   }
 
   keepTree(tree: ScreenTree): ScreenTree {
@@ -66,7 +81,7 @@ export class RunRecorder {
   /** The run came to a bad end: its last screens, and what the phone shows now. */
   async recordEnd(type: 'crash' | 'timeout', error: RunError | null, signal: AbortSignal): Promise<void> {
     await this.#screens.look(signal);
-    await this.#write(type, null, error);
+    await this.#write(type, null, { error, isEnd: true });
   }
 
   /** Lets go of all screens. */
@@ -74,17 +89,22 @@ export class RunRecorder {
     this.#screens.clear();
   }
 
-  async #write(type: RecordType, tag: string | null, error: RunError | null = null): Promise<SubmitResult> {
+  async #write(
+    type: RecordType,
+    tag: string | null,
+    { error, isEnd }: { error: RunError | null; isEnd: boolean } = { error: null, isEnd: false },
+  ): Promise<SubmitResult> {
     const { runId, clock, put, log } = this.#options;
     const newest = this.#screens.list().at(-1)?.number ?? 0;
     await this.#screens.settle();
     const record_id = uuidv7({ msecs: clock.now() });
-    const screens = await Promise.all(this.#screensFor(type, newest).map(finishScreen));
-    const parcel = makeParcel({ record_id, run_id: runId, type, tag, error }, screens);
+    const kept = isEnd ? await this.#screens.listWithSeen() : this.#screensFor(type, newest);
+    const screens = await Promise.all(kept.map(finishScreen));
+    const outgoing = makeOutgoingRecord({ record_id, run_id: runId, type, tag, error }, screens);
     try {
-      this.#diskBytes.take(await put(parcel));
+      this.#diskBytes.take(await put(outgoing));
       if (type === 'debug') this.#shownScreen = newest;
-      log.info({ runId, recordId: record_id, type, screens: parcel.report.screens.length }, 'Record made');
+      log.info({ runId, recordId: record_id, type, screens: outgoing.report.screens.length }, 'Record made');
       return { success: true, id: record_id };
     } catch (cause) {
       log.error({ err: cause, runId, type }, 'A record could not be written to disk');
@@ -113,3 +133,52 @@ export class RunRecorder {
 
 const nextIn = (waitMs: number): string => `the next is allowed in ${Math.ceil(waitMs / 1000)} s.`;
 const inMb = (sizeBytes: number): string => `${Math.ceil(sizeBytes / 1024 / 1024)} MB`;
+
+/** A black picture, one that can't be read and one that is too large are none. */
+async function finishScreen(screen: KeptScreen): Promise<FinishedScreen> {
+  const picture = await screen.picture?.finish().catch(() => undefined);
+  const fits = picture !== undefined && picture.data.byteLength <= maxCaptureBytes;
+  return { ...screen, picture: fits ? picture : undefined };
+}
+
+/** A record of the screens as they are now. */
+function makeOutgoingRecord(about: About, screens: readonly FinishedScreen[]): OutgoingRecord {
+  const { tag } = about;
+  return {
+    report: {
+      ...about,
+      tag: tag === defaultTag ? null : tag,
+      screens: screens.map(reportOf),
+      is_cut_short: false,
+    },
+    captures: screens.flatMap(capturesOf),
+  };
+}
+
+function reportOf({ tree, picture, ...screen }: FinishedScreen): ScreenReport {
+  return {
+    screen_id: screen.screenId,
+    next_stage: screen.nextStage,
+    screen_state: screen.screenState,
+    max_steps: screen.maxSteps,
+    timestamp: screen.timestamp,
+    has_tree: tree !== undefined,
+    screenshot:
+      picture === undefined
+        ? null
+        : {
+            width: picture.width,
+            height: picture.height,
+            original_width: picture.originalWidth,
+            original_height: picture.originalHeight,
+          },
+    screenshot_failed: screen.wantsPicture && picture === undefined,
+  };
+}
+
+function capturesOf({ screenId, tree, picture }: FinishedScreen): Capture[] {
+  return [
+    ...(tree === undefined ? [] : [{ screenId, kind: 'tree' as const, bytes: tree }]),
+    ...(picture === undefined ? [] : [{ screenId, kind: 'screenshot' as const, bytes: picture.data }]),
+  ];
+}

@@ -3,30 +3,34 @@ import { randomUUID } from 'node:crypto';
 import {
   type AgentCallParams,
   type AgentCallResult,
-  type Bounds,
+  maxRecordScreens,
   maxStageLength,
+  type ScreenshotQuality,
   type ScreenTree,
+  type UiNode,
 } from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
-import type { TakenPicture } from '../driver/taken-picture.ts';
-import { hiddenBounds } from '../driver/tree/hidden-bounds.ts';
+import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import { pause } from '../time/time-limit.ts';
 import { createTokenBucket } from '../time/token-bucket.ts';
 import { checkTree } from './check-tree.ts';
 import type { KeptScreen } from './kept-screen.ts';
 import { packTree, type PackedTree } from './pack-tree.ts';
-import type { PhoneCamera, PictureQuality } from './phone-camera.ts';
+import type { PhoneCamera } from './phone-camera.ts';
 import { PictureLane } from './picture-lane.ts';
 import { RecentTrees } from './recent-trees.ts';
 import type { RecordLimits } from './record-limits.ts';
 import { type MemoryBudget, ScreenWindow } from './screen-window.ts';
 import { cleanText } from './submit-order.ts';
+import { SeenScreens } from '../trace/seen-screens.ts';
 
 /** An automation that stores screens faster than its phone takes pictures is held back so long before one is left out. */
 const pictureRoomMs = 250;
-/** The rest of a run's pictures in the phone's own form is encoded beside it. */
-const maxRawPictures = 4;
+/** Pictures in the phone's own form are large: of a run's, the oldest beyond so many bytes are encoded beside it. */
+const maxRawBytes = 4 * 1024 * 1024;
+/** The last look at a screen that changes by itself is tried so often. */
+const maxLooks = 4;
 /** Trees that user code sends are checked on the event loop: so many nodes a second, and so many at once. */
 const nodesPerSecond = 20_000;
 const burstNodes = 100_000;
@@ -42,25 +46,20 @@ interface TreeSource {
   /** Epoch milliseconds on the host's clock. */
   capturedAt: number;
   pack: () => Promise<PackedTree>;
-  hidden: () => Bounds[];
+  /** By which the steps of the run name it. */
+  screenId?: string | undefined;
+  /** Undefined when there is none. */
+  root: UiNode | undefined;
   /** How long the sender waits for its answer. */
   waitMs: number;
-}
-
-/** The picture without what its tree says must not be seen; of a tree that never came nothing is known. */
-async function covered(
-  picture: Promise<TakenPicture | undefined>,
-  hidden: Promise<readonly Bounds[]>,
-): Promise<TakenPicture | undefined> {
-  const [taken, bounds] = await Promise.all([picture, hidden]);
-  taken?.cover(() => bounds);
-  return taken;
 }
 
 /** The last screens of one run, with their trees and pictures. */
 export class ScreenCollector {
   readonly #options: ScreenCollectorOptions;
   readonly #trees = new RecentTrees();
+  /** What the automation has read, whether it stores it or not. */
+  readonly seen = new SeenScreens();
   readonly #window: ScreenWindow;
   readonly #lane = new PictureLane();
   readonly #takeNodes = createTokenBucket(nodesPerSecond, burstNodes);
@@ -78,10 +77,14 @@ export class ScreenCollector {
 
   /** The tree with the ID by which it can be stored for a little while. */
   keepTree(tree: ScreenTree): ScreenTree {
-    return { ...tree, treeId: this.#trees.keep(tree) };
+    this.seen.read(tree);
+    return { ...tree, treeId: this.#trees.keep(tree, this.seen.currentId) };
   }
 
-  /** Resolves before tree and picture are ready, so that the automation goes on at once. */
+  /**
+   * Resolves before tree and picture are ready, so that the automation goes on at once; its next call that changes the
+   * screen waits until the picture is taken.
+   */
   async store(
     params: AgentCallParams<'record.screen'>,
     signal: AbortSignal,
@@ -90,38 +93,33 @@ export class ScreenCollector {
     if (tree === undefined) return 'tree_unknown';
     const { stage, screenState, remainingSteps, screenshot } = params;
     const screen = this.#add({
+      screenId: this.#freeId(tree.screenId),
       nextStage: cleanText(stage, maxStageLength),
       screenState: cleanText(screenState, maxStageLength),
       maxSteps: remainingSteps,
       timestamp: this.#options.clock.toService(tree.capturedAt),
       wantsPicture: screenshot !== 'none',
     });
-    const begun = screenshot === 'none' ? Promise.resolve() : this.#lane.whenRoom(pictureRoomMs, signal);
-    const taken = begun.then(() => (screenshot === 'none' ? undefined : this.#take(screenshot)));
-    screen.settled = this.#fill(screen, tree.pack(), covered(taken, Promise.resolve(tree.hidden())));
+    const { begun, picture } = this.#photograph(tree.root, screenshot, signal);
+    screen.settled = this.#fill(screen, tree.pack(), picture);
     await Promise.all([begun, pause(tree.waitMs, signal)]);
     return 'stored';
   }
 
   /** Adds the screen as it is now, as far as the phone tells quickly: without tree and picture if it tells nothing. */
   async look(signal: AbortSignal): Promise<void> {
-    const { camera, clock, limits } = this.#options;
+    const { clock, limits } = this.#options;
     const last = this.list().at(-1);
     const limit = AbortSignal.any([signal, AbortSignal.timeout(limits.lastLookMs)]);
     const screen = this.#add({
+      screenId: randomUUID(),
       nextStage: last?.nextStage ?? '',
       screenState: 'unknown',
       maxSteps: last?.maxSteps ?? 0,
       timestamp: clock.now(),
       wantsPicture: true,
     });
-    const tree = camera.readTree(limit);
-    const hidden = tree.then(({ root }) => hiddenBounds(root)).catch(() => []);
-    screen.settled = this.#fill(
-      screen,
-      tree.then((read) => packTree(read)),
-      covered(camera.takePicture('low_quality', limit), hidden),
-    );
+    screen.settled = this.#lookUntilStill(screen, limit).catch(() => {});
     await screen.settled;
   }
 
@@ -134,13 +132,43 @@ export class ScreenCollector {
   }
 
   clear(): void {
+    this.seen.clear();
     this.#window.clear();
   }
 
-  #add(about: Omit<KeptScreen, 'screenId' | 'number' | 'tree' | 'picture' | 'settled'>): KeptScreen {
+  /** The ID by which steps name the screen, unless a screen that is kept has it: the same may be stored twice. */
+  #freeId(screenId: string | undefined, itself?: KeptScreen): string {
+    const isTaken = this.list().some((screen) => screen !== itself && screen.screenId === screenId);
+    return screenId === undefined || isTaken ? randomUUID() : screenId;
+  }
+
+  /**
+   * What the automation has stored, and between that the other screens of its last steps, oldest first. The stage of
+   * such a screen is the one that the screen before it was stored under.
+   */
+  async listWithSeen(): Promise<KeptScreen[]> {
+    const { clock } = this.#options;
+    const stored = this.list();
+    const others = this.seen
+      .list()
+      .filter(({ screenId }) => !stored.some((one) => one.screenId === screenId));
+    const seen = others.map(async ({ screenId, capturedAt, pack }): Promise<KeptScreen> => {
+      const timestamp = clock.toService(capturedAt);
+      const before = stored.findLast((one) => one.timestamp <= timestamp);
+      return {
+        ...{ screenId, timestamp, number: before?.number ?? 0, tree: await pack(), picture: undefined },
+        ...{ nextStage: before?.nextStage ?? '', screenState: 'unknown', maxSteps: before?.maxSteps ?? 0 },
+        ...{ wantsPicture: false, settled: Promise.resolve() },
+      };
+    });
+    const all = [...(await Promise.all(seen)), ...stored];
+    return all.toSorted((one, other) => one.timestamp - other.timestamp).slice(-maxRecordScreens);
+  }
+
+  #add(about: Omit<KeptScreen, 'number' | 'tree' | 'picture' | 'settled'>): KeptScreen {
     const number = (this.#count += 1);
     const later = { tree: undefined, picture: undefined, settled: Promise.resolve() };
-    const screen = { ...about, ...later, screenId: randomUUID(), number };
+    const screen = { ...about, ...later, number };
     this.#window.add(screen);
     return screen;
   }
@@ -153,16 +181,44 @@ export class ScreenCollector {
     if (treeId !== undefined) return undefined;
     const checked = checkTree(root);
     if (checked === undefined)
-      return { capturedAt: now, pack: async () => undefined, hidden: () => [], waitMs: 0 };
+      return { capturedAt: now, pack: async () => undefined, root: undefined, waitMs: 0 };
     const { packageName } = checked.root;
     const tree = { root: checked.root, packageName, rotation: 0, capturedAt: now, source: 'automation' };
     const waitMs = this.#takeNodes(checked.nodeCount);
-    return { capturedAt: now, pack: () => packTree(tree), hidden: () => hiddenBounds(tree.root), waitMs };
+    return { capturedAt: now, pack: () => packTree(tree), root: tree.root, waitMs };
   }
 
-  #take(quality: PictureQuality): Promise<TakenPicture | undefined> {
+  /** `begun`: another picture may be asked for. */
+  #photograph(
+    root: UiNode | undefined,
+    quality: ScreenshotQuality,
+    signal: AbortSignal,
+  ): { begun: Promise<void>; picture: Promise<TakenPicture | undefined> } {
+    if (quality === 'none') return { begun: Promise.resolve(), picture: Promise.resolve(undefined) };
     const { camera, limits } = this.#options;
-    return this.#lane.take(() => camera.takePicture(quality, AbortSignal.timeout(limits.pictureMs)));
+    const letGo = camera.holdScreen();
+    const take = (): Promise<TakenPicture | undefined> =>
+      camera.takePictureOf({
+        root,
+        quality,
+        signal: AbortSignal.timeout(limits.pictureMs),
+        onTaken: letGo,
+      });
+    const begun = this.#lane.whenRoom(pictureRoomMs, signal);
+    return { begun, picture: begun.then(() => this.#lane.take(take)).finally(letGo) };
+  }
+
+  async #lookUntilStill(screen: KeptScreen, signal: AbortSignal): Promise<void> {
+    const { camera } = this.#options;
+    for (let looks = 1; looks <= maxLooks && screen.picture === undefined; looks += 1) {
+      const { root, ...tree } = await camera.readTree(signal);
+      screen.screenId = this.#freeId(this.seen.see({ root, ...tree }), screen);
+      const letGo = camera.holdScreen();
+      const picture = camera.takePictureOf({ root, quality: 'low_quality', signal, onTaken: letGo });
+      await this.#fill(screen, packTree({ ...tree, root }), picture.finally(letGo));
+      // One that was refused is refused again.
+      await picture;
+    }
   }
 
   async #fill(
@@ -185,11 +241,14 @@ export class ScreenCollector {
     await this.#shrink();
   }
 
-  /** Files as the phone made them are large: of more than a few, the oldest is made small at once. */
+  /** Makes the oldest pictures small, until the rest may stay as the phone made them. */
   async #shrink(): Promise<void> {
-    const raw = this.list().filter(({ picture }) => picture?.isRaw === true);
-    if (raw.length <= maxRawPictures) return;
-    await raw[0]?.picture?.finish().catch(() => {});
-    this.#window.measure();
+    for (;;) {
+      const raw = this.list().flatMap(({ picture }) => (picture?.isRaw === true ? [picture] : []));
+      const rawBytes = raw.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      if (rawBytes <= maxRawBytes) return;
+      await raw[0]?.finish().catch(() => {});
+      this.#window.measure();
+    }
   }
 }

@@ -12,12 +12,14 @@ import type { SandboxHooks } from '../sandbox/index.ts';
 import { callPhone } from './call-phone.ts';
 import type { RunAccount } from './run-account.ts';
 import { requirePermission, type RunPermissions } from './run-permissions.ts';
+import type { RunSecrets } from './run-secrets.ts';
 
 interface Answerers {
   phones: PhoneWatch;
   recorder: RunRecorder;
   account: RunAccount;
   permissions: RunPermissions;
+  secrets: RunSecrets;
   phone: { serial: string; deviceId: string };
 }
 
@@ -27,17 +29,18 @@ type Calls<Names extends AgentCallName> = {
 
 /** Brings each call of a run to where it is answered: to the run's recorder, or to its phone. */
 export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
-  const { recorder, account } = answerers;
+  const { recorder, account, secrets } = answerers;
   const onPhone = phoneCalls(answerers);
   const calls: Calls<AgentCallName> = {
     ...onPhone,
     'screen.content': async (params, signal) =>
       recorder.keepTree(await onPhone['screen.content'](params, signal)),
-    'record.screen': (params, signal) => recorder.storeScreen(params, signal),
+    'record.screen': (params, signal) => recorder.storeScreen(secrets.redact(params), signal),
     'record.submit': (params, signal) => {
       account.submitted(params.type);
-      return recorder.submit(params, signal);
+      return recorder.submit(secrets.redact(params), signal);
     },
+    'secret.get': async ({ name }) => secrets.get(name),
     'run.arrived': async () => account.arrived(),
   };
   return (name, params, signal) => calls[name](params, signal);

@@ -1,6 +1,7 @@
 import type { AgentCallParams, AgentCallResult, PhoneCallName } from '@phalanx/protocol';
 
 import type { Driver } from '../driver/driver.ts';
+import { readings } from '../driver/driver-calls.ts';
 import { DriverError } from '../driver/driver-error.ts';
 import type { Phone, PhoneStateName } from '../phones/phone.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
@@ -15,19 +16,6 @@ export interface PhoneCall<Name extends PhoneCallName> {
 /** The host mends such a phone within seconds, mostly. */
 const passing: ReadonlySet<PhoneStateName> = new Set(['helper_failed', 'connecting']);
 const repairMs = 20_000;
-/** Calls that change nothing on the phone. */
-const readings: ReadonlySet<PhoneCallName> = new Set([
-  'screen.content',
-  'screen.screenshot',
-  'app.current',
-  'device.info',
-  'clipboard.read',
-  'screen.windows',
-  'notification.list',
-  'app.list',
-  'file.list',
-  'file.read',
-]);
 
 /**
  * The phone of a run as it is now: it may have gone and come back since the run began. Waits for a repair that is under

@@ -6,10 +6,12 @@ import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
 import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxPool, SandboxRun } from '../sandbox/index.ts';
 import { withTimeLimit } from '../time/time-limit.ts';
+import { RunTrace } from '../trace/run-trace.ts';
 import { answerCall } from './answer-call.ts';
 import { RunAccount } from './run-account.ts';
 import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd } from './run-record.ts';
+import type { RunSecrets } from './run-secrets.ts';
 
 /** Below the 10 s that the server waits for the acknowledgement: a run that is late must not begin after all. */
 const startTimeoutMs = 9000;
@@ -20,6 +22,7 @@ export interface RunTask {
   deviceId: string;
   serial: string;
   masks: readonly ScreenMask[];
+  secrets: RunSecrets;
 }
 
 export interface RunSurroundings {
@@ -37,10 +40,10 @@ export interface RunSurroundings {
 
 /** What is done when the code is in the sandbox, and before its first line. */
 export interface RunStart {
-  /** Writes down, durably, that the run begins, and gives when. */
-  journal: () => Promise<number>;
-  /** Tells the server that it did. */
-  tell: (startedAt: number) => void;
+  /** Writes down, durably, that the run may begin from now on. */
+  journal: () => Promise<void>;
+  /** Tells the server that the code is loaded, and resolves when the server has stored that the run begins. */
+  permission: () => Promise<void>;
 }
 
 export interface Execution {
@@ -68,8 +71,11 @@ async function execute(
   const problem = problemWithPhone(surroundings.phones, task.serial);
   if (problem !== undefined) return failed('device_unavailable', problem);
   const account = new RunAccount();
-  const unmask = surroundings.phones.find(task.serial)?.masks.hold(task.masks);
-  const sandbox = surroundings.pool.start(task.job, hooksOf(task, surroundings, account));
+  const trace = new RunTrace(surroundings.recorder.seen, (step) =>
+    surroundings.runLog.pushStep(task.secrets.redact(step)),
+  );
+  const unmask = surroundings.phones.find(task.serial)?.masks.hold([...task.masks, ...task.secrets.masks()]);
+  const sandbox = surroundings.pool.start(task.job, hooksOf(task, surroundings, { account, trace }));
   const stop = (): void => {
     sandbox.stop();
     surroundings.runLog.letGo();
@@ -79,7 +85,9 @@ async function execute(
   const loss = watchForLoss(surroundings, task.serial, stop);
   try {
     const { end: ownEnd, hasBegun } = await follow(sandbox, surroundings.start, stopAsked);
-    const end = loss.reason() === undefined ? ownEnd : failed('phone_lost', loss.reason() ?? '');
+    const end =
+      loss.reason() === undefined ? task.secrets.redact(ownEnd) : failed('phone_lost', loss.reason() ?? '');
+    trace.finish();
     // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
     if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
     return account.complete(end);
@@ -137,7 +145,7 @@ async function recordBadEnd(
   else if (status === 'timed_out') await recorder.recordEnd('timeout', error, stopAsked);
 }
 
-/** The order counts: journal, acknowledgement, first line. */
+/** The order counts: journal, acknowledgement, what the server has stored, first line. */
 async function follow(
   sandbox: SandboxRun,
   start: RunStart,
@@ -151,17 +159,25 @@ async function follow(
   await whenStarted(sandbox);
   // A run that ended while it was started never began.
   await Promise.resolve();
-  const hasBegun = !isOver && (await begin(sandbox, start, () => isOver || stopAsked.aborted));
+  const isStopped = (): boolean => isOver || stopAsked.aborted;
+  const hasBegun = !isOver && (await begin(sandbox, { start, ended, isStopped }));
   return { end: await ended, hasBegun };
 }
 
-async function begin(sandbox: SandboxRun, start: RunStart, isOver: () => boolean): Promise<boolean> {
-  const startedAt = await start.journal().catch((error: unknown) => {
+interface Beginning {
+  start: RunStart;
+  ended: Promise<RunEnd>;
+  isStopped: () => boolean;
+}
+
+async function begin(sandbox: SandboxRun, { start, ended, isStopped }: Beginning): Promise<boolean> {
+  await start.journal().catch((error: unknown) => {
     const message = 'The host could not write to its data folder. Is its disk full?';
     throw new NotBegun('host_storage_failed', message, error);
   });
-  if (isOver()) return false;
-  start.tell(startedAt);
+  if (isStopped()) return false;
+  await Promise.race([start.permission(), ended]);
+  if (isStopped()) return false;
   sandbox.begin();
   return true;
 }
@@ -192,12 +208,15 @@ function problemWithPhone(phones: PhoneWatch, serial: string): string | undefine
 function hooksOf(
   task: RunTask,
   { phones, permissions, runLog, recorder }: RunSurroundings,
-  account: RunAccount,
+  { account, trace }: { account: RunAccount; trace: RunTrace },
 ): SandboxHooks {
+  const { secrets } = task;
   return {
-    onLog: (entries) => runLog.push(entries),
-    onCall: answerCall({ phones, recorder, account, permissions, phone: task }),
-    onResult: (json) => account.setResult(json),
+    onLog: (entries) => runLog.push(secrets.redact(entries)),
+    onCall: answerCall({ phones, recorder, account, permissions, secrets, phone: task }),
+    onStepBegan: (step) => trace.began(step),
+    onStepEnded: (end) => trace.ended(end),
+    onResult: (json) => account.setResult(secrets.redact(json)),
   };
 }
 

@@ -13,11 +13,25 @@ export interface HeldRun {
   /** Undefined for runs of an earlier life of the host and for those that never came to execution. */
   execution: Execution | undefined;
   isStopAsked: boolean;
+  /** Whether its code is in the sandbox. */
+  isLoaded: boolean;
+  /** Resolved with the time of its start when the server has stored that it runs. */
+  permission: PromiseWithResolvers<number>;
 }
 
 export function holdRun(record: RunRecord): HeldRun {
   const endStored = Promise.withResolvers<void>();
-  return { record, mayTellEnd: false, endStored, execution: undefined, isStopAsked: false };
+  const permission = Promise.withResolvers<number>();
+  return {
+    ...{ record, mayTellEnd: false, endStored, execution: undefined, isStopAsked: false },
+    ...{ isLoaded: false, permission },
+  };
+}
+
+/** What the server is told of it. */
+export function reportOf({ record, mayTellEnd, isLoaded }: HeldRun): RunReport {
+  const report = toRunReport(record, mayTellEnd);
+  return isLoaded && record.status === 'starting' ? { ...report, is_loaded: true } : report;
 }
 
 /** So many runs are remembered after their end was stored, to recognise a launch or a stop that comes again. */
@@ -54,6 +68,6 @@ export class HeldRuns {
 
   reportOf(runId: string): RunReport | undefined {
     const run = this.#held.get(runId);
-    return run === undefined ? this.#forgotten.get(runId) : toRunReport(run.record, run.mayTellEnd);
+    return run === undefined ? this.#forgotten.get(runId) : reportOf(run);
   }
 }

@@ -12,7 +12,7 @@ const host = useTestHost();
 const forever = "console.log('begun'); await new Promise((resolve) => setTimeout(resolve, 600_000));";
 
 describe('a host that reports its runs', () => {
-  it('executes a run: started, its lines, its end, in this order, and then forgets it', async () => {
+  it('executes a run: loaded, its lines, its end, in this order, and then forgets it', async () => {
     const runId = host.launch("for (let i = 1; i <= 300; i += 1) console.log('line', i);");
     const end = await host.service.untilEnded(runId);
     expect(end).toMatchObject({ status: 'completed', error: null });
@@ -23,7 +23,7 @@ describe('a host that reports its runs', () => {
       if (arrival.kind === 'run') return [arrival.report.status];
       return arrival.kind === 'logs' ? ['logs'] : [];
     });
-    expect(order[0]).toBe('running');
+    expect(order[0]).toBe('starting');
     expect(order.at(-1)).toBe('completed');
     expect(host.service.reportsOf(runId)).toHaveLength(2);
     await host.stop();

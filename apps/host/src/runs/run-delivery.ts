@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
-import { type HeldRun, HeldRuns, holdRun } from './held-run.ts';
+import { type HeldRun, HeldRuns, holdRun, reportOf } from './held-run.ts';
 import type { RunJournal } from './run-journal.ts';
-import { failed, type RunEnd, type RunRecord, toRunReport } from './run-record.ts';
+import { failed, type RunEnd, type RunRecord } from './run-record.ts';
 import { RunReporter } from './run-reporter.ts';
 
 /** How long the end of a run waits for its last log lines, with the server connected: less than a stop is waited for. */
@@ -45,7 +45,7 @@ export class RunDelivery {
   /** All runs, for `hello`. */
   reports(): RunReport[] {
     this.#reporter.clear();
-    return this.runs.list().map(({ record, mayTellEnd }) => toRunReport(record, mayTellEnd));
+    return this.runs.list().map(reportOf);
   }
 
   /** Tells the server, soon, where the run stands. */
@@ -53,17 +53,25 @@ export class RunDelivery {
     this.#reporter.mark(runId);
   }
 
-  /** Writes down, durably, that the run begins, and gives when. */
-  async journalStart({ record }: HeldRun): Promise<number> {
-    const startedAt = this.#options.clock.now();
-    await this.#options.journal.write({ ...record, status: 'running', started_at: startedAt });
-    return startedAt;
+  /** Writes down, durably, that the host has the run, which from now on may begin. */
+  async journalStart({ record }: HeldRun): Promise<void> {
+    await this.#options.journal.write(record);
   }
 
-  /** The run really does begin. */
-  tellStart(run: HeldRun, startedAt: number): void {
-    run.record = { ...run.record, status: 'running', started_at: startedAt };
+  /** Resolves when the server has stored that the run begins. Never for a run that it has called off. */
+  async permission(run: HeldRun): Promise<void> {
+    run.isLoaded = true;
     this.report(run.record.run_id);
+    const startedAt = await run.permission.promise;
+    if (isEnded(run.record.status)) return;
+    run.record = { ...run.record, status: 'running', started_at: startedAt };
+    // After a restart of the host the end of the run says when it began.
+    await this.#journal(run.record, 'The start of a run could not be written to disk');
+  }
+
+  /** The server has stored that these runs begin. */
+  permit(runs: readonly { run_id: string; started_at: number }[]): void {
+    for (const { run_id, started_at } of runs) this.runs.find(run_id)?.permission.resolve(started_at);
   }
 
   /** The run is over: its log goes first, then its end, and then it is forgotten. */
@@ -107,13 +115,19 @@ export class RunDelivery {
   }
 
   async #conclude(run: HeldRun, end: RunEnd): Promise<void> {
-    const { clock, journal, spool, log } = this.#options;
+    const { clock, spool } = this.#options;
     run.record = { ...run.record, ...end, ended_at: clock.now() };
     spool.open(run.record.run_id).finish();
-    await journal.write(run.record).catch((cause: unknown) => {
-      log.error({ runId: run.record.run_id, err: cause }, 'The end of a run could not be written to disk');
-    });
+    await this.#journal(run.record, 'The end of a run could not be written to disk');
     await this.#deliver(run);
+  }
+
+  /** A disk that is full costs the run nothing but its entry. */
+  async #journal(record: RunRecord, problem: string): Promise<void> {
+    const { journal, log } = this.#options;
+    await journal.write(record).catch((cause: unknown) => {
+      log.error({ runId: record.run_id, err: cause }, problem);
+    });
   }
 
   async #deliver(run: HeldRun): Promise<void> {

@@ -16,8 +16,8 @@ describe('a host that is told to launch and stop', () => {
     host.service.send(message);
     await host.service.until(() => host.service.messages(run.run_id).length > 0);
     host.service.send(message);
-    await host.service.until(
-      () => host.service.reportsOf(run.run_id).filter(({ status }) => status === 'running').length >= 2,
+    await host.service.until(() =>
+      host.service.reportsOf(run.run_id).some(({ status }) => status === 'running'),
     );
     host.service.send({ type: 'stop', run_ids: [run.run_id] });
     await host.service.untilEnded(run.run_id);
@@ -26,6 +26,21 @@ describe('a host that is told to launch and stop', () => {
     await host.service.until(() => host.service.reportsOf(run.run_id).length > reports);
     expect(host.service.runs.get(run.run_id)?.status).toBe('stopped');
     expect(host.service.messages(run.run_id)).toEqual(['begun']);
+  });
+
+  it('runs no line before the service lets it, and none when the service calls it off', async () => {
+    host.service.permitsRuns = false;
+    const [first, second] = [host.launch(forever), host.launch(forever)];
+    const isLoaded = (id: string): boolean => host.service.runs.get(id)?.is_loaded === true;
+    await host.service.until(() => isLoaded(first) && isLoaded(second));
+    const connections = host.service.connections;
+    host.service.cut();
+    await host.service.until(() => host.service.connections > connections);
+    host.service.send({ type: 'stop', run_ids: [first] });
+    expect(await host.service.untilEnded(first)).toMatchObject({ status: 'stopped', started_at: null });
+    host.service.permit([first, second]);
+    await host.service.until(() => host.service.messages(second).length > 0);
+    expect(host.service.messages(first)).toEqual([]);
   });
 
   it('starts many runs of one launch', async () => {

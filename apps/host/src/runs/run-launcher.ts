@@ -8,20 +8,21 @@ import type { Logger } from 'pino';
 
 import type { LogSpool } from '../logs/log-spool.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
-import type { RecordDelivery } from '../records/record-delivery.ts';
+import type { RecordSender } from '../records/record-sender.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
 import { executeRun, type RunStart } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';
 import type { RunDelivery } from './run-delivery.ts';
 import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd, type RunRecord } from './run-record.ts';
+import { RunSecrets } from './run-secrets.ts';
 
 type Bundle = SandboxJob['bundle'];
 type Launch = Extract<ServerMessage, { type: 'launch' }>;
 
 export interface RunLauncherOptions {
   delivery: RunDelivery;
-  records: RecordDelivery;
+  records: RecordSender;
   spool: LogSpool;
   phones: PhoneWatch;
   pool: SandboxPool;
@@ -72,6 +73,7 @@ export class RunLauncher {
           deviceId: device_id,
           serial,
           masks: message.masks ?? [],
+          secrets: new RunSecrets(message.secrets ?? {}),
         });
     }
   }
@@ -129,7 +131,7 @@ export class RunLauncher {
     const runLog = spool.open(run_id);
     const start: RunStart = {
       journal: () => delivery.journalStart(run),
-      tell: (startedAt) => delivery.tellStart(run, startedAt),
+      permission: () => delivery.permission(run),
     };
     const { serial, deviceId } = task;
     const recorder = records.recorderOf({ runId: run_id, serial, deviceId });

@@ -42,10 +42,11 @@ export function failed(code: string, message: string, stack: string | null = nul
   return { status: 'failed', error: { code, message: message.slice(0, maxMessageLength), stack } };
 }
 
-/** The record in the words of the protocol. An end that the server may not know yet is reported as `running`. */
+/** The record in the words of the protocol. An end that the server may not know yet is reported as what was before it. */
 export function toRunReport(record: RunRecord, mayTellEnd: boolean): RunReport {
   const { automation_id: _automation, serial: _serial, ...report } = record;
   if (!isEnded(record.status) || mayTellEnd) return report;
   const { run_id, started_at } = record;
-  return { run_id, status: 'running', error: null, started_at, ended_at: null };
+  const status = started_at === null ? 'starting' : 'running';
+  return { run_id, status, error: null, started_at, ended_at: null };
 }

@@ -1,4 +1,10 @@
-import type { AgentCallName, AgentCallParams, AgentCallResult, SandboxLogEntry } from '@phalanx/protocol';
+import type {
+  AgentCallName,
+  AgentCallParams,
+  AgentCallResult,
+  SandboxLogEntry,
+  SandboxReport,
+} from '@phalanx/protocol';
 
 /** One run for a child. */
 export interface SandboxJob {
@@ -19,6 +25,8 @@ export interface SandboxLimits {
   durationMs: number;
 }
 
+export type StepBegan = Omit<Extract<SandboxReport, { type: 'stepBegan' }>, 'type'>;
+
 export interface SandboxHooks {
   /**
    * Batches in order, at most 1,000 entries each. No more come until a returned promise settles; only when the run is
@@ -31,6 +39,9 @@ export interface SandboxHooks {
     params: AgentCallParams<Name>,
     signal: AbortSignal,
   ): Promise<AgentCallResult<Name>>;
+  /** Of steps, those that the rate allows, in the order of the calls and their answers. */
+  onStepBegan?(began: StepBegan): void;
+  onStepEnded?(end: unknown): void;
   /** JSON text of the run's result so far; the last one counts. */
   onResult(json: string): void;
 }

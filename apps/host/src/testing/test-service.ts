@@ -9,6 +9,8 @@ import {
   type RunReport,
   type ServerMessage,
   type WireLogEntry,
+  wireStepLevel,
+  type WireStep,
 } from '@phalanx/protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
 
@@ -39,6 +41,8 @@ export class TestService {
   sendsWelcome = true;
   acknowledgesLogs = true;
   acknowledgesRuns = true;
+  /** Lets loaded runs begin. */
+  permitsRuns = true;
   acknowledgesRecords = true;
   readonly #http: Server;
   readonly #sockets = new WebSocketServer({
@@ -133,6 +137,16 @@ export class TestService {
     this.send({ type: 'runs_stored', run_ids: ended });
   }
 
+  /** As the service does when it has stored that they run. */
+  permit(runIds: readonly string[]): void {
+    const startedAt = this.now();
+    for (const runId of runIds) {
+      const report = this.runs.get(runId);
+      if (report !== undefined) this.runs.set(runId, { ...report, status: 'running', started_at: startedAt });
+    }
+    this.send({ type: 'begin', runs: runIds.map((run_id) => ({ run_id, started_at: startedAt })) });
+  }
+
   /** Resolves when `condition` holds; it is asked again after each arrival. */
   async until(condition: () => boolean): Promise<void> {
     const story = (): Error => {
@@ -153,7 +167,18 @@ export class TestService {
   }
 
   messages(runId: string): string[] {
-    return (this.logs.get(runId) ?? []).map(([, , , message]) => message);
+    const lines = (this.logs.get(runId) ?? []).filter(([, level]) => level !== wireStepLevel);
+    return lines.map(([, , , message]) => message);
+  }
+
+  /** The steps of a run, with their places in the source. */
+  steps(runId: string): (WireStep & { line: number; path: string | undefined })[] {
+    const entries = (this.logs.get(runId) ?? []).filter(([, level]) => level === wireStepLevel);
+    return entries.map(([, , line, json, path]) => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as this host has written it
+      const step = JSON.parse(json) as WireStep;
+      return { ...step, line, path };
+    });
   }
 
   reportsOf(runId: string): RunReport[] {
@@ -245,6 +270,8 @@ export class TestService {
       if (isNews) this.#arrive({ kind: 'run', report });
       this.runs.set(report.run_id, report);
     }
+    const loaded = reports.filter(({ is_loaded }) => is_loaded === true).map(({ run_id }) => run_id);
+    if (loaded.length > 0 && this.permitsRuns) this.permit(loaded);
     const ended = reports.filter(({ status }) => isEnded(status)).map(({ run_id }) => run_id);
     if (ended.length > 0 && this.acknowledgesRuns) this.send({ type: 'runs_stored', run_ids: ended });
   }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Clock } from '../clock.ts';

@@ -2,7 +2,7 @@ import { scopes, type Scope } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
-import { Deed, type DeedLog } from '../http/deed.ts';
+import { AuditEvent, type AuditEventSink } from '../http/audit-event.ts';
 import type { AccessStore, StoredToken, StoredUser } from './store.ts';
 import { createTokenSecret, hashTokenSecret } from './token-secret.ts';
 
@@ -12,7 +12,7 @@ const yearMs = 365 * 24 * 60 * 60 * 1000;
 interface Ground {
   store: AccessStore;
   clock: Clock;
-  deeds: Pick<DeedLog, 'done'>;
+  auditEvents: Pick<AuditEventSink, 'done'>;
 }
 
 interface NewToken {
@@ -23,23 +23,31 @@ interface NewToken {
 }
 
 /** Nobody asked for it over the network. */
-const ownDeed = (action: 'create_user' | 'create_token'): Deed =>
-  new Deed(action, { principal: undefined, address: null, requestId: null });
+const ownAuditEvent = (action: 'create_user' | 'create_token'): AuditEvent =>
+  new AuditEvent(action, { principal: undefined, address: null, requestId: null });
 
 /** The notes come first: of a start that dies in between, a note without its token is the harmless half. */
-async function createAdministrator({ store, clock, deeds }: Ground): Promise<StoredUser> {
+async function createAdministrator({ store, clock, auditEvents }: Ground): Promise<StoredUser> {
   const [id, name] = [uuidv7(), 'administrator'];
-  const deed = ownDeed('create_user');
-  deed.on({ type: 'user', id, name }, [id]);
-  await deeds.done(deed);
+  const auditEvent = ownAuditEvent('create_user');
+  auditEvent.on({ type: 'user', id, name }, [id]);
+  await auditEvents.done(auditEvent);
   return store.insertUser({ id, name, role: 'admin', created_at: clock.now() });
 }
 
-async function noteToken({ deeds }: Ground, id: string, user: StoredUser, token: NewToken): Promise<void> {
-  const deed = ownDeed('create_token');
+async function noteToken(
+  { auditEvents }: Ground,
+  id: string,
+  user: StoredUser,
+  token: NewToken,
+): Promise<void> {
+  const auditEvent = ownAuditEvent('create_token');
   const details = { user_id: user.id, scopes: token.scopes ?? [...scopes], project_ids: null };
-  deed.on({ type: 'token', id, name: token.name }, [user.id], { ...details, expires_at: token.expiresAt });
-  await deeds.done(deed);
+  auditEvent.on({ type: 'token', id, name: token.name }, [user.id], {
+    ...details,
+    expires_at: token.expiresAt,
+  });
+  await auditEvents.done(auditEvent);
 }
 
 async function addToken(ground: Ground, user: StoredUser, token: NewToken): Promise<void> {

@@ -1,8 +1,8 @@
-import { accessRoutes } from '@phalanx/protocol';
+import { accessRoutes, type Token } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { seesEveryone, type Principal } from '../http/principal.ts';
@@ -42,22 +42,23 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
     return { success: true, tokens: items.map(tokenView), next_cursor };
   });
 
-  addRoute(app, accessRoutes.createToken, async ({ principal, body, deed }) => {
-    const { token, secret } = await createToken({ store, clock, limits }, principal, body);
-    const { id, name, user_id, scopes, project_ids, expires_at } = token;
-    deed.on({ type: 'token', id, name }, [user_id], { user_id, scopes, project_ids, expires_at });
+  addRoute(app, accessRoutes.createToken, async ({ principal, body, auditEvent }) => {
+    const onMade = ({ id, name, user_id, scopes, project_ids, expires_at }: Token): void =>
+      auditEvent.on({ type: 'token', id, name }, [user_id], { user_id, scopes, project_ids, expires_at });
+    const { token, secret } = await createToken({ store, clock, limits, onMade }, principal, body);
     return { success: true, token, secret };
   });
 
-  addRoute(app, accessRoutes.deleteToken, async ({ principal, params, deed }) => {
+  addRoute(app, accessRoutes.deleteToken, async ({ principal, params, auditEvent }) => {
     const token = await store.findToken(params.id);
     if (token === undefined || !(await isVisible(principal, token)))
       throw ApiError.of('token_not_found', { token_id: params.id });
     if (token.id !== principal.tokenId) requireScope(principal, 'admin');
-    const revoked = await store.deleteToken(token.id);
+    const revoked = await store.deleteToken(token.id, (count) => {
+      const details = { user_id: token.userId, made_with_it: count - 1 };
+      auditEvent.on({ type: 'token', id: token.id, name: token.name }, [token.userId], details);
+    });
     for (const id of revoked) authenticator.forget(id);
-    const details = { user_id: token.userId, made_with_it: revoked.length - 1 };
-    deed.on({ type: 'token', id: token.id, name: token.name }, [token.userId], details);
     return { success: true, message: `Token "${token.name}" was revoked.` };
   });
 

@@ -1,7 +1,7 @@
 import { sessionRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { OwnAddress } from '../http/own-address.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute } from '../http/route.ts';
@@ -32,11 +32,12 @@ const tokenOf = ({ tokenId, tokenName }: Principal) => ({
 export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOptions): void {
   const { sessions, links, authenticator, ownAddress } = options;
 
-  addRawRoute(app, sessionRoutes.create, async ({ body, deed, raw }, reply) => {
+  addRawRoute(app, sessionRoutes.create, async ({ body, auditEvent, raw }, reply) => {
     ownAddress.requireOwnPage(raw);
-    const { secret, expiresAt, principal } = await sessions.open(await admit(body, raw.ip));
-    deed.doer.principal = principal;
-    deed.on(tokenOf(principal), [principal.userId]);
+    const { secret, expiresAt } = await sessions.open(await admit(body, raw.ip), (principal) => {
+      auditEvent.actor.principal = principal;
+      auditEvent.on(tokenOf(principal), [principal.userId]);
+    });
     sendSessionCookie(reply, {
       ...{ secret, isTls: ownAddress.isTls(raw) },
       maxAgeSeconds: longestSessionMs / 1000,
@@ -44,8 +45,8 @@ export function addSessionRoutes(app: FastifyInstance, options: SessionRoutesOpt
     return reply.send({ success: true, expires_at: expiresAt });
   });
 
-  addRawRoute(app, sessionRoutes.delete, async ({ principal, deed, raw }, reply) => {
-    deed.on(tokenOf(principal), [principal.userId]);
+  addRawRoute(app, sessionRoutes.delete, async ({ principal, auditEvent, raw }, reply) => {
+    auditEvent.on(tokenOf(principal), [principal.userId]);
     const secret = findSessionSecret(raw);
     if (secret !== undefined) await sessions.end(secret);
     sendSessionCookie(reply, { secret: '', maxAgeSeconds: 0, isTls: ownAddress.isTls(raw) });

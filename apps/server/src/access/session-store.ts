@@ -1,3 +1,4 @@
+import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 
 export interface StoredSession {
@@ -15,10 +16,8 @@ export function createSessionStore(db: Db) {
   return {
     async insert(session: { hash: string; tokenId: string; createdAt: number }): Promise<void> {
       const { hash, tokenId: token_id, createdAt } = session;
-      await db
-        .insertInto('session')
-        .values({ hash, token_id, created_at: createdAt, used_at: createdAt })
-        .execute();
+      const row = { hash, token_id, created_at: createdAt, used_at: createdAt };
+      await change(db, (transaction) => transaction.insertInto('session').values(row).execute());
     },
 
     async find(hash: string): Promise<StoredSession | undefined> {
@@ -36,12 +35,18 @@ export function createSessionStore(db: Db) {
       );
     },
 
+    /** Empty when the token is gone. */
+    async findTokenHash(tokenId: string): Promise<string> {
+      const row = await db.selectFrom('token').select('hash').where('id', '=', tokenId).executeTakeFirst();
+      return row?.hash ?? '';
+    },
+
     async noteUse(hash: string, usedAt: number): Promise<void> {
       await db.updateTable('session').set({ used_at: usedAt }).where('hash', '=', hash).execute();
     },
 
     async delete(hash: string): Promise<void> {
-      await db.deleteFrom('session').where('hash', '=', hash).execute();
+      await change(db, (transaction) => transaction.deleteFrom('session').where('hash', '=', hash).execute());
     },
 
     async deleteEnded(usedBefore: number, createdBefore: number): Promise<void> {

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { OwnAddress } from '../http/own-address.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -36,12 +36,16 @@ export class Sessions {
   }
 
   /** Returns the secret for the cookie, and whose it is. */
-  async open(tokenId: string): Promise<{ secret: string; expiresAt: number; principal: Principal }> {
+  async open(
+    tokenId: string,
+    onOpening: (principal: Principal) => void,
+  ): Promise<{ secret: string; expiresAt: number; principal: Principal }> {
     const { store, clock, authenticator } = this.#options;
     const now = clock.now();
     await store.deleteEnded(now - idleMs, now - longestSessionMs);
     const secret = randomBytes(32).toString('base64url');
     const hash = hashTokenSecret(secret);
+    onOpening(await authenticator.authenticateHash(await store.findTokenHash(tokenId)));
     await store.insert({ hash, tokenId, createdAt: now });
     const principal = await authenticator.authenticateHash((await this.#find(hash)).tokenHash);
     return { secret, expiresAt: now + longestSessionMs, principal };

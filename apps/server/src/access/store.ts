@@ -2,6 +2,7 @@ import type { Scope } from '@phalanx/protocol';
 
 import { sql } from 'kysely';
 
+import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize } from '../db/locks.ts';
 import { nameKey, namePattern } from '../db/name-key.ts';
@@ -123,7 +124,7 @@ export function createAccessStore(db: Db) {
      * when the name is taken.
      */
     updateUser: ({ id, ...changes }: UserChanges): Promise<boolean> =>
-      transact(db, async (transaction) => {
+      change(db, async (transaction) => {
         const row = { ...changes, ...(changes.name !== undefined && { name_key: nameKey(changes.name) }) };
         const isLeaving = row.role === 'user' || typeof row.disabled_at === 'number';
         if (isLeaving) {
@@ -136,9 +137,8 @@ export function createAccessStore(db: Db) {
       }),
 
     /** With all that refers to them. */
-    async deleteUser(id: string): Promise<void> {
-      await db.deleteFrom('user').where('id', '=', id).execute();
-    },
+    deleteUser: (id: string): Promise<unknown> =>
+      change(db, (transaction) => transaction.deleteFrom('user').where('id', '=', id).execute()),
 
     /** Those of the tokens that let somebody in. */
     async listValid(tokenIds: readonly string[]): Promise<Set<string>> {
@@ -184,7 +184,7 @@ export function createAccessStore(db: Db) {
     /** Throws what `isUniqueViolation` knows when the name is taken. */
     async insertUser(user: NewUser): Promise<StoredUser> {
       const row = { ...user, name_key: nameKey(user.name), disabled_at: null };
-      await db.insertInto('user').values(row).execute();
+      await change(db, (transaction) => transaction.insertInto('user').values(row).execute());
       return row;
     },
 
@@ -194,7 +194,7 @@ export function createAccessStore(db: Db) {
 
     /** False, and nothing is stored, when the user has `most` tokens already. */
     async insertTokenWithin(token: NewToken, most: number): Promise<boolean> {
-      return transact(db, async (transaction) => {
+      return change(db, async (transaction) => {
         await serialize(transaction, `tokens of ${token.userId}`);
         if ((await countTokens(transaction, token.userId)) >= most) return false;
         await transaction.insertInto('token').values(toRow(token)).execute();
@@ -245,9 +245,18 @@ export function createAccessStore(db: Db) {
       return { token: toToken(row), user };
     },
 
-    /** With those that were made with it. Returns the IDs of all. */
-    async deleteToken(id: string): Promise<string[]> {
-      const rows = await db.deleteFrom('token').where('id', 'in', family(id)).returning('id').execute();
+    /** With those that were made with it. Returns the IDs of all; `onDeleted` is told their number before it is final. */
+    async deleteToken(id: string, onDeleted?: (count: number) => void): Promise<string[]> {
+      const rows = await change(
+        db,
+        async (transaction) => {
+          const query = transaction.deleteFrom('token').where('id', 'in', family(id));
+          const deleted = await query.returning('id').execute();
+          onDeleted?.(deleted.length);
+          return deleted;
+        },
+        ({ length }) => length > 0,
+      );
       return rows.map((row) => row.id);
     },
 

@@ -2,7 +2,7 @@ import { defaultScopes, type accessRoutes, type Scope, type Token } from '@phala
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { requireName } from '../http/require-name.ts';
 import { parseTime } from '../http/time-input.ts';
@@ -83,9 +83,17 @@ async function requireProjects(store: AccessStore, userId: string, ids: readonly
   });
 }
 
+interface TokenMaker {
+  store: AccessStore;
+  clock: Clock;
+  limits: Limits;
+  /** Told of the token before it is stored. */
+  onMade: (token: Token) => void;
+}
+
 /** Makes a token as asked; the secret is returned here and nowhere else. */
 export async function createToken(
-  { store, clock, limits }: { store: AccessStore; clock: Clock; limits: Limits },
+  { store, clock, limits, onMade }: TokenMaker,
   principal: Principal,
   request: TokenRequest,
 ): Promise<{ token: Token; secret: string }> {
@@ -106,6 +114,7 @@ export async function createToken(
     // Only the operator's own tokens have no end: they are replaced at each start, and what they made stays.
     parentId: principal.expiresAt === null ? null : principal.tokenId,
   };
+  onMade(tokenView(token));
   const row = { ...token, hash: hashTokenSecret(secret) };
   if (!(await store.insertTokenWithin(row, limits.most('tokens')))) throw limits.refusal('tokens', userId);
   return { token: tokenView(token), secret };

@@ -1,7 +1,7 @@
 import { usageRoutes, type Usage } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
@@ -14,7 +14,7 @@ import type { AccessStore, StoredUser } from './store.ts';
 import { explainUserName, userView } from './users.ts';
 
 /** What a user has beyond the tables that refer to them. */
-export interface Belongings {
+export interface OwnedResources {
   listProjects(userId: string): Promise<string[]>;
   /** Their projects, devices and records. */
   remove(userId: string): Promise<void>;
@@ -24,14 +24,14 @@ interface UserRoutesOptions {
   store: AccessStore;
   authenticator: Authenticator;
   clock: Clock;
-  belongings: Belongings;
+  ownedResources: OwnedResources;
   /** Told the present name of a user that has changed. */
   onNamed: (userId: string, name: string) => void;
 }
 
 /** `GET, POST /users` · `PATCH, DELETE /users/:id` */
 export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions): void {
-  const { store, authenticator, clock, belongings, onNamed } = options;
+  const { store, authenticator, clock, ownedResources, onNamed } = options;
 
   addRoute(app, accessRoutes.listUsers, async ({ principal, query }) => {
     requireAdministrator(principal);
@@ -41,40 +41,40 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
     return { success: true, users: items.map(userView), next_cursor };
   });
 
-  addRoute(app, accessRoutes.createUser, async ({ principal, body, deed }) => {
+  addRoute(app, accessRoutes.createUser, async ({ principal, body, auditEvent }) => {
     requireAdministrator(principal);
     const name = requireName(body.name);
     const made = { id: uuidv7(), name, role: 'user' as const, created_at: clock.now() };
+    auditEvent.on(subjectOf(made), [made.id]);
     const user = await store.insertUser(made).catch((error: unknown) => {
       throw explainUserName(error, name);
     });
-    deed.on(subjectOf(user), [user.id]);
     return { success: true, user: userView(user) };
   });
 
-  addRoute(app, accessRoutes.updateUser, async ({ principal, params, body, deed }) => {
+  addRoute(app, accessRoutes.updateUser, async ({ principal, params, body, auditEvent }) => {
     requireAdministrator(principal);
     const before = await getUser(params.id);
     const user = changed(before, body);
+    auditEvent.on(subjectOf(before), [user.id], body);
     await update(user);
-    deed.on(subjectOf(before), [user.id], body);
     onNamed(user.id, user.name);
     authenticator.renew();
     if (user.disabled_at !== null) await dropTokens(user.id);
     return { success: true, user: userView(user) };
   });
 
-  addRoute(app, accessRoutes.deleteUser, async ({ principal, params, query, deed }) => {
+  addRoute(app, accessRoutes.deleteUser, async ({ principal, params, query, auditEvent }) => {
     requireAdministrator(principal);
     const user = await getUser(params.id);
-    const { length: count } = await belongings.listProjects(user.id);
+    const { length: count } = await ownedResources.listProjects(user.id);
     if (count > 0 && query.projects !== 'delete')
       throw ApiError.of('user_owns_projects', { user_id: user.id, count });
-    deed.on(subjectOf(user), [user.id], { projects: count });
     // Nothing new can come while the rest goes; what a crash leaves goes when it is asked for again.
     await update({ ...user, disabled_at: user.disabled_at ?? clock.now() });
     await dropTokens(user.id);
-    await belongings.remove(user.id);
+    await ownedResources.remove(user.id);
+    auditEvent.on(subjectOf(user), [user.id], { projects: count });
     await store.deleteUser(user.id);
     return { success: true, message: `User "${user.name}" was deleted.` };
   });
@@ -108,4 +108,8 @@ export function addUserRoutes(app: FastifyInstance, options: UserRoutesOptions):
   }
 }
 
-const subjectOf = ({ id, name }: StoredUser): AuditSubject => ({ type: 'user', id, name });
+const subjectOf = ({ id, name }: Pick<StoredUser, 'id' | 'name'>): AuditSubject => ({
+  type: 'user',
+  id,
+  name,
+});

@@ -1,7 +1,7 @@
 import type { User } from '@phalanx/protocol';
 
 import { isUniqueViolation } from '../db/unique-violation.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { StoredUser } from './store.ts';
 
 export function userView({ id, name, role, created_at, disabled_at }: StoredUser): User {

@@ -1,10 +1,11 @@
 import type { AuditOutcome, ErrorCode } from '@phalanx/protocol';
 
 import type { Clock } from '../clock.ts';
+import type { ChangeNote } from '../db/change-notes.ts';
 import type { GroupCommit, Write } from '../db/group-commit.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import type { ApiError } from '../http/api-error.ts';
-import type { Deed, DeedLog } from '../http/deed.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent, AuditEventSink } from '../http/audit-event.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { AuditStore, StoredEntry } from './store.ts';
 
@@ -39,11 +40,11 @@ const hiding: ReadonlySet<ErrorCode> = new Set([
 const halfDone: ReadonlySet<ErrorCode> = new Set(['launch_not_acknowledged', 'stop_not_confirmed']);
 
 /** Undefined: nothing was changed, and no right was missing. */
-function outcomeOf(deed: Deed, { status, code }: ApiError): AuditOutcome | undefined {
+function outcomeOf(auditEvent: AuditEvent, { status, code }: ApiError): AuditOutcome | undefined {
   if (status === 401 || status === 403) return 'refused';
-  if (deed.action === 'read') return undefined;
+  if (auditEvent.action === 'read') return undefined;
   if (hiding.has(code)) return 'refused';
-  return halfDone.has(code) || (status >= 500 && deed.subject !== null) ? 'failed' : undefined;
+  return halfDone.has(code) || (status >= 500 && auditEvent.subject !== null) ? 'failed' : undefined;
 }
 
 const jsonOf = (details: Record<string, unknown>): string => {
@@ -51,27 +52,27 @@ const jsonOf = (details: Record<string, unknown>): string => {
   return json.length <= maxDetailsLength ? json : '{"too_long":true}';
 };
 
-const notedOf = (deed: Deed, outcome: AuditOutcome, code: ErrorCode | null): Noted => ({
+const notedOf = (auditEvent: AuditEvent, outcome: AuditOutcome, code: ErrorCode | null): Noted => ({
   entry: {
-    action: deed.action,
+    action: auditEvent.action,
     outcome,
     code,
-    user_id: deed.doer.principal?.userId ?? null,
-    user_name: deed.doer.principal?.userName ?? null,
-    token_id: deed.doer.principal?.tokenId ?? null,
-    token_name: deed.doer.principal?.tokenName ?? null,
-    address: deed.doer.address,
-    subject_type: deed.subject?.type ?? null,
-    subject_id: deed.subject?.id ?? null,
-    subject_name: deed.subject?.name ?? null,
-    details: jsonOf(deed.details),
-    request_id: deed.doer.requestId,
+    user_id: auditEvent.actor.principal?.userId ?? null,
+    user_name: auditEvent.actor.principal?.userName ?? null,
+    token_id: auditEvent.actor.principal?.tokenId ?? null,
+    token_name: auditEvent.actor.principal?.tokenName ?? null,
+    address: auditEvent.actor.address,
+    subject_type: auditEvent.subject?.type ?? null,
+    subject_id: auditEvent.subject?.id ?? null,
+    subject_name: auditEvent.subject?.name ?? null,
+    details: jsonOf(auditEvent.details),
+    request_id: auditEvent.actor.requestId,
   },
-  readers: deed.concerned,
+  readers: auditEvent.concerned,
 });
 
 /** Who did what, with which token, from where. Entries are added, and deleted when they are old; none is changed. */
-export class AuditLog implements DeedLog {
+export class AuditLog implements AuditEventSink {
   readonly #options: Options;
   readonly #ids = new IncreasingIds();
   readonly #recurring: Recurrences<Noted>;
@@ -97,24 +98,36 @@ export class AuditLog implements DeedLog {
     return log;
   }
 
-  done(deed: Deed): Promise<void> {
-    return this.#options.commits.write(this.writeOf(deed));
+  done(auditEvent: AuditEvent): Promise<void> {
+    return this.#options.commits.write(this.writeOf(auditEvent));
   }
+
+  noteOf(auditEvent: AuditEvent): ChangeNote {
+    return {
+      get isPending() {
+        return auditEvent.subject !== null && !auditEvent.isNoted && !auditEvent.isFrequent;
+      },
+      write: (transaction) => this.writeOf(auditEvent)(transaction),
+    };
+  }
+
+  /** Alone, a server knows by itself what it has done. */
+  async tell(): Promise<void> {}
 
   /** For a change that is a transaction of its own. */
-  writeOf(deed: Deed): Write<void> {
-    deed.isNoted = true;
-    return this.#writeOf(notedOf(deed, 'done', null), 1);
+  writeOf(auditEvent: AuditEvent): Write<void> {
+    auditEvent.isNoted = true;
+    return this.#writeOf(notedOf(auditEvent, 'done', null), 1);
   }
 
-  failed(deed: Deed, error: ApiError): void {
-    const outcome = outcomeOf(deed, error);
-    if (outcome !== undefined) this.#recur(notedOf(deed, outcome, error.code));
+  failed(auditEvent: AuditEvent, error: ApiError): void {
+    const outcome = outcomeOf(auditEvent, error);
+    if (outcome !== undefined) this.#recur(notedOf(auditEvent, outcome, error.code));
   }
 
-  /** A deed that may come in any number. Nobody waits for it. */
-  happened(deed: Deed): void {
-    this.#recur(notedOf(deed, 'done', null));
+  /** An audit event that may come in any number. Nobody waits for it. */
+  happened(auditEvent: AuditEvent): void {
+    this.#recur(notedOf(auditEvent, 'done', null));
   }
 
   /** Writes what has come again and again. */

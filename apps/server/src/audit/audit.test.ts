@@ -4,7 +4,7 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { isOnPostgres, openTablesOf } from '../testing/test-database.ts';
+import { isOnServers, openTablesOf } from '../testing/test-database.ts';
 import { TestProject } from '../projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller } from '../testing/api-caller.ts';
 import { TestHost } from '../testing/test-host.ts';
@@ -145,7 +145,7 @@ describe('the audit log', () => {
   });
 
   // Of a file of SQLite; in PostgreSQL what is committed is everybody's to see.
-  it.skipIf(isOnPostgres)('has what was answered with success, whenever the server dies', async () => {
+  it.skipIf(isOnServers)('has what was answered with success, whenever the server dies', async () => {
     const { host, deviceIds } = await server.connectHost({ serials: ['one', 'two'] });
     const project = await TestProject.create(server.api);
     await project.put('main.ts', 'console.log(1)');

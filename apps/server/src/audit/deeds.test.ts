@@ -1,3 +1,5 @@
+import path from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { allRoutes, auditActions, type AuditEntry } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -61,7 +63,28 @@ async function makeToken(): Promise<string> {
   return stringAt((await ann.api('POST', '/api/v2/tokens', { body: { name: 'made' } })).body['token'], 'id');
 }
 
-const member = (path: string): string => `/api/v2/${path}/members/${bob.userId}`;
+const secret = (name: string): string => `/api/v2/automation-project/${project.id}/secrets/${name}`;
+
+/** Of a job that waits for a phone that is not there. */
+const makeJob = (more: object = {}): Promise<ApiReply> =>
+  ann.api('POST', '/api/v2/jobs', {
+    body: { automation_id: project.id, selector: 'serial=nowhere', ...more },
+  });
+const jobId = async (): Promise<string> => stringAt((await makeJob()).body['job'], 'id');
+
+const makeSchedule = (): Promise<ApiReply> => {
+  const times = { cron: '0 2 * * *', time_zone: 'Europe/Berlin' };
+  const body = {
+    automation_id: project.id,
+    ...times,
+    selector: 'serial=nowhere',
+    parameters: { secretWord },
+  };
+  return ann.api('POST', '/api/v2/schedules', { body });
+};
+const scheduleId = async (): Promise<string> => stringAt((await makeSchedule()).body['schedule'], 'id');
+
+const member = (of: string): string => `/api/v2/${of}/members/${bob.userId}`;
 const records = '/api/v2/automation-project/out-of-steps';
 
 interface Example {
@@ -105,6 +128,19 @@ const examples: Record<string, Example> = {
     details: { name: 'store' },
   },
   deleteProject: { act: async () => (await makeProject()).delete(), action: 'delete_project' },
+  putSecret: {
+    act: () => ann.api('PUT', secret('PIN'), { body: { value: 'some value' } }),
+    action: 'set_secret',
+    details: { secret: 'PIN' },
+  },
+  deleteSecret: {
+    act: async () => {
+      await ann.api('PUT', secret('OLD'), { body: { value: 'some value' } });
+      return ann.api('DELETE', secret('OLD'));
+    },
+    action: 'delete_secret',
+    details: { secret: 'OLD' },
+  },
   putProjectMember: {
     act: () =>
       ann.api('PUT', member(`automation-project/${project.id}`), { body: { role: 'shared_editor' } }),
@@ -134,11 +170,71 @@ const examples: Record<string, Example> = {
       const other = await server.connectHost({ token: ann.token, serials: ['gone'] }, ann.api);
       await other.host.cut();
       await expect.poll(async () => (await newest(ann.api))?.action).toBe('disconnect_host');
-      const path = `/api/v2/devices/${other.deviceId}`;
-      await expect.poll(() => ann.api('GET', path)).toMatchObject({ body: { device: { state: 'offline' } } });
-      return ann.api('DELETE', path);
+      const address = `/api/v2/devices/${other.deviceId}`;
+      await expect
+        .poll(() => ann.api('GET', address))
+        .toMatchObject({ body: { device: { state: 'offline' } } });
+      return ann.api('DELETE', address);
     },
     action: 'forget_device',
+  },
+  renameDevice: {
+    act: () => ann.api('PATCH', `/api/v2/devices/${deviceId}`, { body: { name: 'Shelf' } }),
+    action: 'rename_device',
+    details: { name: 'Shelf' },
+  },
+  putDeviceLabels: {
+    act: () => ann.api('PUT', `/api/v2/devices/${deviceId}/labels`, { body: { labels: { rack: '3' } } }),
+    action: 'label_device',
+  },
+  putHostLabels: {
+    act: () => ann.api('PUT', `/api/v2/hosts/${host.hostId}/labels`, { body: { labels: { city: 'x' } } }),
+    action: 'label_host',
+  },
+  putPool: {
+    act: () => ann.api('PUT', '/api/v2/pools/rack-3', { body: { selector: 'rack=3' } }),
+    action: 'save_pool',
+    details: { selector: 'rack=3' },
+  },
+  deletePool: { act: () => ann.api('DELETE', '/api/v2/pools/rack-3'), action: 'delete_pool' },
+  createJob: {
+    act: () => makeJob({ inputs: [{ secretWord }], parameters: { secretWord } }),
+    action: 'create_job',
+    details: { tasks: 1 },
+  },
+  cancelJob: {
+    act: async () => ann.api('POST', `/api/v2/jobs/${await jobId()}/cancel`),
+    action: 'cancel_job',
+  },
+  resumeJob: {
+    act: async () => {
+      const id = await jobId();
+      await ann.api('POST', `/api/v2/jobs/${id}/cancel`);
+      return ann.api('POST', `/api/v2/jobs/${id}/resume`);
+    },
+    action: 'resume_job',
+  },
+  deleteJob: {
+    act: async () => {
+      const id = await jobId();
+      await ann.api('POST', `/api/v2/jobs/${id}/cancel`);
+      return ann.api('DELETE', `/api/v2/jobs/${id}`);
+    },
+    action: 'delete_job',
+  },
+  createSchedule: {
+    act: () => makeSchedule(),
+    action: 'create_schedule',
+    details: { cron: '0 2 * * *', time_zone: 'Europe/Berlin' },
+  },
+  changeSchedule: {
+    act: async () => ann.api('PATCH', `/api/v2/schedules/${await scheduleId()}`, { body: { paused: true } }),
+    action: 'change_schedule',
+    details: { fields: ['paused'] },
+  },
+  deleteSchedule: {
+    act: async () => ann.api('DELETE', `/api/v2/schedules/${await scheduleId()}`),
+    action: 'delete_schedule',
   },
   deviceInput: {
     act: async () => {
@@ -251,7 +347,14 @@ describe('what changes something', () => {
     const noted = changing.filter(({ audit }) => audit !== null).map(({ operationId }) => operationId);
     expect(noted.toSorted()).toEqual(Object.keys(examples).toSorted());
     const silent = changing.filter(({ audit }) => audit === null).map(({ operationId }) => operationId);
-    expect(silent).toEqual(['automationLogs', 'checkFile', 'findSymbol', 'listCompletions', 'putCapture']);
+    expect(silent).toEqual([
+      'automationLogs',
+      'checkFile',
+      'findSymbol',
+      'listCompletions',
+      'findReferences',
+      'putCapture',
+    ]);
   });
 
   it.each(Object.entries(examples))(
@@ -322,6 +425,41 @@ describe('what changes something', () => {
     expect(text).not.toContain('phx_');
   });
 });
+
+it.skipIf(process.env['TEST_DATABASE'] !== undefined)(
+  'what can not be written into the audit log is not done',
+  async () => {
+    const sqlite = new Sqlite(path.join(server.dataDir, 'phalanx.db'));
+    sqlite.exec(`CREATE TRIGGER refusing BEFORE INSERT ON audit_entry WHEN NEW.outcome = 'done'
+      BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`);
+    const share = `/api/v2/automation-project/${project.id}/members/${bob.userId}`;
+    const tried = [
+      () => ann.api('POST', '/api/v2/automation-project', { body: { name: 'never' } }),
+      () => ann.api('PATCH', `/api/v2/automation-project/${project.id}`, { body: { name: 'never' } }),
+      () => project.write('never.txt', 'never'),
+      () => ann.api('POST', '/api/v2/tokens', { body: { name: 'never' } }),
+      () => ann.api('PUT', share, { body: { role: 'shared_viewer' } }),
+      () => ann.api('PUT', `/api/v2/devices/${deviceId}/members/${bob.userId}`, { body: { role: 'view' } }),
+      () => server.api('POST', '/api/v2/users', { body: { name: 'never' } }),
+    ];
+    try {
+      for (const attempt of tried) expect((await attempt()).status).toBe(500);
+    } finally {
+      sqlite.exec('DROP TRIGGER refusing');
+      sqlite.close();
+    }
+    const places = ['automation-project', `automation/files/${project.id}`, 'tokens'];
+    const texts = await Promise.all(
+      places.map(async (place) => (await ann.api('GET', `/api/v2/${place}`)).text),
+    );
+    texts.push((await server.api('GET', '/api/v2/users')).text);
+    expect(texts.join(' ')).not.toContain('never');
+    expect((await ann.api('GET', `/api/v2/devices/${deviceId}/members`)).text).not.toContain(bob.userId);
+    expect((await ann.api('GET', `/api/v2/automation-project/${project.id}/members`)).text).not.toContain(
+      bob.userId,
+    );
+  },
+);
 
 describe('what changes nothing', () => {
   it('is not in the audit log', async () => {

@@ -1,17 +1,56 @@
-import { access, link, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { access, link, mkdir, open, readdir, rm, constants, copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import { dataDir as dataDirSetting, explainFolder, SettingError } from '@phalanx/settings';
 
+import type { S3Config } from '../blobs/s3/s3-settings.ts';
 import { lockForBackup } from '../db/folder-lock.ts';
 import { copySqlite, databaseFileOf, openToRead, requireDatabase } from '../db/read-tables.ts';
-import { errorCodeOf } from '../error-code.ts';
-import type { S3Config } from '../s3/s3-settings.ts';
-import { syncFolder } from '../sync-folder.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
+import { syncFolder } from '../blobs/sync-folder.ts';
 import { type Manifest, writeManifest } from './manifest.ts';
-import { Staging } from './stage-files.ts';
 import { createBackupStore } from './store.ts';
-import { listStoredFiles, ownFiles } from './stored-files.ts';
+import { listObjects, ownFiles, type StoredFile } from './stored-files.ts';
 import { packFolder } from './tar.ts';
+
+/** What file systems say that can't link. */
+const cannotLink = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+
+/** Gathers files of the data folder in a folder of its own, where nobody deletes them. */
+class Staging {
+  readonly #dataDir: string;
+  readonly #folder: string;
+  readonly #staged = new Set<string>();
+
+  constructor(dataDir: string, folder: string) {
+    this.#dataDir = dataDir;
+    this.#folder = folder;
+  }
+
+  /** Returns the paths of needed files that are not there. Call it again with what rows name now. */
+  async take(files: AsyncIterable<StoredFile> | Iterable<StoredFile>): Promise<string[]> {
+    const missing: string[] = [];
+    for await (const file of files) {
+      if (this.#staged.has(file.path)) continue;
+      if (await this.#takeOne(file)) this.#staged.add(file.path);
+      else if (file.isNeeded) missing.push(file.path);
+    }
+    return missing;
+  }
+
+  /** False when it is not there. */
+  async #takeOne({ path: name, isFinal }: StoredFile): Promise<boolean> {
+    const from = path.join(this.#dataDir, name);
+    const to = path.join(this.#folder, name);
+    await mkdir(path.dirname(to), { recursive: true, mode: 0o700 });
+    try {
+      await (isFinal ? linkOrCopy(from, to) : copyFile(from, to, constants.COPYFILE_FICLONE));
+      return true;
+    } catch (error) {
+      if (errorCodeOf(error) === 'ENOENT') return false;
+      throw error;
+    }
+  }
+}
 
 export interface DataPlace {
   readonly dataDir: string;
@@ -81,8 +120,7 @@ async function gather({ dataDir, databaseUrl, s3 }: DataPlace, folder: string): 
     if (isEmbedded) await copyDatabase(dataDir, folder);
     const db = await openToRead({ dataDir: isEmbedded ? folder : dataDir, databaseUrl });
     try {
-      const elsewhere = { hasLogs: !isEmbedded, hasObjects: s3 !== undefined };
-      const missing = await staging.take(listStoredFiles(createBackupStore(db), elsewhere));
+      const missing = s3 === undefined ? await staging.take(listObjects(createBackupStore(db))) : [];
       missing.push(...(await staging.take(ownFiles)));
       if (missing.length === 0 || round === mostRounds) return missing;
     } finally {
@@ -127,4 +165,11 @@ async function refuseFile(archive: string): Promise<void> {
 function explain(error: unknown, folder: string): unknown {
   if (error instanceof Error && 'path' in error && !String(error.path).startsWith(folder)) return error;
   return explainFolder(error, { setting: dataDirSetting.name, folder });
+}
+
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch(async (error: unknown) => {
+    if (!cannotLink.has(errorCodeOf(error))) throw error;
+    await copyFile(from, to);
+  });
 }

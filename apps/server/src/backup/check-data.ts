@@ -4,11 +4,11 @@ import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
 
 import { databaseFileOf, openToRead, problemsOfSqlite, requireDatabase } from '../db/read-tables.ts';
 import { problemsOfProjects } from '../projects/check-projects.ts';
-import { Bucket } from '../s3/bucket.ts';
-import { explainS3 } from '../s3/s3-problem.ts';
+import { Bucket } from '../blobs/s3/bucket.ts';
+import { explainS3 } from '../blobs/s3/s3-problem.ts';
 import type { DataPlace } from './back-up.ts';
 import { type BackupStore, createBackupStore } from './store.ts';
-import { listObjects, listStoredFiles, ownFiles, type StoredFile } from './stored-files.ts';
+import { listObjects, ownFiles, type StoredFile } from './stored-files.ts';
 
 interface CheckedPlace extends DataPlace {
   /** Where git is looked for. */
@@ -42,7 +42,7 @@ async function check({ dataDir, databaseUrl, s3, searchPath }: CheckedPlace): Pr
   const bucket = s3 === undefined ? undefined : new Bucket(s3);
   try {
     const store = createBackupStore(db);
-    const places = { dataDir, bucket, store, isEmbedded };
+    const places = { dataDir, bucket, store };
     const first = await findMissing(places);
     // What a server has deleted since its row was read is not missing.
     const second = first.missing.size === 0 ? first : await findMissing(places);
@@ -63,7 +63,6 @@ interface Places {
   dataDir: string;
   bucket: Bucket | undefined;
   store: BackupStore;
-  isEmbedded: boolean;
 }
 
 interface Found {
@@ -73,7 +72,7 @@ interface Found {
 
 type Look = (name: string) => Promise<boolean>;
 
-async function findMissing({ dataDir, bucket, store, isEmbedded }: Places): Promise<Found> {
+async function findMissing({ dataDir, bucket, store }: Places): Promise<Found> {
   const found = { files: 0, missing: new Set<string>() };
   const inFolder: Look = (name) =>
     access(path.join(dataDir, name)).then(
@@ -81,10 +80,8 @@ async function findMissing({ dataDir, bucket, store, isEmbedded }: Places): Prom
       () => false,
     );
   await lookFor(ownFiles, inFolder, found);
-  const elsewhere = { hasLogs: !isEmbedded, hasObjects: bucket !== undefined };
-  await lookFor(listStoredFiles(store, elsewhere), inFolder, found);
-  if (bucket !== undefined)
-    await lookFor(listObjects(store), async (name) => (await bucket.find(name)) !== undefined, found);
+  const inBucket = bucket && (async (name: string) => (await bucket.find(name)) !== undefined);
+  await lookFor(listObjects(store), inBucket ?? inFolder, found);
   return found;
 }
 

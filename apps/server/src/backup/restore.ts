@@ -3,8 +3,8 @@ import path from 'node:path';
 import { SettingError } from '@phalanx/settings';
 
 import { databaseFileOf, problemsOfSqlite } from '../db/read-tables.ts';
-import { errorCodeOf } from '../error-code.ts';
-import { syncFolder } from '../sync-folder.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
+import { syncFolder } from '../blobs/sync-folder.ts';
 import { broken, type Manifest, manifestFiles, verifyManifest } from './manifest.ts';
 import { unpackInto } from './tar.ts';
 

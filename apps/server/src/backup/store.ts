@@ -44,12 +44,6 @@ export function createBackupStore(db: Db) {
       return rows.map((row) => row.large_key);
     },
 
-    /** The runs with kept logs. */
-    async listKeptLogs(): Promise<string[]> {
-      const rows = await db.selectFrom('kept_log').select('run_id').where('bytes', '>', 0).execute();
-      return rows.map((row) => row.run_id);
-    },
-
     async listProjects(): Promise<string[]> {
       const rows = await db.selectFrom('project').select('id').orderBy('id').execute();
       return rows.map((row) => row.id);

@@ -6,8 +6,8 @@ import { v4 as uuidv4 } from 'uuid';
 import { afterEach, expect, it } from 'vitest';
 
 import { CaptureCleaner } from './capture-cleaner.ts';
-import type { CaptureKey } from './capture-store.ts';
-import { FolderCaptures } from './folder-captures.ts';
+import { FolderBlobs } from '../blobs/folder-blobs.ts';
+import { type CaptureKey, Captures } from './captures.ts';
 
 const cleanUps: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -18,12 +18,10 @@ async function* bytes(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-async function openCaptures(
-  recordIds: readonly string[],
-): Promise<{ captures: FolderCaptures; folder: string }> {
+async function openCaptures(recordIds: readonly string[]): Promise<{ captures: Captures; folder: string }> {
   const folder = mkdtempSync(path.join(tmpdir(), 'phalanx-cleaner-'));
   cleanUps.push(() => rm(folder, { recursive: true, force: true }));
-  const captures = await FolderCaptures.open(folder);
+  const captures = new Captures(await FolderBlobs.open(folder));
   for (const recordId of recordIds) {
     const key: CaptureKey = { recordId, screenId: uuidv4(), kind: 'tree' };
     await (await captures.receive(bytes('{}'))).keep(key);

@@ -1,13 +1,16 @@
-import type { CaptureStore } from './capture-store.ts';
-import { partCount } from './capture-store.ts';
+import type { Captures } from './captures.ts';
+import { partCount } from './captures.ts';
 
-interface Options {
-  captures: CaptureStore;
+export interface RecordDeletions {
   /** Records that are gone and whose captures may still be there. */
   listDeletions: (limit: number) => Promise<string[]>;
   endDeletion: (recordId: string) => Promise<void>;
   /** Those of the IDs that are records. */
   listKnown: (recordIds: readonly string[]) => Promise<ReadonlySet<string>>;
+}
+
+interface Options extends RecordDeletions {
+  captures: Captures;
 }
 
 const deletionsPerStep = 100;

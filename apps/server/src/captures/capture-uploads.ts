@@ -1,19 +1,22 @@
 import type { CaptureKind } from '@phalanx/protocol';
 
-import { errorCodeOf } from '../error-code.ts';
-import { ApiError } from '../http/api-error.ts';
-import type { CaptureKey, CaptureStore, ReceivedCapture } from './capture-store.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { CaptureKey, Captures, ReceivedCapture } from './captures.ts';
 import { checkedBody } from './checked-body.ts';
 
 /** What the records know of a capture. */
 export type Expectation = 'unknown' | 'expected' | 'stored';
 
-interface Options {
-  captures: CaptureStore;
+export interface CaptureNotes {
   /** Whether this user's host has announced the capture. */
   expectationOf: (userId: string, key: CaptureKey) => Promise<Expectation>;
   /** Notes that it is there. False: nobody expects it any more. */
   noteStored: (key: CaptureKey, sizeBytes: number) => Promise<boolean>;
+}
+
+interface Options extends CaptureNotes {
+  captures: Captures;
   /** Throws when the user has no room for it. To be called when it is noted. */
   keepRoom: (userId: string, sizeBytes: number) => Promise<() => void>;
   /** Told the size of each capture that was taken in. */

@@ -1,6 +1,6 @@
 import { maxCaptureBytes, type CaptureKind } from '@phalanx/protocol';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { JsonCheck } from './json-check.ts';
 
 interface ContentCheck {
@@ -8,11 +8,6 @@ interface ContentCheck {
   /** Throws when something is missing. */
   end(): void;
 }
-
-export const contentTypes: Readonly<Record<CaptureKind, string>> = {
-  tree: 'application/json',
-  screenshot: 'image/jpeg',
-};
 
 /** Start of image, and the first byte of the segment that follows (ISO/IEC 10918-1, annex B). */
 const jpegStart = Buffer.from([0xff, 0xd8, 0xff]);

@@ -1,16 +1,17 @@
 import { recordRoutes } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { addRawRoute } from '../http/route.ts';
 import { parseRange } from './byte-range.ts';
-import type { CaptureKey, CaptureStore, StoredCapture } from './capture-store.ts';
+import type { StoredBlob } from '../blobs/blob-store.ts';
+import { type CaptureKey, type Captures, contentTypes } from './captures.ts';
 import type { CaptureUploads } from './capture-uploads.ts';
-import { contentTypes, tooLarge } from './checked-body.ts';
+import { tooLarge } from './checked-body.ts';
 import type { SignedUrls } from './signed-urls.ts';
 
 interface CaptureRoutesOptions {
-  captures: CaptureStore;
+  captures: Captures;
   uploads: CaptureUploads;
   urls: SignedUrls;
 }
@@ -55,7 +56,7 @@ function requireHeaders({ headers, routeOptions }: FastifyRequest, contentType: 
 
 interface Described {
   key: CaptureKey;
-  capture: StoredCapture;
+  capture: StoredBlob;
   leftSeconds: number;
 }
 
@@ -77,7 +78,7 @@ function describeCapture(reply: FastifyReply, { key, capture, leftSeconds }: Des
 }
 
 async function sendCapture(
-  capture: StoredCapture,
+  capture: StoredBlob,
   { headers }: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {

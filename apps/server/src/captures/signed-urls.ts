@@ -2,8 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { recordRoutes } from '@phalanx/protocol';
 
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../http/api-error.ts';
-import type { CaptureKey } from './capture-store.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { CaptureKey } from './captures.ts';
 
 interface Options {
   key: Buffer;

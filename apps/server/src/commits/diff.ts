@@ -2,6 +2,7 @@ import type { FileDiff } from '@phalanx/protocol';
 
 import { changeOf } from '../files/list-files.ts';
 import type { GitObjects } from '../git/git-objects.ts';
+import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
 import { listDifferences } from '../git/tree-paths.ts';
 import { emptyTree, findTreeOf, type SavedState } from '../projects/saved-state.ts';
@@ -19,18 +20,38 @@ interface Diff {
 
 /** What has changed between the newest commit and the saved files. */
 export async function diffSavedFiles(repository: GitObjects, { head, files }: SavedState): Promise<Diff> {
-  const committed = await findTreeOf(repository, head);
-  const differences = await listDifferences(repository, committed, files);
-  const base = head ?? null;
-  if (differences.size === 0) return { base, files: [], truncated: false };
-  const { texts, isCut } = await readTexts(repository, committed ?? emptyTree, files ?? emptyTree);
+  return diffTrees(repository, { base: head, after: files });
+}
+
+/** What a commit of the history changed; undefined when the history has no such commit. */
+export async function diffCommit(
+  repository: GitObjects,
+  { head }: SavedState,
+  commit: string,
+): Promise<Diff | undefined> {
+  if (!(await isAncestor(repository, { older: commit, newer: head }))) return undefined;
+  const before = await repository.findInfo(`${commit}~1`);
+  return diffTrees(repository, { base: before?.id, after: await findTreeOf(repository, commit) });
+}
+
+interface Trees {
+  /** The commit before. */
+  base: string | undefined;
+  after: string | undefined;
+}
+
+async function diffTrees(repository: GitObjects, { base, after }: Trees): Promise<Diff> {
+  const before = await findTreeOf(repository, base);
+  const differences = await listDifferences(repository, before, after);
+  if (differences.size === 0) return { base: base ?? null, files: [], truncated: false };
+  const { texts, isCut } = await readTexts(repository, before ?? emptyTree, after ?? emptyTree);
   const listed = Array.from(differences, ([path, difference]) => ({
     path,
     change: changeOf(difference),
     diff: texts.get(path) ?? null,
   }));
   listed.sort((one, other) => (one.path < other.path ? -1 : 1));
-  return { base, files: listed, truncated: isCut };
+  return { base: base ?? null, files: listed, truncated: isCut };
 }
 
 async function readTexts(

@@ -3,7 +3,7 @@ import type { ListedCommit } from '@phalanx/protocol';
 import type { GitObjects } from '../git/git-objects.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { SavedState } from '../projects/saved-state.ts';
 
 const format = '%H%n%P%n%an%n%ae%n%at%n%B';

@@ -6,12 +6,12 @@ import type { GitObjects } from '../git/git-objects.ts';
 import { listFiles } from '../git/tree-paths.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
 import { runGit } from '../git/run-git.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Change } from '../projects/change.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
 import { findCompiledTree, keepCompiled } from '../projects/compiled-trees.ts';
 import { privateRefs } from '../projects/private-refs.ts';
-import type { ProjectDesk } from '../projects/project-desk.ts';
+import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { findTotalsProblem } from '../projects/project-sizes.ts';
 import { findTreeOf, isDirty } from '../projects/saved-state.ts';
@@ -29,8 +29,9 @@ const replacedRef = (commit: string): string => `${privateRefs}/replaced/${commi
 
 /** Makes the saved files those of a commit. What was not committed is kept as `replaced`. */
 export function revertTo(
-  desk: ProjectDesk,
+  desk: ProjectServices,
   request: RevertRequest,
+  onReplaced: (replaced: string | null) => void,
 ): Promise<{ commit: Commit; replaced: string | null }> {
   const { projectId, hash } = request;
   return desk.repositories.write(projectId, async (draft, change) => {
@@ -41,6 +42,7 @@ export function revertTo(
     await requireSize(draft, files);
     const compiled = await compiledOf(desk, { draft, change, projectId, files });
     const replaced = files === state.files ? null : await keepReplaced(draft, change, request);
+    onReplaced(replaced);
     change.save({ files, compiled, head: state.head });
     return { commit: { hash, message: await readMessage(draft, hash) }, replaced };
   });
@@ -60,7 +62,7 @@ async function requireSize(repository: GitObjects, files: string | undefined): P
 }
 
 async function compiledOf(
-  { compiler, repositories }: ProjectDesk,
+  { compiler, repositories }: ProjectServices,
   {
     draft,
     change,

@@ -1,23 +1,34 @@
-import { commitRoutes } from '@phalanx/protocol';
+import { commitRoutes, type Commit } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { Clock } from '../clock.ts';
-import type { Principal } from '../http/principal.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { pageLimit } from '../http/page.ts';
+import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
-import { deskFor, type ProjectDesk } from '../projects/project-desk.ts';
+import { keepCompiled } from '../projects/compiled-trees.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
-import { commitChanges } from './commit-changes.ts';
-import { requireMessage } from './commit-message.ts';
-import type { CommitContent } from './create-commit.ts';
-import { diffSavedFiles } from './diff.ts';
+import type { ProjectRepositories } from '../projects/project-repositories.ts';
+import { deskFor, type ProjectServices } from '../projects/project-services.ts';
+import { isDirty } from '../projects/saved-state.ts';
+import { type CommitContent, createCommit } from './create-commit.ts';
+import { diffCommit, diffSavedFiles } from './diff.ts';
 import { listCommits } from './list-commits.ts';
 import { revertTo } from './revert.ts';
 
+const maxLength = 1000;
+
+// oxlint-disable-next-line no-control-regex
+const controlCharacter = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/;
+
+interface CommitRequest extends Pick<CommitContent, 'message' | 'author' | 'time'> {
+  projectId: string;
+}
+
 interface CommitRoutesOptions {
   access: ProjectAccess;
-  desk: ProjectDesk;
+  desk: ProjectServices;
   clock: Clock;
   limits: Limits;
 }
@@ -33,13 +44,12 @@ export function addCommitRoutes(
     time: clock.now(),
   });
 
-  addRoute(app, commitRoutes.commit, async ({ principal, params, body, deed }) => {
+  addRoute(app, commitRoutes.commit, async ({ principal, params, body, auditEvent }) => {
     const message = requireMessage(body.message);
     const project = await access.getProject(principal, params.id, editors);
-    onProject(deed, project);
+    onProject(auditEvent, project);
     const request = { projectId: project.id, message, ...signature(principal) };
-    const commit = await commitChanges(repositories, request);
-    deed.add({ hash: commit.hash });
+    const commit = await commitChanges(repositories, request, (hash) => auditEvent.add({ hash }));
     return { success: true, commit };
   });
 
@@ -52,20 +62,61 @@ export function addCommitRoutes(
     return { success: true, ...page };
   });
 
-  addRoute(app, commitRoutes.diff, async ({ principal, params }) => {
+  addRoute(app, commitRoutes.diff, async ({ principal, params, query: { commit } }) => {
     const { id } = await access.getProject(principal, params.id, readers);
-    const diff = await limits.turns.git.run(principal.userId, () => repositories.read(id, diffSavedFiles));
+    const diff = await limits.turns.git.run(principal.userId, () =>
+      repositories.read(id, (repository, state) =>
+        commit === undefined ? diffSavedFiles(repository, state) : diffCommit(repository, state, commit),
+      ),
+    );
+    if (diff === undefined) throw ApiError.of('commit_not_found', { hash: commit ?? '', project_id: id });
     return { success: true, ...diff };
   });
 
-  addRoute(app, commitRoutes.revert, async ({ principal, params, body, deed }) => {
+  addRoute(app, commitRoutes.revert, async ({ principal, params, body, auditEvent }) => {
     const project = await access.getProject(principal, params.id, editors);
     const hash = body.hash.toLowerCase();
-    onProject(deed, project, { hash });
+    onProject(auditEvent, project, { hash });
     const request = { projectId: project.id, hash, ...signature(principal) };
-    const { commit, replaced } = await revertTo(deskFor(desk, principal.userId), request);
-    deed.add({ replaced });
+    const onReplaced = (replaced: string | null): void => auditEvent.add({ replaced });
+    const { commit, replaced } = await revertTo(deskFor(desk, principal.userId), request, onReplaced);
     const message = `The files are those of commit ${commit.hash} again.`;
     return { success: true, message, commit, replaced };
   });
+}
+
+/** Makes the saved files the newest commit. Durable when it resolves; `onMade` is told of it before. Throws `nothing_to_commit`. */
+function commitChanges(
+  repositories: ProjectRepositories,
+  { projectId, message, author, time }: CommitRequest,
+  onMade: (hash: string) => void,
+): Promise<Commit> {
+  return repositories.write(projectId, async (draft, change) => {
+    const { state } = change;
+    if (!(await isDirty(draft, state))) throw ApiError.of('nothing_to_commit', {});
+    const content = { tree: state.files, parent: state.head, message, author, time };
+    const hash = createCommit(draft, content);
+    onMade(hash);
+    keepCompiled(change, state);
+    change.save({ ...state, head: hash });
+    return { hash, message };
+  });
+}
+
+function findProblem(message: string): string | undefined {
+  if (message === '') return 'must not be empty: say what has changed';
+  const length = [...message].length;
+  if (length > maxLength) return `has ${length} characters; at most ${maxLength} are allowed`;
+  if (!message.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair';
+  if (controlCharacter.test(message))
+    return 'must not contain control characters other than line breaks and tabs';
+  return undefined;
+}
+
+/** Without the white space around it, with line ends as git has them. Throws for what is no commit message. */
+function requireMessage(text: string): string {
+  const message = text.replaceAll(/\r\n?/g, '\n').trim();
+  const problem = findProblem(message);
+  if (problem !== undefined) throw ApiError.of('invalid_request', { problem: `Field message ${problem}` });
+  return message;
 }

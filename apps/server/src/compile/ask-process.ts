@@ -8,6 +8,7 @@ import type {
   CheckMessage,
   FromProcess,
 } from './process/messages.ts';
+import { nothingFound } from './nothing-found.ts';
 import type { BundleResult } from './process/bundle.ts';
 import { ProjectMirror, type ProjectFiles } from './project-mirror.ts';
 import { readProjectSettings, settingsPath } from './project-settings.ts';
@@ -46,7 +47,7 @@ export const askAssist = (process: CompileProcess, assist: Assist): Promise<Assi
   atMirror(process, assist, async (mirror) => {
     const { files, change, position, of } = assist;
     const read = await mirror.update(files, change);
-    if (!read.ok) return { kind: 'assisted', symbol: null, completions: [], wanted: [] };
+    if (!read.ok) return { kind: 'assisted', ...nothingFound, wanted: [] };
     const place = { root: mirror.root, settings: read.settings, path: change.path, position, of };
     const take = (reply: FromProcess) => (reply.kind === 'assisted' ? reply : undefined);
     return askUntilSupplied(() => process.ask({ kind: 'assist', ...place }, take), { mirror, files });

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import type { CodePlace } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import type { Compiler, Assistance, PlaceInCode } from './compiler.ts';
+import type { Compiler, PlaceInCode } from './compiler.ts';
+import type { Assistance } from './nothing-found.ts';
 import { createTestCompiler, filesOf } from './testing/files-in-memory.ts';
 
 const log = { warn: vi.fn<() => void>() };
@@ -94,5 +96,27 @@ describe('what could stand at a place', () => {
     expect(symbol?.type).toBe("'text'".replaceAll("'", '"'));
     const change = { path: 'other.ts', content: "import { x } from './main.ts';\nx.toFixed();" };
     expect(await compiler.compileFile(saved, change)).toMatchObject({ ok: true, warnings: [] });
+  });
+});
+
+describe('where a name stands', () => {
+  const textAt = (sources: Readonly<Record<string, string>>, { path, start, end }: CodePlace): string =>
+    `${path}: ${sources[path]?.slice(start, end)}`;
+
+  it('is told for the whole project, with the definition first of all', async () => {
+    const main = "import { pay } from './lib.ts';\np|ay(1);\npay(2);";
+    const { references } = await ask(main, 'references');
+    const sources = { ...files, 'main.ts': main.replace('|', '') };
+    expect(references.references.map((place) => textAt(sources, place)).toSorted()).toEqual([
+      'lib.ts: pay',
+      ...Array.from({ length: 3 }, () => 'main.ts: pay'),
+    ]);
+    expect(references.definition?.path).toBe('lib.ts');
+    expect(references.definition && textAt(sources, references.definition)).toMatch(/^lib.ts: .*pay/);
+  });
+
+  it('is nowhere in the project for what the service declares, and for what is no name', async () => {
+    expect((await ask('await agent.actions.ba|ck();', 'references')).references.definition).toBe(null);
+    expect((await ask('1 |+ 1;', 'references')).references).toEqual({ definition: null, references: [] });
   });
 });

@@ -1,13 +1,15 @@
 import type { Confinement } from '@phalanx/confinement';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Turns } from '../limits/turns.ts';
 import { askAssist, askBundle, askCheck, type FileChange } from './ask-process.ts';
-import { type CompileProcess, CompileProcessEnded, type EndReason } from './compile-process.ts';
+import { type Budget, ConfinedProcessEnded, type EndReason } from '../processes/confined-process.ts';
+import type { CompileProcess } from './compile-process.ts';
 import { errorLine } from './error-lines.ts';
 import { ProcessPool } from './process-pool.ts';
 import type { BundleResult } from './process/bundle.ts';
-import type { AssistedMessage, AssistMessage } from './process/messages.ts';
+import { nothingFound, type Assistance } from './nothing-found.ts';
+import type { AssistMessage } from './process/messages.ts';
 import { requireKnownChecker } from './process/language-libraries.ts';
 import { type ProjectFiles, SourcesTooLarge } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
@@ -19,11 +21,13 @@ interface CompilerOptions {
   /** Declarations that every project sees: the texts, one after the other. */
   agentTypes: string;
   /** Whether the user has had so much lately that others go first. Default: nobody. */
-  isGreedy?: (userId: string) => boolean;
+  isOverShare?: (userId: string) => boolean;
   /** How many compile processes may run. Each takes about 250 MB. Default 3. */
   processes?: number;
-  /** For the compilation of one file; whole projects have three times as long. Default 20,000. */
+  /** For the compilation of one file; whole projects have three times as long. Default 60,000. */
   timeoutMs?: number;
+  /** Of all processors, for one file; whole projects have three times as much. Default 10,000. */
+  processorMs?: number;
   /** Of one compile process with all that it starts. Default 2,048. */
   maxMemoryMb?: number;
   /** Projects kept warm in one process. Opening one more takes longer the more there are. Default 32. */
@@ -38,7 +42,6 @@ interface Failure {
 
 /** An offset in UTF-16 units, and what is asked of it. */
 export type PlaceInCode = Pick<AssistMessage, 'position' | 'of'>;
-export type Assistance = Pick<AssistedMessage, 'symbol' | 'completions'>;
 
 export interface Compiler {
   /**
@@ -74,15 +77,16 @@ export function createCompiler(options: CompilerOptions): Compiler {
     log,
     agentTypes,
     confinement,
-    isGreedy = () => false,
+    isOverShare = () => false,
     processes = 3,
-    timeoutMs = 20_000,
+    timeoutMs = 60_000,
+    processorMs = 10_000,
     maxMemoryMb = 2_048,
     maxWarmProjects = 32,
   } = options;
   const pool = new ProcessPool({
     processes,
-    isGreedy,
+    isOverShare,
     agentTypes,
     confinement,
     maxMemoryBytes: maxMemoryMb * 1024 * 1024,
@@ -93,32 +97,34 @@ export function createCompiler(options: CompilerOptions): Compiler {
   /** Runs at a process; what makes the compiler give up becomes an error line at `path`. */
   async function run<Result>(
     { projectId, userId = projectId }: Pick<ProjectFiles, 'projectId' | 'userId'>,
-    limit: { path: string; timeoutMs: number },
+    limit: { path: string; budget: Budget },
     task: (process: CompileProcess) => Promise<Result>,
   ): Promise<Result | Failure> {
     try {
-      return await pool.run({ projectId, userId, timeoutMs: limit.timeoutMs, task });
+      return await pool.run({ projectId, userId, budget: limit.budget, task });
     } catch (error) {
-      const text = reasonOf(error, { timeoutMs: limit.timeoutMs, maxMemoryMb });
+      const text = reasonOf(error, { ...limit.budget, maxMemoryMb });
       if (text === undefined) throw explained(error);
       return { ok: false, errors: [errorLine(limit.path, undefined, tooComplex, text)] };
     }
   }
 
-  const wholeProject = { path: 'main.ts', timeoutMs: timeoutMs * 3 };
+  const ofFile = { processorMs, timeoutMs };
+  const ofProject = { processorMs: processorMs * 3, timeoutMs: timeoutMs * 3 };
+  const wholeProject = { path: 'main.ts', budget: ofProject };
   return {
     compileFile: (files, change) =>
-      run(files, { path: change.path, timeoutMs }, async (process) => {
+      run(files, { path: change.path, budget: ofFile }, async (process) => {
         const { errors, outputs, warnings } = await askCheck(process, { files, change, maxWarmProjects });
         if (findCompiledPath(change.path) === undefined)
           return { ok: true, js: undefined, warnings: [...errors, ...warnings] };
         return errors.length > 0 ? { ok: false, errors } : { ok: true, js: outputs[0]?.[1], warnings };
       }),
     assist: async (files, { path, content, position, of }) => {
-      const found = await run(files, { path, timeoutMs }, (process) =>
+      const found = await run(files, { path, budget: ofFile }, (process) =>
         askAssist(process, { files, change: { path, content }, position, of, maxWarmProjects }),
       );
-      return 'ok' in found ? { symbol: null, completions: [] } : found;
+      return 'ok' in found ? nothingFound : found;
     },
     compileProject: (files) =>
       run(files, wholeProject, async (process) => {
@@ -127,7 +133,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
       }),
     bundleProject: (files) => run(files, wholeProject, (process) => askBundle(process, files, 'project')),
     bundleDirectCode: (owner, code) =>
-      run({ projectId: owner }, { path: directPath, timeoutMs }, (process) =>
+      run({ projectId: owner }, { path: directPath, budget: ofFile }, (process) =>
         askBundle(process, filesOfDirectCode(owner, code), 'direct code'),
       ),
     prepare: () => pool.prepare(),
@@ -147,22 +153,23 @@ const filesOfDirectCode = (projectId: string, code: string): ProjectFiles => ({
 });
 
 /** Undefined for what is no fault of the code. */
-function reasonOf(error: unknown, limits: { timeoutMs: number; maxMemoryMb: number }): string | undefined {
+type Limits = Budget & { maxMemoryMb: number };
+
+function reasonOf(error: unknown, limits: Limits): string | undefined {
   if (error instanceof SourcesTooLarge) return error.message;
-  return error instanceof CompileProcessEnded ? endText(error.reason, limits) : undefined;
+  return error instanceof ConfinedProcessEnded ? endText(error.reason, limits) : undefined;
 }
 
 /** A compiler that does not even start is a fault of the installation. */
 const explained = (error: unknown): unknown =>
-  error instanceof CompileProcessEnded ? ApiError.of('compiler_unavailable', {}, { cause: error }) : error;
+  error instanceof ConfinedProcessEnded ? ApiError.of('compiler_unavailable', {}, { cause: error }) : error;
 
-function endText(
-  reason: EndReason,
-  { timeoutMs, maxMemoryMb }: { timeoutMs: number; maxMemoryMb: number },
-): string | undefined {
+function endText(reason: EndReason, { processorMs, timeoutMs, maxMemoryMb }: Limits): string | undefined {
   if (reason === 'not_started') return undefined;
   if (reason === 'timed_out')
     return `Compiling took longer than ${timeoutMs / 1000} s. Make the types simpler or the file smaller.`;
+  if (reason === 'out_of_processor_time')
+    return `Compiling took more than ${processorMs / 1000} s of processor time. Make the types simpler or the file smaller.`;
   if (reason === 'out_of_memory')
     return `Compiling took more than ${maxMemoryMb} MB of memory. Make the types simpler or the file smaller.`;
   return 'The compiler broke down over this code. Make the types simpler or the nesting less deep.';

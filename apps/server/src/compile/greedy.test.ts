@@ -23,25 +23,30 @@ function prioritiesOf(id: number): number[] {
   return [Math.min(...all), Math.max(...all)];
 }
 
+/** Of every process that works on what users wrote (`Policy.nice`). */
+const usual = [5, 5];
+const last = [10, 10];
+
 test('a process of whoever has had much lately goes last, and serves nobody else', async () => {
-  compiler = await createTestCompiler({ processes: 2, isGreedy: (userId) => userId === 'greedy' });
+  compiler = await createTestCompiler({ processes: 2, isOverShare: (userId) => userId === 'greedy' });
   expect(await write('greedy')).toHaveLength(1);
   const [slow = 0] = listProcesses();
-  expect(prioritiesOf(slow)).toEqual([10, 10]);
+  expect(prioritiesOf(slow)).toEqual(last);
   expect(await write('modest')).toHaveLength(1);
   expect(await write('another')).toHaveLength(1);
   const [own = 0, ...more] = listProcesses().filter((id) => id !== slow);
-  expect([prioritiesOf(own), more]).toEqual([[0, 0], []]);
+  expect([prioritiesOf(own), more]).toEqual([usual, []]);
   expect(await write('greedy')).toHaveLength(1);
   expect(listProcesses()).toHaveLength(2);
-  expect(prioritiesOf(own)).toEqual([0, 0]);
+  expect(prioritiesOf(own)).toEqual(usual);
 });
 
 test('where all processes go last, one makes room for who has had little', async () => {
-  compiler = await createTestCompiler({ processes: 1, isGreedy: (userId) => userId === 'greedy' });
+  compiler = await createTestCompiler({ processes: 1, isOverShare: (userId) => userId === 'greedy' });
   await write('greedy');
   expect(await write('modest')).toHaveLength(1);
-  expect(listProcesses().map(prioritiesOf)).toEqual([[0, 0]]);
+  expect(listProcesses().map(prioritiesOf)).toEqual([usual]);
   expect(await write('greedy')).toHaveLength(1);
-  expect(listProcesses().map(prioritiesOf)).toEqual([[10, 10]]);
+  const [again = [0]] = listProcesses().map(prioritiesOf);
+  expect(again).toEqual(last);
 });

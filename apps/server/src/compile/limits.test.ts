@@ -67,6 +67,30 @@ test('what takes too long is stopped with a clear line, and holds up no other pr
   expect(await write(target, 'endless', 'let a = 1;')).toEqual([]);
 });
 
+test('what takes too much processor time is stopped with a clear line', async () => {
+  compiler = await createTestCompiler({ processorMs: 2_000 });
+  expect(await write(compiler, 'endless', neverReady)).toEqual([
+    'main.ts(1,1): error TS2589: Compiling took more than 2 s of processor time. Make the types simpler or the file smaller.',
+  ]);
+  expect(await write(compiler, 'endless', 'let a = 1;')).toEqual([]);
+});
+
+test('what is nested without end is refused with file and line, wherever it is read', async () => {
+  const target = await createTestCompiler();
+  compiler = target;
+  const nested = `let a =\n${'b ? c : '.repeat(400_000)}1;`;
+  const refused = (path: string) => [
+    expect.stringMatching(new RegExp(`^${path}\\(2,\\d+\\): error TS2589: More than 5000 operators`)),
+  ];
+  expect(await write(target, 'nested', nested)).toEqual(refused('main.ts'));
+  expect(await linesOf(target.bundleDirectCode('owner', nested))).toEqual(refused('main.ts'));
+  const files = filesOf('library', { 'main.ts': `import './library.js';`, 'library.js': nested });
+  expect(await linesOf(target.bundleProject(files))).toEqual(refused('library.js'));
+  expect(await linesOf(target.compileFile(files, { path: 'main.ts', content: 'let a = 1;' }))).toEqual([]);
+  const assisted = { path: 'main.ts', content: nested, position: 100, of: 'completions' } as const;
+  expect(await target.assist(files, assisted)).toMatchObject({ completions: [] });
+});
+
 test('what takes too much memory is stopped with a clear line', async () => {
   compiler = await createTestCompiler({ maxMemoryMb: 300 });
   const numbers = `let a = [${'[1,"x",{b:2}],'.repeat(1_000_000)}];`;

@@ -1,26 +1,27 @@
 import { LRUCache } from 'lru-cache';
 
-import { CompileProcess, CompileProcessEnded, type CompileProcessOptions } from './compile-process.ts';
+import { ConfinedProcessEnded, type Budget } from '../processes/confined-process.ts';
+import { CompileProcess, type CompileProcessOptions } from './compile-process.ts';
 
 interface PoolOptions extends CompileProcessOptions {
   processes: number;
   /** Whether the user has had so much lately that others go first. */
-  isGreedy: (userId: string) => boolean;
-  onEnd: (error: CompileProcessEnded, projectId: string) => void;
+  isOverShare: (userId: string) => boolean;
+  onEnd: (error: ConfinedProcessEnded, projectId: string) => void;
 }
 
 interface Work<Result> {
   projectId: string;
   /** For whom. */
   userId: string;
-  timeoutMs: number;
+  budget: Budget;
   task: (process: CompileProcess) => Promise<Result>;
 }
 
 interface Job {
   projectId: string;
   userId: string;
-  timeoutMs: number;
+  budget: Budget;
   queuedAt: number;
   failures: number;
   run: (process: CompileProcess) => Promise<void>;
@@ -49,15 +50,15 @@ export class ProcessPool {
     this.#options = options;
   }
 
-  /** Runs `task` at a process. Rejects with `CompileProcessEnded` when it ended for the task's own fault. */
-  async run<Result>({ projectId, userId, timeoutMs, task }: Work<Result>): Promise<Result> {
+  /** Runs `task` at a process. Rejects with `ConfinedProcessEnded` when it ended for the task's own fault. */
+  async run<Result>({ projectId, userId, budget, task }: Work<Result>): Promise<Result> {
     if (this.#isClosed) throw new Error('The compiler is closed');
     return new Promise<Result>((resolve, reject) => {
       const run = async (process: CompileProcess): Promise<void> => resolve(await task(process));
       this.#queue.add(projectId, {
         projectId,
         userId,
-        timeoutMs,
+        budget,
         run,
         fail: reject,
         queuedAt: performance.now(),
@@ -102,9 +103,9 @@ export class ProcessPool {
 
   /** What one user's projects do to a process shall not cost another user. */
   #choose({ projectId, userId, queuedAt }: Job): CompileProcess | undefined {
-    const isGreedy = this.#options.isGreedy(userId);
+    const isOverShare = this.#options.isOverShare(userId);
     const fitting = this.#processes.filter((one) =>
-      isGreedy ? one.isLast && this.#isOnlyOf(userId, one) : !one.isLast,
+      isOverShare ? one.isLast && this.#isOnlyOf(userId, one) : !one.isLast,
     );
     const home = fitting.find(({ mirrors }) => mirrors.has(projectId));
     if (home !== undefined && !home.isBusy) return home;
@@ -115,9 +116,9 @@ export class ProcessPool {
     }
     const idle = smallestFirst(fitting.filter(({ isBusy }) => !isBusy));
     const own = idle.find((one) => this.#isOnlyOf(userId, one));
-    const found = own ?? this.#spawn(isGreedy) ?? idle.find(({ hasGivenWay }) => !hasGivenWay);
+    const found = own ?? this.#spawn(isOverShare) ?? idle.find(({ hasLowPriority }) => !hasLowPriority);
     // Who is greedy keeps to one process when there is no room for two.
-    if (found === undefined && !(isGreedy && fitting.length > 0)) this.#makeRoom();
+    if (found === undefined && !(isOverShare && fitting.length > 0)) this.#makeRoom(isOverShare);
     return found;
   }
 
@@ -125,11 +126,12 @@ export class ProcessPool {
     return [...mirrors.keys()].every((projectId) => this.#users.get(projectId) === userId);
   }
 
-  /** Who waits is seen to again when the process is gone. */
-  #makeRoom(): void {
+  /** Who waits is seen to again when the process is gone. A greedy user ends no process that others may use next. */
+  #makeRoom(isOverShare: boolean): void {
     const idle = smallestFirst(this.#processes.filter(({ isBusy }) => !isBusy));
-    const least = idle.find(({ isLast }) => isLast) ?? idle.find(({ hasGivenWay }) => hasGivenWay) ?? idle[0];
-    least?.kill('crashed');
+    const least = idle.find(({ isLast }) => isLast) ?? idle.find(({ hasLowPriority }) => hasLowPriority);
+    const isOneLeft = !isOverShare || idle.length > 1 || this.#options.processes === 1;
+    (least ?? (isOneLeft ? idle[0] : undefined))?.kill('crashed');
   }
 
   #spawn(goesLast = false): CompileProcess | undefined {
@@ -151,7 +153,7 @@ export class ProcessPool {
     this.#working.add(job.projectId);
     const wasShared = process.mirrors.size > 1;
     try {
-      await process.work(() => job.run(process), job.timeoutMs);
+      await process.work(() => job.run(process), job.budget);
       this.#tidy(process);
     } catch (error) {
       this.#fail(job, error, wasShared);
@@ -164,9 +166,11 @@ export class ProcessPool {
   /** A crash may come from outside, and memory may be held by other projects: both get a second try. */
   #fail(job: Job, error: unknown, wasShared: boolean): void {
     if (this.#isClosed) return job.fail(new Error('The compiler is closed'));
-    if (!(error instanceof CompileProcessEnded)) return job.fail(error);
+    if (!(error instanceof ConfinedProcessEnded)) return job.fail(error);
     this.#options.onEnd(error, job.projectId);
-    const isOwnFault = error.reason === 'timed_out' || (error.reason === 'out_of_memory' && !wasShared);
+    const isOwnFault =
+      ['timed_out', 'out_of_processor_time'].includes(error.reason) ||
+      (error.reason === 'out_of_memory' && !wasShared);
     if (isOwnFault || job.failures > 0) return job.fail(error);
     this.#queue.addFirst(job.projectId, { ...job, failures: job.failures + 1 });
   }

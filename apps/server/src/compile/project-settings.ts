@@ -7,6 +7,9 @@ import { createPlaceFinder, errorLine, limitLines } from './error-lines.ts';
 
 export const settingsPath = 'tsconfig.json';
 const maxLength = 256 * 1024;
+const maxNesting = 50;
+/** So many are read in a few milliseconds. */
+const maxSeparators = 20_000;
 /** Of a path in it; to simplify one takes up to the square of its length. */
 const maxPathLength = 1024;
 
@@ -57,8 +60,9 @@ function parse(
   text: string,
   complainAt: (offset: number, code: number, message: string) => void,
 ): Node | undefined {
-  if (nesting(text) > 50) {
-    complainAt(0, codes.unreadable, 'nested too deeply');
+  const excess = nesting(text) > maxNesting ? 'nested too deeply' : findListProblem(text);
+  if (excess !== undefined) {
+    complainAt(0, codes.unreadable, excess);
     return undefined;
   }
   const mistakes: ParseError[] = [];
@@ -69,6 +73,13 @@ function parse(
   for (const { offset, error } of mistakes)
     complainAt(offset, codes.syntax, `not JSON: ${printParseErrorCode(error)}`);
   return root;
+}
+
+/** Each separator is at most one value, or one mistake; commas of comments and texts count, too. */
+function findListProblem(text: string): string | undefined {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) if (',:[{}]'.includes(text.charAt(at))) count += 1;
+  return count > maxSeparators ? `more than ${maxSeparators} values` : undefined;
 }
 
 /** An upper bound of how deep the parser would have to go. */

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { pathOf } from '../http/path-of.ts';
 import { chooseCoding } from '../http/representations.ts';
 import { readBuiltConsole, type BuiltConsole, type BuiltFile } from './built-console.ts';
 import { buildingPage, failedPage } from './pages.ts';
@@ -35,6 +36,12 @@ const policyOf = (nonce: string): string =>
     "require-trusted-types-for 'script'",
   ].join('; ');
 
+/** What the navigation calls a page, where its address has another word. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ['/fleet', '/devices'],
+  ['/review', '/records'],
+]);
+
 type State = { built: BuiltConsole } | { failure: string } | undefined;
 
 /** `GET /` and the pages of the console · `GET /assets/*`: what `folder` has, once it is there. */
@@ -49,6 +56,13 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
   );
   app.addHook('onClose', () => ready);
 
+  // What is no route: a browser gets a page that says so, everybody else the error of the API.
+  app.addHook('onRequest', async (request, reply) => {
+    const path = pathOf(request.url);
+    if (!request.is404 || !isPageRequest(request) || path.startsWith('/api/')) return undefined;
+    const page = otherNames.get(path);
+    return page === undefined ? sendPage(reply.code(404), state) : reply.redirect(page);
+  });
   for (const url of pages)
     app.get(url, { config: { scope: null } }, (_request, reply) => sendPage(reply, state));
   app.get<{ Params: { '*': string } }>('/assets/*', { config: { scope: null } }, (request, reply) => {
@@ -59,6 +73,9 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
     return sendFile(request, reply, file);
   });
 }
+
+const isPageRequest = ({ method, headers }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html') === true;
 
 function sendPage(reply: FastifyReply, state: State): FastifyReply {
   const nonce = randomBytes(16).toString('base64');

@@ -1,10 +1,15 @@
-import { CompiledQuery, Kysely } from 'kysely';
+import { SettingError } from '@phalanx/settings';
+import { CompiledQuery, Kysely, sql } from 'kysely';
+import { Migrator, type Migration } from 'kysely/migration';
 
 import { isPostgres } from './dialect.ts';
-import { migrate, requireMigrated } from './migrate.ts';
+import { migrations } from './migrations/index.ts';
 import { openPostgres, type Prepare } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 import type { Database, Db } from './tables.ts';
+
+const toMigrate =
+  'The tables of the database are older than this release: run "phalanx migrate" with the same settings, then start the servers.';
 
 export type { Db, Transaction } from './tables.ts';
 
@@ -44,4 +49,37 @@ async function openTables(place: DatabasePlace, prepare: Prepare): Promise<Db> {
 export async function probeDatabase(db: Db): Promise<void> {
   const writing = isPostgres(db) ? 'SELECT pg_current_xact_id()' : 'PRAGMA user_version = 0';
   await db.executeQuery(CompiledQuery.raw(writing));
+}
+
+const newerRelease = (cause?: Error): SettingError =>
+  new SettingError(
+    'The database was written by a newer release of Phalanx: install that one, or restore the backup of before.',
+    cause && { cause },
+  );
+
+/** Brings the tables up to date, in one transaction, and returns what was done. Throws a `SettingError` when they are of a newer release. */
+async function migrate<Tables>(db: Kysely<Tables>): Promise<string[]> {
+  const provider = { getMigrations: async (): Promise<Record<string, Migration>> => migrations };
+  const migrator = new Migrator({ db, provider, allowUnorderedMigrations: true });
+  const { error, results = [] } = await migrator.migrateToLatest();
+  if (error === undefined) return results.map(({ migrationName }) => migrationName);
+  // Kysely's words for a migration that was made and that it does not know.
+  if (error instanceof Error && error.message.startsWith('corrupted migrations')) throw newerRelease(error);
+  throw new Error('the tables could not be brought up to date', { cause: error });
+}
+
+/**
+ * For one of several servers, which leaves the tables to `phalanx migrate`. They may be newer than its release, unless
+ * a migration says that each server has to know it. Throws a `SettingError`.
+ */
+async function requireMigrated<Tables>(db: Kysely<Tables>): Promise<void> {
+  const { rows: found } = await sql<{ tables: string | null }>`
+    SELECT to_regclass('kysely_migration')::text AS tables`.execute(db);
+  if (found[0]?.tables === null) throw new SettingError(toMigrate);
+  const { rows: made } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(db);
+  const names = new Set(made.map(({ name }) => name));
+  if (Object.keys(migrations).some((name) => !names.has(name))) throw new SettingError(toMigrate);
+  const { rows } = await sql<{ needs: string }>`SELECT needs FROM installation`.execute(db);
+  const needs = rows[0]?.needs ?? '';
+  if (needs !== '' && migrations[needs] === undefined) throw newerRelease();
 }

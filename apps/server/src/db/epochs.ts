@@ -1,4 +1,3 @@
-import { isPostgres } from './dialect.ts';
 import { numbersIn } from './rows.ts';
 import type { Transaction } from './tables.ts';
 
@@ -20,11 +19,13 @@ export async function selectCurrent(
   epochs: readonly number[],
 ): Promise<ReadonlySet<number>> {
   if (epochs.length === 0) return new Set();
-  const query = transaction
+  const rows = await transaction
     .selectFrom('host_session')
     .select('epoch')
-    .where('epoch', 'in', numbersIn(transaction, epochs));
-  const rows = await (isPostgres(transaction) ? query.orderBy('epoch').forKeyShare() : query).execute();
+    .where('epoch', 'in', numbersIn(transaction, epochs))
+    .orderBy('epoch')
+    .forKeyShare()
+    .execute();
   return new Set(rows.map(({ epoch }) => epoch));
 }
 

@@ -1,16 +1,21 @@
+import { randomBytes } from 'node:crypto';
+
 import type { Db } from './tables.ts';
 
-/** ID of what all servers of a database are together. PostgreSQL's. */
+const keyBytes = 32;
+
+/** ID of the service, the same at all servers of its database. */
 export async function readInstallation(db: Db): Promise<string> {
   return (await db.selectFrom('installation').select('id').executeTakeFirstOrThrow()).id;
 }
 
-/** The first key stays. Returns which one that is. */
-export async function agreeOnUrlKey(db: Db, offered: string): Promise<string> {
+/** The key that signs addresses of captures: made at the first start, the same at all servers. */
+export async function readUrlKey(db: Db): Promise<Buffer> {
+  const offered = randomBytes(keyBytes).toString('hex');
   const row = await db
     .updateTable('installation')
     .set((eb) => ({ url_key: eb.fn.coalesce('url_key', eb.val(offered)) }))
     .returning('url_key')
     .executeTakeFirstOrThrow();
-  return row.url_key ?? offered;
+  return Buffer.from(row.url_key ?? offered, 'hex');
 }

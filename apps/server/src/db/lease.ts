@@ -3,21 +3,24 @@ import { sql, type Kysely, type RawBuilder, type SqlBool } from 'kysely';
 import { isPostgres } from './dialect.ts';
 
 /** A server that has said nothing for so long is gone. */
-const leaseMs = 5000;
+export const leaseMs = 5000;
 
 /** Epoch ms of the one clock that all servers share. */
-const databaseTime = sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
+export const databaseTime = <Tables>(db: Kysely<Tables>): RawBuilder<number> =>
+  isPostgres(db)
+    ? sql`(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
+    : sql`cast(unixepoch('subsec') * 1000 as integer)`;
 
 /** Whether servers have to say again and again that they live. Who has a file of SQLite has it for as long as it lives. */
 export const hasLeases = <Tables>(db: Kysely<Tables>): boolean => isPostgres(db);
 
 /** When the lease of a server ends that is alive now. */
 export const leaseEnd = <Tables>(db: Kysely<Tables>): RawBuilder<number | null> =>
-  hasLeases(db) ? sql`${databaseTime} + ${sql.lit(leaseMs)}` : sql`NULL`;
+  hasLeases(db) ? sql`${databaseTime(db)} + ${sql.lit(leaseMs)}` : sql`NULL`;
 
 /** Whether the server of a row is alive. */
 export const hasLease = <Tables>(db: Kysely<Tables>): RawBuilder<SqlBool> =>
-  hasLeases(db) ? sql`lease_until >= ${databaseTime}` : sql`1 = 1`;
+  hasLeases(db) ? sql`lease_until >= ${databaseTime(db)}` : sql`1 = 1`;
 
 /** When the server of a row last said that it is alive. */
 export const lastRenewal = <Tables>(db: Kysely<Tables>): RawBuilder<number | null> =>
@@ -25,4 +28,4 @@ export const lastRenewal = <Tables>(db: Kysely<Tables>): RawBuilder<number | nul
 
 /** Whether the server of a row is gone that is not this one's. */
 export const isLeaseOver = <Tables>(db: Kysely<Tables>): RawBuilder<SqlBool> =>
-  hasLeases(db) ? sql`lease_until < ${databaseTime}` : sql`1 = 1`;
+  hasLeases(db) ? sql`lease_until < ${databaseTime(db)}` : sql`1 = 1`;

@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 
-import type { Db, Transaction } from './tables.ts';
+import type { Database, Db, Transaction } from './tables.ts';
 import { isPostgres } from './dialect.ts';
 import { transact } from './transact.ts';
 
@@ -12,6 +12,12 @@ export async function serialize(transaction: Transaction, name: string): Promise
   if (isPostgres(transaction))
     await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction);
 }
+
+/** Nobody deletes the rows that the query finds before the transaction ends. SQLite has one transaction at a time. */
+export const keepRows = <Table extends keyof Database, Found>(
+  transaction: Transaction,
+  query: SelectQueryBuilder<Database, Table, Found>,
+): SelectQueryBuilder<Database, Table, Found> => (isPostgres(transaction) ? query.forKeyShare() : query);
 
 /** Does it when no other server does what has this name. What it stores, it stores by itself. */
 export const exclusively = <Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> =>

@@ -1,7 +1,7 @@
 import { SettingError } from '@phalanx/settings';
 import { sql, type Kysely } from 'kysely';
 
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 
 /** Older ones are no longer mended by those who make them. */
 const oldestVersion = 14;

@@ -6,25 +6,28 @@ import {
   type Driver,
   type QueryCompiler,
 } from 'kysely';
-import { Client, type ClientConfig, type PoolClient, Pool, TypeOverrides, types } from 'pg';
+import { Socket } from 'node:net';
+import { Client, type ClientConfig, DatabaseError, type PoolClient, Pool, TypeOverrides, types } from 'pg';
 
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 import { PartFailed } from '../faults/fault.ts';
 import { BinaryOrder } from './binary-order.ts';
 import { explainPostgres, requirePostgres } from './postgres-problem.ts';
+import { SilenceWatch } from './silence-watch.ts';
 import { StorableTexts } from './storable-texts.ts';
 import type { Database, Db } from './tables.ts';
 
 /** A pool would count the wait for a free connection to it, too. */
 export class HastyClient extends Client {
   constructor(config?: string | ClientConfig) {
-    super({ ...(typeof config === 'object' && config), connectionTimeoutMillis: connectTimeoutMs });
+    super({ connectionTimeoutMillis: connectTimeoutMs, ...(typeof config === 'object' && config) });
   }
 }
 
 /** Enough for the processors of a database; what is more waits for its turn here. */
 const mostConnections = 10;
 const connectTimeoutMs = 5000;
+const pingTimeoutMs = 1500;
 /** No statement of ours takes a second; what waits so long waits for something that has gone wrong. */
 const timeouts = {
   statement_timeout: 30_000,
@@ -70,9 +73,41 @@ export async function readPostgres(url: string): Promise<Db> {
 }
 
 function connect(url: string): Db {
-  const pool = new Pool({ ...clientConfig(url), ...timeouts, Client: HastyClient, max: mostConnections });
+  const sockets = new Set<Socket>();
+  const stream = (): Socket => {
+    const socket = new Socket();
+    sockets.add(socket.once('close', () => sockets.delete(socket)));
+    return socket;
+  };
+  const pool = new Pool({
+    ...{ ...clientConfig(url), ...timeouts, stream, Client: HastyClient, max: mostConnections },
+  });
   keepErrors(pool);
-  return new Kysely<Database>({ dialect: new TellingPostgresDialect(pool) });
+  const watch = new SilenceWatch({
+    ping: () => ping(url),
+    onSilence: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+    silenceError: () => unavailable('it does not answer', undefined),
+  });
+  return new Kysely<Database>({ dialect: new TellingPostgresDialect(pool, watch) });
+}
+
+/** PostgreSQL is starting or stopping. */
+const notUp = '57P03';
+
+/** Resolves when PostgreSQL answers, even if it says that it has no connection left. */
+async function ping(url: string): Promise<void> {
+  const client = new HastyClient({ ...clientConfig(url), connectionTimeoutMillis: pingTimeoutMs });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.code === notUp) throw error;
+  } finally {
+    void client.end().catch(() => undefined);
+  }
 }
 
 /** Without the limits of time: a migration may take long. */
@@ -99,14 +134,16 @@ function keepErrors(pool: Pool): void {
 
 class TellingPostgresDialect extends PostgresDialect {
   readonly #pool: Pool;
+  readonly #watch: SilenceWatch;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, watch: SilenceWatch) {
     super({ pool, controlClient: Client });
     this.#pool = pool;
+    this.#watch = watch;
   }
 
   override createDriver(): Driver {
-    return new TellingPostgresDriver({ pool: this.#pool, controlClient: Client });
+    return new TellingPostgresDriver({ pool: this.#pool, controlClient: Client }, this.#watch);
   }
 
   override createQueryCompiler(): QueryCompiler {
@@ -117,13 +154,26 @@ class TellingPostgresDialect extends PostgresDialect {
 /** Says of the codes of the system, which disks and programs have too, that here they are the database's. */
 class TellingPostgresDriver extends PostgresDriver {
   readonly #telling = new WeakSet<DatabaseConnection>();
+  readonly #watch: SilenceWatch;
+
+  constructor(config: ConstructorParameters<typeof PostgresDriver>[0], watch: SilenceWatch) {
+    super(config);
+    this.#watch = watch;
+  }
+
+  override async destroy(): Promise<void> {
+    this.#watch.close();
+    await super.destroy();
+  }
 
   override async acquireConnection(
     ...args: Parameters<PostgresDriver['acquireConnection']>
   ): Promise<DatabaseConnection> {
     try {
-      return this.#tell(await super.acquireConnection(...args));
+      const acquire = () => super.acquireConnection(...args);
+      return this.#tell(await this.#watch.guard(acquire, (late) => void giveBack(this, late)));
     } catch (error) {
+      if (error instanceof PartFailed) throw error;
       throw unavailable('no connection can be made', error);
     }
   }
@@ -134,7 +184,7 @@ class TellingPostgresDriver extends PostgresDriver {
     const execute = connection.executeQuery.bind(connection);
     connection.executeQuery = async <Result>(...query: Parameters<typeof execute>) => {
       try {
-        return await execute<Result>(...query);
+        return await this.#watch.guard(() => execute<Result>(...query));
       } catch (error) {
         throw cutCodes.has(errorCodeOf(error)) ? unavailable('the connection was cut', error) : error;
       }
@@ -142,6 +192,9 @@ class TellingPostgresDriver extends PostgresDriver {
     return connection;
   }
 }
+
+const giveBack = (driver: Driver, connection: DatabaseConnection): Promise<void> =>
+  driver.releaseConnection(connection);
 
 const cutCodes: ReadonlySet<string> = new Set([
   'ECONNRESET',

@@ -4,7 +4,7 @@ import { SettingError } from '@phalanx/settings';
 import Sqlite from 'better-sqlite3';
 import { Kysely, sql, SqliteDialect } from 'kysely';
 
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 import { migrations } from './migrations/index.ts';
 import { readPostgres } from './postgres.ts';
 import type { Database, Db } from './tables.ts';

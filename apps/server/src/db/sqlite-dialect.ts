@@ -1,38 +1,100 @@
+import { close, fdatasync, openSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type Database from 'better-sqlite3';
 import {
   type DatabaseConnection,
   type DialectAdapter,
   type Driver,
+  type QueryCompiler,
+  type SelectModifierNode,
   type SqliteDatabase,
   SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
+  SqliteQueryCompiler,
 } from 'kysely';
 
-import { checkpointWhenQuiet } from './checkpoints.ts';
+import { Checkpoints } from './checkpoints.ts';
+import { CommitFlush } from './commit-flush.ts';
+import { ConnectionLock } from './connection-lock.ts';
 import type { FolderLock } from './folder-lock.ts';
+
+/** What `PRAGMA synchronous` says where nothing is to outlive a loss of power. */
+const off = 0;
+
+/** The file that commits are appended to. */
+class WriteAheadLog {
+  readonly #sqlite: Database.Database;
+  #descriptor: number | undefined;
+
+  constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+  }
+
+  async sync(): Promise<void> {
+    if (this.#sqlite.pragma('synchronous', { simple: true }) === off) return;
+    // The first commit has made it, and it stays the same file for as long as the database is open.
+    this.#descriptor ??= openSync(`${this.#sqlite.name}-wal`, 'r+');
+    await promisify(fdatasync)(this.#descriptor);
+  }
+
+  async close(): Promise<void> {
+    if (this.#descriptor !== undefined) await promisify(close)(this.#descriptor);
+  }
+}
 
 /**
  * On a full disk and on errors of the disk, SQLite ends the transaction by itself; a rollback after that would fail,
  * and its error would hide the first one.
+ *
+ * There is one connection. It is free for the next one as soon as something is committed; who has committed it waits
+ * until it is on the disk.
  */
 class StrictSqliteDriver extends SqliteDriver {
   readonly #sqlite: Database.Database;
-  readonly #noteCommit: () => void;
+  readonly #folder: FolderLock;
+  readonly #lock: ConnectionLock;
+  readonly #log: WriteAheadLog;
+  readonly #flush: CommitFlush;
+  readonly #checkpoints: Checkpoints;
+  readonly #writes: Writes;
 
-  constructor(sqlite: Database.Database, lock: FolderLock) {
-    super({ database: keepStatements(sqlite, lock) });
+  constructor(sqlite: Database.Database, folder: FolderLock) {
+    const writes: Writes = { areThere: false };
+    super({ database: keepStatements(sqlite, writes) });
     this.#sqlite = sqlite;
-    this.#noteCommit = checkpointWhenQuiet(sqlite);
+    this.#folder = folder;
+    this.#writes = writes;
+    this.#lock = new ConnectionLock();
+    this.#log = new WriteAheadLog(sqlite);
+    this.#flush = new CommitFlush(() => this.#log.sync());
+    this.#checkpoints = new Checkpoints(sqlite, this.#lock);
   }
 
-  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    await super.commitTransaction(connection);
-    this.#noteCommit();
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#lock.take();
+    return super.acquireConnection();
+  }
+
+  override async releaseConnection(): Promise<void> {
+    const hasWritten = this.#writes.areThere;
+    this.#writes.areThere = false;
+    this.#lock.release();
+    if (!hasWritten) return;
+    this.#checkpoints.noteCommit();
+    await this.#flush.flush();
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#sqlite.inTransaction) await super.rollbackTransaction(connection);
+  }
+
+  override async destroy(): Promise<void> {
+    await this.#checkpoints.close();
+    await this.#flush.whenDone();
+    await this.#log.close();
+    this.#sqlite.close();
+    this.#folder.release();
   }
 }
 
@@ -40,6 +102,18 @@ class StrictSqliteDriver extends SqliteDriver {
 class TransactionalSqliteAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
+  }
+
+  /** The driver itself lets one after the other use the only one. */
+  override get supportsMultipleConnections(): boolean {
+    return true;
+  }
+}
+
+/** Row locks (`FOR UPDATE` and its like) say nothing here: SQLite has one writing transaction at a time. */
+class LocklessQueryCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(node: SelectModifierNode): void {
+    if (node.modifier?.startsWith('For') !== true) super.visitSelectModifier(node);
   }
 }
 
@@ -57,6 +131,10 @@ export class StrictSqliteDialect extends SqliteDialect {
     return new TransactionalSqliteAdapter();
   }
 
+  override createQueryCompiler(): QueryCompiler {
+    return new LocklessQueryCompiler();
+  }
+
   override createDriver(): Driver {
     return new StrictSqliteDriver(this.#sqlite, this.#lock);
   }
@@ -65,21 +143,28 @@ export class StrictSqliteDialect extends SqliteDialect {
 /** Texts with lists of their own come once; then all are forgotten, and the hot ones are soon back. */
 const maxKept = 500;
 
+/** Of whoever has the connection now. */
+interface Writes {
+  areThere: boolean;
+}
+
 /** Kysely prepares every query anew, which takes longer than most of them; here a text is prepared once. */
-function keepStatements(sqlite: Database.Database, lock: FolderLock): SqliteDatabase {
+function keepStatements(sqlite: Database.Database, writes: Writes): SqliteDatabase {
   const kept = new Map<string, Database.Statement>();
+  const prepare = (text: string): Database.Statement => {
+    const known = kept.get(text);
+    if (known !== undefined) return known;
+    if (kept.size >= maxKept) kept.clear();
+    const statement = sqlite.prepare(text);
+    kept.set(text, statement);
+    return statement;
+  };
   return {
     prepare(text) {
-      const known = kept.get(text);
-      if (known !== undefined) return known;
-      if (kept.size >= maxKept) kept.clear();
-      const statement = sqlite.prepare(text);
-      kept.set(text, statement);
+      const statement = prepare(text);
+      if (!statement.readonly) writes.areThere = true;
       return statement;
     },
-    close() {
-      sqlite.close();
-      lock.release();
-    },
+    close: () => void sqlite.close(),
   };
 }

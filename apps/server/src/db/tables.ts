@@ -10,9 +10,16 @@ import type {
 } from '@phalanx/protocol';
 import type { Generated, Kysely, Selectable, Transaction as KyselyTransaction } from 'kysely';
 
+import type { CachedThing } from './cached-things.ts';
 import type { EpochMs, Flag, Json } from './column-types.ts';
+import type {
+  JobTable,
+  ScheduleTable,
+  ScheduleTurnTable,
+  TaskAttemptTable,
+  TaskTable,
+} from './job-tables.ts';
 import type { RecordScreenTable, RecordTable, RecordTallyTable } from './record-tables.ts';
-import type { ChangedThing } from './shared-change.ts';
 
 /** The tables as the migrations leave them. */
 export interface Database {
@@ -25,22 +32,31 @@ export interface Database {
   node: NodeTable;
   host_session: HostSessionTable;
   share: ShareTable;
+  label_set: LabelSetTable;
+  pool: { user_id: string; name_key: string; name: string; selector: string };
   launch: LaunchTable;
   run: RunTable;
-  /** PostgreSQL's, as the next ones: of all servers together. */
-  installation: { id: string; url_key: string | null };
+  job: JobTable;
+  schedule: ScheduleTable;
+  schedule_turn: ScheduleTurnTable;
+  task: TaskTable;
+  task_attempt: TaskAttemptTable;
+  installation: { id: string; url_key: string | null; sealing_key_id: string | null };
   device_lease: DeviceLeaseTable;
-  shared_change: { id: Generated<number>; name: ChangedThing };
+  cache_invalidation: { id: Generated<number>; name: CachedThing; at: EpochMs };
   bundle: { hash: string; code: string; source_map: string | null; used_at: EpochMs };
   launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };
   run_result: { run_id: string; json: Json };
-  /** PostgreSQL's. */
-  kept_chunk: { run_id: string; first: number; header: Json; size_bytes: number; packed: Buffer };
+  kept_chunk: KeptChunkTable;
+  /** Runs that are gone, whose kept chunks are to be deleted. */
+  kept_chunk_deletion: { run_id: string };
   kept_log: { run_id: string; user_id: string; bytes: number };
   project: ProjectTable;
+  project_secret: ProjectSecretTable;
   project_ref: { project_id: string; name: string; target: string };
-  /** PostgreSQL's, with the number of each run's last stored log entry. */
+  /** The number of each run's last stored log entry; beside SQLite, of those that are not in files any more. */
   log_progress: { run_id: string; seq: number };
+  /** PostgreSQL's. */
   log_table: LogTableTable;
   project_pack: ProjectPackTable;
   /** Large packs that no project has any more. */
@@ -125,7 +141,7 @@ interface DeviceTable {
   reason: string;
   /** When the state began. */
   since: EpochMs;
-  /** Null: of an older release. */
+  /** Null: no connection of its host has reported it. */
   epoch: number | null;
 }
 
@@ -159,8 +175,8 @@ interface HostSessionTable {
   opened_at: EpochMs;
   /** Null: it is connected. */
   ended_at: EpochMs | null;
-  /** Whether it covers what a launch says must not be seen. */
-  knows_masks: Generated<Flag>;
+  /** Whether it takes secrets, and hides them. */
+  knows_secrets: Generated<Flag>;
   /** PostgreSQL's: of the host's last log entry; empty when there was none. */
   last_log_id: Generated<string>;
 }
@@ -174,6 +190,16 @@ interface ShareTable {
   role: ShareRole;
 }
 
+/** What a phone is called, and the labels of a phone or of all phones of a host. */
+interface LabelSetTable {
+  owner_id: string;
+  kind: 'device' | 'host';
+  target_id: string;
+  /** Of a phone; else empty. */
+  name: string;
+  labels: Json;
+}
+
 interface LaunchTable {
   id: string;
   user_id: string;
@@ -184,8 +210,6 @@ interface LaunchTable {
   answer: Json | null;
   /** Of the token that the launch was asked for with, which may be gone by now. */
   token_name: string | null;
-  /** As it was called then; null for direct code. */
-  project_name: string | null;
   /** Git's hash of the project's saved files. */
   tree: string | null;
   /** Of `{automation_parameters, job_variables}`. */
@@ -204,6 +228,8 @@ interface RunTable {
   device_owner_id: string;
   host_id: string;
   automation_id: string;
+  /** As it was called when it was launched; of direct code what its launch called it. */
+  project_name: string | null;
   /** The caller's launch ID; null for a project. */
   launch_id: string | null;
   status: RunStatus;
@@ -219,8 +245,8 @@ interface RunTable {
   created_at: EpochMs;
   started_at: EpochMs | null;
   ended_at: EpochMs | null;
-  /** Of the connection that it is to be sent on, or whose host has it; null with one server. */
-  epoch: Generated<number | null>;
+  /** Of the connection that it is to be sent on, or whose host has it; null: its host was told nothing yet. */
+  epoch: number | null;
 }
 
 interface ProjectTable {
@@ -240,6 +266,16 @@ interface ProjectTable {
 }
 
 /** A pack of git: in its row, or beside it in the store of large packs. */
+interface ProjectSecretTable {
+  project_id: string;
+  name: string;
+  version: number;
+  /** See `Sealing`. */
+  sealed: string;
+  created_at: EpochMs;
+  updated_at: EpochMs;
+}
+
 interface ProjectPackTable {
   project_id: string;
   /** That it came with. */
@@ -271,6 +307,20 @@ interface AuditEntryTable {
   details: Json;
   count: number;
   request_id: string | null;
+}
+
+/** Some entries of a run's kept log. */
+interface KeptChunkTable {
+  run_id: string;
+  kind: 'log' | 'trace';
+  /** Number of its first entry among those that were kept of the run, from 1. */
+  first: number;
+  count: number;
+  /** ID of its last entry. */
+  last_id: string;
+  size_bytes: number;
+  /** The entries, compressed. */
+  packed: Buffer;
 }
 
 /** What is in one of the tables of log entries, `log_0` to `log_15`. PostgreSQL's. */

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 import type { Db, Transaction } from './tables.ts';
 import { isPostgres } from './dialect.ts';
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 
 /** PostgreSQL's: the transaction met another one, and would succeed if it were done again. */
 const collisions: ReadonlySet<string> = new Set(['40001', '40P01']);

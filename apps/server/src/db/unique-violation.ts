@@ -1,4 +1,4 @@
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 
 /** SQLite's and PostgreSQL's. */
 const codes: ReadonlySet<string> = new Set([

@@ -6,15 +6,16 @@ import {
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { findExcess } from '../http/json-bounds.ts';
 import type { HostQuestion } from '../hosts/host-link.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { LinkedHosts, Touch } from '../hosts/linked-hosts.ts';
 import type { FleetDevice } from './fleet-device.ts';
 
 const validator = Compile(PhoneHealthSchema);
 
 /** What is said when a host, or its phone, did not do what it was asked for. */
-type AskedInVain = Extract<ErrorCode, 'host_asked_in_vain' | 'screen_failed' | 'screenshot_failed'>;
+type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed' | 'screenshot_failed'>;
 
 /** Whom to ask about a phone. */
 export interface Asked {
@@ -22,32 +23,36 @@ export interface Asked {
   readonly device: FleetDevice;
 }
 
-type Ask = (question: HostQuestion) => Promise<Buffer>;
+type Ask = (question: HostQuestion, touch?: Touch) => Promise<Buffer>;
 
-/** Asks the host of a phone. Throws `device_offline` when it is not connected, and `inVain` when it gives no answer. */
+/** Asks the host of a phone. Throws `device_offline` when it is not connected, and `failureCode` when it gives no answer. */
 export async function askHost<Answer>(
   { hosts, device: { id, epoch, reason } }: Asked,
-  inVain: AskedInVain,
+  failureCode: HostFailureCode,
   inquire: (ask: Ask) => Promise<Answer>,
 ): Promise<Answer> {
   if (epoch === null) throw ApiError.of('device_offline', { device_id: id, reason });
   try {
-    return await inquire((question) => hosts.ask(epoch, question));
+    return await inquire((question, touch) => hosts.ask(epoch, question, touch));
   } catch (error) {
     const why = error instanceof Error ? error.message : 'no reason given';
-    throw ApiError.of(inVain, { device_id: id, reason: why.replace(/\.$/, '') }, { cause: error });
+    throw ApiError.of(failureCode, { device_id: id, reason: why.replace(/\.$/, '') }, { cause: error });
   }
 }
 
 /** How a phone is, from its host. */
 export const readHealth = (asked: Asked): Promise<PhoneHealth> =>
-  askHost(asked, 'host_asked_in_vain', async (ask) => {
+  askHost(asked, 'host_request_failed', async (ask) => {
     const answer = await ask({ type: 'health', serial: asked.device.serial });
+    const excess = findExcess(answer);
+    if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
     const health: unknown = JSON.parse(answer.toString());
     if (validator.Check(health)) return health;
     throw new Error('its host answered with something else');
   });
 
-/** Resolves when the phone has done it. */
-export const doInput = (asked: Asked, input: PhoneInput): Promise<unknown> =>
-  askHost(asked, 'host_asked_in_vain', (ask) => ask({ type: 'input', serial: asked.device.serial, input }));
+/** Resolves when the device has done it. The server of its host checks that no other user has leased the device. */
+export const doInput = (asked: Asked, input: PhoneInput, userId: string): Promise<unknown> =>
+  askHost(asked, 'host_request_failed', (ask) =>
+    ask({ type: 'input', serial: asked.device.serial, input }, { deviceId: asked.device.id, userId }),
+  );

@@ -2,8 +2,8 @@ import { deviceControlRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
-import { ApiError } from '../http/api-error.ts';
-import type { Deed } from '../http/deed.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { doInput } from './ask-host.ts';
@@ -19,38 +19,46 @@ export function addControlRoutes(
 ): void {
   const { leases } = access;
 
-  addRoute(app, deviceControlRoutes.input, async ({ principal, params, body, deed }) => {
+  hosts.requireOfTouch(async ({ deviceId, userId }) => {
+    const { device } = await access.get(deviceId, userId);
+    await leases.requireFreeNow(device, userId);
+  });
+
+  addRoute(app, deviceControlRoutes.input, async ({ principal, params, body, auditEvent }) => {
     const { device } = await getTouchable(access, params.id, principal);
     await leases.use(device, principal.userId);
-    note(deed, device);
-    deed.isFrequent = true;
-    await doInput({ hosts, device }, body);
+    note(auditEvent, device);
+    auditEvent.isFrequent = true;
+    await doInput({ hosts, device }, body, principal.userId).catch(async (error: unknown) => {
+      await leases.requireFreeNow(device, principal.userId);
+      throw error;
+    });
     return { success: true, message: `Device ${device.id} has done it.` };
   });
 
-  addRoute(app, deviceControlRoutes.lease, async ({ principal, params, body, deed }) => {
+  addRoute(app, deviceControlRoutes.lease, async ({ principal, params, body, auditEvent }) => {
     const { device } = await getTouchable(access, params.id, principal);
     // Who keeps a phone asks every few seconds.
-    deed.isFrequent = leases.find(device) !== null;
+    auditEvent.isFrequent = leases.find(device) !== null;
+    note(auditEvent, device);
     const lease = await leases.take(device, principal.userId, body.duration_ms ?? usualLeaseMs);
-    note(deed, device);
     return { success: true, lease };
   });
 
-  addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, deed }) => {
+  addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, auditEvent }) => {
     const { device, role } = await getTouchable(access, params.id, principal);
     if (role !== 'owner') leases.requireFree(device, principal.userId);
+    if (leases.find(device) !== null) note(auditEvent, device);
     const wasLeased = await leases.end(device);
-    if (wasLeased) note(deed, device);
     return {
       success: true,
-      message: wasLeased ? `Device ${device.id} is free.` : `Nobody had device ${device.id} in hand.`,
+      message: wasLeased ? `Device ${device.id} is free.` : `Device ${device.id} was not leased.`,
     };
   });
 }
 
-const note = (deed: Deed, { id, serial, ownerId }: FleetDevice): void =>
-  deed.on({ type: 'device', id, name: serial }, [ownerId]);
+const note = (auditEvent: AuditEvent, { id, serial, ownerId }: FleetDevice): void =>
+  auditEvent.on({ type: 'device', id, name: serial }, [ownerId]);
 
 async function getTouchable(
   access: DeviceAccess,

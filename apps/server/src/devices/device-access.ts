@@ -1,10 +1,16 @@
 import type { DeviceRole, ShareRole } from '@phalanx/protocol';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { mergePages } from '../http/page.ts';
+import type { PhoneLabels } from '../labels/phone-labels.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases.ts';
+import type { DevicePage } from './placed-device-store.ts';
 import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
+
+/** Read and shown in about two milliseconds. */
+const devicesAtOnce = 250;
 
 /** A phone, and what the caller may do with it. */
 export interface SeenDevice {
@@ -17,11 +23,14 @@ export class DeviceAccess {
   readonly fleet: Fleet;
   readonly shares: DeviceShares;
   readonly leases: Leases;
+  readonly labels: PhoneLabels;
 
-  constructor(fleet: Fleet, shares: DeviceShares, leases: Leases) {
+  constructor(parts: { fleet: Fleet; shares: DeviceShares; leases: Leases; labels: PhoneLabels }) {
+    const { fleet, shares, leases, labels } = parts;
     this.fleet = fleet;
     this.shares = shares;
     this.leases = leases;
+    this.labels = labels;
   }
 
   async find(id: string, userId: string): Promise<SeenDevice | undefined> {
@@ -36,9 +45,19 @@ export class DeviceAccess {
     return new Map(seen.map((one) => [one.device.id, one]));
   }
 
-  async list(userId: string): Promise<SeenDevice[]> {
-    const devices = await this.fleet.listOfOwners([userId, ...this.shares.listOwners(userId)]);
-    return devices.flatMap((device) => this.#see(device, userId) ?? []);
+  /** All after the cursor in the order of their IDs, some at a time with a turn of the event loop between them. */
+  async *listAfter(userId: string, cursor: string): AsyncGenerator<SeenDevice[]> {
+    const ownerIds = [userId, ...this.shares.listOwners(userId)];
+    for (let after: string | undefined = cursor; after !== undefined;) {
+      const page: DevicePage = { after, limit: devicesAtOnce };
+      const devices: FleetDevice[] = await mergePages(
+        ownerIds.map((ownerId) => () => this.fleet.listPageOf(ownerId, page)),
+        ({ id }) => id,
+        devicesAtOnce,
+      );
+      yield devices.flatMap((device) => this.#see(device, userId) ?? []);
+      after = devices.length < devicesAtOnce ? undefined : devices.at(-1)?.id;
+    }
   }
 
   /** Throws `device_not_found` for whoever has no part in it. */
@@ -46,9 +65,9 @@ export class DeviceAccess {
     return this.#require(await this.fleet.find(id), id, userId);
   }
 
-  /** The same with a phone as `Fleet.findLately` gives it. */
-  async getLately(id: string, userId: string): Promise<SeenDevice> {
-    return this.#require(await this.fleet.findLately(id), id, userId);
+  /** The same with a phone as `Fleet.findCached` gives it. */
+  async getCached(id: string, userId: string): Promise<SeenDevice> {
+    return this.#require(await this.fleet.findCached(id), id, userId);
   }
 
   /** Members know the phone, so they are told why; to anyone else it does not exist. */
@@ -62,6 +81,7 @@ export class DeviceAccess {
   async forget(device: FleetDevice): Promise<void> {
     if (!(await this.fleet.deleteIdle(device))) throw ApiError.of('device_busy', { device_id: device.id });
     await this.shares.forget(deviceTarget(device));
+    await this.labels.forget(deviceTarget(device));
   }
 
   #require(device: FleetDevice | undefined, id: string, userId: string): SeenDevice {
@@ -95,6 +115,12 @@ export const hostTarget = (ownerId: string, hostId: string): ShareTarget => ({
   target_id: hostId,
 });
 
+interface NewShare {
+  target: ShareTarget;
+  userId: string;
+  role: ShareRole;
+}
+
 /** Who may do what with whose phones; in memory, because every launch and every reader of events asks. */
 export class DeviceShares {
   readonly #store: ShareStore;
@@ -104,6 +130,7 @@ export class DeviceShares {
   readonly #names = new Map<string, string>();
   /** What has been shared since the start, though it may not be any more. */
   readonly #everShared = new Set<string>();
+  readonly #listeners: (() => void)[] = [];
   #changes = 0;
 
   constructor(store: ShareStore) {
@@ -119,6 +146,16 @@ export class DeviceShares {
       // Else what was read before a change would undo it.
       if (before === this.#changes) this.#replace(shares);
     }
+    this.#tell();
+  }
+
+  /** Registers who is told that somebody may see less than before. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   /** A user's name; users that came after the start are known once they connect a host or are given a share. */
@@ -176,9 +213,13 @@ export class DeviceShares {
   }
 
   /** Returns the user's name; undefined: there is no such user. */
-  async put(target: ShareTarget, userId: string, role: ShareRole): Promise<string | undefined> {
+  async put(
+    { target, userId, role }: NewShare,
+    onSharing: (name: string) => void,
+  ): Promise<string | undefined> {
     const name = await this.#store.findUserName(userId);
     if (name === undefined) return undefined;
+    onSharing(name);
     await this.#store.put({ ...target, user_id: userId, role });
     this.noteName(userId, name);
     this.#set(target, userId, role);
@@ -188,12 +229,14 @@ export class DeviceShares {
   async delete(target: ShareTarget, userId: string): Promise<void> {
     await this.#store.delete(target, userId);
     this.#remove(target, userId);
+    this.#tell();
   }
 
   /** Call it when the target is gone. */
   async forget(target: ShareTarget): Promise<void> {
     await this.#store.deleteAll(target);
     for (const { userId } of this.listMembers(target)) this.#remove(target, userId);
+    this.#tell();
   }
 
   /** Call it when a user is deleted: what is stored goes with them. */

@@ -1,34 +1,74 @@
 import type { Device } from '@phalanx/protocol';
 
-import type { ActiveRun } from '../runs/active-runs.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
 
+/** A run that has not ended, as far as it shows at its device. */
+interface RunOnDevice {
+  readonly runId: string;
+  readonly userId: string;
+  /** The caller's launch ID; null for a project. */
+  readonly launchId: string | null;
+  readonly automationId: string;
+  readonly row: {
+    readonly started_at: number | null;
+    readonly created_at: number;
+    readonly project_name: string | null;
+  };
+}
+
+export interface RunsByDevice {
+  mapByDevice(deviceIds: readonly string[]): Promise<ReadonlyMap<string, readonly RunOnDevice[]>>;
+}
+
 /** Launch IDs are their launcher's: with one, logs can be read. */
-const runningView = (run: ActiveRun, viewerId: string, name: string): Device['running'][number] => ({
+const runningView = (run: RunOnDevice, viewerId: string, name: string): Device['running'][number] => ({
   run_id: run.runId,
   automation_id: run.launchId === null || run.userId === viewerId ? run.automationId : null,
   started_at: run.row.started_at,
   user: { id: run.userId, name },
 });
 
+const mostNamed = 3;
+
+/** Names of projects are for those who launched them. */
+function runningText(
+  runs: readonly RunOnDevice[],
+  viewerId: string,
+  nameOf: (userId: string) => string,
+): string {
+  const named = runs
+    .slice(0, mostNamed)
+    .map(({ userId, row }) =>
+      userId === viewerId ? (row.project_name ?? 'direct code') : `an automation of ${nameOf(userId)}`,
+    );
+  const others = runs.length - named.length;
+  return `Running ${named.join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+}
+
 function stateView(
   { state, reason, since }: FleetDevice,
-  { running, lease }: Pick<Device, 'running' | 'lease'>,
+  runs: readonly RunOnDevice[],
+  { lease, running }: { lease: Device['lease']; running: string },
 ): Pick<Device, 'state' | 'reason' | 'since'> {
-  if (state !== 'ready' || (running.length === 0 && lease === null)) return { state, reason, since };
-  const runs = `Running ${running.length} automation${running.length === 1 ? '' : 's'}`;
+  if (state !== 'ready' || (runs.length === 0 && lease === null)) return { state, reason, since };
   const works = [
-    running.length > 0 ? runs : [],
+    runs.length > 0 ? running : [],
     lease === null ? [] : `Controlled by hand by ${lease.user.name}`,
   ];
-  return { state: 'busy', reason: works.flat().join('. '), since };
+  return { state: 'busy', reason: works.flat().join('. '), since: Math.max(since, busySince(runs, lease)) };
+}
+
+/** When the oldest of what keeps a phone busy began. */
+function busySince(runs: readonly RunOnDevice[], lease: Device['lease']): number {
+  const began = runs.map(({ row }) => row.started_at ?? row.created_at);
+  return Math.min(...began, ...(lease === null ? [] : [lease.since]));
 }
 
 /** A device as the API shows it to a user who has a part in it. `runs`: those on it that have not ended. */
 export function deviceView(
   access: DeviceAccess,
-  runs: readonly ActiveRun[],
+  runs: readonly RunOnDevice[],
   { device, role, viewerId }: SeenDevice & { viewerId: string },
 ): Device {
   const { shares } = access;
@@ -38,7 +78,9 @@ export function deviceView(
   return {
     device_id: device.id,
     serial: device.serial,
-    ...stateView(device, { running, lease }),
+    name: access.labels.nameOf(device),
+    labels: access.labels.labelsOf(device),
+    ...stateView(device, runs, { lease, running: runningText(runs, viewerId, (id) => shares.nameOf(id)) }),
     confirmed_at: device.confirmedAt,
     brand: stored.brand,
     model: stored.model,

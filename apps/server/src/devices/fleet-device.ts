@@ -12,9 +12,14 @@ export interface FleetDevice extends Availability {
   readonly confirmedAt: number | null;
   /** Of the connection of the host that has it; null: none has. */
   readonly epoch: number | null;
-  /** Whether its host covers what a launch says must not be seen. */
-  readonly knowsMasks: boolean;
+  /** Whether its host has lost its connection, or opened one, so lately that the phone may be back in a moment. */
+  readonly isReturning: boolean;
+  /** Whether its host takes secrets, and hides them. */
+  readonly knowsSecrets: boolean;
 }
+
+/** A host that is sent to another server is there within this time. */
+const returnMs = 3000;
 
 export const identityOf = (
   stored: StoredDevice,
@@ -30,7 +35,17 @@ export function deviceElsewhere(row: PlacedDevice, here: string, nowMs: number):
   const isConnected = row.is_connected === 1;
   const isSeen = row.epoch !== null && row.epoch === row.session_epoch;
   if (isConnected && isSeen && row.node_id !== here) return ofOtherServer(row);
-  const offline = { state: 'offline' as const, confirmedAt: null, epoch: null, knowsMasks: false };
+  // Where this server had it a moment ago, that is not stored yet.
+  const connectedAt = isSeen ? nowMs : row.opened_at;
+  const changedAt = row.ended_at ?? (isConnected ? connectedAt : row.lease_until);
+  const isReturning = changedAt !== null && nowMs - changedAt < returnMs;
+  const offline = {
+    state: 'offline' as const,
+    confirmedAt: null,
+    epoch: null,
+    isReturning,
+    knowsSecrets: false,
+  };
   if (isConnected && !isSeen)
     return { ...identityOf(row), ...offline, reason: unseen(row), since: row.opened_at ?? nowMs };
   const since = isConnected ? nowMs : (row.ended_at ?? row.lease_until ?? row.last_seen_at);
@@ -42,7 +57,8 @@ const ofOtherServer = (row: PlacedDevice): FleetDevice => ({
   ...identityOf(row),
   ...{ state: row.state, reason: row.reason, since: row.since, epoch: row.epoch },
   confirmedAt: row.state === 'ready' ? row.renewed_at : null,
-  knowsMasks: row.knows_masks === 1,
+  isReturning: false,
+  knowsSecrets: row.knows_secrets === 1,
 });
 
 const withoutHost = ({ host_name: name }: StoredDevice): string =>

@@ -7,7 +7,7 @@ import type { HostLink } from '../hosts/host-link.ts';
 import type { Limits } from '../limits/limits.ts';
 import { deviceElsewhere, type FleetDevice, identityOf } from './fleet-device.ts';
 import { type Availability, type HeldDevice, HeldDevices } from './held-devices.ts';
-import type { PlacedDevice, PlacedDeviceStore } from './placed-device-store.ts';
+import type { DevicePage, PlacedDevice, PlacedDeviceStore, StateCount } from './placed-device-store.ts';
 import { type DescribedDevice, type DeviceStore, type StoredDevice, told } from './store.ts';
 
 interface Options {
@@ -23,8 +23,8 @@ interface Options {
 }
 
 /** Of other servers' phones that are asked for again and again. */
-const maxLately = 10_000;
-const latelyMs = 500;
+const maxCached = 10_000;
+const cachedMs = 500;
 
 type ChangeListener = (deviceIds: readonly string[]) => void;
 
@@ -36,7 +36,7 @@ export class Fleet {
   readonly #options: Options;
   readonly #held = new HeldDevices();
   readonly #listeners: ChangeListener[] = [];
-  readonly #lately = new LRUCache<string, PlacedDevice>({ max: maxLately, ttl: latelyMs });
+  readonly #cached = new LRUCache<string, PlacedDevice>({ max: maxCached, ttl: cachedMs });
 
   constructor(options: Options) {
     this.#options = options;
@@ -47,13 +47,13 @@ export class Fleet {
     const held = this.#held.find(id);
     if (held !== undefined) return this.#viewHeld(held);
     const row = await this.#options.placed.find(id);
-    if (row !== undefined) this.#lately.set(id, row);
+    if (row !== undefined) this.#cached.set(id, row);
     return row && this.#view(row);
   }
 
   /** The same for what is asked again and again: of a phone at another server it may be as old as what is known of shares. */
-  async findLately(id: string): Promise<FleetDevice | undefined> {
-    const row = this.#held.find(id) === undefined ? this.#lately.get(id) : undefined;
+  async findCached(id: string): Promise<FleetDevice | undefined> {
+    const row = this.#held.find(id) === undefined ? this.#cached.get(id) : undefined;
     return row === undefined ? this.find(id) : this.#view(row);
   }
 
@@ -71,9 +71,30 @@ export class Fleet {
     return found;
   }
 
-  async listOfOwners(ownerIds: readonly string[]): Promise<FleetDevice[]> {
-    const rows = await this.#options.placed.listOfOwners(ownerIds);
+  /** So many of the owner's after the cursor, in the order of their IDs. */
+  async listPageOf(ownerId: string, page: DevicePage): Promise<FleetDevice[]> {
+    const rows = await this.#options.placed.listPageOf(ownerId, page);
     return rows.map((row) => this.#view(row));
+  }
+
+  /** How many devices of the owner the hosts have. */
+  countStatesOf(ownerId: string, hostIds: readonly string[]): Promise<StateCount[]> {
+    return this.#options.placed.countStatesOf(ownerId, hostIds);
+  }
+
+  /** A device that a host of this server has. */
+  findHeld(id: string): FleetDevice | undefined {
+    const held = this.#held.find(id);
+    return held && this.#viewHeld(held);
+  }
+
+  listHeldIds(): string[] {
+    return this.#held.all().map(({ stored }) => stored.id);
+  }
+
+  /** How many ready devices the host has on a connection to this server. */
+  countReadyHere(epoch: number): number {
+    return this.#held.ofEpoch(epoch).filter((held) => this.#availability(held).state === 'ready').length;
   }
 
   /** The devices of this server's hosts, and those that no host has. */
@@ -146,7 +167,7 @@ export class Fleet {
     if (epoch !== null) return false;
     await this.#options.endsStored();
     const isDeleted = await this.#options.store.deleteIdle(id);
-    this.#lately.delete(id);
+    this.#cached.delete(id);
     return isDeleted;
   }
 
@@ -229,14 +250,26 @@ export class Fleet {
 
   #viewHeld(held: HeldDevice): FleetDevice {
     const { stored, confirmedAt, link } = held;
-    const { epoch, knowsMasks } = link;
-    return { ...identityOf(stored), ...this.#availability(held), confirmedAt, epoch, knowsMasks };
+    const { epoch, knowsSecrets } = link;
+    return {
+      ...identityOf(stored),
+      ...this.#availability(held),
+      confirmedAt,
+      epoch,
+      isReturning: false,
+      knowsSecrets,
+    };
   }
 
   #view(row: PlacedDevice): FleetDevice {
     const held = this.#held.find(row.id);
     const { nodeId, clock } = this.#options;
     return held === undefined ? deviceElsewhere(row, nodeId, clock.now()) : this.#viewHeld(held);
+  }
+
+  /** Tells that what is known of these devices beside their states has changed. */
+  announce(deviceIds: readonly string[]): void {
+    this.#tell(deviceIds);
   }
 
   #announce(devices: readonly HeldDevice[]): void {

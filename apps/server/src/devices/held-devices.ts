@@ -27,7 +27,7 @@ const keyOf = (ownerId: string, serial: string): string => `${ownerId} ${serial}
 export class HeldDevices {
   readonly #byId = new Map<string, HeldDevice>();
   readonly #bySerial = new Map<string, HeldDevice>();
-  readonly #byLink = new Map<HostLink, Set<HeldDevice>>();
+  readonly #byEpoch = new Map<number, Set<HeldDevice>>();
 
   all(): HeldDevice[] {
     return [...this.#byId.values()];
@@ -43,6 +43,11 @@ export class HeldDevices {
     return device?.link === link ? device : undefined;
   }
 
+  /** Those of the host with this connection. */
+  ofEpoch(epoch: number): HeldDevice[] {
+    return [...(this.#byEpoch.get(epoch) ?? [])];
+  }
+
   /** In place of what another host had of it. */
   hold(device: HeldDevice): void {
     const { stored, link } = device;
@@ -50,21 +55,21 @@ export class HeldDevices {
     if (before !== undefined) this.release(before);
     this.#byId.set(stored.id, device);
     this.#bySerial.set(keyOf(stored.owner_id, stored.serial), device);
-    this.#byLink.set(link, (this.#byLink.get(link) ?? new Set()).add(device));
+    this.#byEpoch.set(link.epoch, (this.#byEpoch.get(link.epoch) ?? new Set()).add(device));
   }
 
   release(device: HeldDevice): void {
     const { stored, link } = device;
     this.#byId.delete(stored.id);
     this.#bySerial.delete(keyOf(stored.owner_id, stored.serial));
-    const ofLink = this.#byLink.get(link);
-    ofLink?.delete(device);
-    if (ofLink?.size === 0) this.#byLink.delete(link);
+    const ofEpoch = this.#byEpoch.get(link.epoch);
+    ofEpoch?.delete(device);
+    if (ofEpoch?.size === 0) this.#byEpoch.delete(link.epoch);
   }
 
   /** Returns those that the host had. */
   releaseAll(link: HostLink): HeldDevice[] {
-    const devices = [...(this.#byLink.get(link) ?? [])];
+    const devices = this.ofEpoch(link.epoch);
     for (const device of devices) this.release(device);
     return devices;
   }

@@ -1,40 +1,52 @@
+import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 
 export type StoredLease = Row<'device_lease'>;
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-/** Who has which phone in hand, where several servers have to agree on it. PostgreSQL's. */
+/** The leases of devices. */
 export function createLeaseStore(db: Db) {
   return {
     list: (): Promise<StoredLease[]> => db.selectFrom('device_lease').selectAll().execute(),
 
-    /** False: somebody else has it in hand. `insteadOf`: whose lease counts no more. */
-    async take(lease: StoredLease, now: number, insteadOf: string | undefined): Promise<boolean> {
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('device_lease')
-        .values(lease)
-        .onConflict((conflict) =>
-          conflict
-            .column('device_id')
-            .doUpdateSet(lease)
-            .where((eb) =>
-              eb.or([
-                eb('device_lease.user_id', 'in', [lease.user_id, insteadOf ?? lease.user_id]),
-                eb('device_lease.expires_at', '<=', now),
-              ]),
-            ),
-        )
-        .executeTakeFirst();
-      return (numInsertedOrUpdatedRows ?? 0n) > 0n;
-    },
+    /** False: another user has leased the device. `insteadOf`: the user whose lease no longer counts. */
+    take: (lease: StoredLease, now: number, insteadOf: string | undefined): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const { numInsertedOrUpdatedRows } = await transaction
+          .insertInto('device_lease')
+          .values(lease)
+          .onConflict((conflict) =>
+            conflict
+              .column('device_id')
+              .doUpdateSet(lease)
+              .where((eb) =>
+                eb.or([
+                  eb('device_lease.user_id', 'in', [lease.user_id, insteadOf ?? lease.user_id]),
+                  eb('device_lease.expires_at', '<=', now),
+                ]),
+              ),
+          )
+          .executeTakeFirst();
+        return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+      }),
 
-    async delete(deviceId: string): Promise<void> {
-      await db.deleteFrom('device_lease').where('device_id', '=', deviceId).execute();
-    },
+    find: (deviceId: string): Promise<StoredLease | undefined> =>
+      db.selectFrom('device_lease').selectAll().where('device_id', '=', deviceId).executeTakeFirst(),
 
-    async deleteExpired(now: number): Promise<void> {
-      await db.deleteFrom('device_lease').where('expires_at', '<=', now).execute();
+    delete: (deviceId: string): Promise<unknown> =>
+      change(db, (transaction) =>
+        transaction.deleteFrom('device_lease').where('device_id', '=', deviceId).execute(),
+      ),
+
+    /** Returns the IDs of the devices. */
+    async deleteExpired(now: number): Promise<string[]> {
+      const rows = await db
+        .deleteFrom('device_lease')
+        .where('expires_at', '<=', now)
+        .returning('device_id')
+        .execute();
+      return rows.map((row) => row.device_id);
     },
   };
 }

@@ -39,6 +39,7 @@ describe('a phone in the hand of somebody', () => {
     expect(await device()).toMatchObject({
       state: 'busy',
       reason: 'Controlled by hand by launch',
+      since: numberAt(reply.body['lease'], 'since'),
       lease: reply.body['lease'],
     });
   });
@@ -65,7 +66,7 @@ describe('a phone in the hand of somebody', () => {
     await phone.runDirect('owner');
     expect((await phone.lease('launch')).status).toBe(200);
     expect(await device()).toMatchObject({
-      reason: 'Running 1 automation. Controlled by hand by launch',
+      reason: 'Running an automation of administrator. Controlled by hand by launch',
       running: [{}],
     });
     expect((await phone.stopAll('owner')).status).toBe(200);
@@ -93,7 +94,7 @@ describe('a phone in the hand of somebody', () => {
     expect(await phone.endLease('launch')).toMatchObject({ status: 200 });
     expect(await phone.endLease('launch')).toMatchObject({
       status: 200,
-      body: { message: expect.stringContaining('Nobody') },
+      body: { message: expect.stringContaining('was not leased') },
     });
     await phone.lease('launch');
     expect(await phone.endLease('owner')).toMatchObject({ status: 200 });

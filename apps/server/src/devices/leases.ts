@@ -1,10 +1,10 @@
 import type { DeviceLease, DeviceRole } from '@phalanx/protocol';
 
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';
-import type { LeaseStore } from './lease-store.ts';
+import type { LeaseStore, StoredLease } from './lease-store.ts';
 
 interface Lease {
   readonly userId: string;
@@ -22,16 +22,19 @@ interface Roles {
 interface LeasesOptions {
   clock: Clock;
   shares: Roles;
-  /** Where several servers have to agree. */
-  store?: LeaseStore | undefined;
+  store: LeaseStore;
 }
+
+const leaseOf = ({ user_id, since, duration_ms, expires_at }: StoredLease): Lease => ({
+  ...{ userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at },
+});
 
 /** What a holder's next touch adds less than is not stored for itself. */
 const leastExtensionMs = 1000;
 
 /**
- * Who has which phone in hand. In memory: a lease is short, and its holder asks again. It is worth nothing once it has
- * expired, or its holder may no longer touch the phone. Several servers agree by its row.
+ * The leases of devices, cached from the rows. A lease is worth nothing once it has expired, or its holder may no
+ * longer touch the device.
  */
 export class Leases {
   readonly #options: LeasesOptions;
@@ -42,22 +45,20 @@ export class Leases {
     this.#options = options;
   }
 
-  /** Sets who is told when a phone is taken in hand or given back. */
+  /** Sets who is told when a lease begins or ends. */
   onChange(tell: (device: FleetDevice) => void): void {
     this.#tell = tell;
   }
 
-  /** With several servers: call it at the start, and when another one may have changed something. */
+  /** Call it at the start, and when another server may have changed something. */
   async load(): Promise<void> {
-    const rows = (await this.#options.store?.list()) ?? [];
-    this.#ofDevice = new Map(
-      rows.map(
-        ({ device_id: id, user_id: userId, since, duration_ms: durationMs, expires_at: expiresAt }) => [
-          id,
-          { userId, since, durationMs, expiresAt },
-        ],
-      ),
-    );
+    const rows = await this.#options.store.list();
+    this.#ofDevice = new Map(rows.map((row) => [row.device_id, leaseOf(row)]));
+  }
+
+  #know(deviceId: string, row: StoredLease | undefined): void {
+    if (row === undefined) this.#ofDevice.delete(deviceId);
+    else this.#ofDevice.set(deviceId, leaseOf(row));
   }
 
   find(device: FleetDevice): DeviceLease | null {
@@ -68,7 +69,7 @@ export class Leases {
     return role === 'owner' || role === 'launch' ? this.#view(lease) : null;
   }
 
-  /** Who else has it in hand, and until when. */
+  /** Another user who has leased it, and until when. */
   findOther(device: FleetDevice, userId: string): { user: string; until: string } | undefined {
     const lease = this.find(device);
     if (lease === null || lease.user.id === userId) return undefined;
@@ -79,6 +80,15 @@ export class Leases {
   requireFree(device: FleetDevice, userId: string): void {
     const other = this.findOther(device, userId);
     if (other !== undefined) throw ApiError.of('device_leased', { device_id: device.id, ...other });
+  }
+
+  /**
+   * The same by the row, for the server of the device's host: its cache may be a second old, and the request may have
+   * waited.
+   */
+  async requireFreeNow(device: FleetDevice, userId: string): Promise<void> {
+    this.#know(device.id, await this.#options.store.find(device.id));
+    this.requireFree(device, userId);
   }
 
   /** Throws `device_leased`. */
@@ -98,15 +108,13 @@ export class Leases {
     const lease = this.#ofDevice.get(device.id);
     if (this.find(device) === null || lease === undefined) return;
     const expiresAt = this.#options.clock.now() + lease.durationMs;
-    if (this.#options.store === undefined) lease.expiresAt = expiresAt;
-    else if (expiresAt - lease.expiresAt >= leastExtensionMs)
-      await this.#keep(device, { ...lease, expiresAt });
+    if (expiresAt - lease.expiresAt >= leastExtensionMs) await this.#keep(device, { ...lease, expiresAt });
   }
 
   /** False: there was none. */
   async end(device: FleetDevice): Promise<boolean> {
     const wasLeased = this.find(device) !== null;
-    await this.#options.store?.delete(device.id);
+    await this.#options.store.delete(device.id);
     this.#ofDevice.delete(device.id);
     if (wasLeased) this.#tell(device);
     return wasLeased;
@@ -114,8 +122,10 @@ export class Leases {
 
   /** Tells of the leases that have ended without a word. */
   async sweep(fleet: Pick<Fleet, 'findAll'>): Promise<void> {
-    await this.#options.store?.deleteExpired(this.#options.clock.now());
-    const ids = [...this.#ofDevice.keys()];
+    const { store, clock } = this.#options;
+    // The cache may have lost them meanwhile, by reading the rows again.
+    const expired = await store.deleteExpired(clock.now());
+    const ids = [...new Set([...expired, ...this.#ofDevice.keys()])];
     const devices = ids.length === 0 ? undefined : await fleet.findAll(ids);
     for (const id of ids) {
       const device = devices?.get(id);
@@ -128,17 +138,15 @@ export class Leases {
   /** Throws `device_leased` when another server was faster. */
   async #keep(device: FleetDevice, lease: Lease): Promise<void> {
     const { store, clock } = this.#options;
-    if (store !== undefined) {
-      const { userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
-      const row = { device_id: device.id, user_id, since, duration_ms, expires_at };
-      const known = this.#ofDevice.get(device.id);
-      // Of one that has expired here, only the row knows whether it was used at another server meanwhile.
-      const isWorthless = known !== undefined && known.expiresAt > clock.now() && this.find(device) === null;
-      const insteadOf = isWorthless ? known.userId : undefined;
-      if (!(await store.take(row, clock.now(), insteadOf))) {
-        await this.load();
-        this.requireFree(device, lease.userId);
-      }
+    const { userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
+    const row = { device_id: device.id, user_id, since, duration_ms, expires_at };
+    const known = this.#ofDevice.get(device.id);
+    // Of one that has expired here, only the row knows whether it was used at another server meanwhile.
+    const isWorthless = known !== undefined && known.expiresAt > clock.now() && this.find(device) === null;
+    const insteadOf = isWorthless ? known.userId : undefined;
+    if (!(await store.take(row, clock.now(), insteadOf))) {
+      await this.load();
+      this.requireFree(device, lease.userId);
     }
     this.#ofDevice.set(device.id, lease);
   }

@@ -1,8 +1,8 @@
 import { deviceMemberRoutes, hostRoutes, type DeviceMember, type ShareRole } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import { ApiError } from '../http/api-error.ts';
-import type { Deed } from '../http/deed.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
@@ -39,10 +39,10 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
   };
 
   addRoute(app, hostRoutes.list, async ({ principal, query }) => {
-    const after = query.cursor ?? '';
-    const all = await listHosts(sources, principal.userId);
-    const rows = all.filter((host) => hostCursor(host) > after);
-    const { items, next_cursor } = toPage(rows, pageLimit(query), hostCursor);
+    const limit = pageLimit(query);
+    const page = { cursor: query.cursor ?? '', limit: limit + 1 };
+    const rows = await listHosts(sources, principal.userId, page);
+    const { items, next_cursor } = toPage(rows, limit, hostCursor);
     return { success: true, hosts: items, next_cursor };
   });
 
@@ -55,15 +55,18 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
       const { items, next_cursor } = toPage(rows, pageLimit(query), ({ user_id }) => user_id);
       return { success: true, members: items, next_cursor };
     });
-    addRoute(app, routes.putMember, async ({ principal, params, body, deed }) => {
+    addRoute(app, routes.putMember, async ({ principal, params, body, auditEvent }) => {
       refuseLimitedToken(principal);
       const shared = await find(params.id, principal.userId);
       requireOwner(shared.isOwner);
-      const member = await share(shared.target, params.user_id.toLowerCase(), body.role);
-      onShared(deed, shared, member);
+      const userId = params.user_id.toLowerCase();
+      const { role } = body;
+      const member = await share({ target: shared.target, userId, role }, (name) =>
+        onShared(auditEvent, shared, { user_id: userId, name, role }),
+      );
       return { success: true, member };
     });
-    addRoute(app, routes.deleteMember, async ({ principal, params, deed }) => {
+    addRoute(app, routes.deleteMember, async ({ principal, params, auditEvent }) => {
       refuseLimitedToken(principal);
       const shared = await find(params.id, principal.userId);
       const { target } = shared;
@@ -74,8 +77,8 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
           target: `${target.kind} ${params.id}`,
           user_id: params.user_id,
         });
+      onShared(auditEvent, shared, { user_id: userId, name: shares.nameOf(userId) });
       await shares.delete(target, userId);
-      onShared(deed, shared, { user_id: userId, name: shares.nameOf(userId) });
       return { success: true, message: `The ${target.kind} is no longer shared with user ${userId}.` };
     });
   }
@@ -99,25 +102,28 @@ export function addMemberRoutes(app: FastifyInstance, sources: HostSources): voi
     return cursor === undefined ? [owner, ...others] : others;
   }
 
-  async function share(target: ShareTarget, userId: string, role: ShareRole): Promise<DeviceMember> {
+  async function share(
+    { target, userId, role }: { target: ShareTarget; userId: string; role: ShareRole },
+    onSharing: (name: string) => void,
+  ): Promise<DeviceMember> {
     if (userId === target.owner_id) {
       const problem = `Path segment user_id is the owner of the ${target.kind}, who needs no other role`;
       throw ApiError.of('invalid_request', { problem });
     }
-    const name = await shares.put(target, userId, role);
+    const name = await shares.put({ target, userId, role }, onSharing);
     if (name === undefined) throw ApiError.of('user_not_found', { user_id: userId });
     return { user_id: userId, name, role, through: target.kind };
   }
 }
 
 function onShared(
-  deed: Deed,
+  auditEvent: AuditEvent,
   { target, name }: Shared,
   member: { user_id: string; name: string; role?: DeviceMember['role'] },
 ): void {
   const { user_id, name: user_name, role } = member;
   const details = { user_id, user_name, ...(role === undefined ? {} : { role }) };
-  deed.on({ type: target.kind, id: target.target_id, name }, [target.owner_id, user_id], details);
+  auditEvent.on({ type: target.kind, id: target.target_id, name }, [target.owner_id, user_id], details);
 }
 
 function requireOwner(isOwner: boolean): void {

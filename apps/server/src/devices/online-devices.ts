@@ -1,6 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { DeviceOutcome } from '@phalanx/protocol';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
 import type { DeviceAccess } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
@@ -10,6 +11,10 @@ export interface OnlineDevice {
   /** Of the connection of its host. */
   epoch: number;
 }
+
+/** A little longer than a device counts as returning. */
+const mostWaitMs = 3500;
+const lookEveryMs = 50;
 
 /** Why a device can't be used: a stable word, and what follows its name in a sentence. */
 interface Obstacle {
@@ -43,13 +48,30 @@ export function getStoppableDevices(
   return getDevices(access, userId, deviceIds, (device) => (stoppable(device) ? undefined : whyNot(device)));
 }
 
-/** The devices of these IDs, all of them online, the user's to launch on, and in nobody else's hand; else `devices_unavailable`, which names each that is not. */
-export function getOnlineDevices(
+/**
+ * The devices of these IDs, all of them online, the user's to launch on, and not leased by another user; else
+ * `devices_unavailable`, which names each that is not. A host that goes from one server to another is waited for.
+ */
+export async function getOnlineDevices(
   access: DeviceAccess,
   userId: string,
   deviceIds: readonly string[],
 ): Promise<OnlineDevice[]> {
+  const until = performance.now() + mostWaitMs;
+  while (performance.now() < until && (await areReturning(access, userId, deviceIds)))
+    await wait(lookEveryMs);
   return getDevices(access, userId, deviceIds, (device) => whyNot(device) ?? whoElse(access, device, userId));
+}
+
+/** Whether some may be back in a moment, and none is away for longer. */
+async function areReturning(
+  access: DeviceAccess,
+  userId: string,
+  deviceIds: readonly string[],
+): Promise<boolean> {
+  const seen = [...(await access.findAll([...new Set(deviceIds)], userId)).values()];
+  const offline = seen.filter(({ device }) => device.state === 'offline');
+  return offline.length > 0 && offline.every(({ device }) => device.isReturning);
 }
 
 async function getDevices(

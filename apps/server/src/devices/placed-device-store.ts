@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 
-import { askTogether } from '../db/ask-together.ts';
+import { batchQueries } from '../db/batch-queries.ts';
 import type { Db } from '../db/database.ts';
 import { hasLease, lastRenewal } from '../db/lease.ts';
 import { textsIn } from '../db/rows.ts';
@@ -19,7 +19,18 @@ export interface PlacedDevice extends Row<'device'> {
   renewed_at: number | null;
   /** 1: the connection is open, and its server alive. */
   is_connected: number;
-  knows_masks: number | null;
+  knows_secrets: number | null;
+}
+
+export interface DevicePage {
+  /** Empty: from the first one. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Devices of one host with the same state on the same connection. */
+export interface StateCount extends Pick<Row<'device'>, 'host_id' | 'epoch' | 'state'> {
+  readonly count: number;
 }
 
 export type PlacedDeviceStore = ReturnType<typeof createPlacedDeviceStore>;
@@ -42,20 +53,37 @@ export function createPlacedDeviceStore(db: Db) {
     placed()
       .selectAll('device')
       .select(['host_session.epoch as session_epoch', 'host_session.opened_at', 'host_session.ended_at'])
-      .select(['host_session.knows_masks', 'host_session.node_id', 'node.lease_until'])
+      .select(['host_session.knows_secrets', 'host_session.node_id', 'node.lease_until'])
       .select([isConnected.as('is_connected'), lastRenewal(db).as('renewed_at')]);
   const listByIds = (ids: readonly string[]): Promise<PlacedDevice[]> =>
     select().where('device.id', 'in', textsIn(db, ids)).execute();
   return {
-    find: askTogether(async (ids: readonly string[]): Promise<(PlacedDevice | undefined)[]> => {
+    find: batchQueries(async (ids: readonly string[]): Promise<(PlacedDevice | undefined)[]> => {
       const found = new Map((await listByIds(ids)).map((row) => [row.id, row]));
       return ids.map((id) => found.get(id));
     }),
 
     listByIds,
 
-    listOfOwners: (ownerIds: readonly string[]): Promise<PlacedDevice[]> =>
-      select().where('device.owner_id', 'in', textsIn(db, ownerIds)).execute(),
+    /** So many after the cursor, in the order of their IDs. */
+    listPageOf: (ownerId: string, { after, limit }: DevicePage): Promise<PlacedDevice[]> =>
+      select()
+        .where('device.owner_id', '=', ownerId)
+        .where('device.id', '>', after)
+        .orderBy('device.id')
+        .limit(limit)
+        .execute(),
+
+    /** How many devices of these hosts were last reported in which state, on which connection. */
+    countStatesOf: (ownerId: string, hostIds: readonly string[]): Promise<StateCount[]> =>
+      db
+        .selectFrom('device')
+        .select(['host_id', 'epoch', 'state'])
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('owner_id', '=', ownerId)
+        .where('host_id', 'in', textsIn(db, hostIds))
+        .groupBy(['host_id', 'epoch', 'state'])
+        .execute(),
 
     countOwned: (ownerId: string): Promise<number> => countOwned(db, ownerId),
 

@@ -1,33 +1,75 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DeviceScreen } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
-import { findExcess } from '../http/json-bounds.ts';
+import { JsonScan } from '../http/json-bounds.ts';
+import type { Turns } from '../limits/turns.ts';
 import { type Asked, askHost } from './ask-host.ts';
 
 const validator = Compile(DeviceScreen);
-/** Of a tree of many thousand nodes. */
-const bounds = { depth: 2000, names: 500_000, values: 500_000 };
+/** Of 20,000 nodes, each with its bounds. What has more fields than fit into the bytes of an answer is parsed for long. */
+const bounds = { depth: 2000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
+
+/** Of a scan, in about two milliseconds. */
+const pieceBytes = 256 * 1024;
 
 interface ScreenReply {
   /** JSON of the whole reply. */
-  readonly body: string;
+  readonly body: Buffer;
   /** The same for as long as the screen shows the same. */
   readonly etag: string;
 }
 
-/** What a phone shows now. */
-export const readScreen = (asked: Asked, width: number | null): Promise<ScreenReply> =>
-  askHost(asked, 'screen_failed', async (ask) =>
-    screenReply(await ask({ type: 'screen', serial: asked.device.serial, width })),
-  );
+interface Wish {
+  /** Of the picture, at most. */
+  readonly width: number | null;
+  readonly userId: string;
+  /** For reading what hosts answer. */
+  readonly turns: Turns;
+}
 
-function screenReply(answer: Buffer): ScreenReply {
-  const excess = findExcess(answer, bounds);
+/** What a phone shows now. */
+export async function readScreen(asked: Asked, { width, userId, turns }: Wish): Promise<ScreenReply> {
+  const answer = await askHost(asked, 'screen_failed', (ask) =>
+    ask({ type: 'screen', serial: asked.device.serial, width }),
+  );
+  return turns.run(userId, () => askHost(asked, 'screen_failed', () => screenReply(answer)));
+}
+
+/** Hosts write the time first. */
+const captureTime = /^\{"captured_at":\d+,/;
+const head = Buffer.from('{"success":true,"screen":');
+const tail = Buffer.from('}');
+
+/** The answer is passed on as it is. Between steps that may take milliseconds, others have their turn. */
+async function screenReply(answer: Buffer): Promise<ScreenReply> {
+  await nextTurn();
+  const excess = await excessOf(answer);
   if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
-  const screen: unknown = JSON.parse(answer.toString());
-  if (!validator.Check(screen)) throw new Error('its host answered with something else');
-  const { captured_at: _time, ...shown } = screen;
-  const hash = createHash('sha256').update(JSON.stringify(shown)).digest('base64url');
-  return { body: JSON.stringify({ success: true, screen }), etag: `"${hash.slice(0, 22)}"` };
+  await nextTurn();
+  if (!isScreen(answer.toString())) throw new Error('its host answered with something else');
+  await nextTurn();
+  const time = captureTime.exec(answer.toString('latin1', 0, 100))?.[0] ?? '';
+  const etag = `"${hash('sha1', answer.subarray(time.length), 'base64url')}"`;
+  return { body: Buffer.concat([head, answer, tail]), etag };
+}
+
+/** To scan all of it takes some ten milliseconds. */
+async function excessOf(answer: Buffer): Promise<string | undefined> {
+  const scan = new JsonScan(bounds);
+  for (let from = 0; from < answer.length; from += pieceBytes) {
+    const excess = scan.push(answer.subarray(from, from + pieceBytes));
+    if (excess !== undefined) return excess;
+    await nextTurn();
+  }
+  return undefined;
+}
+
+function isScreen(text: string): boolean {
+  try {
+    return validator.Check(JSON.parse(text));
+  } catch {
+    return false;
+  }
 }

@@ -1,56 +1,70 @@
-import { deviceRoutes } from '@phalanx/protocol';
+import { type Device, deviceRoutes, isSelected } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
 
-import { pageLimit, toPage } from '../http/page.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
-import type { RunsOnDevices } from '../runs/runs-on-devices.ts';
+import { readSelector } from '../labels/selectors.ts';
+import type { Turns } from '../limits/turns.ts';
 import { askHost, readHealth } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
-import { deviceView } from './device-view.ts';
+import { deviceView, type RunsByDevice } from './device-view.ts';
 import { readScreen } from './read-screen.ts';
-import { selectDevices } from './select-devices.ts';
+
+type DeviceQuery = Static<typeof deviceRoutes.list.query>;
 
 interface DeviceRoutesOptions {
   access: DeviceAccess;
   hosts: LinkedHosts;
-  runsOn: RunsOnDevices;
+  activeRunRows: RunsByDevice;
+  /** For reading the screens that hosts answer. */
+  turns: Turns;
 }
 
 /** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot, history` */
-export function addDeviceRoutes(app: FastifyInstance, { access, hosts, runsOn }: DeviceRoutesOptions): void {
+export function addDeviceRoutes(
+  app: FastifyInstance,
+  { access, hosts, activeRunRows, turns }: DeviceRoutesOptions,
+): void {
   const viewAll = async (seen: readonly SeenDevice[], viewerId: string) => {
-    const running = await runsOn(seen.map(({ device }) => device.id));
+    const running = await activeRunRows.mapByDevice(seen.map(({ device }) => device.id));
     return seen.map((one) => deviceView(access, running.get(one.device.id) ?? [], { ...one, viewerId }));
   };
 
   addRoute(app, deviceRoutes.list, async ({ principal, query }) => {
-    const seen = await access.list(principal.userId);
-    const devices = await viewAll(seen, principal.userId);
-    const { items, next_cursor } = toPage(
-      selectDevices(devices, query),
-      pageLimit(query),
-      ({ device_id }) => device_id,
-    );
+    const devices: Device[] = [];
+    const limit = pageLimit(query);
+    const { userId } = principal;
+    const terms = query.selector === undefined ? [] : readSelector(access.labels, userId, query.selector);
+    const isWanted = (device: Device): boolean => isSelected(terms, device) && fits(device, query);
+    for await (const seen of access.listAfter(userId, query.cursor?.toLowerCase() ?? '')) {
+      const viewed = await viewAll(seen, userId);
+      devices.push(...viewed.filter(isWanted));
+      if (devices.length > limit) break;
+    }
+    const { items, next_cursor } = toPage(devices, limit, ({ device_id }) => device_id);
     return { success: true, devices: items, next_cursor };
   });
 
   addRoute(app, deviceRoutes.get, async ({ principal: { userId }, params }) => {
     const seen = await access.get(params.id, userId);
-    const running = (await runsOn([seen.device.id])).get(seen.device.id) ?? [];
+    const running = (await activeRunRows.mapByDevice([seen.device.id])).get(seen.device.id) ?? [];
     return { success: true, device: deviceView(access, running, { ...seen, viewerId: userId }) };
   });
 
-  addRoute(app, deviceRoutes.delete, async ({ principal, params, deed }) => {
+  addRoute(app, deviceRoutes.delete, async ({ principal, params, auditEvent }) => {
     const device = await access.getOwn(params.id, principal.userId);
-    deed.on({ type: 'device', id: device.id, name: device.serial }, [device.ownerId]);
+    auditEvent.on({ type: 'device', id: device.id, name: device.serial }, [device.ownerId]);
     await access.forget(device);
     return { success: true, message: `Device ${device.id} is forgotten.` };
   });
 
   addRawRoute(app, deviceRoutes.screen, async ({ principal, params, query, raw }, reply) => {
-    const { device } = await access.get(params.id, principal.userId);
-    const { body, etag } = await readScreen({ hosts, device }, query.width ?? null);
+    const { userId } = principal;
+    const { device } = await access.get(params.id, userId);
+    const wish = { width: query.width ?? null, userId, turns };
+    const { body, etag } = await readScreen({ hosts, device }, wish);
     reply.headers({ etag, 'cache-control': 'no-cache' });
     if (raw.headers['if-none-match'] === etag) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').send(body);
@@ -68,4 +82,14 @@ export function addDeviceRoutes(app: FastifyInstance, { access, hosts, runsOn }:
     );
     return reply.type('image/jpeg').header('cache-control', 'no-store').send(picture);
   });
+}
+
+const textOf = ({ device_id, serial, name, brand, model }: Device): string =>
+  `${device_id}\n${serial}\n${name}\n${brand} ${model}`.toLowerCase();
+
+/** Whether it fits the filters. */
+function fits(device: Device, { state, host_id, search }: DeviceQuery): boolean {
+  if (state !== undefined && device.state !== state) return false;
+  if (host_id !== undefined && device.host?.id.toLowerCase() !== host_id.toLowerCase()) return false;
+  return search === undefined || textOf(device).includes(search.toLowerCase());
 }

@@ -1,3 +1,4 @@
+import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import type { Row } from '../db/tables.ts';
 
@@ -19,25 +20,27 @@ export function createShareStore(db: Db) {
       return row?.name;
     },
 
-    async put(share: StoredShare): Promise<void> {
-      await db
-        .insertInto('share')
-        .values(share)
-        .onConflict((conflict) =>
-          conflict.columns(['owner_id', 'kind', 'target_id', 'user_id']).doUpdateSet({ role: share.role }),
-        )
-        .execute();
-    },
+    put: (share: StoredShare): Promise<unknown> =>
+      change(db, (transaction) =>
+        transaction
+          .insertInto('share')
+          .values(share)
+          .onConflict((conflict) =>
+            conflict.columns(['owner_id', 'kind', 'target_id', 'user_id']).doUpdateSet({ role: share.role }),
+          )
+          .execute(),
+      ),
 
-    async delete({ owner_id, kind, target_id }: ShareTarget, userId: string): Promise<void> {
-      await db
-        .deleteFrom('share')
-        .where('owner_id', '=', owner_id)
-        .where('kind', '=', kind)
-        .where('target_id', '=', target_id)
-        .where('user_id', '=', userId)
-        .execute();
-    },
+    delete: ({ owner_id, kind, target_id }: ShareTarget, userId: string): Promise<unknown> =>
+      change(db, (transaction) =>
+        transaction
+          .deleteFrom('share')
+          .where('owner_id', '=', owner_id)
+          .where('kind', '=', kind)
+          .where('target_id', '=', target_id)
+          .where('user_id', '=', userId)
+          .execute(),
+      ),
 
     async deleteAll({ owner_id, kind, target_id }: ShareTarget): Promise<void> {
       await db

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 
+import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
-import { isPostgres } from '../db/dialect.ts';
 import { requireCurrent } from '../db/epochs.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
 import { hasLease } from '../db/lease.ts';
@@ -76,22 +76,23 @@ export function createDeviceStore(db: Db, commits: GroupCommit) {
     },
 
     /** False: its host has it, or a run on it has not ended. */
-    async deleteIdle(id: string): Promise<boolean> {
-      const { numDeletedRows } = await db
-        .deleteFrom('device')
-        .where('id', '=', id)
-        .where((eb) => {
-          const runs = eb.selectFrom('run').select('run.id').where('device_id', '=', id);
-          return eb.not(eb.exists(runs.where('ended_at', 'is', null)));
-        })
-        .where((eb) => {
-          const connections = eb.selectFrom('host_session').select('host_session.epoch');
-          const ofHost = connections.whereRef('host_session.epoch', '=', 'device.epoch');
-          return eb.not(eb.exists(ofHost.where('host_session.ended_at', 'is', null)));
-        })
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    deleteIdle: (id: string): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const { numDeletedRows } = await transaction
+          .deleteFrom('device')
+          .where('id', '=', id)
+          .where((eb) => {
+            const runs = eb.selectFrom('run').select('run.id').where('device_id', '=', id);
+            return eb.not(eb.exists(runs.where('ended_at', 'is', null)));
+          })
+          .where((eb) => {
+            const connections = eb.selectFrom('host_session').select('host_session.epoch');
+            const ofHost = connections.whereRef('host_session.epoch', '=', 'device.epoch');
+            return eb.not(eb.exists(ofHost.where('host_session.ended_at', 'is', null)));
+          })
+          .executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
   };
 }
 
@@ -175,7 +176,7 @@ async function findKnown(
   serials: readonly string[],
 ): Promise<Map<string, KnownDevice>> {
   const isConnected = sql<number>`CASE WHEN node.id IS NOT NULL AND ${hasLease(transaction)} THEN 1 ELSE 0 END`;
-  const query = transaction
+  const rows = await transaction
     .selectFrom('device')
     .leftJoin('host_session', (join) =>
       join.onRef('host_session.epoch', '=', 'device.epoch').on('host_session.ended_at', 'is', null),
@@ -184,10 +185,10 @@ async function findKnown(
     .selectAll('device')
     .select(isConnected.as('is_connected'))
     .where('device.owner_id', '=', ownerId)
-    .where('device.serial', 'in', textsIn(transaction, serials));
-  const rows = await (
-    isPostgres(transaction) ? query.orderBy('device.serial').forUpdate('device') : query
-  ).execute();
+    .where('device.serial', 'in', textsIn(transaction, serials))
+    .orderBy('device.serial')
+    .forUpdate('device')
+    .execute();
   return new Map(rows.map((row) => [row.serial, row]));
 }
 

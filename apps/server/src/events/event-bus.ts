@@ -4,8 +4,8 @@ import { Compile } from 'typebox/compile';
 
 import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import type { Others } from '../nodes/others.ts';
-import { periodically } from '../periodically.ts';
+import type { Peers } from '../nodes/peers.ts';
+import { periodically } from '../background-job.ts';
 
 const typeNames = ['device', 'run', 'log', 'record'] as const satisfies readonly ServiceEvent['type'][];
 
@@ -24,43 +24,6 @@ export type FeedEvent = Readonly<Static<typeof FeedEvent>>;
 
 type Listener = (event: FeedEvent) => void;
 
-/** Hands events to whoever listens. A listener must not throw. */
-export interface EventBus {
-  /** False when an event would reach nobody. */
-  readonly isFollowed: boolean;
-  publish(event: FeedEvent): void;
-  /** What is published to this user after it resolves is heard. Resolves with the function that ends it. */
-  subscribe(userId: string, listener: Listener): Promise<() => void>;
-  /** Registers who is told that events may have been missed. Returns the function that ends it. */
-  onGap(listener: () => void): () => void;
-}
-
-/** Of this process. */
-export class EventsHere implements EventBus {
-  readonly #listeners = new Map<string, Set<Listener>>();
-
-  get isFollowed(): boolean {
-    return this.#listeners.size > 0;
-  }
-
-  publish(event: FeedEvent): void {
-    for (const listener of this.#listeners.get(event.userId) ?? []) listener(event);
-  }
-
-  async subscribe(userId: string, listener: Listener): Promise<() => void> {
-    const listeners = this.#listeners.get(userId) ?? new Set();
-    this.#listeners.set(userId, listeners.add(listener));
-    return () => {
-      listeners.delete(listener);
-      if (listeners.size === 0) this.#listeners.delete(userId);
-    };
-  }
-
-  onGap(): () => void {
-    return () => undefined;
-  }
-}
-
 const validator = Compile(FeedEvent);
 const subjectOf = (userId: string): string => `events.${userId}`;
 const topic = 'followed';
@@ -68,57 +31,65 @@ const announceEveryMs = 5000;
 /** A server that has announced nothing for so long has nobody who follows any more. */
 const followedMs = 3 * announceEveryMs;
 
-interface SharedOptions {
+interface Options {
   bus: Bus;
   /** This server's. */
   nodeId: string;
-  others: Others;
+  peers: Peers;
   faults: FaultMonitor;
 }
 
-/** Of all servers: each makes events of what happens at it, while somebody follows at any of them. */
-export class SharedEvents implements EventBus {
-  readonly #options: SharedOptions;
-  readonly #here = new EventsHere();
+/**
+ * Hands events to the users who follow, at whatever server. Each server makes events of what happens at it, while
+ * somebody follows at any of them. A listener must not throw.
+ */
+export class EventBus {
+  readonly #options: Options;
+  readonly #listeners = new Map<string, Set<Listener>>();
   readonly #gapListeners = new Set<() => void>();
   /** Until when others have somebody who follows, by server. */
   readonly #followers = new Map<string, number>();
   readonly #ends: (() => unknown)[];
 
-  constructor(options: SharedOptions) {
+  constructor(options: Options) {
     this.#options = options;
-    const { bus, others, faults } = options;
+    const { bus, peers, faults } = options;
     bus.onGap(() => {
       for (const tell of this.#gapListeners) tell();
     });
     this.#ends = [
-      others.answer(topic, (nodeId) => void this.#followers.set(nodeId, performance.now() + followedMs)),
+      peers.answer(topic, (nodeId) => void this.#followers.set(nodeId, performance.now() + followedMs)),
       periodically(faults, announceEveryMs, async () => {
-        if (this.#here.isFollowed) await this.#announce();
+        if (this.#listeners.size > 0) await this.#announce();
       }),
     ];
   }
 
+  /** False when an event would reach nobody. */
   get isFollowed(): boolean {
-    return this.#here.isFollowed || this.#isFollowedElsewhere();
+    return this.#listeners.size > 0 || this.#isFollowedElsewhere();
   }
 
   publish(event: FeedEvent): void {
-    this.#here.publish(event);
+    this.#hear(event);
     if (this.#isFollowedElsewhere())
       this.#options.bus.publish(subjectOf(event.userId), JSON.stringify(event));
   }
 
+  /** What is published to this user after it resolves is heard. Resolves with the function that ends it. */
   async subscribe(userId: string, listener: Listener): Promise<() => void> {
-    const endHere = await this.#here.subscribe(userId, listener);
+    const listeners = this.#listeners.get(userId) ?? new Set();
+    this.#listeners.set(userId, listeners.add(listener));
     const endThere = subscribeTo(this.#options.bus, subjectOf(userId), validator, listener);
     await this.#announce();
     return () => {
-      endHere();
       endThere();
+      listeners.delete(listener);
+      if (listeners.size === 0) this.#listeners.delete(userId);
     };
   }
 
+  /** Registers who is told that events may have been missed. Returns the function that ends it. */
   onGap(listener: () => void): () => void {
     this.#gapListeners.add(listener);
     return () => this.#gapListeners.delete(listener);
@@ -126,6 +97,10 @@ export class SharedEvents implements EventBus {
 
   async close(): Promise<void> {
     for (const end of this.#ends) await end();
+  }
+
+  #hear(event: FeedEvent): void {
+    for (const listener of this.#listeners.get(event.userId) ?? []) listener(event);
   }
 
   #isFollowedElsewhere(): boolean {
@@ -138,7 +113,7 @@ export class SharedEvents implements EventBus {
   }
 
   #announce(): Promise<void> {
-    const { others, nodeId } = this.#options;
-    return others.tellAll(topic, nodeId);
+    const { peers, nodeId } = this.#options;
+    return peers.tellAll(topic, nodeId);
   }
 }

@@ -1,13 +1,17 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OutOfStepsRecord } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { deviceView } from '../devices/device-view.ts';
 import { entrySeparator, type LogBatch } from '../logs/log-batch.ts';
-import type { RunsOnDevices } from '../runs/runs-on-devices.ts';
-import { originOf, type RunAccess, type RunOrigin } from '../runs/run-access.ts';
-import { runView, type StoredRun } from '../runs/stored-run.ts';
+import type { ActiveRunRows } from '../runs/active-run-rows.ts';
+import type { RunAccess } from '../runs/run-access.ts';
+import { originOf, type RunOrigin, runView, type StoredRun } from '../runs/stored-run.ts';
 import type { EventBus, FeedEvent } from './event-bus.ts';
+
+/** Told in about two milliseconds. */
+const devicesAtOnce = 100;
 
 /** A record that is new or has changed, and who may see it. */
 interface RecordNews {
@@ -19,7 +23,7 @@ interface RecordNews {
 interface Sources {
   bus: EventBus;
   devices: DeviceAccess;
-  runsOn: RunsOnDevices;
+  activeRunRows: Pick<ActiveRunRows, 'mapByDevice'>;
   runAccess: RunAccess;
   log: Logger;
 }
@@ -73,9 +77,17 @@ export class EventFeed {
 
   /** Everybody who has a part in a device is told, each with their own role. */
   async #tellOfDevices(deviceIds: readonly string[]): Promise<void> {
-    const { bus, devices, runsOn } = this.#sources;
-    const running = await runsOn(deviceIds);
-    for (const device of (await devices.fleet.findAll([...new Set(deviceIds)])).values()) {
+    const all = [...new Set(deviceIds)];
+    for (let first = 0; first < all.length; first += devicesAtOnce) {
+      await this.#tellOfSome(all.slice(first, first + devicesAtOnce));
+      await nextTurn();
+    }
+  }
+
+  async #tellOfSome(deviceIds: readonly string[]): Promise<void> {
+    const { bus, devices, activeRunRows } = this.#sources;
+    const running = await activeRunRows.mapByDevice(deviceIds);
+    for (const device of (await devices.fleet.findAll(deviceIds)).values()) {
       for (const userId of devices.shares.usersOf(device)) {
         const role = devices.shares.roleOf(userId, device);
         if (role === undefined) continue;

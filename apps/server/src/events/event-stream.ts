@@ -1,27 +1,41 @@
 import type { ServerResponse } from 'node:http';
 
+import { ApiError, errorBody } from '../errors/api-error.ts';
 import type { OpenStream } from '../http/open-streams.ts';
 import type { FeedEvent } from './event-bus.ts';
+import type { FeedReader, UserFeed } from './user-feed.ts';
 
-/** A reader that is further behind is cut off; with the last event ID it can read on from the logs. */
-const maxBehindBytes = 16 * 1024 * 1024;
 const keepAliveMs = 15_000;
+/** So long a stream that was cut off may take what is on its way, with the reason at its end. */
+const farewellMs = 5000;
 
-/** Writes server-sent events (HTML standard, section 9.2) to one response until either side ends it. */
-export class EventStream implements OpenStream {
+interface StreamOptions {
+  readonly response: ServerResponse;
   /** When the reader's token ends, epoch ms. */
   readonly expiresAt: number;
+  readonly isWanted: (event: FeedEvent) => boolean;
+  /** The reader did not take its events. */
+  readonly onFellBehind: () => void;
+}
+
+/** Writes the events of a feed to one response, no faster than the response takes them, until either side ends it. */
+export class EventStream implements OpenStream, FeedReader {
+  readonly expiresAt: number;
+  next = 0;
+  readonly #options: StreamOptions;
   readonly #response: ServerResponse;
   #keepAlive: NodeJS.Timeout | undefined;
+  #isBlocked = false;
 
-  constructor(response: ServerResponse, expiresAt: number) {
-    this.expiresAt = expiresAt;
-    this.#response = response;
-    response.on('close', () => clearInterval(this.#keepAlive));
-    response.on('error', () => response.destroy());
+  constructor(options: StreamOptions) {
+    this.#options = options;
+    this.expiresAt = options.expiresAt;
+    this.#response = options.response;
+    this.#response.on('close', () => clearInterval(this.#keepAlive));
+    this.#response.on('error', () => this.#response.destroy());
   }
 
-  /** What is sent before is lost. */
+  /** What is published before is not sent. */
   begin(requestId: string): void {
     if (this.#response.destroyed) return;
     this.#response.writeHead(200, {
@@ -33,18 +47,39 @@ export class EventStream implements OpenStream {
     });
     // A first byte, so that proxies and clients see the stream begin.
     this.#response.write(': connected\n\n');
-    this.#keepAlive = setInterval(() => this.#response.write(':\n\n'), keepAliveMs);
+    this.#keepAlive = setInterval(() => {
+      if (!this.#isBlocked) this.#response.write(':\n\n');
+    }, keepAliveMs);
   }
 
-  send({ type, data, lastId }: FeedEvent): void {
-    if (this.#keepAlive === undefined) return;
-    const id = lastId === '' ? '' : `id: ${lastId}\n`;
-    // Before the write: one event may be large, and nobody can have read it yet.
-    if (this.#response.writableLength > maxBehindBytes) this.#response.destroy();
-    else this.#response.write(`${id}event: ${type}\ndata: ${data}\n\n`);
+  pump(feed: UserFeed): void {
+    if (this.#isBlocked) return;
+    for (let one = feed.at(this.next); one !== undefined; one = feed.at(this.next)) {
+      this.next += 1;
+      if (this.#keepAlive === undefined || !this.#options.isWanted(one.event)) continue;
+      if (!this.#response.write(one.bytes)) return this.#wait(feed);
+    }
+  }
+
+  fellBehind(): void {
+    this.#options.onFellBehind();
+    const error = ApiError.of('stream_fell_behind', {});
+    const farewell = `event: error\ndata: ${JSON.stringify(errorBody(error))}\n\n`;
+    // Not an ordinary end: the reader lacks events.
+    this.#response.write(farewell, () => this.#response.destroy());
+    setTimeout(() => this.#response.destroy(), farewellMs).unref();
   }
 
   end(): void {
     this.#response.end();
+  }
+
+  #wait(feed: UserFeed): void {
+    this.#isBlocked = true;
+    this.#response.once('drain', () => {
+      this.#isBlocked = false;
+      this.pump(feed);
+      feed.forgetTaken();
+    });
   }
 }

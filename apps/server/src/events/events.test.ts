@@ -186,4 +186,17 @@ describe('the stream of events', () => {
     await Promise.all([slow.ended, cut]);
     expect(slow.response.complete).toBe(false);
   });
+
+  it('is refused to a user who has two hundred with several tokens', async () => {
+    const caller = await server.createCaller('many streams');
+    const { url } = server;
+    const tokens = [caller.token];
+    for (let at = 0; at < 2; at += 1)
+      tokens.push((await server.createToken({ user_id: caller.userId })).secret);
+    const [first = '', second = '', third = ''] = tokens;
+    for (let at = 0; at < 100; at += 1) await Promise.all([follow('', first, url), follow('', second, url)]);
+    const reply = await createApiCaller(url, third)('GET', '/api/v2/events');
+    expect([reply.status, reply.body['code']]).toEqual([429, 'too_many_streams']);
+    expect((await follow('', adminToken, url)).response.statusCode).toBe(200);
+  });
 });

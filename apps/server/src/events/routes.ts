@@ -5,6 +5,7 @@ import type { OpenStreams } from '../http/open-streams.ts';
 import { addRawRoute } from '../http/route.ts';
 import type { EventBus, FeedEvent } from './event-bus.ts';
 import { EventStream } from './event-stream.ts';
+import { UserFeeds } from './user-feed.ts';
 
 interface EventFilter {
   deviceId: string | undefined;
@@ -13,11 +14,14 @@ interface EventFilter {
   types: readonly string[] | undefined;
 }
 
+const fellBehind = 'an event stream did not take its events and was cut off';
+
 /** `GET /events` */
 export function addEventRoutes(app: FastifyInstance, bus: EventBus, streams: OpenStreams): void {
+  const feeds = new UserFeeds(bus);
   addRawRoute(app, eventRoutes.stream, async ({ principal, query, raw }, reply) => {
     if (raw.method === 'HEAD') return reply.type('text/event-stream; charset=utf-8').send('');
-    streams.requirePlace(principal.tokenId);
+    streams.requirePlace(principal);
     const filter: EventFilter = {
       deviceId: query.device_id,
       automationId: query.automation_id,
@@ -27,14 +31,17 @@ export function addEventRoutes(app: FastifyInstance, bus: EventBus, streams: Ope
     reply.hijack();
     // It is told now and then that nothing has happened.
     raw.raw.socket.setTimeout(0);
-    const stream = new EventStream(reply.raw, principal.expiresAt ?? Infinity);
-    const unsubscribe = await bus.subscribe(principal.userId, (event) => {
-      if (isWanted(event, filter)) stream.send(event);
+    const stream = new EventStream({
+      response: reply.raw,
+      expiresAt: principal.expiresAt ?? Infinity,
+      isWanted: (event) => isWanted(event, filter),
+      onFellBehind: () => raw.log.warn({ reqId: raw.id, userId: principal.userId }, fellBehind),
     });
+    const leave = await feeds.add(principal.userId, stream);
     stream.begin(raw.id);
     const ends = [
-      unsubscribe,
-      streams.add(principal.tokenId, stream),
+      leave,
+      streams.add(principal, stream),
       // The reader comes again, and reads on from the last entry that it has.
       bus.onGap(() => stream.end()),
     ];

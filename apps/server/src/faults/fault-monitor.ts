@@ -115,7 +115,11 @@ export class FaultMonitor {
 
   #schedule(): void {
     if (this.#isClosed || this.#timer !== undefined) return;
-    const waitMs = Math.min(longestRecheckMs, this.#options.recheckMs * 2 ** this.#relapses);
+    const { recheckMs } = this.#options;
+    // Phones wait for the database, and asking it costs little.
+    const waitMs = this.#active.has('database')
+      ? recheckMs
+      : Math.min(longestRecheckMs, recheckMs * 2 ** this.#relapses);
     this.#timer = setTimeout(() => void this.#check(), waitMs);
   }
 

@@ -1,4 +1,4 @@
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 
 /** What the service stands on and can lose while it runs. */
 export const faultParts = ['disk', 'database', 'git', 's3'] as const;

@@ -2,7 +2,7 @@ import { access, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { tryWrite } from '@phalanx/settings';
 
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 import { folderMissing, PartFailed } from './fault.ts';
 import type { Probe } from './fault-monitor.ts';
 

@@ -29,7 +29,7 @@ export function acceptLargeBodies(app: FastifyInstance, { turns, admit, ...stagi
     const { userId } = request.principal;
     await admit(request);
     const inTurn: BodyStaging['inTurn'] = (work) => turns.reading.run(userId, work);
-    const staged = await turns.bodies.run(userId, () => stageBody(rest, { ...staging, inTurn }, limitBytes));
+    const staged = await stageBody(rest, { ...staging, inTurn }, limitBytes);
     stagedBodies.set(request, staged);
     return staged.fields;
   });

@@ -1,7 +1,8 @@
-import type { Assistance, PlaceInCode } from '../compile/compiler.ts';
+import type { PlaceInCode } from '../compile/compiler.ts';
+import { nothingFound, type Assistance } from '../compile/nothing-found.ts';
 import type { ProjectFiles } from '../compile/project-mirror.ts';
 import { findCompiledPath, isTypeScript } from '../compile/source-paths.ts';
-import type { ProjectDesk } from '../projects/project-desk.ts';
+import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { type NewContent, requireContent } from './new-content.ts';
 import { requirePlace } from './file-path.ts';
@@ -21,7 +22,7 @@ interface Draft {
 }
 
 /** What a write of this content would say; nothing is changed. */
-export async function checkFile(desk: ProjectDesk, draft: Draft): Promise<Findings> {
+export async function checkFile(desk: ProjectServices, draft: Draft): Promise<Findings> {
   const { path, content } = draft;
   const files = await filesAround(desk, draft);
   if (findCompiledPath(path) === undefined)
@@ -32,17 +33,20 @@ export async function checkFile(desk: ProjectDesk, draft: Draft): Promise<Findin
 
 /** What stands, or could stand, at a place of a file as it would be saved. */
 export async function assistFile(
-  desk: ProjectDesk,
+  desk: ProjectServices,
   { position, of, ...draft }: Draft & PlaceInCode,
 ): Promise<Assistance> {
   const { path, content } = draft;
   const files = await filesAround(desk, draft);
-  if (!isTypeScript(path) || position > content.sizeBytes) return { symbol: null, completions: [] };
+  if (!isTypeScript(path) || position > content.sizeBytes) return nothingFound;
   return desk.compiler.assist(files, { path, content: await content.readText(), position, of });
 }
 
 /** The saved files, when the draft could be one of them. */
-async function filesAround(desk: ProjectDesk, { projectId, path, content }: Draft): Promise<ProjectFiles> {
+async function filesAround(
+  desk: ProjectServices,
+  { projectId, path, content }: Draft,
+): Promise<ProjectFiles> {
   await requireContent(path, content);
   const { files: treeId } = await desk.repositories.read(projectId, async (repository, state) => {
     await requirePlace(repository, state, path);

@@ -38,6 +38,7 @@ describe('the path of a file', () => {
     '-rf',
     '"quoted"',
     Array.from({ length: 4 }, () => 'x'.repeat(255)).join('/'),
+    `${'a/'.repeat(64)}b`,
   ])('can be %j', (text) => {
     expect(findPathProblem(text)).toBeUndefined();
   });
@@ -64,6 +65,7 @@ describe('the path of a file', () => {
     '\ud800',
     'a\udc00/b',
     'x'.repeat(1025),
+    `${'a/'.repeat(65)}b`,
     'é'.repeat(513),
     '.git',
     '.GIT/config',

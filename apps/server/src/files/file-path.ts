@@ -1,10 +1,12 @@
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
 import type { GitObjects } from '../git/git-objects.ts';
 import { findAt } from '../git/tree-paths.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { SavedState } from '../projects/saved-state.ts';
 
 export const maxPathBytes = 1024;
+/** Each folder on the way to a file is written anew when the file is saved. */
+export const maxPathDepth = 64;
 /** What file systems take, so that every file can be checked out. */
 const maxSegmentBytes = 255;
 
@@ -31,7 +33,9 @@ export function findPathProblem(path: string): string | undefined {
     return `must not be longer than ${maxPathBytes} bytes`;
   if (!path.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair';
   if (path.startsWith('/')) return 'must be relative: it starts with "/"';
-  for (const name of path.split('/')) {
+  const names = path.split('/');
+  if (names.length > maxPathDepth + 1) return `must not lead through more than ${maxPathDepth} folders`;
+  for (const name of names) {
     const problem = findSegmentProblem(name);
     if (problem !== undefined) return problem;
   }

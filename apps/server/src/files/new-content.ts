@@ -4,7 +4,7 @@ import { maxFileBytes } from '@phalanx/protocol';
 import { readProjectSettings, settingsPath } from '../compile/project-settings.ts';
 import { summaryOf } from '../compile/compiler.ts';
 import type { NewObjects } from '../git/draft.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { StagedBody } from './large-body/stage-body.ts';
 
 /** What a caller wants a file to hold: in memory, or in a file when it is large. */

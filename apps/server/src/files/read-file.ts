@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 
 import type { GitObjects } from '../git/git-objects.ts';
-import { requireStarted } from '../git/git-trouble.ts';
+import { startGit } from '../git/start-git.ts';
 import { findAt } from '../git/tree-paths.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { giveWayByLength } from '../limits/priority.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
 import type { SavedState } from '../projects/saved-state.ts';
@@ -80,26 +79,19 @@ async function* streamText(
 ): AsyncGenerator<string> {
   const { git } = repositories;
   const gitDir = repositories.gitDirOf(projectId);
-  const start = git.start(['cat-file', 'blob', id], gitDir);
-  const process = spawn(start.program, start.args, {
-    env: { ...git.environment, GIT_DIR: gitDir },
-    cwd: git.stagingFolder,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  giveWayByLength(process);
-  const child = await requireStarted(git, process);
-  const ended = new Promise<number | null>((resolve) => {
-    child.once('close', resolve);
-    child.once('error', () => resolve(null));
-  });
+  const child = await startGit(git, ['cat-file', 'blob', id], { gitDir, environment: { GIT_DIR: gitDir } });
+  giveWayByLength(child);
+  const [, stdout, stderr] = child.streams;
+  stderr.resume();
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   try {
-    for await (const chunk of child.stdout) {
+    for await (const chunk of stdout) {
       if (Buffer.isBuffer(chunk)) yield decoder.decode(chunk, { stream: true });
     }
     yield decoder.decode();
-    if ((await ended) !== 0) throw new Error(`git could not read ${id}`);
+    const { exitCode } = await child.exited;
+    if (exitCode !== 0) throw new Error(`git could not read ${id}`);
   } finally {
-    child.kill('SIGKILL');
+    child.signal('SIGKILL');
   }
 }

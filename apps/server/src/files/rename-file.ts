@@ -1,8 +1,8 @@
 import { renameImports } from '../compile/rename-imports.ts';
 import { isTypeScript } from '../compile/source-paths.ts';
 import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
-import { ApiError } from '../http/api-error.ts';
-import type { ProjectDesk } from '../projects/project-desk.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { ProjectServices } from '../projects/project-services.ts';
 import { findSourceOf, refusePath } from './file-path.ts';
 import { treeTag } from './file-version.ts';
 import { contentOf, type NewContent } from './new-content.ts';
@@ -25,7 +25,7 @@ const maxCodeBytes = 1024 * 1024;
 
 /** Renames a file, and what names it in the imports of others, all or nothing. `changed` are those others. */
 export async function renameFile(
-  desk: ProjectDesk,
+  desk: ProjectServices,
   renaming: Renaming,
 ): Promise<{ etag: string; changed: string[]; warnings: string[] }> {
   const { projectId, from, to } = renaming;
@@ -42,7 +42,7 @@ export async function renameFile(
   return { ...replaced, changed: files.map(({ path }) => path).filter((path) => path !== to) };
 }
 
-const readBefore = (desk: ProjectDesk, { projectId, from, to }: Renaming): Promise<Before> =>
+const readBefore = (desk: ProjectServices, { projectId, from, to }: Renaming): Promise<Before> =>
   desk.repositories.read(projectId, async (repository, state) => {
     const listed = await listSizedFiles(repository, state.files);
     const files = new Map(listed.map((file) => [file.path, file]));
@@ -55,7 +55,7 @@ const readBefore = (desk: ProjectDesk, { projectId, from, to }: Renaming): Promi
 
 /** Every file by its path; those without code have no text. */
 async function readCode(
-  { repositories }: ProjectDesk,
+  { repositories }: ProjectServices,
   projectId: string,
   { files }: Before,
 ): Promise<Map<string, string>> {
@@ -81,7 +81,7 @@ function changesOf(
 }
 
 function keptContent(
-  { repositories }: ProjectDesk,
+  { repositories }: ProjectServices,
   projectId: string,
   { id = '', sizeBytes = 0 }: Partial<SizedFile> = {},
 ): NewContent {

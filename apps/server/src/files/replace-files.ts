@@ -5,10 +5,10 @@ import type { GitObjects } from '../git/git-objects.ts';
 import { listSizedFiles, type SizedFile } from '../git/sized-files.ts';
 import { fileMode, type TreeEntry } from '../git/tree.ts';
 import { buildTree } from '../git/tree-paths.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
 import type { Change } from '../projects/change.ts';
-import type { ProjectDesk } from '../projects/project-desk.ts';
+import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import type { SavedState } from '../projects/saved-state.ts';
 import { type NewContent, requireContent } from './new-content.ts';
@@ -38,7 +38,7 @@ interface NextTree {
 
 /** Saves all changes or none; what is compiled is the project as a whole. Durable when it resolves. */
 export async function replaceFiles(
-  desk: ProjectDesk,
+  desk: ProjectServices,
   change: TreeChange,
 ): Promise<{ etag: string; warnings: string[] }> {
   const { projectId, files, expected } = change;
@@ -73,7 +73,7 @@ function requireDistinct({ files, deleted }: TreeChange): void {
 }
 
 async function buildNext(
-  desk: ProjectDesk,
+  desk: ProjectServices,
   { repository, state, change }: { repository: GitObjects; state: SavedState; change: TreeChange },
 ): Promise<NextTree> {
   requireTree(state, change.expected);
@@ -156,7 +156,7 @@ const isFile = (entries: Entries, path: string): boolean =>
 
 /** Throws `compile_failed`. */
 async function compile(
-  desk: ProjectDesk,
+  desk: ProjectServices,
   { projectId, files }: TreeChange,
   { id, entries, objects, isToCompile }: NextTree,
 ): Promise<{ outputs: ReadonlyMap<string, string> | undefined; warnings: string[] }> {

@@ -3,13 +3,18 @@ import type { ProjectFiles } from '../compile/project-mirror.ts';
 import { findCompiledPath, isDeclaration } from '../compile/source-paths.ts';
 import type { GitObjects } from '../git/git-objects.ts';
 import { listDifferences } from '../git/tree-paths.ts';
-import { findMasksProblem, masksPath } from '../launches/masks.ts';
-import { parametersSchemaPath } from '../launches/parameters/parameter-checker.ts';
-import type { ProjectDesk } from '../projects/project-desk.ts';
+import { findMasksProblem, masksPath, maxMasksBytes } from '../launches/masks.ts';
+import { maxSchemaBytes, parametersSchemaPath } from '../launches/parameters/parameter-checker.ts';
+import type { ProjectServices } from '../projects/project-services.ts';
 import type { NewContent } from './new-content.ts';
 
 /** Of files that are not compiled, larger ones are data: nobody waits for a look at them. */
 const maxReviewedBytes = 1024 * 1024;
+/** Of files that the service itself reads. */
+const mostBytes: Readonly<Record<string, number>> = {
+  [parametersSchemaPath]: maxSchemaBytes,
+  [masksPath]: maxMasksBytes,
+};
 /** The checker has no number for a schema or masks; this is the one of settings that can't be used. */
 const unusable = 5024;
 
@@ -23,7 +28,7 @@ interface Reviewed {
 
 /** The same for many files, in the project as it is to be; of those that are compiled, the compiler has told. */
 export async function reviewFiles(
-  desk: ProjectDesk,
+  desk: ProjectServices,
   files: ProjectFiles,
   changed: readonly Reviewed[],
 ): Promise<string[]> {
@@ -35,11 +40,17 @@ export async function reviewFiles(
 
 /** What is wrong with a file that is not compiled, and with those that use it. */
 export async function reviewFile(
-  { compiler, parameters }: ProjectDesk,
+  { compiler, parameters }: ProjectServices,
   files: ProjectFiles,
   { path, content }: Reviewed,
 ): Promise<string[]> {
-  if (!isSeenByCompiler(path) || content.sizeBytes > maxReviewedBytes) return [];
+  if (!isSeenByCompiler(path)) return [];
+  const most = mostBytes[path] ?? Infinity;
+  if (content.sizeBytes > most)
+    return [
+      errorLine(path, undefined, unusable, `it has ${content.sizeBytes} bytes, and at most ${most} are read`),
+    ];
+  if (content.sizeBytes > maxReviewedBytes) return [];
   const text = await content.readText();
   const result = await compiler.compileFile(files, { path, content: text });
   const warnings = result.ok ? result.warnings : result.errors;

@@ -2,29 +2,33 @@ import type { Confinement } from '@phalanx/confinement';
 import { fileRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import type { Assistance } from '../compile/compiler.ts';
+import type { PlaceInCode } from '../compile/compiler.ts';
+import type { Assistance } from '../compile/nothing-found.ts';
+import { findCompiledPath } from '../compile/source-paths.ts';
+import { findAt, withEntry } from '../git/tree-paths.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { pageLimit, toPage } from '../http/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { namesVersion } from '../http/representations.ts';
-import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
-import { deskFor, type ProjectDesk } from '../projects/project-desk.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
+import { deskFor, type ProjectServices } from '../projects/project-services.ts';
 import { acceptLargeBodies, findStagedBody } from './accept-large-bodies.ts';
 import { assistFile, checkFile } from './check-file.ts';
-import { deleteFile } from './delete-file.ts';
-import { requirePath } from './file-path.ts';
-import { fileTag, preconditionOf } from './file-version.ts';
+import { requirePath, findSourceOf } from './file-path.ts';
+import { fileTag, preconditionOf, requireVersion, type Precondition } from './file-version.ts';
 import { listProjectFiles } from './list-files.ts';
 import { contentOf } from './new-content.ts';
 import { getFile, readFileReply } from './read-file.ts';
 import { renameFile } from './rename-file.ts';
 import { replaceFiles } from './replace-files.ts';
-import { writeFile } from './write-file.ts';
+import { searchFiles } from './search-files.ts';
+import { writeFile, findFile } from './write-file.ts';
 
 interface FileRoutesOptions {
   access: ProjectAccess;
-  desk: ProjectDesk;
+  desk: ProjectServices;
   confinement: Confinement;
   limits: Limits;
 }
@@ -35,7 +39,7 @@ interface AssistRequest {
   body: { path: string; content: string; position: number };
 }
 
-/** `PUT, GET, DELETE /automation/file/:id` · `POST /automation/{check,symbol,completions,rename}/:id` · `GET, PUT /automation/files/:id` */
+/** `PUT, GET, DELETE /automation/file/:id` · `POST /automation/{check,symbol,completions,references,rename}/:id` · `GET, PUT /automation/files/:id` */
 export async function addFileRoutes(
   app: FastifyInstance,
   { access, desk, confinement, limits }: FileRoutesOptions,
@@ -50,11 +54,11 @@ export async function addFileRoutes(
         await access.getProject(principal, id, editors);
       },
     });
-    addRawRoute(large, fileRoutes.write, async ({ principal, params, body, deed, raw }, reply) => {
+    addRawRoute(large, fileRoutes.write, async ({ principal, params, body, auditEvent, raw }, reply) => {
       const path = requirePath(body.path);
       const content = contentOf(body.content, findStagedBody(raw));
       const project = await access.getProject(principal, params.id, editors);
-      onProject(deed, project, { path });
+      onProject(auditEvent, project, { path });
       const precondition = preconditionOf(raw);
       const { id, ...written } = await writeFile(deskFor(desk, principal.userId), {
         projectId: project.id,
@@ -65,7 +69,7 @@ export async function addFileRoutes(
       return reply.header('etag', fileTag(id)).send({ success: true, path, ...written });
     });
 
-    addRoute(large, fileRoutes.replace, async ({ principal, params, body, deed, raw }) => {
+    addRoute(large, fileRoutes.replace, async ({ principal, params, body, auditEvent, raw }) => {
       const staged = findStagedBody(raw);
       const files = body.files.map(({ path, content }, index) => ({
         path: requirePath(path),
@@ -73,7 +77,7 @@ export async function addFileRoutes(
       }));
       const deleted = body.deleted.map(requirePath);
       const project = await access.getProject(principal, params.id, editors);
-      onProject(deed, project, {
+      onProject(auditEvent, project, {
         written: firstOf(files.map(({ path }) => path)),
         deleted: firstOf(deleted),
       });
@@ -103,7 +107,7 @@ export async function addFileRoutes(
 
   const assist = async (
     { principal, params, body }: AssistRequest,
-    of: 'symbol' | 'completions',
+    of: PlaceInCode['of'],
   ): Promise<Assistance> => {
     const path = requirePath(body.path);
     const { id } = await access.getProject(principal, params.id, editors);
@@ -120,18 +124,31 @@ export async function addFileRoutes(
     return { success: true, completions };
   });
 
-  addRoute(app, fileRoutes.delete, async ({ principal, params, query, deed, raw }) => {
+  addRoute(app, fileRoutes.references, async (request) => {
+    const { references } = await assist(request, 'references');
+    return { success: true, ...references };
+  });
+
+  addRoute(app, fileRoutes.search, async ({ principal, params, query }) => {
+    const project = await access.getProject(principal, params.id, readers);
+    const found = await limits.turns.git.run(principal.userId, () =>
+      repositories.read(project.id, (repository, state) => searchFiles(repository, state, query.text)),
+    );
+    return { success: true, ...found };
+  });
+
+  addRoute(app, fileRoutes.delete, async ({ principal, params, query, auditEvent, raw }) => {
     const path = requirePath(query.path);
     const project = await access.getProject(principal, params.id, editors);
-    onProject(deed, project, { path });
+    onProject(auditEvent, project, { path });
     await deleteFile(desk, { projectId: project.id, path, precondition: preconditionOf(raw) });
     return { success: true, message: `${path} was deleted.` };
   });
 
-  addRoute(app, fileRoutes.rename, async ({ principal, params, body, deed }) => {
+  addRoute(app, fileRoutes.rename, async ({ principal, params, body, auditEvent }) => {
     const [from, to] = [requirePath(body.path), requirePath(body.new_path)];
     const { id: projectId, ...project } = await access.getProject(principal, params.id, editors);
-    onProject(deed, { id: projectId, ...project }, { path: from, new_path: to });
+    onProject(auditEvent, { id: projectId, ...project }, { path: from, new_path: to });
     return { success: true, ...(await renameFile(deskFor(desk, principal.userId), { projectId, from, to })) };
   });
 
@@ -147,3 +164,30 @@ export async function addFileRoutes(
 
 /** How many, and the names of a few. */
 const firstOf = (paths: readonly string[]): object => ({ count: paths.length, first: paths.slice(0, 3) });
+
+/** Deletes a file, and what was compiled of it, as one change. Durable when it resolves. */
+function deleteFile(
+  desk: ProjectServices,
+  { projectId, path, precondition }: { projectId: string; path: string; precondition: Precondition },
+): Promise<void> {
+  return desk.repositories.write(projectId, async (draft, change) => {
+    const { state } = change;
+    const source = await findSourceOf(draft, state, path);
+    if (source !== undefined) throw ApiError.of('compiled_file', { path, source });
+    const found = await findAt(draft, state.files, path);
+    if (found.kind === 'folder')
+      throw ApiError.of('invalid_path', { problem: `"${path}" is a folder: delete the files in it` });
+    if (found.kind !== 'file') throw ApiError.of('file_not_found', { path, project_id: projectId });
+    await requireVersion(draft, { state, path, precondition });
+    const sizeBytes = (await findFile(draft, state.files, path))?.sizeBytes ?? 0;
+    const totals = await desk.totals.requireRoom(draft, state.files, { files: -1, bytes: -sizeBytes });
+    const files = await withEntry(draft, state.files, path, undefined);
+    const compiledPath = findCompiledPath(path);
+    const compiled =
+      compiledPath === undefined || (await findAt(draft, state.compiled, compiledPath)).kind !== 'file'
+        ? state.compiled
+        : await withEntry(draft, state.compiled, compiledPath, undefined);
+    change.save({ files, compiled, head: state.head });
+    desk.totals.remember(files, totals);
+  });
+}

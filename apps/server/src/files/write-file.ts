@@ -5,7 +5,7 @@ import type { GitObjects } from '../git/git-objects.ts';
 import { fileMode } from '../git/tree.ts';
 import { findAt, withEntry } from '../git/tree-paths.ts';
 import type { Change } from '../projects/change.ts';
-import type { ProjectDesk } from '../projects/project-desk.ts';
+import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import type { SavedState } from '../projects/saved-state.ts';
 import { type NewContent, requireContent } from './new-content.ts';
@@ -36,7 +36,7 @@ interface Compiled {
 }
 
 /** Saves a file, and what it is compiled to, as one change. Durable when it resolves. */
-export async function writeFile(desk: ProjectDesk, write: FileWrite): Promise<Written> {
+export async function writeFile(desk: ProjectServices, write: FileWrite): Promise<Written> {
   const { projectId, path, content, precondition } = write;
   await requireContent(path, content);
   // Compiling takes longer than everything else, so the first attempt does not hold up other writers.
@@ -62,7 +62,7 @@ export async function writeFile(desk: ProjectDesk, write: FileWrite): Promise<Wr
 }
 
 /** Throws `compile_failed` for a source with a mistake. */
-async function compile(desk: ProjectDesk, write: FileWrite, state: SavedState): Promise<Compiled> {
+async function compile(desk: ProjectServices, write: FileWrite, state: SavedState): Promise<Compiled> {
   const { projectId, path, content } = write;
   const files = createProjectFiles(projectId, state.files, (work) => desk.repositories.read(projectId, work));
   if (findCompiledPath(path) === undefined)
@@ -79,7 +79,7 @@ interface Saving {
 }
 
 async function save(
-  { totals }: ProjectDesk,
+  { totals }: ProjectServices,
   { path, content, draft, change, id, js }: FileWrite & Saving,
 ): Promise<void> {
   const { state } = change;

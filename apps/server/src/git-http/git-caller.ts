@@ -1,4 +1,4 @@
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
 import type { Principal } from '../http/principal.ts';
 import { editors, readers, type ProjectAccess, type SharedProject } from '../projects/project-access.ts';

@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { Readable, Transform, Writable } from 'node:stream';
+import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { whenClosed, type StartedProcess } from '@phalanx/confinement';
 
-import { requireStarted } from '../git/git-trouble.ts';
 import { maxPushBytes, type GitProgram } from '../git/git-program.ts';
+import { startGit } from '../git/start-git.ts';
 import { giveWayByLength } from '../limits/priority.ts';
 
 export type GitService = 'upload-pack' | 'receive-pack';
@@ -26,6 +26,12 @@ const maxRequestBytes: Record<GitService, number> = {
   'receive-pack': maxPushBytes + 1024 * 1024,
 };
 
+/** Of each process. Half a gigabyte of files takes ten seconds to be unpacked; to pack it for a clone takes longer. */
+const limitsOf: Record<GitService, { maxCpuSeconds: number } | undefined> = {
+  'upload-pack': undefined,
+  'receive-pack': { maxCpuSeconds: 60 },
+};
+
 /** One run of a git service for one HTTP request. */
 export class GitExchange {
   readonly output: Readable;
@@ -34,7 +40,7 @@ export class GitExchange {
   readonly toHooks: Writable;
   /** Resolves when git has ended, with its exit code. */
   readonly ended: Promise<number | null>;
-  readonly #child: ChildProcess;
+  readonly #child: StartedProcess;
   readonly #input: Writable;
   readonly #maxBytes: number;
   readonly #idleTimer: NodeJS.Timeout;
@@ -44,36 +50,26 @@ export class GitExchange {
     { git, gitDir, service, protocol }: ExchangeOptions,
     ...flags: string[]
   ): Promise<GitExchange> {
-    const start = git.start([service, '--stateless-rpc', ...flags, gitDir], gitDir);
-    const child = spawn(start.program, start.args, {
-      env: { ...git.environment, ...(protocol === undefined ? {} : { GIT_PROTOCOL: protocol }) },
-      cwd: git.stagingFolder,
-      stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
-      // It starts others, which have to end with it.
-      detached: true,
+    const child = await startGit(git, [service, '--stateless-rpc', ...flags, gitDir], {
+      gitDir,
+      limits: limitsOf[service],
+      environment: protocol === undefined ? undefined : { GIT_PROTOCOL: protocol },
+      streamCount: 5,
     });
     giveWayByLength(child);
-    return new GitExchange(await requireStarted(git, child), maxRequestBytes[service]);
+    return new GitExchange(child, maxRequestBytes[service]);
   }
 
-  private constructor(child: ChildProcess, maxBytes: number) {
+  private constructor(child: StartedProcess, maxBytes: number) {
     this.#maxBytes = maxBytes;
     this.#child = child;
-    const [input, output, errors, fromHooks, toHooks] = this.#child.stdio;
-    if (!(input instanceof Writable) || !(output instanceof Readable) || !(errors instanceof Readable))
-      throw new Error('git has no streams');
-    if (!(fromHooks instanceof Readable) || !(toHooks instanceof Writable))
-      throw new Error('git has no streams for its hooks');
+    const [input, output, errors, fromHooks, toHooks] = child.streams;
+    if (fromHooks === undefined || toHooks === undefined) throw new Error('git has no streams for its hooks');
     this.#input = input;
     this.output = output;
     this.fromHooks = fromHooks;
     this.toHooks = toHooks;
-    this.ended = new Promise((resolve) => {
-      this.#child.once('close', (code) => resolve(code));
-      this.#child.once('error', () => resolve(null));
-    });
-    // Git may end at any time; its exit code says how.
-    for (const stream of [input, fromHooks, toHooks]) stream.on('error', () => undefined);
+    this.ended = whenClosed(child).then(({ exitCode }) => exitCode);
     errors.on('data', (chunk: Buffer) => (this.#stderr = (this.#stderr + chunk.toString()).slice(-2000)));
     this.#idleTimer = setTimeout(() => this.kill(), idleLimitMs).unref();
     output.on('data', () => this.#idleTimer.refresh()).pause();
@@ -103,8 +99,8 @@ export class GitExchange {
 
   /** Git removes what it has begun; if it can't, its children and it are ended anyway. */
   kill(): void {
-    this.#signal('SIGTERM');
-    const timer = setTimeout(() => this.#signal('SIGKILL'), killAfterMs);
+    this.#child.signalGroup('SIGTERM');
+    const timer = setTimeout(() => this.#child.signalGroup('SIGKILL'), killAfterMs);
     void this.ended.then(() => clearTimeout(timer));
   }
 
@@ -132,15 +128,5 @@ export class GitExchange {
         done();
       },
     });
-  }
-
-  #signal(name: NodeJS.Signals): void {
-    const { pid, exitCode } = this.#child;
-    if (pid === undefined || exitCode !== null) return;
-    try {
-      process.kill(-pid, name);
-    } catch {
-      this.#child.kill(name);
-    }
   }
 }

@@ -228,6 +228,25 @@ describe('a push', () => {
     expect(rest.body).toMatchObject({ commits: [{}, {}, {}], next_cursor: null });
   });
 
+  it('is refused with folders that are nested too deeply, at its tip and below it', async () => {
+    let id = await file('x');
+    for (let depth = 0; depth < 65; depth += 1) id = await tree({ mode: '40000', name: 'd', id });
+    const deep = await commitTree(id);
+    expect((await push(deep, 'topic')).text).toContain('64 folders');
+    expect((await push(await commitTree(await file('fine.txt'), deep), 'main')).text).toContain('64 folders');
+  });
+
+  it('is refused with folders of many MB in a small pack', async () => {
+    const id = await blob('x');
+    const names = Array.from({ length: 54_000 }, (_, index) => `${10_000_000 + index}`);
+    const entries = names.map((name) => ({ mode: '100644', name, id }));
+    let commit: string | undefined;
+    for (let at = 0; at < 36; at += 1)
+      commit = await commitTree(await tree(...entries.toSpliced(at, 1)), commit);
+    expect((await push(commit ?? '', 'topic')).text).toContain('push in smaller steps');
+    expect((await project.commits()).status).toBe(200);
+  });
+
   it('is refused with a file that is too large', async () => {
     const commit = await commitTree(
       await tree({ mode: '100644', name: 'large', id: await blob('x'.repeat(50 * 1024 * 1024 + 1)) }),

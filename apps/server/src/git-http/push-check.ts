@@ -6,7 +6,7 @@ import { isAncestor } from '../git/is-ancestor.ts';
 import { listDifferences, listFiles } from '../git/tree-paths.ts';
 import { isReviewed, maxReviewedFiles, reviewFiles } from '../files/review-file.ts';
 import { hasSources } from '../projects/compile-tree.ts';
-import type { ProjectDesk } from '../projects/project-desk.ts';
+import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { findTreeOf } from '../projects/saved-state.ts';
 import { findRefProblem, isDeletion, mainBranch, type PushedRef } from './push-refs.ts';
@@ -59,7 +59,7 @@ function refuse(problem: string | undefined): void {
 }
 
 /** Everything about a push that does not depend on the project's present state. Throws `PushRefused`. */
-export async function checkPush(desk: ProjectDesk, push: Push): Promise<CheckedPush> {
+export async function checkPush(desk: ProjectServices, push: Push): Promise<CheckedPush> {
   const { git } = desk.repositories;
   const gitDir = desk.repositories.gitDirOf(push.projectId);
   if (push.refs.length > maxRefs) refuse(`A push moves at most ${maxRefs} branches and tags.`);
@@ -100,7 +100,7 @@ export const seenWith = (gitDir: string, quarantinePath: string): Quarantine => 
 });
 
 async function checkMain(
-  desk: ProjectDesk,
+  desk: ProjectServices,
   repository: GitRepository,
   { main, quarantine, projectId }: { main: PushedRef; quarantine: Quarantine; projectId: string },
 ): Promise<NewMain> {
@@ -118,7 +118,7 @@ async function checkMain(
 
 /** A look at what has changed and is not compiled. */
 async function review(
-  desk: ProjectDesk,
+  desk: ProjectServices,
   repository: GitRepository,
   trees: { projectId: string; before: string | undefined; files: string | undefined },
 ): Promise<readonly string[]> {
@@ -138,7 +138,7 @@ async function review(
 }
 
 async function compile(
-  { compiler }: ProjectDesk,
+  { compiler }: ProjectServices,
   repository: GitRepository,
   { projectId, files }: { projectId: string; files: string | undefined },
 ): Promise<ReadonlyMap<string, string>> {

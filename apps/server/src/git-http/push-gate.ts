@@ -1,22 +1,29 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Logger } from 'pino';
 
+import { withNote } from '../db/change-notes.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 import { findFault } from '../faults/fault.ts';
-import { ApiError } from '../http/api-error.ts';
-import type { Deed, DeedLog } from '../http/deed.ts';
-import type { ProjectDesk } from '../projects/project-desk.ts';
+import { packObjects } from '../git/pack-objects.ts';
+import { listPacked } from '../git/pack.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent, AuditEventSink } from '../http/audit-event.ts';
+import { indexOf } from '../projects/logged-pack.ts';
+import type { LoggedPack, ProjectRepositories } from '../projects/project-repositories.ts';
+import type { ProjectServices } from '../projects/project-services.ts';
 import { HookStream } from './hook-stream.ts';
 import { moveRefs, requireClean, type StoredPush } from './move-refs.ts';
 import { flush, pktLine, readPktLines } from './pkt-line.ts';
-import { checkPush, PushRefused, type Push } from './push-check.ts';
+import { checkPush, PushRefused, type Push, seenWith } from './push-check.ts';
 import { parsePushedRef } from './push-refs.ts';
-import { storePush } from './store-push.ts';
 
 interface GateOptions {
-  desk: ProjectDesk;
-  audit: DeedLog;
+  desk: ProjectServices;
+  audit: AuditEventSink;
   log: Logger;
-  deed: Deed;
+  auditEvent: AuditEvent;
   projectId: string;
   /** What the hooks of this push say, and where they listen. */
   fromHooks: Readable;
@@ -28,7 +35,7 @@ const accepted = 'accepted\n';
 
 /** Decides about one push through git's hooks. Resolves when git has hung up or has its answers. */
 export async function guardPush(options: GateOptions): Promise<void> {
-  const { toHooks, projectId, desk, deed } = options;
+  const { toHooks, projectId, desk, auditEvent } = options;
   const { repositories } = desk;
   const stream = new HookStream(options.fromHooks);
   let stored: StoredPush | undefined;
@@ -39,7 +46,7 @@ export async function guardPush(options: GateOptions): Promise<void> {
     const firstVersion = await repositories.findFirstVersion(projectId);
     const { main, ids } = await checkPush(desk, push);
     const refs = push.refs.slice(0, 10).map(({ name, after }) => ({ name, after }));
-    deed.add({ refs, ref_count: push.refs.length });
+    auditEvent.add({ refs, ref_count: push.refs.length });
     if (main !== undefined)
       await repositories.read(projectId, (repository, state) => requireClean(repository, state, main));
     stored = { ...push, main, firstVersion, packs: await storePush(repositories, push, ids) };
@@ -102,16 +109,51 @@ async function answerReceive(options: GateOptions, stream: HookStream, push: Sto
 
 /** Returns why nothing was moved. */
 async function move(
-  { desk, audit, deed, log, projectId }: GateOptions,
+  { desk, audit, auditEvent, log, projectId }: GateOptions,
   push: StoredPush,
 ): Promise<string | undefined> {
   try {
-    await moveRefs(desk.repositories, push);
-    await audit.done(deed);
+    await withNote(audit.noteOf(auditEvent), () => moveRefs(desk.repositories, push));
     return undefined;
   } catch (error) {
     if (error instanceof PushRefused) return error.lines[0];
     log.error({ err: error, projectId }, 'a push could not be saved');
     return 'the service could not save it';
+  }
+}
+
+/**
+ * Stores what a push brings, for the change that it becomes: the pack in quarantine, and those of the new objects `ids`
+ * that are not in it, because the client had seen them here in a branch that is gone.
+ */
+async function storePush(
+  repositories: ProjectRepositories,
+  { projectId, quarantinePath }: Push,
+  ids: readonly string[],
+): Promise<LoggedPack[]> {
+  const packs: LoggedPack[] = [];
+  const missing = new Set(ids);
+  for (const file of await listPackFiles(quarantinePath)) {
+    for (const id of listPacked(await readFile(indexOf(file)))) missing.delete(id);
+    packs.push(await repositories.storePack(projectId, file));
+  }
+  if (missing.size === 0) return packs;
+  const gitDir = repositories.gitDirOf(projectId);
+  const environment = seenWith(gitDir, quarantinePath);
+  const packing = { gitDir, environment, names: missing, isDeep: false };
+  const store = (file: string): Promise<LoggedPack> => repositories.storePack(projectId, file);
+  return [...packs, await packObjects(repositories.git, packing, store)];
+}
+
+/** A push that brings no objects has no quarantine. */
+async function listPackFiles(quarantinePath: string): Promise<string[]> {
+  const folder = path.join(quarantinePath, 'pack');
+  try {
+    if (quarantinePath === '') return [];
+    const names = await readdir(folder);
+    return names.filter((name) => name.endsWith('.pack')).map((name) => path.join(folder, name));
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return [];
+    throw error;
   }
 }

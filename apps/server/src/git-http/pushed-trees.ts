@@ -1,7 +1,7 @@
 import { maxFileBytes } from '@phalanx/protocol';
 
 import { findCompiledPath, listSourcePaths } from '../compile/source-paths.ts';
-import { findPathProblem, findSegmentProblem, maxPathBytes } from '../files/file-path.ts';
+import { findPathProblem, findSegmentProblem, maxPathBytes, maxPathDepth } from '../files/file-path.ts';
 import type { GitObjects, ObjectInfo } from '../git/git-objects.ts';
 import { runGit } from '../git/run-git.ts';
 import { listSizedFiles } from '../git/sized-files.ts';
@@ -11,6 +11,9 @@ import { maxTreeBytes, TreeCounter } from '../projects/tree-totals.ts';
 
 /** A push may bring that many new objects. */
 const maxNewObjects = 200_000;
+
+/** Of all new folders together. A hundred thousand of usual size have about as much. */
+const maxNewTreeBytes = 64 * 1024 * 1024;
 
 const oddModes: Record<string, string> = {
   120000: 'is a symbolic link',
@@ -47,14 +50,34 @@ export async function findNewObjectProblem(
 ): Promise<string | undefined> {
   if (ids.length > maxNewObjects)
     return `The push brings more than ${maxNewObjects} new objects: push in smaller steps.`;
-  const commits: string[] = [];
+  const infos: ObjectInfo[] = [];
   for (const id of ids) {
     const info = await repository.findInfo(id);
-    const problem = info && (findSizeProblem(info) ?? (await findContentProblem(repository, info)));
-    if (problem !== undefined) return `${problem}.`;
-    if (info?.type === 'commit') commits.push(id);
+    if (info !== undefined) infos.push(info);
   }
+  const problem =
+    findFirst(infos, findSizeProblem) ??
+    findTreesProblem(infos) ??
+    (await findContentProblem(repository, infos));
+  if (problem !== undefined) return `${problem}.`;
+  const commits = infos.filter(({ type }) => type === 'commit').map(({ id }) => id);
   return findCommitProblem(repository, commits);
+}
+
+function findFirst(infos: readonly ObjectInfo[], find: (info: ObjectInfo) => string | undefined) {
+  for (const info of infos) {
+    const problem = find(info);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** A pack of some kilobytes may hold folders of gigabytes, as differences to one another. */
+function findTreesProblem(infos: readonly ObjectInfo[]): string | undefined {
+  const trees = infos.filter(({ type }) => type === 'tree');
+  const bytes = trees.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (bytes <= maxNewTreeBytes) return undefined;
+  return `The folders of all commits that the push brings have ${bytes} bytes together, and at most ${maxNewTreeBytes} are read: push in smaller steps`;
 }
 
 const mostBytes: Record<string, { what: string; bytes: number }> = {
@@ -73,9 +96,13 @@ function findSizeProblem({ type, sizeBytes }: ObjectInfo): string | undefined {
 
 async function findContentProblem(
   repository: GitObjects,
-  { type, id }: ObjectInfo,
+  infos: readonly ObjectInfo[],
 ): Promise<string | undefined> {
-  return type === 'tree' ? findTreeProblem(await repository.readTree(id)) : undefined;
+  for (const { type, id } of infos) {
+    const problem = type === 'tree' ? findTreeProblem(await repository.readTree(id)) : undefined;
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** Every commit is counted, not the newest alone. */
@@ -87,10 +114,11 @@ async function findCommitProblem(
   for (const commit of commits) {
     const tree = await repository.findInfo(`${commit}^{tree}`);
     const totals = tree === undefined ? undefined : await counter.count(tree.id);
+    // What is nested too deeply is not counted.
+    if (totals !== undefined && (totals.pathBytes > maxPathBytes || totals.depth > maxPathDepth))
+      return `A path must not be longer than ${maxPathBytes} bytes, nor lead through more than ${maxPathDepth} folders.`;
     const problem = totals && findTotalsProblem(totals);
     if (problem !== undefined) return `The project would have ${problem}.`;
-    if (totals !== undefined && totals.pathBytes > maxPathBytes)
-      return `A path must not be longer than ${maxPathBytes} bytes.`;
   }
   return undefined;
 }

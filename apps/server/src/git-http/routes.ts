@@ -1,30 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable, Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { ErrorCode } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import type { Logger } from 'pino';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { AuditEvent, actorOf, type AuditEventSink } from '../http/audit-event.ts';
 import type { Authenticate } from '../http/authentication.ts';
-import { Deed, doerOf, type DeedLog } from '../http/deed.ts';
 import { asApiError, logFailure, tellWhen } from '../http/error-replies.ts';
 import type { Limits } from '../limits/limits.ts';
-import { deskFor, type ProjectDesk } from '../projects/project-desk.ts';
 import { onProject, type ProjectAccess } from '../projects/project-access.ts';
-import { counted } from './counted.ts';
+import { deskFor, type ProjectServices } from '../projects/project-services.ts';
 import { admitGitCaller, authenticateGitCaller } from './git-caller.ts';
 import { GitExchange, type GitService } from './git-exchange.ts';
 import { flush, pktLine } from './pkt-line.ts';
 import { guardPush } from './push-gate.ts';
+
+/** The count is told in steps of so much. */
+const stepBytes = 4 * 1024 * 1024;
 
 interface GitRoutesOptions {
   authenticate: Authenticate;
   addressOf: (request: IncomingMessage) => string;
   limits: Limits;
   access: ProjectAccess;
-  desk: ProjectDesk;
-  audit: DeedLog;
+  desk: ProjectServices;
+  audit: AuditEventSink;
   log: Logger;
 }
 
@@ -84,16 +86,16 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   });
 
   async function admit(request: FastifyRequest<{ Params: { name: string } }>, service: GitService) {
-    const deed = service === 'receive-pack' ? new Deed('push', doerOf(request)) : undefined;
-    request.deed = deed;
+    const auditEvent = service === 'receive-pack' ? new AuditEvent('push', actorOf(request)) : undefined;
+    request.auditEvent = auditEvent;
     const principal = await authenticateGitCaller(options.authenticate, request.headers.authorization, () =>
       options.addressOf(request.raw),
     );
     Object.assign(request, { principal, hasPrincipal: true });
-    if (deed !== undefined) deed.doer.principal = principal;
+    if (auditEvent !== undefined) auditEvent.actor.principal = principal;
     const projectId = request.params.name.replace(/\.git$/, '');
     const project = await admitGitCaller(options.access, { principal, projectId, service });
-    if (deed !== undefined) onProject(deed, project);
+    if (auditEvent !== undefined) onProject(auditEvent, project);
     return { projectId: project.id, userId: principal.userId };
   }
 
@@ -131,7 +133,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
 
   async function serve(exchange: Exchange): Promise<FastifyReply> {
     const { request, reply, service, userId, projectId } = exchange;
-    const { deed } = request;
+    const { auditEvent } = request;
     // Who has no room is told so in words, before anything is sent.
     if (service === 'receive-pack') await options.desk.sizes.add(projectId, 1);
     const { git, leave } = await open(exchange);
@@ -144,11 +146,11 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     );
     const { fromHooks, toHooks } = git;
     const guarding =
-      deed !== undefined
+      auditEvent !== undefined
         ? guardPush({
             ...{ desk: deskFor(options.desk, userId), log: options.log, audit: options.audit },
             projectId,
-            deed,
+            auditEvent,
             fromHooks,
             toHooks,
           })
@@ -205,4 +207,25 @@ function sendPlainError(error: unknown, request: FastifyRequest, reply: FastifyR
   tellWhen(known, reply);
   const text = gitTexts[known.code] ?? known.message;
   return reply.code(known.status).type('text/plain; charset=utf-8').send(`${text}\n`);
+}
+
+/** Passes a stream on and tells how many bytes it had, piece by piece; what `count` throws ends it. */
+function counted(count: (bytes: number) => Promise<void>): Transform {
+  let untold = 0;
+  const tell = (done: (error?: Error | null, chunk?: Buffer) => void, chunk?: Buffer): void => {
+    const bytes = untold;
+    untold = 0;
+    count(bytes).then(
+      () => done(null, chunk),
+      (error: unknown) => done(error instanceof Error ? error : new Error('refused', { cause: error })),
+    );
+  };
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      untold += chunk.length;
+      if (untold < stepBytes) done(null, chunk);
+      else tell(done, chunk);
+    },
+    flush: (done) => tell(done),
+  });
 }

@@ -1,8 +1,9 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { whenClosed, type StartedProcess } from '@phalanx/confinement';
 
 import { ByteQueue } from './byte-queue.ts';
 import type { GitProgram } from './git-program.ts';
-import { findSystemError, neverBegan, notStarted } from './git-trouble.ts';
+import { findSystemError, neverBegan } from './git-trouble.ts';
+import { startGit } from './start-git.ts';
 
 /** How a reply is read: yields what it needs next, a line or a number of bytes, and returns what they mean. */
 export type Reading<Reply> = Generator<'line' | number, Reply, Buffer>;
@@ -31,42 +32,25 @@ const stderrLimit = 4096;
 /** One git command that is kept open and answers requests in their order. */
 export class BatchProcess {
   readonly #git: GitProgram;
-  readonly #child: ChildProcessWithoutNullStreams;
+  /** Rejects when it can't be started; `#exit` deals with that. */
+  readonly #started: Promise<StartedProcess>;
   readonly #bytes = new ByteQueue();
   readonly #pending: Pending[] = [];
   readonly #name: string;
   readonly #exit: Promise<void>;
   #hasEnded = false;
   #stderr = '';
-  #startFailure: Error | undefined;
+  #startFailure: unknown;
   #stallTimer: NodeJS.Timeout | undefined;
 
   constructor(git: GitProgram, { args, gitDir, environment }: BatchCommand) {
     this.#git = git;
     this.#name = args[0] ?? 'git';
-    const start = git.start(args, gitDir);
-    this.#child = spawn(start.program, start.args, {
-      env: { ...git.environment, GIT_DIR: gitDir, ...environment },
-      cwd: git.stagingFolder,
-      stdio: 'pipe',
-    });
-    this.#exit = new Promise((resolve) => {
-      this.#child.once('close', () => resolve());
-      this.#child.once('error', () => resolve());
+    this.#started = startGit(git, args, { gitDir, environment: { GIT_DIR: gitDir, ...environment } });
+    this.#exit = this.#listen().catch((error: unknown) => {
+      this.#startFailure = error;
     });
     void this.#exit.then(() => this.#end());
-    this.#child.on('error', (error) => {
-      if (this.#child.pid === undefined) this.#startFailure = notStarted(git, error);
-      else this.#stderr += String(error);
-    });
-    // Without a process there may be no streams either.
-    if (this.#child.pid === undefined) return;
-    // A write to a process that has gone: its end is what counts.
-    this.#child.stdin.on('error', () => undefined);
-    this.#child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
-    this.#child.stderr.on('data', (chunk: Buffer) => {
-      this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrLimit);
-    });
   }
 
   get hasEnded(): boolean {
@@ -85,22 +69,36 @@ export class BatchProcess {
       const first = reading.next();
       if (first.done === true) return;
       this.#pending.push({ reading, wanted: first.value, reject });
-      if (this.#child.pid === undefined) return;
-      this.#child.stdin.write(input);
+      this.#with(({ streams: [stdin] }) => stdin.write(input));
       this.#watchStall();
     });
   }
 
   /** Lets it finish what it was asked, and waits for its end. */
   async close(): Promise<void> {
-    if (this.#child.pid !== undefined) this.#child.stdin.end();
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 5000);
+    this.#with(({ streams: [stdin] }) => stdin.end());
+    const timer = setTimeout(() => this.kill(), 5000);
     await this.#exit;
     clearTimeout(timer);
   }
 
   kill(): void {
-    this.#child.kill('SIGKILL');
+    this.#with((child) => child.signal('SIGKILL'));
+  }
+
+  /** Now, or as soon as it has begun; in order. */
+  #with(act: (child: StartedProcess) => unknown): void {
+    this.#started.then(act, () => undefined);
+  }
+
+  async #listen(): Promise<void> {
+    const child = await this.#started;
+    const [, stdout, stderr] = child.streams;
+    stdout.on('data', (chunk: Buffer) => this.#take(chunk));
+    stderr.on('data', (chunk: Buffer) => {
+      this.#stderr = (this.#stderr + chunk.toString()).slice(-stderrLimit);
+    });
+    await whenClosed(child);
   }
 
   #take(chunk: Buffer): void {

@@ -1,6 +1,6 @@
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { nodeFiles, type Confinement, type Policy } from '@phalanx/confinement';
+import { endingWithCaller, nodeFiles, type Confinement, type Policy } from '@phalanx/confinement';
 
 import { maxPushBytes, type GitProgram } from './git-program.ts';
 import { runGit } from './run-git.ts';
@@ -37,18 +37,27 @@ export async function confineGit(
   confinement: Confinement,
   own: OwnFiles,
 ): Promise<GitProgram> {
-  if (!confinement.holds) return { ...git, unconfinedBecause: confinement.description };
+  if (!confinement.holds) return unconfined(git, confinement.description);
   try {
     const basis = await findBasis(git, own);
-    const start: GitProgram['start'] = (args, gitDir) =>
-      confinement.wrap({ program: basis.program, args }, policyFor(basis, git.stagingFolder, gitDir));
+    const start: GitProgram['start'] = (args, gitDir, limits = { maxCpuSeconds }) =>
+      confinement.wrap(
+        { program: basis.program, args },
+        { ...policyFor(basis, git.stagingFolder, gitDir), ...limits },
+      );
     const confined = { ...git, start };
     await tryOut(confined);
     return confined;
   } catch (error) {
-    return { ...git, unconfinedBecause: `git does not work confined: ${String(error)}` };
+    return unconfined(git, `git does not work confined: ${String(error)}`);
   }
 }
+
+const unconfined = (git: GitProgram, unconfinedBecause: string): GitProgram => ({
+  ...git,
+  start: (args, gitDir) => endingWithCaller(git.start(args, gitDir)),
+  unconfinedBecause,
+});
 
 interface Basis {
   readonly program: string;

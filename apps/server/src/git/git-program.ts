@@ -6,7 +6,7 @@ export interface GitProgram {
   /** For what is not in a repository yet, or no longer; emptied at every start. */
   readonly stagingFolder: string;
   /** What to start for a git command; it reaches this repository and the staging folder, and no others. */
-  start(args: readonly string[], gitDir: string | undefined): Start;
+  start(args: readonly string[], gitDir: string | undefined, limits?: { maxCpuSeconds: number }): Start;
   /** Why the operating system does not hold it to that; undefined: it does. */
   readonly unconfinedBecause: string | undefined;
 }

@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 
 import { folderMissing, gitFailed, PartFailed } from '../faults/fault.ts';
@@ -29,14 +27,4 @@ export function notStarted(git: GitProgram, error: unknown): PartFailed {
 export function neverBegan(git: GitProgram, stderr: string): PartFailed | undefined {
   if (!stderr.startsWith("confine: can't execute")) return undefined;
   return notStarted(git, Object.assign(new Error(stderr), { code: 'ENOENT' }));
-}
-
-/** The process, once it is known to have begun; otherwise it may have no streams. Throws `PartFailed`. */
-export async function requireStarted<Child extends ChildProcess>(
-  git: GitProgram,
-  child: Child,
-): Promise<Child> {
-  if (child.pid !== undefined) return child;
-  const told: unknown[] = await once(child, 'error');
-  throw notStarted(git, told[0]);
 }

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
-
 import { giveWayByLength } from '../limits/priority.ts';
+import { runToEnd } from '../processes/run-to-end.ts';
 import type { GitProgram } from './git-program.ts';
-import { findSystemError, neverBegan, notStarted } from './git-trouble.ts';
+import { findSystemError, neverBegan } from './git-trouble.ts';
+import { startGit } from './start-git.ts';
 
 interface GitRun {
   gitDir?: string;
@@ -37,46 +36,11 @@ export class GitFailure extends Error {
 
 /** Runs one git command to its end. Throws `GitFailure` unless it succeeds, and `PartFailed` when git can't be started. */
 export async function runGit(git: GitProgram, args: readonly string[], run: GitRun): Promise<GitOutput> {
-  const start = git.start(args, run.gitDir);
-  const child = spawn(start.program, start.args, {
-    env: {
-      ...git.environment,
-      ...(run.gitDir === undefined ? {} : { GIT_DIR: run.gitDir }),
-      ...run.environment,
-    },
-    cwd: git.stagingFolder,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    timeout: run.timeoutMs ?? 60_000,
-    killSignal: 'SIGKILL',
-    ...(run.signal === undefined ? {} : { signal: run.signal }),
-  });
-  giveWayByLength(child, run.fileBytes);
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', (error) => reject(child.pid === undefined ? notStarted(git, error) : error));
-    child.once('close', resolve);
-  });
-  // Without a process there may be no streams either.
-  if (child.pid === undefined) await ended;
-  // Git may end without reading its input; its exit code tells then.
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(run.input ?? '');
-  const output = collect(child.stdout, run.maxBytes ?? Infinity, () => child.kill('SIGKILL'));
-  const [exitCode, stderr, { stdout, isCut }] = await Promise.all([ended, text(child.stderr), output]);
+  const { gitDir, input, fileBytes, maxBytes, timeoutMs = 60_000, signal } = run;
+  const environment = { ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }), ...run.environment };
+  const child = await startGit(git, args, { gitDir, environment });
+  giveWayByLength(child, fileBytes);
+  const { exitCode, stderr, stdout, isCut } = await runToEnd(child, { input, maxBytes, timeoutMs, signal });
   if (exitCode !== 0 && !isCut) throw neverBegan(git, stderr) ?? new GitFailure(args, exitCode, stderr);
   return { stdout, isCut };
-}
-
-async function collect(
-  stream: AsyncIterable<Buffer>,
-  maxBytes: number,
-  stop: () => void,
-): Promise<GitOutput> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of stream) {
-    if (length < maxBytes) chunks.push(chunk.subarray(0, maxBytes - length));
-    length += chunk.length;
-    if (length > maxBytes) stop();
-  }
-  return { stdout: Buffer.concat(chunks), isCut: length > maxBytes };
 }

@@ -16,16 +16,12 @@ export interface Figures {
   limits: Limits;
   /** What does not work at present. */
   faults: () => readonly Fault[];
-  /** Undefined: this server is alone. */
-  together: TogetherFigures | undefined;
-}
-
-export interface TogetherFigures {
-  /** Name of this server. */
+  /** Name of this server; empty without one. */
   node: string;
-  isNatsConnected: () => boolean;
-  /** How long ago this server has looked for what others have changed. */
-  changesAgeMs: () => number;
+  /** Whether the other servers can hear this one. */
+  isBusConnected: () => boolean;
+  /** How long ago this server has last read what to drop from its caches. */
+  invalidationsAgeMs: () => number;
 }
 
 /** What is counted of out-of-steps records. */
@@ -133,7 +129,7 @@ function limitFigures({ limits }: Figures): (Counter | Gauge)[] {
   return [refusals, turns];
 }
 
-function togetherFigures({ node, isNatsConnected, changesAgeMs }: TogetherFigures): Gauge[] {
+function clusterFigures({ node, isBusConnected, invalidationsAgeMs }: Figures): Gauge[] {
   const info = new Gauge({
     name: 'phalanx_server_info',
     help: 'The name of this server; always 1',
@@ -143,11 +139,13 @@ function togetherFigures({ node, isNatsConnected, changesAgeMs }: TogetherFigure
   info.set({ node }, 1);
   return [
     info,
-    gauge('phalanx_nats_connected', 'Whether NATS is reached', () => Number(isNatsConnected())),
+    gauge('phalanx_bus_connected', 'Whether the other servers can hear this one', () =>
+      Number(isBusConnected()),
+    ),
     gauge(
-      'phalanx_changes_age_seconds',
-      'Time since this server has looked for what others have changed',
-      () => changesAgeMs() / 1000,
+      'phalanx_invalidations_age_seconds',
+      'Time since this server has last read what to drop from its caches',
+      () => invalidationsAgeMs() / 1000,
     ),
   ];
 }
@@ -170,8 +168,7 @@ export function createMetrics(figures: Figures): Metrics {
   registry.registerMetric(faultsByPart(figures));
   registry.registerMetric(gauge('phalanx_connections', 'Connections that are open', figures.connections));
   for (const metric of limitFigures(figures)) registry.registerMetric(metric);
-  if (figures.together !== undefined)
-    for (const metric of togetherFigures(figures.together)) registry.registerMetric(metric);
+  for (const metric of clusterFigures(figures)) registry.registerMetric(metric);
   const logEntries = new Counter({
     name: 'phalanx_log_entries_stored_total',
     help: 'Log entries stored',

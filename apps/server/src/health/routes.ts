@@ -1,7 +1,7 @@
 import { healthRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -5,7 +5,8 @@ import {
   hostProtocolVersion,
   oldestHostProtocolVersion,
   RecentBundles,
-  maxFrameBytes,
+  maxAnswerBytes,
+  type HostFrameHeader,
   type HostMessage,
   type ServerMessage,
 } from '@phalanx/protocol';
@@ -22,14 +23,14 @@ import type { HostLink, HostQuestion } from './host-link.ts';
 import { HostRequests } from './host-requests.ts';
 import type { HostListeners } from './host-listeners.ts';
 import { passLogs } from './log-frames.ts';
-import type { FewATurn } from './few-a-turn.ts';
+import type { AdmissionThrottle } from './admission-throttle.ts';
 
 interface ConnectionOptions {
   socket: WebSocket;
   principal: Principal;
   address: string | null;
   listeners: HostListeners;
-  arrivals: FewATurn;
+  arrivals: AdmissionThrottle;
   clock: Clock;
   log: Logger;
   limits: Limits;
@@ -38,16 +39,16 @@ interface ConnectionOptions {
 }
 
 /** Hosts of the version before know no masks. */
-const masksVersion = 6;
-/** Missed heartbeats after which a host counts as gone. */
-const toleratedSilence = 3;
+const secretsVersion = 8;
+/** Missed heartbeats after which a host counts as gone; its phones are not ready after two. */
+const toleratedSilence = 5;
 const helloTimeoutMs = 10_000;
 /** Messages that wait to be handled; beyond either the socket is not read. */
 const mostQueued = { messages: 64, bytes: 4 * 1024 * 1024 };
 /** Between messages that are larger, others have their turn. */
 const smallBytes = 64 * 1024;
 /** Messages that a host has not read; two launches of the largest size fit. */
-const maxUnreadBytes = 4 * maxFrameBytes;
+const maxUnreadBytes = 128 * 1024 * 1024;
 
 /** `ws` gives single buffers unless it is asked for something else. */
 const asBuffer = (data: RawData): Buffer => (Buffer.isBuffer(data) ? data : Buffer.alloc(0));
@@ -102,8 +103,8 @@ export class HostConnection implements HostLink {
     if (socket.bufferedAmount > maxUnreadBytes) this.drop(closeCodes.tryAgainLater, 'the host does not read');
   }
 
-  get knowsMasks(): boolean {
-    return this.#version >= masksVersion;
+  get knowsSecrets(): boolean {
+    return this.#version >= secretsVersion;
   }
 
   ask(question: HostQuestion): Promise<Buffer> {
@@ -187,12 +188,18 @@ export class HostConnection implements HostLink {
   #handleFrame(frame: Buffer): Promise<void> | void {
     const { header, payload } = parseFrame(frame);
     if (this.hostId === '') throw new ProtocolError('the first message must be hello');
-    if (header.type !== 'logs') return this.#requests.answer(header.request_id, payload);
+    if (header.type !== 'logs') return this.#takeAnswer(header, payload);
     return passLogs(payload, header.first_seq, {
-      ...{ courtesy: this.#options.limits.logCourtesy, userId: this.userId },
+      ...{ scheduler: this.#options.limits.logFrameScheduler, userId: this.userId },
       isWanted: () => this.#isOpen,
       tell: (logs) => this.#options.listeners.tell('logs', this, header.run_id, logs),
     });
+  }
+
+  #takeAnswer({ type, request_id }: Exclude<HostFrameHeader, { type: 'logs' }>, payload: Buffer): void {
+    const most = maxAnswerBytes[type];
+    if (payload.length <= most) return this.#requests.answer(request_id, payload);
+    this.#requests.refuse(request_id, `its host answered with more than ${most} bytes`);
   }
 
   async #handleMessage(message: HostMessage): Promise<void> {
@@ -222,9 +229,9 @@ export class HostConnection implements HostLink {
     requireVersion(hello.protocol_version);
     const { userId, tokenId } = this;
     this.#version = hello.protocol_version;
-    const { knowsMasks } = this;
+    const { knowsSecrets } = this;
     const { host_id: hostId, host_name: hostName } = hello;
-    this.epoch = await sessions.open({ userId, tokenId, hostId, hostName, knowsMasks });
+    this.epoch = await sessions.open({ userId, tokenId, hostId, hostName, knowsSecrets });
     if (!this.#isOpen) return sessions.end(this.epoch);
     this.hostId = hostId;
     this.hostName = hostName;

@@ -1,7 +1,13 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeCodes, hostConnectPath, maxFrameBytes, maxTextFrameBytes } from '@phalanx/protocol';
+import {
+  closeCodes,
+  hostConnectPath,
+  maxAnswerBytes,
+  maxFrameBytes,
+  maxTextFrameBytes,
+} from '@phalanx/protocol';
 
 import { deviceReport, TestHost } from '../testing/test-host.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
@@ -102,7 +108,7 @@ describe('a host that breaks the protocol is cut off', () => {
     ['a header of another type', hello, (host) => host.sendRaw(frame({ type: 'virus' }, []))],
     ['log entries that are not a list', hello, (host) => host.sendLogFrame(runId, 1, {})],
     ['an empty list of log entries', hello, (host) => host.sendLogFrame(runId, 1, [])],
-    ['a log entry of an unknown level', hello, (host) => host.sendLogFrame(runId, 1, [[1, 3, 1, 'x']])],
+    ['a log entry of an unknown level', hello, (host) => host.sendLogFrame(runId, 1, [[1, 4, 1, 'x']])],
     ['a log entry whose message is a number', hello, (host) => host.sendLogFrame(runId, 1, [[1, 0, 1, 2]])],
     ['a log number of 0', hello, (host) => host.sendLogFrame(runId, 0, [[1, 0, 1, 'x']])],
     [
@@ -167,6 +173,29 @@ describe('a host that breaks the protocol is cut off', () => {
     await host.connect();
     host.sendRaw(Buffer.alloc(maxFrameBytes + 1));
     expect(await host.ended()).toBe(1009);
+  });
+
+  it('for the length of a frame, before anything of it has come', async () => {
+    const { hostname, port, host: authority } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    const handshake = [
+      `GET ${hostConnectPath} HTTP/1.1`,
+      `Host: ${authority}`,
+      `Authorization: Bearer ${adminToken}`,
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`,
+    ];
+    socket.write(`${handshake.join('\r\n')}\r\n\r\n`);
+    await once(socket, 'data');
+    // A text frame whose length stands in eight bytes; with its mask, that is all of its head.
+    const head = Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
+    head.writeBigUInt64BE(BigInt(maxFrameBytes + 1), 2);
+    socket.write(head);
+    const [close] = (await once(socket, 'data')) as [Buffer];
+    expect([close[0], close.readUInt16BE(2)]).toEqual([0x88, 1009]);
+    socket.destroy();
   });
 
   it('and another host of the same user goes on', async () => {
@@ -290,6 +319,24 @@ describe('a screenshot', () => {
     await answer(host, (await asked).request_id);
     expect((await reply).status).toBe(502);
     expect((await reply).body).toMatchObject({ success: false, code: 'screenshot_failed' });
+    await host.cut();
+  });
+
+  it('and a screen are 502 when there is too much of what its host answers', async () => {
+    const { host, deviceId } = await server.connectHost();
+    const answers = [
+      ['screen', 'x'.repeat(maxAnswerBytes.screen), 'more than 4194304 bytes'],
+      ['screen', `{"tree":[${'{},'.repeat(50_000)}{}]}`, 'more than 40010 objects'],
+      ['screen', '{"captured_at":1', 'something else'],
+    ] as const;
+    for (const [type, answer, reason] of answers) {
+      const asked = host.waitFor(type);
+      const reply = server.api('GET', `/api/v2/devices/${deviceId}/${type}`);
+      const header = { type, request_id: (await asked).request_id };
+      host.sendRaw(Buffer.from(`${JSON.stringify(header)}\n${answer}x`));
+      expect(await reply).toMatchObject({ status: 502, body: { code: `${type}_failed` } });
+      expect((await reply).text).toContain(reason);
+    }
     await host.cut();
   });
 

@@ -7,8 +7,8 @@ import { WebSocketServer } from 'ws';
 
 import type { Clock } from '../clock.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { ApiError } from '../http/api-error.ts';
-import { Deed, type DeedLog, type Doer } from '../http/deed.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { AuditEvent, type AuditEventSink, type Actor } from '../http/audit-event.ts';
 import { requireScope, type Authenticate } from '../http/authentication.ts';
 import { pathOf } from '../http/path-of.ts';
 import type { Principal } from '../http/principal.ts';
@@ -19,7 +19,7 @@ import { HostConnection } from './connection.ts';
 import type { HostSessions } from './host-sessions.ts';
 import type { HostLink } from './host-link.ts';
 import { HostListeners } from './host-listeners.ts';
-import { FewATurn } from './few-a-turn.ts';
+import { AdmissionThrottle } from './admission-throttle.ts';
 
 interface GatewayOptions {
   authenticate: Authenticate;
@@ -33,7 +33,7 @@ interface GatewayOptions {
   faults: FaultMonitor;
   limits: Limits;
   heartbeatMs: number;
-  deeds: DeedLog;
+  auditEvents: AuditEventSink;
 }
 
 /** A hundred a second. */
@@ -57,7 +57,7 @@ export class HostGateway {
   readonly #ofHosts = new Map<string, HostLink>();
   readonly #listeners: HostListeners;
   /** All hosts connect at once when the service or its network is back. */
-  readonly #arrivals = new FewATurn();
+  readonly #arrivals = new AdmissionThrottle();
   #isClosed = false;
   #sessions: HostSessions | undefined;
 
@@ -153,9 +153,9 @@ export class HostGateway {
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const address = this.#options.peerOf(request);
-    const doer: Doer = { principal: undefined, address, requestId: null };
+    const actor: Actor = { principal: undefined, address, requestId: null };
     try {
-      const principal = await this.#admit(request, doer);
+      const principal = await this.#admit(request, actor);
       const sessions = this.#requireSessions();
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const connection = new HostConnection({
@@ -166,17 +166,17 @@ export class HostGateway {
         webSocket.once('close', () => this.#forget(connection));
       });
     } catch (error) {
-      this.#refuse(socket, error, doer);
+      this.#refuse(socket, error, actor);
     }
   }
 
-  async #admit(request: IncomingMessage, doer: Doer): Promise<Principal> {
+  async #admit(request: IncomingMessage, actor: Actor): Promise<Principal> {
     await this.#arrivals.next();
     if (this.#isClosed) throw ApiError.of('not_ready', { reason: 'stopping' });
     const { authenticate, addressOf, requirePlace } = this.#options;
     requirePlace(request);
     const principal = await authenticate(request.headers.authorization, () => addressOf(request));
-    doer.principal = principal;
+    actor.principal = principal;
     requireScope(principal, 'host');
     if (principal.projectIds !== null)
       throw ApiError.of('forbidden', { reason: 'A token that is limited to projects is no host' });
@@ -188,11 +188,11 @@ export class HostGateway {
     return this.#sessions;
   }
 
-  #refuse(socket: Duplex, error: unknown, doer: Doer): void {
+  #refuse(socket: Duplex, error: unknown, actor: Actor): void {
     if (!(error instanceof ApiError)) this.#options.faults.report(error, 'a host could not be admitted');
     const known =
       error instanceof ApiError ? error : ApiError.of('not_ready', { reason: 'not able to admit hosts' });
-    this.#options.deeds.failed(new Deed('connect_host', doer), known);
+    this.#options.auditEvents.failed(new AuditEvent('connect_host', actor), known);
     refuseSocket(socket, known);
   }
 

@@ -23,8 +23,8 @@ export interface HostLink {
   readonly isOpen: boolean;
   /** What the host has of the launches on this connection. */
   readonly bundles: RecentBundles<true>;
-  /** Whether it covers what a launch says must not be seen; hosts of the version before don't. */
-  readonly knowsMasks: boolean;
+  /** Whether it takes secrets, and hides them; hosts of the version before don't. */
+  readonly knowsSecrets: boolean;
   send(message: ServerMessage): void;
   /** Rejects with a sentence for people. */
   ask(question: HostQuestion): Promise<Buffer>;

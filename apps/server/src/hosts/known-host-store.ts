@@ -19,28 +19,44 @@ export interface StoredHost {
   is_connected: number;
 }
 
+export interface HostPage {
+  /** Empty: from the first one. */
+  readonly from: string;
+  readonly limit: number;
+}
+
 export type KnownHostStore = ReturnType<typeof createKnownHostStore>;
 
 /** The hosts that are connected or have been, to whichever server. */
 export function createKnownHostStore(db: Db) {
+  const select = () =>
+    db
+      .selectFrom('host')
+      .leftJoin('host_session', (join) =>
+        join
+          .onRef('host_session.owner_id', '=', 'host.owner_id')
+          .onRef('host_session.host_id', '=', 'host.id'),
+      )
+      .leftJoin('node', 'node.id', 'host_session.node_id')
+      .select(['host.owner_id', 'host.given_id', 'host.name'])
+      .select(['host_session.epoch', 'host_session.node_id'])
+      .select(['host_session.opened_at', 'host_session.ended_at'])
+      .select(
+        sql<number>`CASE WHEN node.id IS NOT NULL AND host_session.ended_at IS NULL
+          AND ${hasLease(db)} THEN 1 ELSE 0 END`.as('is_connected'),
+      );
   return {
-    listOfOwners: (ownerIds: readonly string[]): Promise<StoredHost[]> =>
-      db
-        .selectFrom('host')
-        .leftJoin('host_session', (join) =>
-          join
-            .onRef('host_session.owner_id', '=', 'host.owner_id')
-            .onRef('host_session.host_id', '=', 'host.id'),
-        )
-        .leftJoin('node', 'node.id', 'host_session.node_id')
-        .select(['host.owner_id', 'host.given_id', 'host.name'])
-        .select(['host_session.epoch', 'host_session.node_id'])
-        .select(['host_session.opened_at', 'host_session.ended_at'])
-        .select(
-          sql<number>`CASE WHEN node.id IS NOT NULL AND host_session.ended_at IS NULL
-            AND ${hasLease(db)} THEN 1 ELSE 0 END`.as('is_connected'),
-        )
-        .where('host.owner_id', 'in', textsIn(db, ownerIds))
+    /** So many from this ID on, in the order of their IDs. IDs are compared in lower case. */
+    listPageOf: (ownerId: string, { from, limit }: HostPage): Promise<StoredHost[]> =>
+      select()
+        .where('host.owner_id', '=', ownerId)
+        .where('host.id', '>=', from)
+        .orderBy('host.id')
+        .limit(limit)
         .execute(),
+
+    /** In lower case. Several owners may have hosts of one ID. */
+    listOfId: (ownerIds: readonly string[], id: string): Promise<StoredHost[]> =>
+      select().where('host.owner_id', 'in', textsIn(db, ownerIds)).where('host.id', '=', id).execute(),
   };
 }

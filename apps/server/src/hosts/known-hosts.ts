@@ -1,4 +1,4 @@
-import type { KnownHostStore, StoredHost } from './known-host-store.ts';
+import type { HostPage, KnownHostStore, StoredHost } from './known-host-store.ts';
 import type { LinkedHosts } from './linked-hosts.ts';
 
 export interface KnownHost {
@@ -8,6 +8,10 @@ export interface KnownHost {
   readonly isConnected: boolean;
   /** When it connected, or its connection ended, epoch ms; null: that is not known. */
   readonly since: number | null;
+  /** Of its newest connection. */
+  readonly epoch: number | null;
+  /** Whether that is a connection to this server. */
+  readonly isHere: boolean;
 }
 
 interface Options {
@@ -25,13 +29,21 @@ export class KnownHosts {
     this.#options = options;
   }
 
-  async listOfOwners(ownerIds: readonly string[]): Promise<KnownHost[]> {
-    const rows = await this.#options.store.listOfOwners(ownerIds);
-    return rows.map((row) => ({
-      ...{ id: row.given_id, ownerId: row.owner_id, name: row.name },
+  async listPageOf(ownerId: string, page: HostPage): Promise<KnownHost[]> {
+    return (await this.#options.store.listPageOf(ownerId, page)).map((row) => this.#view(row));
+  }
+
+  async listOfId(ownerIds: readonly string[], id: string): Promise<KnownHost[]> {
+    return (await this.#options.store.listOfId(ownerIds, id.toLowerCase())).map((row) => this.#view(row));
+  }
+
+  #view(row: StoredHost): KnownHost {
+    return {
+      ...{ id: row.given_id, ownerId: row.owner_id, name: row.name, epoch: row.epoch },
       isConnected: this.#isConnected(row),
+      isHere: row.node_id === this.#options.nodeId,
       since: row.is_connected === 1 ? row.opened_at : row.ended_at,
-    }));
+    };
   }
 
   /** Of this server's own connections it knows the end before it is stored. */

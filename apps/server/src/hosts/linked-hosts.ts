@@ -4,30 +4,42 @@ import type { Bus } from '../bus/bus.ts';
 import type { HostLink, HostQuestion } from './host-link.ts';
 import type { HostListeners } from './host-listeners.ts';
 
-/** What of a host is asked through the bus, and where its server is told to look. */
+/** Who touches which device by hand. */
+export interface Touch {
+  readonly deviceId: string;
+  readonly userId: string;
+}
+
+interface Asking {
+  readonly question: HostQuestion;
+  readonly touch?: Touch | undefined;
+}
+
+/** Where a host's server is asked, and told that something for the host is stored. */
 const questionsTo = (epoch: number): string => `host.${epoch}.ask`;
-const looksFor = (epoch: number): string => `host.${epoch}.look`;
+const flushesOf = (epoch: number): string => `host.${epoch}.flush`;
 
 /**
- * The hosts that are connected, for who tells them or asks them something: by the epochs of their connections. What
- * those of other servers are to be told is stored, and their server told to look.
+ * The hosts that are connected to any server, by the epochs of their connections. What a host of another server is to
+ * be told is stored, and its server sends it.
  */
 export class LinkedHosts {
   readonly #byEpoch = new Map<number, HostLink>();
-  readonly #bus: Bus | undefined;
+  readonly #bus: Bus;
   readonly #ends = new Map<number, (() => void)[]>();
-  #onLook: (epochs: readonly number[]) => void = () => undefined;
+  #requireOfTouch: (touch: Touch) => Promise<void> = async () => undefined;
+  #onFlush: (epochs: readonly number[]) => void = () => undefined;
 
   /** Made before the features that are told what hosts say: they may answer. */
-  constructor(on: HostListeners['on'], bus?: Bus) {
+  constructor(on: HostListeners['on'], bus: Bus) {
     this.#bus = bus;
     on('hello', (link) => this.#add(link));
     on('closed', (link) => this.#remove(link));
   }
 
-  /** Sets who is told of connections of this server whose hosts are to be told something that is stored. */
-  onLook(listener: (epochs: readonly number[]) => void): void {
-    this.#onLook = listener;
+  /** Sets who sends what is stored for hosts of this server, by their connections. */
+  onFlush(listener: (epochs: readonly number[]) => void): void {
+    this.#onFlush = listener;
   }
 
   has(epoch: number): boolean {
@@ -46,29 +58,37 @@ export class LinkedHosts {
     else link?.send({ ...message, bundle: bundleFor(link, message.bundle) });
   }
 
-  /** Something that the host is to be told is stored, whichever server has it. */
-  look(epoch: number): void {
-    if (this.has(epoch)) this.#onLook([epoch]);
-    else this.#bus?.publish(looksFor(epoch), '');
+  /** Has what is stored for a host sent, whichever server has it. */
+  flush(epoch: number): void {
+    if (this.has(epoch)) this.#onFlush([epoch]);
+    else this.#bus.publish(flushesOf(epoch), '');
+  }
+
+  /** Sets what has to hold where the phone is, at the moment of a touch. `requirement` rejects with a sentence for people. */
+  requireOfTouch(requirement: (touch: Touch) => Promise<void>): void {
+    this.#requireOfTouch = requirement;
   }
 
   /** Rejects with a sentence for people. */
-  async ask(epoch: number, question: HostQuestion): Promise<Buffer> {
+  async ask(epoch: number, question: HostQuestion, touch?: Touch): Promise<Buffer> {
     const link = this.#byEpoch.get(epoch);
-    if (link !== undefined) return link.ask(question);
-    if (this.#bus === undefined) throw new Error('its host is not connected');
-    return this.#bus.ask(questionsTo(epoch), JSON.stringify(question));
+    if (link !== undefined) return this.#askHere(link, { question, touch });
+    return this.#bus.ask(questionsTo(epoch), JSON.stringify({ question, touch }));
+  }
+
+  async #askHere(link: HostLink, { question, touch }: Asking): Promise<Buffer> {
+    if (touch !== undefined) await this.#requireOfTouch(touch);
+    return link.ask(question);
   }
 
   #add(link: HostLink): void {
     const { epoch } = link;
     this.#byEpoch.set(epoch, link);
-    if (this.#bus === undefined) return;
     this.#ends.set(epoch, [
-      this.#bus.subscribe(looksFor(epoch), () => this.#onLook([epoch])),
-      // Only servers of this database reach the subject, and they write what a `HostQuestion` is.
+      this.#bus.subscribe(flushesOf(epoch), () => this.#onFlush([epoch])),
+      // Only servers of this database reach the subject, and they write what an `Asking` is.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      this.#bus.answer(questionsTo(epoch), (question) => link.ask(JSON.parse(question) as HostQuestion)),
+      this.#bus.answer(questionsTo(epoch), (asking) => this.#askHere(link, JSON.parse(asking) as Asking)),
     ]);
   }
 

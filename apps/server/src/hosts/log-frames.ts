@@ -1,6 +1,6 @@
 import type { WireLogEntries } from '@phalanx/protocol';
 
-import type { LogCourtesy } from '../limits/log-courtesy.ts';
+import type { LogFrameScheduler } from '../limits/log-frame-scheduler.ts';
 import { parseLogEntries } from './frames.ts';
 import type { LogFrame } from './host-listeners.ts';
 
@@ -8,7 +8,7 @@ import type { LogFrame } from './host-listeners.ts';
 const pieceOf = { entries: 200, bytes: 64 * 1024 };
 
 interface LogPasser {
-  courtesy: LogCourtesy;
+  scheduler: LogFrameScheduler;
   userId: string;
   /** Whether anybody still waits for it. */
   isWanted: () => boolean;
@@ -19,14 +19,14 @@ interface LogPasser {
 export function passLogs(
   payload: Buffer,
   firstSeq: number,
-  { courtesy, userId, isWanted, tell }: LogPasser,
+  { scheduler, userId, isWanted, tell }: LogPasser,
 ): Promise<void> {
-  return courtesy.pass(userId, payload.length, async (pace) => {
+  return scheduler.pass(userId, payload.length, async (pace) => {
     if (!isWanted()) return;
     const startedAt = performance.now();
     const entries = parseLogEntries(payload);
     if (pace === undefined) return tell({ firstSeq, entries, sizeBytes: payload.length });
-    courtesy.note(userId, performance.now() - startedAt);
+    scheduler.note(userId, performance.now() - startedAt);
     for (const piece of piecesOf(entries, firstSeq, payload.length)) {
       await pace();
       if (!isWanted()) return;

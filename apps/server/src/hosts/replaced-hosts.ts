@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 
 import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { periodically } from '../periodically.ts';
+import { periodically } from '../background-job.ts';
 import type { HostGateway } from './gateway.ts';
 import type { HostStore } from './store.ts';
 

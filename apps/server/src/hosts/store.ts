@@ -1,6 +1,5 @@
 import type { Db, Transaction } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
-import { isPostgres } from '../db/dialect.ts';
 import { serialize } from '../db/locks.ts';
 import { numbersIn } from '../db/rows.ts';
 import type { Row } from '../db/tables.ts';
@@ -12,7 +11,7 @@ export interface HostCandidate {
   readonly hostId: string;
   readonly hostName: string;
   /** Whether it covers what a launch says must not be seen. */
-  readonly knowsMasks: boolean;
+  readonly knowsSecrets: boolean;
 }
 
 /** The epoch of the connection, or why there is none: the host ID belongs to a token of this name, or its user has too many. */
@@ -76,29 +75,23 @@ export function createHostStore(db: Db, commits: GroupCommit) {
 /** The row of an earlier connection goes, and with it what that may still say. */
 async function begin(transaction: Transaction, candidate: HostCandidate, terms: Terms): Promise<number> {
   const host = { owner_id: candidate.userId, host_id: idOf(candidate) };
-  const opening = transaction
-    .insertInto('host_session')
-    .values({
-      ...host,
-      node_id: terms.nodeId,
-      opened_at: terms.now,
-      knows_masks: Number(candidate.knowsMasks),
-    })
-    .returning('epoch');
-  if (!isPostgres(transaction)) return (await opening.orReplace().executeTakeFirstOrThrow()).epoch;
   const earlier = await transaction
     .deleteFrom('host_session')
     .where('owner_id', '=', host.owner_id)
     .where('host_id', '=', host.host_id)
     .returning('last_log_id')
     .executeTakeFirst();
-  const { epoch } = await opening.executeTakeFirstOrThrow();
-  if (earlier !== undefined && earlier.last_log_id !== '')
-    await transaction
-      .updateTable('host_session')
-      .set({ last_log_id: earlier.last_log_id })
-      .where('epoch', '=', epoch)
-      .execute();
+  const { epoch } = await transaction
+    .insertInto('host_session')
+    .values({
+      ...host,
+      node_id: terms.nodeId,
+      opened_at: terms.now,
+      knows_secrets: Number(candidate.knowsSecrets),
+      last_log_id: earlier?.last_log_id ?? '',
+    })
+    .returning('epoch')
+    .executeTakeFirstOrThrow();
   return epoch;
 }
 
@@ -114,7 +107,7 @@ async function admit(
   const { userId } = candidate;
   await serialize(transaction, `hosts of ${userId}`);
   // Somebody who was waited for may have admitted it.
-  if (isPostgres(transaction) && (await claim(transaction, candidate, terms.now))) return undefined;
+  if (await claim(transaction, candidate, terms.now)) return undefined;
   const owner = await findClaim(transaction, candidate);
   if (owner !== undefined) return { belongsTo: owner.name ?? '' };
   if ((await countHosts(transaction, userId)) >= terms.most && !(await makeRoom(transaction, userId)))

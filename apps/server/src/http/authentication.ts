@@ -2,7 +2,8 @@ import type { Scope } from '@phalanx/protocol';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { ApiError } from './api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { RequestTurns } from '../limits/request-turns.ts';
 import type { Principal } from './principal.ts';
 
 declare module 'fastify' {
@@ -42,11 +43,13 @@ interface Gate {
   catchUp: () => Promise<void> | undefined;
   /** Asks a request that comes without a token. Throws when too many have come from there. */
   admitStranger: (address: string) => void;
+  /** Of a user, or of the address of a stranger. */
+  turns: RequestTurns;
 }
 
 /** Asks every request for its token, or for the session of a browser, before anything of its body is read. */
 export function requireCallers(app: FastifyInstance, gate: Gate): void {
-  const { authenticate, findCaller, addressOf, admitStranger, catchUp } = gate;
+  const { authenticate, findCaller, addressOf, admitStranger, catchUp, turns } = gate;
   app.decorateRequest('principal');
   app.decorateRequest('hasPrincipal', false);
 
@@ -66,14 +69,17 @@ export function requireCallers(app: FastifyInstance, gate: Gate): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const { scope } = request.routeOptions.config;
     if (request.is404 || scope === null) {
-      admitStranger(addressOf(request.raw));
-      return done();
+      const address = addressOf(request.raw);
+      admitStranger(address);
+      return turns.pass(address, done);
     }
     const caller = callerOf(request);
     // Most callers are known, and to wait for a promise costs as much as to find them.
     if (caller instanceof Promise)
-      return void caller.then((principal) => admit(request, principal, scope)).then(() => done(), done);
+      return void caller
+        .then((principal) => admit(request, principal, scope))
+        .then(() => turns.pass(request.principal.userId, done), done);
     admit(request, caller, scope);
-    done();
+    turns.pass(caller.userId, done);
   });
 }

@@ -4,7 +4,7 @@ import { SettingError, type SettingFormat } from '@phalanx/settings';
 
 export type TrustProxy = (address: string) => boolean;
 
-/** Whose word about the caller's address is believed. */
+/** The proxies whose `X-Forwarded-For` header is trusted. */
 export const proxyList: SettingFormat<TrustProxy> = {
   allowed: 'addresses, subnets such as 10.0.0.0/8, loopback, uniquelocal, with commas; none',
   parse(text, name) {

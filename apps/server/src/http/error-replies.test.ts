@@ -282,7 +282,7 @@ describe('a body that does not fit', () => {
     [stopAllPath, 1024 * 1024],
     [logsPath, 1024 * 1024],
     [accessRoutes.createUser.path, 1024 * 1024],
-    [launchPath, 16 * 1024 * 1024],
+    [launchPath, 5 * 1024 * 1024],
   ])('%s refuses a body of more than %d bytes and names the limit', async (path, limit) => {
     const reply = await server.api('POST', path, { raw: `"${'x'.repeat(limit)}"` });
     expectRefusal(reply, 413, 'body_too_large');

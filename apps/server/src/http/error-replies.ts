@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 import { findFault } from '../faults/fault.ts';
-import { ApiError, errorBody } from './api-error.ts';
-import { noteFailure } from './deed.ts';
+import { ApiError, errorBody } from '../errors/api-error.ts';
+import { noteFailure } from './audit-event.ts';
 import { refuseSocket } from './refuse-socket.ts';
 import { endUnreadBody } from './request-bodies.ts';
 import { pathOf } from './path-of.ts';
@@ -38,12 +38,15 @@ export function asApiError(error: unknown, request: FastifyRequest): ApiError {
   return known ?? ApiError.of('internal', { request_id: request.id }, { cause: error });
 }
 
+/** A part that has failed is tried again each second. */
+const faultRetryS = 1;
+
 function faultReply(error: unknown): ApiError | undefined {
   const { code, reason } = findFault(error) ?? {};
   if (code === undefined || reason === undefined) return undefined;
   return code === 'storage_full'
-    ? ApiError.of(code, {}, { cause: error })
-    : ApiError.of(code, { reason }, { cause: error });
+    ? ApiError.of(code, {}, { cause: error, retryAfterS: faultRetryS })
+    : ApiError.of(code, { reason }, { cause: error, retryAfterS: faultRetryS });
 }
 
 /** A fault is told once to the operator, however many requests meet it; a mistake of ours each time. */

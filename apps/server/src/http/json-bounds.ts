@@ -6,6 +6,8 @@ export interface JsonBounds {
   readonly names: number;
   /** Items and fields, all lists and objects together. */
   readonly values: number;
+  /** Default: as many as there are values. */
+  readonly objects?: number;
 }
 
 /** Ten thousand files in one body have twenty thousand names. */
@@ -16,37 +18,72 @@ const backslash = 0x5c;
 const [comma, colon, openList, closeList, openObject, closeObject] = [0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /** What goes beyond the bounds, as the end of a sentence that begins with "it". Takes about a nanosecond a byte. */
-export function findExcess(bytes: Uint8Array, bounds: JsonBounds = usualBounds): string | undefined {
-  let [depth, names, values] = [0, 0, 0];
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === quote) at = endOfText(bytes, at + 1);
-    else if (byte === openList || byte === openObject) depth += 1;
-    else if (byte === closeList || byte === closeObject) depth -= 1;
-    else if (byte === comma) values += 1;
-    else if (byte === colon) names += 1;
-    if (depth > bounds.depth) return `is nested more than ${bounds.depth} levels deep`;
-    if (names > bounds.names) return `has more than ${bounds.names} names of fields`;
-    if (values > bounds.values) return `has more than ${bounds.values} values`;
-  }
-  return undefined;
-}
+export const findExcess = (bytes: Uint8Array, bounds: JsonBounds = usualBounds): string | undefined =>
+  new JsonScan(bounds).push(bytes);
 
-/** The length of all but the longest text. */
-export function bytesAroundText(bytes: Uint8Array): number {
-  let longest = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    if (bytes[at] !== quote) continue;
-    const end = endOfText(bytes, at + 1);
-    longest = Math.max(longest, end - at - 1);
-    at = end;
-  }
-  return bytes.length - longest;
-}
+/** The same for what comes piece by piece. */
+export class JsonScan {
+  readonly #bounds: JsonBounds;
+  #depth = 0;
+  #names = 0;
+  #values = 0;
+  #objects = 0;
+  #bytes = 0;
+  #isInText = false;
+  /** The last piece has ended with the backslash of an escape. */
+  #isEscaping = false;
+  #textBytes = 0;
+  #longestText = 0;
 
-/** Where the quote stands that ends the text that begins at `from`. */
-function endOfText(bytes: Uint8Array, from: number): number {
-  let at = from;
-  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
-  return at;
+  constructor(bounds: JsonBounds = usualBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** The length of all but the longest text; it never becomes less. */
+  get bytesAroundText(): number {
+    return this.#bytes - Math.max(this.#longestText, this.#textBytes);
+  }
+
+  /** Returns what goes beyond the bounds with this piece. */
+  push(piece: Uint8Array): string | undefined {
+    this.#bytes += piece.length;
+    for (let at = 0; at < piece.length; at += 1) {
+      if (this.#isInText) at = this.#passText(piece, at);
+      else if (piece[at] === quote) this.#isInText = true;
+      else this.#count(piece[at]);
+      const excess = this.#excess();
+      if (excess !== undefined) return excess;
+    }
+    return undefined;
+  }
+
+  /** Returns where the text ends, or the piece. */
+  #passText(piece: Uint8Array, from: number): number {
+    let at = this.#isEscaping ? from + 1 : from;
+    while (at < piece.length && piece[at] !== quote) at += piece[at] === backslash ? 2 : 1;
+    this.#isEscaping = at > piece.length;
+    this.#isInText = at >= piece.length;
+    this.#textBytes += Math.min(at, piece.length) - from;
+    if (this.#isInText) return at;
+    this.#longestText = Math.max(this.#longestText, this.#textBytes);
+    this.#textBytes = 0;
+    return at;
+  }
+
+  #count(byte: number | undefined): void {
+    if (byte === openList || byte === openObject) this.#depth += 1;
+    else if (byte === closeList || byte === closeObject) this.#depth -= 1;
+    else if (byte === comma) this.#values += 1;
+    else if (byte === colon) this.#names += 1;
+    if (byte === openObject) this.#objects += 1;
+  }
+
+  #excess(): string | undefined {
+    const { depth, names, values, objects = Infinity } = this.#bounds;
+    if (this.#depth > depth) return `is nested more than ${depth} levels deep`;
+    if (this.#names > names) return `has more than ${names} names of fields`;
+    if (this.#objects > objects) return `has more than ${objects} objects`;
+    if (this.#values > values) return `has more than ${values} values`;
+    return undefined;
+  }
 }

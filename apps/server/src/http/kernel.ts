@@ -3,12 +3,15 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
+import type { TSchema } from 'typebox';
 
 import type { Limits } from '../limits/limits.ts';
 import { type Authenticate, type FindCaller, requireCallers } from './authentication.ts';
 import { callerAddress, networkOf, peerAddress, type TrustProxy } from './caller-address.ts';
-import { type DeedLog, noteDeeds } from './deed.ts';
+import { serializerOf } from './compiled-schemas.ts';
+import { type AuditEventSink, noteDeeds } from './audit-event.ts';
 import { answerErrors, refuseMalformedHttp, sendError } from './error-replies.ts';
+import { ListReplies } from './list-replies.ts';
 import { representReplies } from './representations.ts';
 import { acceptJsonBodies, checkBodiesFirst, maxJsonBytes } from './request-bodies.ts';
 import { compileValidator } from './validation.ts';
@@ -22,7 +25,7 @@ interface KernelOptions {
   /** How long a connection may be silent. */
   idleMs: number;
   noteFault: (error: unknown) => boolean;
-  deeds: DeedLog;
+  auditEvents: AuditEventSink;
   /** Of what this server knows by heart, before it decides about a caller; undefined: it knows the newest. */
   catchUp: () => Promise<void> | undefined;
 }
@@ -69,19 +72,24 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
     },
   });
   app.decorate('noteFault', options.noteFault);
+  app.decorate('lists', new ListReplies(limits.turns.lists));
   const connections = new Connections(limits, trustProxy);
   connections.watch(app.server);
   endSilent(app.server);
   limits.requestsUnderWay.watch(app.server);
   const addressOf = (request: IncomingMessage): string => callerAddress(request, trustProxy);
   app.setValidatorCompiler(compileValidator);
-  noteDeeds(app, options.deeds, (request) => peerAddress(request, trustProxy));
+  app.setSerializerCompiler<TSchema>(({ schema }) => {
+    const getSerializer = serializerOf(schema);
+    return (reply) => getSerializer()(reply);
+  });
+  noteDeeds(app, options.auditEvents, (request) => peerAddress(request, trustProxy));
   app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff');
     connections.requirePlace(request.raw);
     done();
   });
-  checkBodiesFirst(app);
+  checkBodiesFirst(app, { turns: limits.turns.bodies, addressOf });
   representReplies(app);
   acceptJsonBodies(app);
   answerErrors(app);
@@ -89,6 +97,7 @@ export function createHttpKernel(options: KernelOptions): HttpKernel {
   requireCallers(app, {
     ...{ authenticate, findCaller, addressOf, catchUp },
     admitStranger: (address) => limits.spend('requests', address),
+    turns: limits.requestTurns,
   });
   return { app, connections, addressOf };
 }

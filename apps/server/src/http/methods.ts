@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 
-import { ApiError } from './api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { sendError } from './error-replies.ts';
 import { pathOf } from './path-of.ts';
 

@@ -1,6 +1,7 @@
 import { closeCodes } from '@phalanx/protocol';
 
-import { ApiError } from './api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { Principal } from './principal.ts';
 
 /** What outlives the request that began it. */
 export interface OpenStream {
@@ -11,26 +12,35 @@ export interface OpenStream {
 }
 
 const perToken = 100;
+const perUser = 200;
 /** RFC 6455: the service goes away. */
 const goingAway = 1001;
+
+type Holder = Pick<Principal, 'tokenId' | 'userId'>;
 
 /** Streams of callers, by token: they end with it. */
 export class OpenStreams {
   readonly #ofToken = new Map<string, Set<OpenStream>>();
+  readonly #countOfUser = new Map<string, number>();
 
   /** Throws `too_many_streams`. */
-  requirePlace(tokenId: string): void {
-    if ((this.#ofToken.get(tokenId)?.size ?? 0) < perToken) return;
-    throw ApiError.of('too_many_streams', { limit: perToken }, { retryAfterS: 10 });
+  requirePlace({ tokenId, userId }: Holder): void {
+    const ofToken = this.#ofToken.get(tokenId)?.size ?? 0;
+    if (ofToken >= perToken) throw tooMany('This token', perToken);
+    if (this.#countOf(userId) >= perUser) throw tooMany('The user of this token', perUser);
   }
 
   /** Returns how to say that it is over. */
-  add(tokenId: string, stream: OpenStream): () => void {
+  add({ tokenId, userId }: Holder, stream: OpenStream): () => void {
     const streams = this.#ofToken.get(tokenId) ?? new Set();
     this.#ofToken.set(tokenId, streams.add(stream));
+    this.#countOfUser.set(userId, this.#countOf(userId) + 1);
     return () => {
-      streams.delete(stream);
+      if (!streams.delete(stream)) return;
       if (streams.size === 0) this.#ofToken.delete(tokenId);
+      const left = this.#countOf(userId) - 1;
+      if (left === 0) this.#countOfUser.delete(userId);
+      else this.#countOfUser.set(userId, left);
     };
   }
 
@@ -52,7 +62,14 @@ export class OpenStreams {
     for (const stream of this.#all()) stream.end(goingAway);
   }
 
+  #countOf(userId: string): number {
+    return this.#countOfUser.get(userId) ?? 0;
+  }
+
   #all(): OpenStream[] {
     return [...this.#ofToken.values()].flatMap((streams) => [...streams]);
   }
 }
+
+const tooMany = (holder: string, limit: number): ApiError =>
+  ApiError.of('too_many_streams', { holder, limit }, { retryAfterS: 10 });

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { errorBody, type ApiError } from './api-error.ts';
+import { errorBody, type ApiError } from '../errors/api-error.ts';
 
 const lingerMs = 1000;
 

@@ -2,8 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { ApiError } from './api-error.ts';
-import { bytesAroundText, findExcess } from './json-bounds.ts';
+import type { Turns } from '../limits/turns.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { findExcess, JsonScan } from './json-bounds.ts';
 import { refuseSocket } from './refuse-socket.ts';
 
 /** The JSON around one long text, which may be as long as its endpoint allows. */
@@ -19,8 +20,15 @@ function placeOf(error: unknown): string {
 
 /** Throws `malformed_json`. */
 export function parseJson(bytes: Buffer): unknown {
-  const excess = findExcess(bytes);
+  requireBounds(findExcess(bytes));
+  return parseChecked(bytes);
+}
+
+function requireBounds(excess: string | undefined): void {
   if (excess !== undefined) throw ApiError.of('malformed_json', { reason: `it ${excess}` });
+}
+
+function parseChecked(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw ApiError.of('malformed_json', { reason: 'it is not UTF-8' });
   try {
     return JSON.parse(bytes.toString('utf8'));
@@ -29,18 +37,24 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Bodies are JSON and nothing else. */
+/** Bodies are JSON and nothing else. Each piece is checked as it comes, between the requests of others. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(jsonContentType, { parseAs: 'buffer' }, (_request, body, done) => {
-    try {
-      const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
-      if (bytes.length > maxJsonBytes && bytesAroundText(bytes) > maxJsonBytes)
-        throw ApiError.of('body_too_large', { limit: maxJsonBytes });
-      done(null, parseJson(bytes));
-    } catch (error) {
-      done(error instanceof Error ? error : new Error('not JSON', { cause: error }));
+  app.addContentTypeParser(jsonContentType, async (request: FastifyRequest, body: IncomingMessage) => {
+    const limit = request.routeOptions.bodyLimit ?? maxJsonBytes;
+    const scan = new JsonScan();
+    const pieces: Buffer[] = [];
+    let length = 0;
+    const chunks: AsyncIterable<Buffer> = body.iterator({ destroyOnReturn: false });
+    for await (const piece of chunks) {
+      length += piece.length;
+      if (length > limit) throw ApiError.of('body_too_large', { limit });
+      const excess = scan.push(piece);
+      if (scan.bytesAroundText > maxJsonBytes) throw ApiError.of('body_too_large', { limit: maxJsonBytes });
+      requireBounds(excess);
+      pieces.push(piece);
     }
+    return parseChecked(Buffer.concat(pieces));
   });
 }
 
@@ -57,8 +71,20 @@ const mostUnreadBytes = { ofStrangers: 16 * 1024 * 1024, ofCallers: 256 * 1024 *
 /** Requests whose body comes only when it is asked for. */
 const waiting = new WeakSet<IncomingMessage>();
 
-/** A body is asked for, and read, when nothing that stands before it speaks against it. */
-export function checkBodiesFirst(app: FastifyInstance): void {
+/** What comes in one piece with its request; a socket that nobody reads holds as much. */
+const smallBytes = 64 * 1024;
+
+interface BodyTurns {
+  readonly turns: Turns;
+  /** Who a stranger is. */
+  readonly addressOf: (request: IncomingMessage) => string;
+}
+
+/**
+ * A body is asked for, and read, when nothing that stands before it speaks against it. One that is not small takes a
+ * turn before, which ends with the answer: what a user sends at once waits in the user's sockets, and not in memory.
+ */
+export function checkBodiesFirst(app: FastifyInstance, { turns, addressOf }: BodyTurns): void {
   app.server.on('checkContinue', (request: IncomingMessage, response) => {
     waiting.add(request);
     app.server.emit('request', request, response);
@@ -71,9 +97,24 @@ export function checkBodiesFirst(app: FastifyInstance): void {
     if (request.is404) return done(null, payload);
     const refusal = findRefusal(request);
     if (refusal !== undefined) return done(refusal);
-    if (waiting.delete(request.raw)) reply.raw.writeContinue();
-    done(null, payload);
+    const read = (): void => {
+      if (waiting.delete(request.raw)) reply.raw.writeContinue();
+      done(null, payload);
+    };
+    if (!mayBeLarge(request)) return read();
+    const sender = request.hasPrincipal ? request.principal.userId : addressOf(request.raw);
+    turns.take(sender).then((release) => {
+      if (reply.raw.closed) release();
+      else reply.raw.once('close', release);
+      read();
+    }, done);
   });
+}
+
+/** Whether a JSON body is longer than a small one, or does not say how long it is. */
+function mayBeLarge({ headers, routeOptions: { schema } }: FastifyRequest): boolean {
+  if (schema?.body === undefined) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > smallBytes;
 }
 
 function findRefusal({ headers, routeOptions: { bodyLimit, config } }: FastifyRequest): ApiError | undefined {

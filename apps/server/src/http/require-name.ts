@@ -1,4 +1,4 @@
-import { ApiError } from './api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 
 // oxlint-disable-next-line no-control-regex
 const controlCharacter = /[\u0000-\u001F\u007F-\u009F]/;

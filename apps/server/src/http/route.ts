@@ -1,9 +1,17 @@
-import { type AuditAction, isOfTypes, type ReplyOf, type RouteContract } from '@phalanx/protocol';
+import { type AuditAction, isOfTypes, isPaged, type ReplyOf, type RouteContract } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Static, TSchema } from 'typebox';
 
-import { Deed, doerOf, noteSuccess } from './deed.ts';
+import { withNote } from '../db/change-notes.ts';
+import { AuditEvent, actorOf, noteSuccess } from './audit-event.ts';
+import type { ListReplies } from './list-replies.ts';
 import type { Principal } from './principal.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    lists: ListReplies;
+  }
+}
 
 type Part<Schema> = Schema extends TSchema ? Static<Schema> : undefined;
 
@@ -14,7 +22,7 @@ export interface RouteRequest<Contract extends RouteContract> {
   readonly query: Part<Contract['query']>;
   readonly body: Part<Contract['body']>;
   /** For routes with an audit action. */
-  readonly deed: Contract['audit'] extends AuditAction ? Deed : undefined;
+  readonly auditEvent: Contract['audit'] extends AuditAction ? AuditEvent : undefined;
   readonly raw: FastifyRequest;
 }
 
@@ -40,7 +48,24 @@ export function addRoute<Contract extends RouteContract>(
   contract: Contract,
   handle: (request: RouteRequest<Contract>) => Promise<ReplyOf<Contract>>,
 ): void {
+  if (isPaged(contract)) return addListRoute(app, contract, handle);
   addRawRoute(app, contract, async (request, reply) => reply.send(await handle(request)));
+}
+
+function addListRoute<Contract extends RouteContract>(
+  app: FastifyInstance,
+  contract: Contract,
+  handle: (request: RouteRequest<Contract>) => Promise<ReplyOf<Contract>>,
+): void {
+  addRawRoute(app, contract, async (request, reply) => {
+    const { principal, raw } = request;
+    const encode = async (): Promise<string> => {
+      const text = reply.serialize(await handle(request));
+      return typeof text === 'string' ? text : new TextDecoder().decode(text);
+    };
+    const { body, etag } = await app.lists.read(principal, raw.url, encode);
+    return reply.type('application/json; charset=utf-8').header('etag', etag).send(body);
+  });
 }
 
 /** The same for a handler that sends the reply itself, because it is not JSON or is JSON already. */
@@ -51,22 +76,24 @@ export function addRawRoute<Contract extends RouteContract>(
 ): void {
   const status = successStatus(contract);
   const { audit } = contract;
-  const isDeed = audit !== undefined && audit !== null;
+  const isAuditEvent = audit !== undefined && audit !== null;
   app.route({
     method: contract.method,
     url: contract.path,
     schema: schemaOf(contract),
     config: { scope: contract.scope, ...(audit === undefined ? {} : { audit }) },
-    ...(isDeed ? { onSend: noteSuccess } : {}),
+    ...(isAuditEvent ? { onSend: noteSuccess } : {}),
     ...(contract.bodyLimitBytes === undefined ? {} : { bodyLimit: contract.bodyLimitBytes }),
     handler: (request, reply) => {
       void reply.code(status);
       const { principal, params, query, body } = request;
-      const deed = isDeed ? new Deed(audit, doerOf(request)) : undefined;
-      request.deed = deed;
+      const auditEvent = isAuditEvent ? new AuditEvent(audit, actorOf(request)) : undefined;
+      request.auditEvent = auditEvent;
       // The validator of the same contract has checked them.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return handle({ principal, params, query, body, deed, raw: request } as RouteRequest<Contract>, reply);
+      const given = { principal, params, query, body, auditEvent, raw: request } as RouteRequest<Contract>;
+      if (auditEvent === undefined) return handle(given, reply);
+      return withNote(request.server.auditEvents.noteOf(auditEvent), () => handle(given, reply));
     },
   });
 }

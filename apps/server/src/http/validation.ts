@@ -1,8 +1,8 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import { IsObject, IsUnion, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 
-import { ApiError } from './api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { validatorOf } from './compiled-schemas.ts';
 
 interface SchemaError {
   keyword: string;
@@ -106,10 +106,11 @@ function problemOf(errors: readonly SchemaError[], httpPart: string | undefined)
  * of a query, which arrive as text, become numbers.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const validator = Compile(schema);
+  const getValidator = validatorOf(schema);
   const numbers = httpPart === 'querystring' ? listNumbers(schema) : new Set<string>();
   return (data: unknown) => {
     const value = numbers.size === 0 ? data : withNumbers(data, numbers);
+    const validator = getValidator();
     if (validator.Check(value)) return { value };
     const problem = problemOf(validator.Errors(value), httpPart);
     return { error: ApiError.of('invalid_request', { problem }) };

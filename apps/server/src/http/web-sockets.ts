@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-import { ApiError } from './api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { refuseSocket } from './refuse-socket.ts';
 import { pathOf } from './path-of.ts';
 

@@ -6,8 +6,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices } from '../devices/online-devices.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
-import { ApiError } from '../http/api-error.ts';
-import type { Deed } from '../http/deed.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
 import type { Bundles } from './bundles.ts';
 import { answerOf, deliver, type LaunchAnswer, type LaunchReply, readAnswer } from './launch-answer.ts';
 import { awaitOutcome, dispatch, type Dispatch, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
@@ -16,7 +16,7 @@ import type { StoredLaunch } from './store.ts';
 export type DirectRequest = Static<typeof LaunchDirectBody>;
 
 /** Who launches, and where it is noted. */
-type Launcher = Dispatch['launcher'] & { deed: Deed };
+type Launcher = Dispatch['launcher'] & { auditEvent: AuditEvent };
 
 interface UnderWay {
   fingerprint: string;
@@ -87,15 +87,17 @@ export class DirectLaunches {
     const plan = async (): Promise<Dispatch> => ({
       id,
       launcher,
-      deed: launcher.deed,
+      auditEvent: launcher.auditEvent,
       launchId: request.launch_id,
       fingerprint,
+      name: request.name?.toWellFormed().replaceAll('\u0000', '') ?? null,
       automationId: request.launch_id,
       bundle,
       project: null,
       automationParameters: request.automationParameters ?? {},
       jobVariables: request.jobVariables ?? {},
       masks: [],
+      secrets: {},
       devices: await getOnlineDevices(this.#devices, userId, [request.device_id]),
     });
     try {

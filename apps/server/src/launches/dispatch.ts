@@ -1,13 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { ScreenMask } from '@phalanx/protocol';
+import type { LaunchSecrets, ScreenMask } from '@phalanx/protocol';
 
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { Clock } from '../clock.ts';
+import type { Transaction } from '../db/database.ts';
 import { EpochOver } from '../db/epochs.ts';
+import type { Write } from '../db/group-commit.ts';
 import type { OnlineDevice } from '../devices/online-devices.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
-import { ApiError } from '../http/api-error.ts';
-import type { Deed } from '../http/deed.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
@@ -17,19 +19,24 @@ import { keptParameters, type StoredRun } from '../runs/stored-run.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { Bundle } from './bundles.ts';
 import type { NamesOf } from './device-names.ts';
-import type { RunDelivery } from './run-delivery.ts';
-import type { RunPlaces } from './run-places.ts';
+import type { RunLimits } from './run-limits.ts';
+import type { RunOutbox } from './run-outbox.ts';
 import { launchMessage, type LaunchPayload } from './payload-store.ts';
-import type { BegunRun, LaunchElsewhere, LaunchStore, NewLaunch } from './store.ts';
+import type { BegunRun, LaunchStore, NewLaunch, NewRun } from './store.ts';
 
 export interface Dispatch {
   launcher: Pick<Principal, 'userId' | 'tokenName'>;
-  deed: Deed;
+  /** Null: whoever made the job of it is noted there. */
+  auditEvent: AuditEvent | null;
+  /** Stored in the same transaction as the only run. */
+  claim?: ((transaction: Transaction, run: StoredRun) => Promise<void>) | undefined;
   /** The service's own ID of the launch. */
   id: string;
   /** The caller's, when there is one. */
   launchId: string | null;
   fingerprint: string;
+  /** What lists call direct code; null when the caller has not said it, and of a project. */
+  name: string | null;
   automationId: string;
   bundle: Bundle;
   /** Null for direct code. */
@@ -38,6 +45,8 @@ export interface Dispatch {
   jobVariables: Record<string, unknown>;
   /** What of the screens must not be seen. */
   masks: readonly ScreenMask[];
+  /** What the code may read by name. */
+  secrets: LaunchSecrets;
   devices: readonly OnlineDevice[];
 }
 
@@ -48,9 +57,8 @@ export interface Dispatcher {
   onCreated: (rows: readonly StoredRun[]) => void;
   activeRuns: ActiveRuns;
   hosts: LinkedHosts;
-  /** Where there are several servers. */
-  delivery: RunDelivery | undefined;
-  places: RunPlaces;
+  outbox: RunOutbox;
+  runLimits: RunLimits;
   turns: Turns;
   stops: RunStops;
   clock: Clock;
@@ -64,7 +72,7 @@ interface PlannedRun extends OnlineDevice {
 }
 
 /** How long a host may take to say hello on its newest connection. */
-const reconnectMs = 2000;
+const reconnectMs = 4000;
 const reconnectPauseMs = 20;
 
 /** What became of the runs of a launch; one without a start has not begun. */
@@ -79,10 +87,19 @@ export async function dispatch(
   userId: string,
   plan: () => Promise<Dispatch>,
 ): Promise<LaunchOutcome> {
-  // Not until the hosts have answered: a slow one would keep the other phones of its owner waiting.
-  const rows = await dispatcher.turns.run(userId, () => beginOnNewest(dispatcher, plan));
+  const rows = await send(dispatcher, userId, plan);
   const begun = await awaitStart(dispatcher, rows);
   return rows.map((row) => begun.get(row.id) ?? row);
+}
+
+/** The same without waiting for the answers of the hosts; `awaitStart` waits for them. */
+export function send(
+  dispatcher: Dispatcher,
+  userId: string,
+  plan: () => Promise<Dispatch>,
+): Promise<StoredRun[]> {
+  // Not until the hosts have answered: a slow one would keep the other phones of its owner waiting.
+  return dispatcher.turns.run(userId, () => beginOnNewest(dispatcher, plan));
 }
 
 /** A host that connects again at this moment is waited for: what is sent on its earlier connection is lost. */
@@ -101,8 +118,7 @@ async function beginOnNewest(dispatcher: Dispatcher, plan: () => Promise<Dispatc
 }
 
 async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRun[]> {
-  const { launches, audit, activeRuns, hosts, delivery, places, clock, onCreated } = dispatcher;
-  const claimed = places.claim(launch.launcher.userId, launch.devices);
+  const { launches, activeRuns, hosts, outbox, runLimits, clock, onCreated } = dispatcher;
   const createdAt = clock.now();
   const ids = new IncreasingIds();
   const planned = launch.devices.map((on) => ({
@@ -110,47 +126,41 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
     row: newRun(launch, on, ids.next(createdAt), createdAt),
   }));
   const rows = planned.map(({ row }) => row);
-  describeDeed(launch);
-  const note = audit.writeOf(launch.deed);
-  const isSending = delivery?.keepOff(launch.id);
+  const note = noteOf(dispatcher, launch, rows);
+  const sent = outbox.keepOff(launch.id);
   try {
-    const epochs = [...new Set(planned.map(({ epoch }) => epoch))];
-    const elsewhere = delivery && { check: claimed.check, ...elsewhereOf(hosts, launch, planned) };
-    await launches.insert(newLaunch(launch, createdAt), rows, { note, epochs, several: elsewhere });
+    await launches.insert(newLaunch(launch, createdAt), planned.map(placedRun), {
+      requireRoom: (transaction) =>
+        runLimits.requireRoom(transaction, launch.launcher.userId, launch.devices),
+      payload: planned.some(({ epoch }) => !hosts.has(epoch)) ? payloadOf(launch) : undefined,
+      note,
+    });
     // From here to the sending nothing may wait: a stop that came in between would overtake the launch.
-    for (const { row, epoch } of planned) {
-      if (delivery === undefined || hosts.has(epoch)) activeRuns.add(activeRunOf(row, epoch));
-    }
+    for (const { row, epoch } of planned) if (hosts.has(epoch)) activeRuns.add(activeRunOf(row, epoch));
     sendToHosts(hosts, launch, planned);
   } finally {
-    claimed.release();
-    isSending?.();
+    sent();
   }
   onCreated(rows);
   return rows;
 }
 
-/** Where the runs are to be sent, and for servers that have hosts of them, what. */
-function elsewhereOf(
-  hosts: LinkedHosts,
-  launch: Dispatch,
-  planned: readonly PlannedRun[],
-): Omit<LaunchElsewhere, 'check'> {
-  const epochs = new Map(planned.map(({ row, epoch }) => [row.id, epoch]));
-  const isElsewhere = planned.some(({ epoch }) => !hosts.has(epoch));
-  return {
-    epochOf: ({ id }) => epochs.get(id) ?? null,
-    payload: isElsewhere ? payloadOf(launch) : undefined,
+function noteOf({ audit }: Dispatcher, launch: Dispatch, rows: readonly StoredRun[]): Write<void> {
+  const { auditEvent, claim } = launch;
+  if (auditEvent !== null) describeAuditEvent(launch, auditEvent);
+  const [run] = rows;
+  return async (transaction) => {
+    if (claim !== undefined && run !== undefined) await claim(transaction, run);
+    if (auditEvent !== null) await audit.writeOf(auditEvent)(transaction);
   };
 }
 
+const placedRun = ({ row, epoch }: PlannedRun): NewRun => ({ ...row, epoch });
+
 /** What became of a launch that an earlier process of the service, or another server, has sent: waits as `dispatch` does. */
 export async function awaitOutcome(dispatcher: Dispatcher, launch: string): Promise<LaunchOutcome> {
-  const { launches, activeRuns, delivery } = dispatcher;
-  // With one server, what is in memory is as new as what is stored.
-  const isOpen = ({ id, status }: BegunRun): boolean =>
-    (delivery === undefined ? activeRuns.find(id)?.row.status : status) === 'starting';
-  const open = (await launches.listRuns(launch)).filter(isOpen);
+  const { launches } = dispatcher;
+  const open = (await launches.listRuns(launch)).filter(({ status }) => status === 'starting');
   const begun = await awaitStart(dispatcher, open);
   const isSilent = ({ id }: BegunRun): boolean => !begun.has(id) && open.some((run) => run.id === id);
   const rows = await launches.listRuns(launch);
@@ -158,7 +168,7 @@ export async function awaitOutcome(dispatcher: Dispatcher, launch: string): Prom
 }
 
 /** Waits until each run has started or ended, or for the time limit; what is silent until then is called off. */
-async function awaitStart(
+export async function awaitStart(
   { activeRuns, stops, ackTimeoutMs }: Dispatcher,
   runs: readonly BegunRun[],
 ): Promise<Map<string, StoredRun>> {
@@ -170,7 +180,7 @@ async function awaitStart(
 }
 
 /** One for all devices. */
-function describeDeed({ deed, id, launchId, project, devices }: Dispatch): void {
+function describeAuditEvent({ id, launchId, project, devices }: Dispatch, auditEvent: AuditEvent): void {
   const owners = devices.map(({ device }) => device.ownerId);
   const [first] = devices;
   const details = {
@@ -180,25 +190,25 @@ function describeDeed({ deed, id, launchId, project, devices }: Dispatch): void 
     first_devices: devices.slice(0, 10).map(({ device }) => device.id),
   };
   if (project !== null)
-    deed.on(
+    auditEvent.on(
       { type: 'project', id: project.projectId, name: project.name },
       [project.ownerId, ...owners],
       details,
     );
   else if (first !== undefined)
-    deed.on({ type: 'device', id: first.device.id, name: first.device.serial }, owners, details);
+    auditEvent.on({ type: 'device', id: first.device.id, name: first.device.serial }, owners, details);
 }
 
 function sendToHosts(hosts: LinkedHosts, launch: Dispatch, planned: readonly PlannedRun[]): void {
   const payload = payloadOf(launch);
   for (const [epoch, runs] of Map.groupBy(planned, (run) => run.epoch)) {
-    if (!hosts.has(epoch)) hosts.look(epoch);
+    if (!hosts.has(epoch)) hosts.flush(epoch);
     const sent = runs.map(({ row, device }) => ({
       run_id: row.id,
       device_id: device.id,
       serial: device.serial,
     }));
-    hosts.send(epoch, launchMessage(payload, sent));
+    hosts.send(epoch, launchMessage(payload, { runs: sent, secrets: launch.secrets }));
   }
 }
 
@@ -219,12 +229,11 @@ const newLaunch = (launch: Dispatch, createdAt: number): NewLaunch => ({
   launch_id: launch.launchId,
   fingerprint: launch.fingerprint,
   token_name: launch.launcher.tokenName,
-  project_name: launch.project?.name ?? null,
   tree: launch.project?.files.treeId ?? null,
-  parameters: keptParameters({
-    automation_parameters: launch.automationParameters,
-    job_variables: launch.jobVariables,
-  }),
+  parameters: keptParameters(
+    { automation_parameters: launch.automationParameters, job_variables: launch.jobVariables },
+    Object.values(launch.secrets),
+  ),
   created_at: createdAt,
 });
 
@@ -236,6 +245,7 @@ const newRun = (launch: Dispatch, { device }: OnlineDevice, id: string, createdA
   device_owner_id: device.ownerId,
   host_id: device.stored.host_id,
   automation_id: launch.automationId,
+  project_name: launch.project?.name ?? launch.name,
   launch_id: launch.launchId,
   status: 'starting',
   stop_requested: 0,

@@ -7,15 +7,13 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Small steps, with a turn of the event loop between them, so that requests come in between. */
 const launchesPerStep = 50;
 
-/** Deletes launches, runs and their logs that ended longer ago than the history is kept. */
+/** Deletes launches and runs that ended longer ago than the history is kept. */
 export async function deleteOldLaunches(
   store: LaunchStore,
-  { clock, historyDays, deleteLogs }: HistoryLimits,
+  { clock, historyDays }: HistoryLimits,
 ): Promise<void> {
   const limit = clock.now() - historyDays * dayMs;
   for (let old = await store.listEndedBefore(limit, launchesPerStep); old.length > 0;) {
-    // First: what is left behind by a crash is found again by its run.
-    await deleteLogs(await store.listRunIds(old));
     await store.delete(old);
     await nextTurn();
     old = await store.listEndedBefore(limit, launchesPerStep);
@@ -25,5 +23,4 @@ export async function deleteOldLaunches(
 interface HistoryLimits {
   clock: Clock;
   historyDays: number;
-  deleteLogs: (runIds: readonly string[]) => Promise<void>;
 }

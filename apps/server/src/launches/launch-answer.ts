@@ -1,6 +1,6 @@
 import type { DeviceOutcome } from '@phalanx/protocol';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
 import type { NamesOf } from './device-names.ts';
 import type { LaunchOutcome } from './dispatch.ts';
@@ -57,7 +57,7 @@ function missingRow(run: BegunRun, name: string, ackTimeoutMs: number): DeviceOu
       code: run.error_code,
       reason: `${name}: ${run.error_message ?? ''}`,
     };
-  const reason = `${name}: no answer within ${ackTimeoutMs / 1000} s; what comes later is stopped.`;
+  const reason = `${name}: no answer within ${ackTimeoutMs / 1000} s; it does not begin any more.`;
   return { ...row, outcome: 'not_acknowledged', code: 'launch_not_acknowledged', reason };
 }
 

@@ -1,4 +1,3 @@
-import { oldestHostProtocolVersion } from '@phalanx/protocol';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 
 import type { ApiReply } from '../testing/api-caller.ts';
@@ -61,18 +60,4 @@ it.each([
   expect([refused.status, refused.body['code']]).toEqual([400, 'invalid_masks']);
   expect(refused.body['message']).toContain(problem);
   expect(launches()).toEqual([]);
-});
-
-it('keep a project from a host that does not know them, and no other', async () => {
-  await host.cut();
-  await host.open();
-  host.sendHello({ protocol_version: oldestHostProtocolVersion });
-  await host.heartbeat();
-  await write('masks.json', '[{"viewId": "balance"}]');
-  const refused = await launch();
-  expect([refused.status, refused.body['code']]).toEqual([400, 'devices_unavailable']);
-  expect(refused.body['message']).toContain('knows no masks');
-  expect(launches()).toEqual([]);
-  await write('masks.json', '[]');
-  expect((await launch()).status).toBe(200);
 });

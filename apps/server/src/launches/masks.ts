@@ -1,8 +1,14 @@
 import { type ScreenMask, ScreenMasks } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { findExcess, type JsonBounds } from '../http/json-bounds.ts';
 
 export const masksPath = 'masks.json';
+/** A hundred masks with long texts; so much is read within the server in a millisecond. */
+export const maxMasksBytes = 128 * 1024;
+
+/** A list of masks, each with an area; one more than a hundred masks, so that it is seen that there are too many. */
+const bounds: JsonBounds = { depth: 8, names: 2000, values: 2000 };
 
 const shape = Compile(ScreenMasks);
 const example =
@@ -17,6 +23,10 @@ export function readMasks(text: string): ScreenMask[] {
 
 /** Why masks of that text can't be used. */
 export function findMasksProblem(text: string): string | undefined {
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes > maxMasksBytes) return `it has ${sizeBytes} bytes, and at most ${maxMasksBytes} are read`;
+  const excess = findExcess(Buffer.from(text), bounds);
+  if (excess !== undefined) return `it ${excess}`;
   const masks = parse(text);
   if (masks === undefined) return 'it is not JSON';
   if (!Array.isArray(masks)) return `it has to be a list of masks, such as ${example}`;

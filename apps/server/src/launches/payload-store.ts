@@ -1,4 +1,4 @@
-import { ScreenMasks, type ServerMessage } from '@phalanx/protocol';
+import { type LaunchSecrets, ScreenMasks, type ServerMessage } from '@phalanx/protocol';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -27,10 +27,11 @@ type LaunchMessage = Extract<ServerMessage, { type: 'launch' }>;
 /** To the host that has the phones of these runs. */
 export const launchMessage = (
   { bundle: { hash, code, sourceMap }, given }: Omit<LaunchPayload, 'launch'>,
-  runs: LaunchMessage['runs'],
+  { runs, secrets }: { runs: LaunchMessage['runs']; secrets: LaunchSecrets },
 ): LaunchMessage => ({
   type: 'launch',
   ...given,
+  ...(Object.keys(secrets).length > 0 && { secrets }),
   bundle: { hash, content: { code, source_map: sourceMap } },
   runs,
 });

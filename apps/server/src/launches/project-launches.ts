@@ -1,22 +1,37 @@
-import type { DeviceOutcome, LaunchBody, ScreenMask } from '@phalanx/protocol';
-import type { Static } from 'typebox';
+import type { DeviceOutcome, LaunchSecrets, ScreenMask } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices, nameOf, type OnlineDevice } from '../devices/online-devices.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
-import type { Deed } from '../http/deed.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { answerOf, deliver, type LaunchReply } from './launch-answer.ts';
-import { dispatch, type Dispatch, type Dispatcher, type LaunchOutcome } from './dispatch.ts';
-import { masksPath, readMasks } from './masks.ts';
-import { parametersSchemaPath, type ParameterChecker } from './parameters/parameter-checker.ts';
+import {
+  awaitStart,
+  dispatch,
+  send,
+  type Dispatch,
+  type Dispatcher,
+  type LaunchOutcome,
+} from './dispatch.ts';
+import { masksPath, maxMasksBytes, readMasks } from './masks.ts';
+import {
+  maxSchemaBytes,
+  parametersSchemaPath,
+  type ParameterChecker,
+} from './parameters/parameter-checker.ts';
 import type { Bundles } from './bundles.ts';
 
-export type ProjectRequest = Static<typeof LaunchBody>;
+interface ProjectRequest {
+  readonly device_ids: readonly string[];
+  readonly automationId: string;
+  readonly automationParameters: Record<string, unknown> | undefined;
+  readonly jobVariables: Record<string, unknown> | undefined;
+}
 
 interface Options {
   dispatcher: Dispatcher;
@@ -24,7 +39,19 @@ interface Options {
   getLaunchable: GetLaunchable;
   bundles: Bundles;
   parameters: ParameterChecker;
+  secretsOf: (projectId: string) => Promise<LaunchSecrets>;
 }
+
+/** The run of a task of a job. */
+interface TaskRequest extends Pick<Dispatch, 'automationParameters' | 'jobVariables'> {
+  readonly automationId: string;
+  readonly deviceId: string;
+  readonly claim: NonNullable<Dispatch['claim']>;
+}
+
+type PlanInputs = Pick<Dispatch, 'automationParameters' | 'jobVariables' | 'auditEvent' | 'claim'> & {
+  readonly device_ids: readonly string[];
+};
 
 /** Starts saved projects. */
 export class ProjectLaunches {
@@ -35,37 +62,53 @@ export class ProjectLaunches {
   }
 
   /** Throws what the error table has for launches. */
-  async start(principal: Principal, request: ProjectRequest, deed: Deed): Promise<LaunchReply> {
+  async start(principal: Principal, request: ProjectRequest, auditEvent: AuditEvent): Promise<LaunchReply> {
     const project = await this.#options.getLaunchable(request.automationId, principal);
-    const { projectId } = project;
-    const getDevices = () => getOnlineDevices(this.#options.devices, principal.userId, request.device_ids);
-    await this.#requireFree(await getDevices(), projectId);
     const { userId } = principal;
+    const { device_ids } = request;
+    await this.#requireFree(
+      await getOnlineDevices(this.#options.devices, userId, device_ids),
+      project.projectId,
+    );
     const given = request.automationParameters ?? {};
-    const automationParameters = await this.#checkParameters(project, given, userId);
-    const masks = await masksOf(project);
-    const bundle = await this.#options.bundles.ofProject(project.files);
-    const plan = async (): Promise<Dispatch> => {
-      const devices = await getDevices();
-      if (masks.length > 0) requireMasking(devices);
-      return {
-        id: uuidv7(),
-        launcher: principal,
-        deed,
-        launchId: null,
-        fingerprint: '',
-        automationId: projectId,
-        bundle,
-        project,
-        automationParameters,
-        jobVariables: request.jobVariables ?? {},
-        masks,
-        devices,
-      };
-    };
+    const automationParameters = await this.checkParameters(project, given, userId);
+    const jobVariables = request.jobVariables ?? {};
+    const inputs = { automationParameters, jobVariables, auditEvent };
+    const plan = await this.#planner(principal, project, { device_ids, ...inputs });
     const { dispatcher } = this.#options;
     const outcome = await this.#dispatchOnce(userId, plan);
     return deliver(await answerOf(outcome, dispatcher), dispatcher.ackTimeoutMs);
+  }
+
+  /**
+   * Starts the run of a task, whose parameters were checked when its job was made. Resolves when the run is stored, with
+   * what resolves when it has begun or was called off.
+   */
+  async startTask(principal: Principal, task: TaskRequest): Promise<{ begun: Promise<unknown> }> {
+    const project = await this.#options.getLaunchable(task.automationId, principal);
+    const { deviceId, automationParameters, jobVariables, claim } = task;
+    const inputs = { automationParameters, jobVariables, auditEvent: null, claim };
+    const plan = await this.#planner(principal, project, { device_ids: [deviceId], ...inputs });
+    const { dispatcher } = this.#options;
+    return { begun: awaitStart(dispatcher, await send(dispatcher, principal.userId, plan)) };
+  }
+
+  /** What says what is to be sent, as often as it is asked. */
+  async #planner(
+    principal: Principal,
+    project: Launchable,
+    { device_ids, ...inputs }: PlanInputs,
+  ): Promise<() => Promise<Dispatch>> {
+    const masks = await masksOf(project);
+    const secrets = await this.#options.secretsOf(project.projectId);
+    const bundle = await this.#options.bundles.ofProject(project.files);
+    return async () => {
+      const devices = await getOnlineDevices(this.#options.devices, principal.userId, device_ids);
+      if (Object.keys(secrets).length > 0) requireHiding(devices);
+      const { projectId: automationId } = project;
+      const ids = { id: uuidv7(), launchId: null, name: null, fingerprint: '', automationId };
+      return { ...ids, launcher: principal, bundle, project, masks, secrets, devices, ...inputs };
+    };
   }
 
   /** Of two launches at the same moment, the second finds that its runs can't be stored, and why. */
@@ -92,26 +135,35 @@ export class ProjectLaunches {
     throw ApiError.of('already_running', { devices: boundedList(busy, ', ') }, { devices: rows });
   }
 
-  async #checkParameters(
+  /** With the defaults of the project's schema. Throws `invalid_parameters`. */
+  async checkParameters(
     { files }: Launchable,
     parameters: Record<string, unknown>,
     userId: string,
   ): Promise<Record<string, unknown>> {
-    const schema = await files.read(parametersSchemaPath);
-    return schema === undefined ? parameters : this.#options.parameters.check(schema, parameters, userId);
+    const schema = await files.readUpTo(parametersSchemaPath, maxSchemaBytes);
+    if (schema === undefined) return parameters;
+    if (!('text' in schema))
+      throw ApiError.of('invalid_parameter_schema', { problem: tooLarge(schema, maxSchemaBytes) });
+    return this.#options.parameters.check(schema.text, parameters, userId);
   }
 }
 
 async function masksOf({ files }: Launchable): Promise<ScreenMask[]> {
-  const text = await files.read(masksPath);
-  return text === undefined ? [] : readMasks(text);
+  const masks = await files.readUpTo(masksPath, maxMasksBytes);
+  if (masks === undefined) return [];
+  if (!('text' in masks)) throw ApiError.of('invalid_masks', { problem: tooLarge(masks, maxMasksBytes) });
+  return readMasks(masks.text);
 }
 
-/** A host that does not know masks would show all. */
-function requireMasking(devices: readonly OnlineDevice[]): void {
-  const open = devices.filter(({ device }) => !device.knowsMasks);
+const tooLarge = ({ sizeBytes }: { sizeBytes: number }, maxBytes: number): string =>
+  `it has ${sizeBytes} bytes, and at most ${maxBytes} are read`;
+
+/** A host that does not know secrets would show them. */
+function requireHiding(devices: readonly OnlineDevice[]): void {
+  const open = devices.filter(({ device }) => !device.knowsSecrets);
   if (open.length === 0) return;
-  const reason = 'its host is of an older release, which knows no masks: bring it up to date';
+  const reason = 'its host is of an older release, which knows no secrets: bring it up to date';
   const names = open.map(({ device }) => `${nameOf(device)} (${reason})`);
   throw ApiError.of('devices_unavailable', { devices: boundedList(names, ', ') });
 }

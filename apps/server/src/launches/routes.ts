@@ -1,9 +1,11 @@
-import { isEnded, launchRoutes } from '@phalanx/protocol';
+import { isEnded, type LaunchBody, launchRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
+import { chooseFree, listSelected } from '../labels/choose-phones.ts';
 import type { GetLaunchable } from '../projects/project-files.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
 import type { ActiveRun } from '../runs/active-runs.ts';
@@ -31,39 +33,52 @@ interface LaunchRoutesOptions {
 export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptions): void {
   const { directLaunches, projectLaunches, getLaunchable, people, stopper, runAccess, findRun } = options;
 
-  addRoute(app, launchRoutes.launch, ({ principal, body, deed }) =>
-    refusingEach(body.device_ids, async () => {
-      if (body.command === 'start') return projectLaunches.start(principal, body, deed);
+  addRoute(app, launchRoutes.launch, async ({ principal, body, auditEvent }) => {
+    const deviceIds = await choosePlaces(stopper, principal.userId, body);
+    return refusingEach(deviceIds, async () => {
+      const { automationId, automationParameters, jobVariables } = body;
+      const request = { device_ids: deviceIds, automationId, automationParameters, jobVariables };
+      if (body.command === 'start') return projectLaunches.start(principal, request, auditEvent);
       const { projectId } = await getLaunchable(body.automationId, principal);
       const isMeant = (run: { automationId: string }): boolean => run.automationId === projectId;
-      const { count, devices } = await stopOnDevices(stopper, { principal, deed }, body.device_ids, isMeant);
+      const { count, devices } = await stopOnDevices(stopper, { principal, auditEvent }, deviceIds, isMeant);
       const message =
         count === 0
           ? 'Nothing to stop: the automation does not run on these devices.'
           : `Stopped on ${count} device${count === 1 ? '' : 's'}.`;
       return { success: true, message, devices };
-    }),
-  );
+    });
+  });
 
-  addRoute(app, launchRoutes.launchDirect, async ({ principal, body, deed }) => {
+  addRoute(app, launchRoutes.launchDirect, async ({ principal, body, auditEvent }) => {
     refuseLimitedToken(principal);
     return refusingEach([body.device_id], async () => {
-      if (body.command === 'start') return directLaunches.start({ ...principal, deed }, body);
+      if (body.command === 'start') return directLaunches.start({ ...principal, auditEvent }, body);
       const { userId } = principal;
       // Another user may have chosen the same launch ID.
       const isMeant = (run: ActiveRun): boolean =>
         run.launchId === body.launch_id && [run.userId, run.deviceOwnerId].includes(userId);
-      const { count, devices } = await stopOnDevices(stopper, { principal, deed }, [body.device_id], isMeant);
+      const { count, devices } = await stopOnDevices(
+        stopper,
+        { principal, auditEvent },
+        [body.device_id],
+        isMeant,
+      );
       const message = count === 0 ? 'Nothing to stop: it does not run on this device.' : 'Stopped.';
       return { success: true, message, devices };
     });
   });
 
-  addRoute(app, launchRoutes.stopAll, async ({ principal, body, deed }) => {
+  addRoute(app, launchRoutes.stopAll, async ({ principal, body, auditEvent }) => {
     refuseLimitedToken(principal);
     const { userId } = principal;
     const mayStop = await whatMayBeStopped(stopper, people, { deviceId: body.device_id, userId });
-    const { count, devices } = await stopOnDevices(stopper, { principal, deed }, [body.device_id], mayStop);
+    const { count, devices } = await stopOnDevices(
+      stopper,
+      { principal, auditEvent },
+      [body.device_id],
+      mayStop,
+    );
     const message =
       count === 0
         ? 'Nothing to stop: no automation runs on this device.'
@@ -71,7 +86,7 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
     return { success: true, message, devices };
   });
 
-  addRoute(app, launchRoutes.stopRun, async ({ principal, params, deed }) => {
+  addRoute(app, launchRoutes.stopRun, async ({ principal, params, auditEvent }) => {
     const { userId } = principal;
     const run = await runAccess.getStoppable(await findRun(params.id.toLowerCase()), principal, params.id);
     const row = { device_id: run.device_id, code: null, reason: null, run_id: run.id };
@@ -88,9 +103,31 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
         reason: 'A run is stopped by its launcher, by editors of its project and by the owner of the device',
       });
     };
-    await stopOnDevices(stopper, { principal, deed }, [run.device_id], isMeant);
+    await stopOnDevices(stopper, { principal, auditEvent }, [run.device_id], isMeant);
     return { success: true, message: 'Stopped.', devices: [{ ...row, outcome: 'stopped' as const }] };
   });
+}
+
+/** The phones that a body means: its list, or what its selector chooses. */
+async function choosePlaces(
+  { devices: access, activeRunRows }: Stopper,
+  userId: string,
+  { device_ids, selector, count, command, automationId }: Static<typeof LaunchBody>,
+): Promise<string[]> {
+  if (device_ids !== undefined && selector === undefined && count === undefined) return device_ids;
+  if (selector === undefined) {
+    const problem =
+      device_ids === undefined ? 'Field device_ids is required' : 'Field count needs a selector';
+    throw ApiError.of('invalid_request', { problem });
+  }
+  if (device_ids !== undefined)
+    throw ApiError.of('invalid_request', { problem: 'Give device_ids or selector, not both' });
+  const sources = { access, activeRunRows };
+  const wish = { userId, selector, count };
+  if (command === 'start') return chooseFree(sources, wish);
+  const ids = (await listSelected(sources, wish)).map(({ device }) => device.id);
+  const running = await activeRunRows.mapByDevice(ids);
+  return ids.filter((id) => running.get(id)?.some((run) => run.automationId === automationId));
 }
 
 function refuseLimitedToken({ projectIds }: Principal): void {

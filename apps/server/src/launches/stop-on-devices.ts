@@ -3,30 +3,30 @@ import type { DeviceOutcome, ProjectRole } from '@phalanx/protocol';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import { getStoppableDevices, nameOf } from '../devices/online-devices.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
-import type { Deed } from '../http/deed.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import { editors } from '../projects/project-access.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
 import type { ActiveRun } from '../runs/active-runs.ts';
 import type { RunStops } from '../runs/run-stops.ts';
-import type { RunsOnDevices } from '../runs/runs-on-devices.ts';
+import type { ActiveRunRows } from '../runs/active-run-rows.ts';
 
 export interface Stopper {
   devices: DeviceAccess;
-  runsOn: RunsOnDevices;
+  activeRunRows: Pick<ActiveRunRows, 'mapByDevice'>;
   stops: RunStops;
 }
 
 /** Of all that runs on a device: everything for its owner, for others what they have launched or might launch. */
 export async function whatMayBeStopped(
-  { devices, runsOn }: Stopper,
+  { devices, activeRunRows }: Stopper,
   people: ProjectPeople,
   { deviceId, userId }: { deviceId: string; userId: string },
 ): Promise<(run: ActiveRun) => boolean> {
   if ((await devices.find(deviceId, userId))?.role === 'owner') return () => true;
-  const runs = (await runsOn([deviceId])).get(deviceId) ?? [];
+  const runs = (await activeRunRows.mapByDevice([deviceId])).get(deviceId) ?? [];
   const projectIds = new Set(runs.map((run) => run.automationId));
   for (const id of projectIds) if (!isEditor((await people.of(id)).get(userId))) projectIds.delete(id);
   return (run) => run.userId === userId || (run.launchId === null && projectIds.has(run.automationId));
@@ -39,17 +39,17 @@ const isEditor = (role: ProjectRole | undefined): boolean => role !== undefined 
  * anything is stopped, or `stop_not_confirmed`.
  */
 export async function stopOnDevices(
-  { devices: access, runsOn, stops }: Stopper,
-  { principal: { userId }, deed }: { principal: Principal; deed: Deed },
+  { devices: access, activeRunRows, stops }: Stopper,
+  { principal: { userId }, auditEvent }: { principal: Principal; auditEvent: AuditEvent },
   deviceIds: readonly string[],
   isMeant: (run: ActiveRun) => boolean,
 ): Promise<{ count: number; devices: DeviceOutcome[] }> {
-  const before = await runsOn(deviceIds);
+  const before = await activeRunRows.mapByDevice(deviceIds);
   const hasRuns = (id: string): boolean => before.get(id)?.some(isMeant) === true;
   const online = await getStoppableDevices(access, userId, deviceIds, hasRuns);
-  const running = await runsOn(online.map(({ device }) => device.id));
+  const running = await activeRunRows.mapByDevice(online.map(({ device }) => device.id));
   const meant = online.flatMap(({ device }) => running.get(device.id)?.filter(isMeant) ?? []);
-  describeDeed(deed, meant, online);
+  describeAuditEvent(auditEvent, meant, online);
   const unconfirmed = await stops.stop(meant);
   const stoppedOn = Map.groupBy(meant, ({ deviceId }) => deviceId);
   const lateOn = Map.groupBy(unconfirmed, ({ deviceId }) => deviceId);
@@ -68,14 +68,18 @@ export async function stopOnDevices(
 }
 
 /** One for all devices, and none when nothing runs. */
-function describeDeed(deed: Deed, meant: readonly ActiveRun[], on: readonly { device: FleetDevice }[]): void {
-  deed.action = 'stop';
+function describeAuditEvent(
+  auditEvent: AuditEvent,
+  meant: readonly ActiveRun[],
+  on: readonly { device: FleetDevice }[],
+): void {
+  auditEvent.action = 'stop';
   const [run] = meant;
   const device = on.find(({ device: { id } }) => id === run?.deviceId)?.device;
   if (run === undefined || device === undefined) return;
   const people = meant.flatMap(({ userId, deviceOwnerId }) => [userId, deviceOwnerId]);
   const details = { runs: meant.length, first_runs: meant.slice(0, 10).map(({ runId }) => runId) };
-  deed.on({ type: 'device', id: device.id, name: device.serial }, people, details);
+  auditEvent.on({ type: 'device', id: device.id, name: device.serial }, people, details);
 }
 
 /** UUIDv7s of one process: their order is that of creation. */

@@ -16,27 +16,27 @@ export type BegunRun = Pick<
   'id' | 'device_id' | 'status' | 'stop_requested' | 'started_at' | 'error_code' | 'error_message'
 >;
 
+/** With the connection that it is to be sent on. */
+export type NewRun = StoredRun & { epoch: number | null };
+
 /** What is stored with a launch. */
 export interface LaunchTerms {
+  /** Throws when there are too many runs. */
+  requireRoom: Write<void>;
+  /** For other servers, which have hosts of the runs. */
+  payload: LaunchPayload | undefined;
   /** Notes who has launched what. */
   note: Write<void>;
-  /** Of the connections that the runs are to be sent on. */
-  epochs: readonly number[];
-  several?: LaunchElsewhere | undefined;
-}
-
-/** What is stored beside, where there are several servers. */
-export interface LaunchElsewhere {
-  /** Throws when there are too many runs. */
-  check: Write<void>;
-  epochOf: (run: StoredRun) => number | null;
-  /** For servers that have hosts of the runs. */
-  payload: LaunchPayload | undefined;
 }
 
 /** What the runs of a launch do not have in common. */
-const ownColumns = { id: 'text', device_id: 'text', device_owner_id: 'text', host_id: 'text' } as const;
-const placedColumns = { ...ownColumns, epoch: 'bigint' } as const;
+const ownColumns = {
+  id: 'text',
+  device_id: 'text',
+  device_owner_id: 'text',
+  host_id: 'text',
+  epoch: 'bigint',
+} as const;
 
 export type LaunchStore = ReturnType<typeof createLaunchStore>;
 
@@ -75,38 +75,31 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
     /**
      * The launch with all its new runs and what is noted of it, or nothing. Throws what `isUniqueViolation` knows when
      * there is one of this launch ID, or its project runs on one of the devices, and `EpochOver` when a host has another
-     * connection than the one of these epochs that the runs are to be sent on.
+     * connection than the one that the runs are to be sent on.
      */
     async insert(
       launch: NewLaunch,
-      runs: readonly StoredRun[],
-      { note, epochs, several }: LaunchTerms,
+      runs: readonly NewRun[],
+      { requireRoom, payload, note }: LaunchTerms,
     ): Promise<void> {
       const { id, user_id: userId, launch_id: launchId, created_at: createdAt } = launch;
       const [first] = runs;
+      const epochs = [...new Set(runs.map(({ epoch }) => epoch))].filter((epoch) => epoch !== null);
       await commits.write(async (transaction) => {
         await requireCurrent(transaction, epochs);
-        await several?.check(transaction);
+        await requireRoom(transaction);
         await transaction
           .insertInto('launch')
           .values({ ...launch, answer: null })
           .execute();
         // One statement for all of them: a value for each field of each run would make it too long.
-        await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, launch, user_id, automation_id, launch_id, status,
-            "commit", dirty, created_at, epoch)
-          SELECT own.id, own.device_id, own.device_owner_id, own.host_id, ${id}, ${userId}, ${first?.automation_id}, ${launchId},
-            'starting', ${first?.commit}, ${first?.dirty}, ${createdAt}, ${several === undefined ? sql`NULL` : sql`own.epoch`}
-          FROM ${
-            several === undefined
-              ? rowsAs(transaction, 'own', ownColumns, runs)
-              : rowsAs(
-                  transaction,
-                  'own',
-                  placedColumns,
-                  runs.map((run) => ({ ...run, epoch: several.epochOf(run) })),
-                )
-          }`.execute(transaction);
-        if (several?.payload !== undefined) await storePayload(transaction, several.payload, createdAt);
+        await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, epoch, launch, user_id, automation_id,
+            project_name, launch_id, status, "commit", dirty, created_at)
+          SELECT own.id, own.device_id, own.device_owner_id, own.host_id, own.epoch, ${id}, ${userId},
+            ${first?.automation_id}, ${first?.project_name}, ${launchId}, 'starting', ${first?.commit}, ${first?.dirty},
+            ${createdAt}
+          FROM ${rowsAs(transaction, 'own', ownColumns, runs)}`.execute(transaction);
+        if (payload !== undefined) await storePayload(transaction, payload, createdAt);
         await note(transaction);
       });
     },
@@ -140,15 +133,6 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         .limit(limit)
         .execute();
       return old.map((launch) => launch.id);
-    },
-
-    async listRunIds(launches: readonly string[]): Promise<string[]> {
-      const runs = await db
-        .selectFrom('run')
-        .select('id')
-        .where('launch', 'in', [...launches])
-        .execute();
-      return runs.map((run) => run.id);
     },
 
     /** The launches with their runs. */

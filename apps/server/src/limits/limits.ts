@@ -1,11 +1,12 @@
 import type { ErrorCode, LimitName, UsageRow } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { Allowance } from './allowance.ts';
 import { limitSettings, type LimitConfig } from './limit-settings.ts';
 import { limitTable, shownLimits } from './limit-table.ts';
-import { LogCourtesy } from './log-courtesy.ts';
+import { LogFrameScheduler } from './log-frame-scheduler.ts';
+import { RequestTurns } from './request-turns.ts';
 import { RequestsUnderWay } from './requests-under-way.ts';
 import { Turns } from './turns.ts';
 
@@ -27,7 +28,10 @@ const maxRemembered = 10_000;
 export class Limits {
   /** Work that users take turns at. */
   readonly turns: Readonly<
-    Record<'compile' | 'git' | 'bodies' | 'reading' | 'parameters' | 'launches', Turns>
+    Record<
+      'compile' | 'git' | 'bodies' | 'reading' | 'parameters' | 'launches' | 'lists' | 'searches' | 'screens',
+      Turns
+    >
   >;
   /** By user, or by address when there is no token. */
   readonly requests: Allowance;
@@ -35,8 +39,9 @@ export class Limits {
   readonly badTokens: Allowance;
   /** Bytes, by user. */
   readonly logs: Allowance;
-  readonly logCourtesy: LogCourtesy;
+  readonly logFrameScheduler: LogFrameScheduler;
   readonly requestsUnderWay = new RequestsUnderWay();
+  readonly requestTurns = new RequestTurns();
   /** Frames, by connection of a host. */
   readonly frames: Allowance;
   readonly #config: LimitConfig;
@@ -52,7 +57,7 @@ export class Limits {
       new Allowance({ perSecond: this.most(name), burstSeconds: minuteS });
     this.requests = aMinute('requests');
     this.logs = aMinute('log_bytes');
-    this.logCourtesy = new LogCourtesy(this.most('log_bytes'), this.requestsUnderWay);
+    this.logFrameScheduler = new LogFrameScheduler(this.most('log_bytes'), this.requestsUnderWay);
     this.frames = aMinute('host_messages');
     const perSecond = this.most('bad_tokens') / minuteS;
     this.badTokens = new Allowance({ perSecond, burstSeconds: minuteS });
@@ -74,12 +79,18 @@ export class Limits {
       // As many as there are compile processes.
       compile: turns('compiling', [3, 2], 90_000),
       git: turns('git', [32, 8], 60_000),
+      // From before they are read until their requests are answered.
       bodies: turns('large bodies', [16, 4], 120_000),
       // Each takes up to a gigabyte of memory for a second.
       reading: turns('reading large bodies', [2, 1], 120_000),
-      parameters: turns('checking parameters', [4, 2], 30_000),
+      // As many processes at most; one user holds one of them.
+      parameters: turns('checking parameters', [3, 1], 30_000),
       // Storing and sending, which is short: as many may wait as may run.
       launches: turns('launching', [4, 2], 30_000, 'runs'),
+      // Work of the event loop, which they give back every few milliseconds.
+      lists: turns('lists', [64, 2], 30_000),
+      searches: turns('log searches', [16, 1], 60_000),
+      screens: turns('screens', [16, 1], 30_000),
     };
   }
 

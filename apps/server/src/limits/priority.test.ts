@@ -2,10 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
-import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 
-import { giveWay, giveWayByLength } from './priority.ts';
+import { lowerPriority, giveWayByLength } from './priority.ts';
 
 const started: ChildProcess[] = [];
 afterEach(() => {
@@ -27,7 +26,7 @@ async function startTwo(): Promise<{ parent: ChildProcess; ids: number[] }> {
 test('what gives way does so with all that it has started', async () => {
   const { parent, ids } = await startTwo();
   expect(ids.map((id) => getPriority(id))).toEqual([0, 0]);
-  giveWay(parent.pid ?? 0);
+  lowerPriority(parent.pid ?? 0);
   expect(ids.map((id) => getPriority(id))).toEqual([10, 10]);
 });
 
@@ -39,7 +38,7 @@ test.runIf(existsSync('/proc/self/autogroup'))(
     const leader = spawn('sleep', ['1000'], { detached: true });
     const member = spawn('sleep', ['1000']);
     started.push(leader, member);
-    for (const { pid = 0 } of [leader, member]) giveWay(pid);
+    for (const { pid = 0 } of [leader, member]) lowerPriority(pid);
     await expect.poll(() => niceOf(leader.pid ?? 0)).toBe(19);
     expect(niceOf(member.pid ?? 0)).toBe(0);
   },
@@ -47,19 +46,14 @@ test.runIf(existsSync('/proc/self/autogroup'))(
 
 test('work that takes long gives way', async () => {
   const { parent, ids } = await startTwo();
-  giveWayByLength(parent);
+  giveWayByLength({
+    pid: parent.pid ?? 0,
+    exited: once(parent, 'exit').then(() => ({ exitCode: 0, signal: null })),
+  });
   await expect.poll(() => ids.map((id) => getPriority(id))).toEqual([10, 10]);
 });
 
-test('a thread gives way alone, and what has ended gives way to nothing', async () => {
-  const url = new URL('priority.ts', import.meta.url).href;
-  const code = `import(${JSON.stringify(url)}).then(({ giveWayAsThread }) => {
-    giveWayAsThread();
-    require('node:worker_threads').parentPort.postMessage(require('node:os').getPriority(0));
-  })`;
-  const worker = new Worker(code, { eval: true });
-  expect(await once(worker, 'message')).toEqual([5]);
-  await worker.terminate();
+test('what has ended gives way to nothing', () => {
+  expect(() => lowerPriority(2 ** 22)).not.toThrow();
   expect(getPriority()).toBe(0);
-  expect(() => giveWay(2 ** 22)).not.toThrow();
 });

@@ -1,15 +1,14 @@
-import type { ChildProcess } from 'node:child_process';
+import type { StartedProcess } from '@phalanx/confinement';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 
 /**
  * Nice values; the service itself has 0, and each step is a quarter less of a processor that is contended. What honest
  * users do has to go on beside other programs of a busy machine, so nothing of theirs goes far behind.
  */
 const niceOf = {
-  thread: 5,
   process: 10,
   /** Its weight stands against that of the whole service, not of each of its threads. */
   session: 19,
@@ -23,16 +22,17 @@ const longBytes = 8 * 1024 * 1024;
  * For a process that ends with its work on what users wrote: when it takes long, what is short goes before it.
  * `sizeBytes`: what it has to read, where that is known.
  */
-export function giveWayByLength(child: ChildProcess, sizeBytes = 0): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  if (sizeBytes > longBytes) return giveWay(pid);
-  const timer = setTimeout(() => giveWay(pid), shortMs).unref();
-  child.once('exit', () => clearTimeout(timer));
+export function giveWayByLength(
+  { pid, exited }: Pick<StartedProcess, 'pid' | 'exited'>,
+  sizeBytes = 0,
+): void {
+  if (sizeBytes > longBytes) return lowerPriority(pid);
+  const timer = setTimeout(() => lowerPriority(pid), shortMs).unref();
+  void exited.then(() => clearTimeout(timer));
 }
 
 /** Others go before the process and all that it has started. Nothing takes it back. */
-export function giveWay(pid: number): void {
+export function lowerPriority(pid: number): void {
   lowerAll(pid);
   // Where the kernel shares the processors among sessions first, a nice value counts within one alone.
   if (leadsSession(pid)) lowerAutogroup(pid);
@@ -64,12 +64,6 @@ function lowerAll(pid: number): void {
     lower(thread, niceOf.process);
     for (const child of childrenOf(pid, thread)) lowerAll(child);
   }
-}
-
-/** For the thread that calls it. */
-export function giveWayAsThread(): void {
-  // Elsewhere it would be the whole process.
-  if (process.platform === 'linux') lower(0, niceOf.thread);
 }
 
 /** On Linux each thread has a priority of its own. */

@@ -1,4 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const lookEveryMs = 20;
 
 /** The requests that have no answer yet, and when there was one last. */
 export class RequestsUnderWay {
@@ -17,6 +20,12 @@ export class RequestsUnderWay {
 
   wereAnyWithin(ms: number): boolean {
     return performance.now() - this.#lastAt < ms || this.#hasAny();
+  }
+
+  /** Resolves when all requests have their answers, or after the time limit. */
+  async whenNone(timeoutMs: number): Promise<void> {
+    const until = performance.now() + timeoutMs;
+    while (this.#hasAny() && performance.now() < until) await pause(lookEveryMs);
   }
 
   #hasAny(): boolean {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { Turns, type TurnsOptions } from './turns.ts';
 
 const turnsOf = (options: Partial<TurnsOptions> = {}): Turns =>
@@ -34,11 +34,47 @@ it('greedy is who has had much while others were there too', async () => {
       release();
     };
     await work('greedy', 12_000);
-    expect(turns.isGreedy('greedy')).toBe(false);
+    expect(turns.isOverShare('greedy')).toBe(false);
     await work('modest', 100);
-    expect([turns.isGreedy('greedy'), turns.isGreedy('modest')]).toEqual([true, false]);
+    expect([turns.isOverShare('greedy'), turns.isOverShare('modest')]).toEqual([true, false]);
     vi.advanceTimersByTime(60_000);
-    expect(turns.isGreedy('greedy')).toBe(false);
+    expect(turns.isOverShare('greedy')).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('greedy is nobody who has had less than the others, however long it took', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const turns = turnsOf({ places: 3, placesPerUser: 2 });
+    const held = [await turns.take('greedy'), await turns.take('greedy')];
+    vi.advanceTimersByTime(11_000);
+    const victim = await turns.take('modest');
+    vi.advanceTimersByTime(11_000);
+    // Work in progress counts: nobody has ended anything yet.
+    expect([turns.isOverShare('greedy'), turns.isOverShare('modest')]).toEqual([true, false]);
+    for (const release of [...held, victim]) release();
+    expect([turns.isOverShare('greedy'), turns.isOverShare('modest')]).toEqual([true, false]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('the last place is for who has nothing in progress and is not over the share', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const turns = turnsOf({ places: 3, placesPerUser: 3 });
+    const held = [await turns.take('greedy'), await turns.take('greedy')];
+    const third = turns.take('greedy');
+    expect([turns.waiting, turns.working]).toEqual([1, 2]);
+    const modest = await turns.take('modest');
+    vi.advanceTimersByTime(20_000);
+    modest();
+    expect(turns.waiting).toBe(1);
+    for (const release of held) release();
+    (await third)();
+    expect([turns.waiting, turns.working]).toEqual([0, 0]);
   } finally {
     vi.useRealTimers();
   }

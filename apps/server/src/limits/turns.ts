@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-import type { ApiError } from '../http/api-error.ts';
+import type { ApiError } from '../errors/api-error.ts';
 
 export interface TurnsOptions {
   /** So many at a time. */
@@ -26,17 +26,24 @@ interface Had {
 
 /** What was had counts half after so long. */
 const halfLifeMs = 60_000;
-const greedyMs = 10_000;
+/** Less than that is no burden, whoever else is there. */
+const freeMs = 10_000;
+/** Who has had less is not there. */
 const presenceMs = 10;
 const maxRemembered = 10_000;
+/** The most recent users; older ones have nearly nothing left that counts. */
+const maxCompared = 1000;
 
-/** Work that users share: of those who wait, the one who has had least of it lately gets the next turn. */
+/**
+ * A fair queue for work that users share: of those who wait, the one who has had least of it lately gets the next turn.
+ * The last free place is for users who have no work in progress and are not over their share.
+ */
 export class Turns {
   readonly #options: TurnsOptions;
-  #hadByAll: Had = { ms: 0, at: 0 };
   readonly #had = new LRUCache<string, Had>({ max: maxRemembered });
   readonly #waiting = new Map<string, Waiting[]>();
-  readonly #working = new Map<string, number>();
+  /** When the work in progress of each user began. */
+  readonly #working = new Map<string, number[]>();
   #free: number;
   #waitingCount = 0;
 
@@ -53,10 +60,21 @@ export class Turns {
     return this.#options.places - this.#free;
   }
 
-  /** Whether the user has lately had more than others, who are there too, can be expected to wait for. */
-  isGreedy(userId: string): boolean {
+  /** Whether the user has lately had more than the average of those who are there, work in progress included. */
+  isOverShare(userId: string): boolean {
     const own = this.#hadOf(userId);
-    return own > greedyMs && decayed(this.#hadByAll) - own > presenceMs;
+    return own > freeMs && own > this.#averageHad() + presenceMs;
+  }
+
+  #averageHad(): number {
+    let [users, sum, compared] = [0, 0, 0];
+    for (const userId of new Set([...this.#working.keys(), ...this.#had.keys()])) {
+      const ms = this.#hadOf(userId);
+      if (ms > presenceMs) [users, sum] = [users + 1, sum + ms];
+      compared += 1;
+      if (compared >= maxCompared) break;
+    }
+    return users === 0 ? 0 : sum / users;
   }
 
   /** Throws what the options say when too many of this user wait already, or when it takes too long. */
@@ -91,28 +109,35 @@ export class Turns {
   }
 
   #mayWork(userId: string): boolean {
-    return (this.#working.get(userId) ?? 0) < this.#options.placesPerUser;
+    const own = this.#working.get(userId)?.length ?? 0;
+    const isLastPlace = this.#free === 1 && this.#options.places > 1;
+    if (isLastPlace && (own > 0 || this.isOverShare(userId))) return false;
+    return own < this.#options.placesPerUser;
   }
 
   #begin(userId: string): () => void {
     this.#free -= 1;
-    this.#working.set(userId, (this.#working.get(userId) ?? 0) + 1);
     const since = performance.now();
+    this.#working.set(userId, [...(this.#working.get(userId) ?? []), since]);
     let isHeld = true;
     return () => {
-      if (isHeld) this.#end(userId, performance.now() - since);
+      if (isHeld) this.#end(userId, since);
       isHeld = false;
     };
   }
 
-  #end(userId: string, tookMs: number): void {
+  #end(userId: string, since: number): void {
     this.#free += 1;
-    const left = (this.#working.get(userId) ?? 1) - 1;
-    if (left === 0) this.#working.delete(userId);
-    else this.#working.set(userId, left);
+    const had = this.#hadOf(userId);
+    const left = (this.#working.get(userId) ?? []).toSpliced(
+      this.#working.get(userId)?.indexOf(since) ?? 0,
+      1,
+    );
     const at = performance.now();
-    this.#had.set(userId, { ms: this.#hadOf(userId) + tookMs, at });
-    this.#hadByAll = { ms: decayed(this.#hadByAll) + tookMs, at };
+    if (left.length === 0) this.#working.delete(userId);
+    else this.#working.set(userId, left);
+    // What goes on is counted until it ends.
+    this.#had.set(userId, { ms: had - sumSince(left, at), at });
     this.#next();
   }
 
@@ -136,9 +161,13 @@ export class Turns {
   }
 
   #hadOf(userId: string): number {
-    const had = this.#had.get(userId);
-    return had === undefined ? 0 : decayed(had);
+    const had = this.#had.peek(userId);
+    const inProgress = sumSince(this.#working.get(userId) ?? [], performance.now());
+    return (had === undefined ? 0 : decayed(had)) + inProgress;
   }
 }
+
+const sumSince = (starts: readonly number[], now: number): number =>
+  starts.reduce((sum, since) => sum + now - since, 0);
 
 const decayed = ({ ms, at }: Had): number => ms * 0.5 ** ((performance.now() - at) / halfLifeMs);

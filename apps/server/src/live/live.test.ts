@@ -104,6 +104,12 @@ describe('a live view', () => {
     viewer.close();
   });
 
+  it('ends with the share, though its viewer asks for nothing', async () => {
+    const viewer = await watch('view');
+    await phone.unshare(`devices/${phone.deviceId}`, 'view');
+    expect(await viewer.ended).toBe(4004);
+  });
+
   it('ends with the share, and with its token', async () => {
     const viewer = await watch('view');
     await phone.unshare(`devices/${phone.deviceId}`, 'view');

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { OpenStreams } from '../http/open-streams.ts';
 import { addRawRoute } from '../http/route.ts';
@@ -15,6 +16,9 @@ interface LiveRoutesOptions {
   hosts: LinkedHosts;
   webSockets: WebSockets;
   streams: OpenStreams;
+  faults: Pick<FaultMonitor, 'report'>;
+  /** Of what this server knows of shares; undefined: it knows the newest. */
+  catchUp: () => Promise<void> | undefined;
 }
 
 /** The device is no longer the viewer's to see. */
@@ -28,9 +32,23 @@ interface Watched {
 /** `GET /devices/:id/live` */
 export function addLiveRoutes(
   app: FastifyInstance,
-  { access, hosts, webSockets, streams }: LiveRoutesOptions,
+  { access, hosts, webSockets, streams, faults, catchUp }: LiveRoutesOptions,
 ): void {
   const watched = new Map<string, Watched>();
+  /** Of those who watch, each of the device that they watch. */
+  const viewers = new Map<LiveViewer, string>();
+
+  /** Ends the views of devices that are no longer the viewer's to see. */
+  const recheck = async (): Promise<void> => {
+    if (viewers.size === 0) return;
+    const devices = await access.fleet.findAll([...new Set(viewers.values())]);
+    for (const [viewer, deviceId] of viewers) mayWatch(viewer, devices.get(deviceId));
+  };
+  access.shares.onChange(() => {
+    recheck().catch((error: unknown) =>
+      faults.report(error, 'who may watch a device could not be looked up'),
+    );
+  });
 
   const mayWatch = (viewer: LiveViewer, device: FleetDevice | undefined): boolean => {
     const maySee = device !== undefined && access.shares.roleOf(viewer.userId, device) !== undefined;
@@ -39,7 +57,11 @@ export function addLiveRoutes(
   };
 
   const watch = (device: FleetDevice): Watched => {
-    const findDevice = (): Promise<FleetDevice | undefined> => access.fleet.find(device.id);
+    // What was known of shares longer ago shows nothing.
+    const findDevice = async (): Promise<FleetDevice | undefined> => {
+      await catchUp();
+      return access.fleet.find(device.id);
+    };
     const begin = (): LiveView => new LiveView({ findDevice, hosts, mayWatch });
     const one = watched.get(device.id) ?? { view: begin(), viewers: 0 };
     one.viewers += 1;
@@ -55,15 +77,17 @@ export function addLiveRoutes(
 
   addRawRoute(app, deviceControlRoutes.live, async ({ principal, params }, reply) => {
     const { device } = await access.get(params.id, principal.userId);
-    streams.requirePlace(principal.tokenId);
+    streams.requirePlace(principal);
     return webSockets.accept(reply, (socket) => {
       const one = watch(device);
       const { userId, expiresAt } = principal;
       const onNext = (viewer: LiveViewer): void => one.view.next(viewer);
       const viewer = new LiveViewer({ socket, userId, expiresAt: expiresAt ?? Infinity, onNext });
-      const forget = streams.add(principal.tokenId, viewer);
+      viewers.set(viewer, device.id);
+      const forget = streams.add(principal, viewer);
       socket.on('close', () => {
         forget();
+        viewers.delete(viewer);
         leave(device.id, viewer, one);
       });
     });

@@ -5,9 +5,9 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { LogFrame } from '../hosts/host-listeners.ts';
 import type { Limits } from '../limits/limits.ts';
-import type { LogBatch, LogStream } from './log-batch.ts';
-import { LogPace } from './log-pace.ts';
-import type { IncomingEntries, LogStore } from './log-store.ts';
+import type { IncomingEntries, LogBatch, LogStream } from './log-batch.ts';
+import { LogRateLimit } from './log-rate-limit.ts';
+import type { RecentLogs } from './tables/recent-logs.ts';
 
 /** Entries of many hosts share a transaction, one in so long; the first after a silence wait for no others. */
 const flushEveryMs = 4;
@@ -22,7 +22,7 @@ interface Pending {
 }
 
 interface Options {
-  store: LogStore;
+  store: RecentLogs;
   limits: Limits;
   log: Logger;
   faults: FaultMonitor;
@@ -34,7 +34,7 @@ interface Options {
 /** Stores what hosts send, and acknowledges it when it is stored. */
 export class LogIngest {
   readonly #options: Options;
-  readonly #pace: LogPace;
+  readonly #pace: LogRateLimit;
   #pending: Pending[] = [];
   #pendingEntries = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -48,7 +48,7 @@ export class LogIngest {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#pace = new LogPace(options.limits);
+    this.#pace = new LogRateLimit(options.limits);
   }
 
   async take(link: HostLink, runId: string, { firstSeq, entries, sizeBytes }: LogFrame): Promise<void> {
@@ -58,7 +58,6 @@ export class LogIngest {
       link.send({ type: 'logs_stored', run_id: runId, seq: firstSeq + entries.length - 1 });
       return;
     }
-    await this.#options.store.findProgress(stream.runId);
     const store = (): void => this.#add(link, { stream, firstSeq, entries, epoch: link.epoch });
     this.#pace.pass(link, { sizeBytes, store });
   }
@@ -133,11 +132,11 @@ export class LogIngest {
   }
 
   #account(pending: readonly Pending[], tookMs: number): void {
-    const { logCourtesy } = this.#options.limits;
-    if (!logCourtesy.isPacing) return;
+    const { logFrameScheduler } = this.#options.limits;
+    if (!logFrameScheduler.isPacing) return;
     const all = pending.reduce((sum, { incoming }) => sum + incoming.entries.length, 0);
     for (const { link, incoming } of pending)
-      logCourtesy.note(link.userId, (tookMs * incoming.entries.length) / all);
+      logFrameScheduler.note(link.userId, (tookMs * incoming.entries.length) / all);
   }
 
   /** What its connection brought comes again on the next one. */

@@ -1,19 +1,33 @@
-import { logLevels, type WireLogEntry } from '@phalanx/protocol';
+import { logLevels, type WireLogEntry, wireStepLevel } from '@phalanx/protocol';
 
+import type { RunOrigin } from '../runs/stored-run.ts';
 import type { IncreasingIds } from '../uuid-v7.ts';
+import { readStep, type StepEntry } from './trace/step-entry.ts';
 
 /** Where entries belong: what ran, and on which device. */
-export interface LogStream {
+export interface LogStream extends RunOrigin {
   readonly runId: string;
-  readonly deviceId: string;
-  readonly automationId: string;
-  /** Who launched it. */
-  readonly userId: string;
-  readonly isDirect: boolean;
 }
+
+/** What one automation logged on one device. */
+export type StreamKey = Pick<LogStream, 'deviceId' | 'automationId'>;
+
+/** Entries of one run as a host sent them, numbered from `firstSeq`. */
+export interface IncomingEntries {
+  stream: LogStream;
+  firstSeq: number;
+  entries: readonly WireLogEntry[];
+  /** Of the connection that they came over. */
+  epoch: number;
+}
+
+/** What an entry is: a line of a log, or a step. Each run has a stream of both. */
+export const entryKinds = ['log', 'trace'] as const;
+export type EntryKind = (typeof entryKinds)[number];
 
 /** Entries of one run as they are stored: their JSON, joined as in the reply. */
 export interface LogBatch {
+  kind: EntryKind;
   stream: LogStream;
   /** Number of the last entry within its run. */
   lastSeq: number;
@@ -68,6 +82,15 @@ export function runIdOf(entries: Buffer): string | undefined {
   return head.startsWith(runIdName) ? head.slice(runIdName.length) : undefined;
 }
 
+/** What stands behind the run's ID in a step, whose number follows. */
+const stepName = '","step":';
+
+/** What a batch's entries are: all of them are the same. */
+export function kindOf(entries: Buffer): EntryKind {
+  const start = runIdStart + uuidLength;
+  return entries.toString('latin1', start, start + stepName.length) === stepName ? 'trace' : 'log';
+}
+
 export const idOfEntry = (entry: string): string => entry.slice(idStart, idStart + uuidLength);
 
 /** Where the time stands: every entry ends with it. */
@@ -81,30 +104,72 @@ export function messageOfEntry(entry: string): string {
   return isEntry && typeof parsed.message === 'string' ? parsed.message : '';
 }
 
+interface Numbered {
+  lastSeq: number;
+  entries: readonly WireLogEntry[];
+}
+
+/** Gives the entries their IDs, lines of the log first. Steps that are none are left out. */
+export function encodeBatches(
+  ids: IncreasingIds,
+  nowMs: number,
+  stream: LogStream,
+  { lastSeq, entries }: Numbered,
+): LogBatch[] {
+  const lines = entries.filter(([, level]) => level !== wireStepLevel);
+  const steps = entries
+    .filter(([, level]) => level === wireStepLevel)
+    .flatMap((entry) => readStep(entry) ?? []);
+  return [
+    ...(lines.length === 0 ? [] : [encodeBatch(ids, nowMs, stream, { lastSeq, entries: lines })]),
+    ...(steps.length === 0 ? [] : [encodeSteps(ids, nowMs, stream, { lastSeq, steps })]),
+  ];
+}
+
+function encodeSteps(
+  ids: IncreasingIds,
+  nowMs: number,
+  stream: LogStream,
+  { lastSeq, steps }: { lastSeq: number; steps: readonly StepEntry[] },
+): LogBatch {
+  const head = `"run_id":"${stream.runId}",`;
+  const times = steps.map(({ timestamp }) => Math.min(timestamp, nowMs));
+  const texts = steps.map(
+    ({ text }, index) => `{"id":"${ids.next(nowMs)}",${head}${text},"timestamp":${times[index] ?? nowMs}}`,
+  );
+  const of = { ...stream, automationId: traceStreamOf(stream.runId) };
+  return { kind: 'trace', stream: of, lastSeq, ...storedTexts(texts, times) };
+}
+
+/** The batch of a run's steps stands beside that of its log, under a name that no automation has. */
+export const traceStreamOf = (runId: string): string => `trace ${runId}`;
+
 /** Gives the entries their IDs. Times in the future, from a clock that is ahead, become now. */
 export function encodeBatch(
   ids: IncreasingIds,
   nowMs: number,
   stream: LogStream,
-  numbered: { lastSeq: number; entries: readonly WireLogEntry[] },
+  { lastSeq, entries }: Numbered,
 ): LogBatch {
   const belongs = `"run_id":"${stream.runId}","automationId":${JSON.stringify(stream.automationId)}`;
   const pathOf = createPathText();
-  let oldest = nowMs;
-  let newest = 0;
-  const texts = numbered.entries.map(([time, level, line, message, path]) => {
+  const times = entries.map(([time]) => Math.min(time, nowMs));
+  const texts = entries.map(([time, level, line, message, path]) => {
     const timestamp = Math.min(time, nowMs);
-    oldest = Math.min(oldest, timestamp);
-    newest = Math.max(newest, timestamp);
     return `{"id":"${ids.next(nowMs)}",${belongs},"message":${JSON.stringify(message)},"path":${pathOf(path)},"lineNumber":${line},"messageLevel":"${logLevels[level] ?? 'log'}","timestamp":${timestamp}}`;
   });
+  return { kind: 'log', stream, lastSeq, ...storedTexts(texts, times) };
+}
+
+function storedTexts(
+  texts: readonly string[],
+  times: readonly number[],
+): Omit<LogBatch, 'kind' | 'stream' | 'lastSeq'> {
   return {
-    stream,
-    lastSeq: numbered.lastSeq,
     firstId: idOfEntry(texts[0] ?? ''),
     lastId: idOfEntry(texts.at(-1) ?? ''),
-    oldest,
-    newest,
+    oldest: Math.min(...times),
+    newest: Math.max(...times),
     count: texts.length,
     entries: texts.join(entrySeparator),
   };

@@ -1,4 +1,4 @@
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { isUuidV7 } from '../uuid-v7.ts';
 
 /** The log ID after which entries are wanted; empty for all. `field` is how the caller names it. */

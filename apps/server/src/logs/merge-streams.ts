@@ -1,8 +1,9 @@
 import { logPageSize } from '@phalanx/protocol';
 
+import { TimeSlice } from '../limits/time-slice.ts';
 import { entrySeparator, idOfEntry } from './log-batch.ts';
 import { entriesOf, pageBytes, type LogPiece, type LogQuery } from './log-query.ts';
-import type { RecentLogs } from './log-store.ts';
+import type { RecentLogs } from './tables/recent-logs.ts';
 
 interface Page {
   entries: string[];
@@ -31,14 +32,14 @@ const isAfter = (entry: string | undefined, bound: string): boolean =>
 async function readUpTo(
   logs: RecentLogs,
   query: LogQuery,
-  automationId: string,
-  bound: string,
+  { automationId, bound, slice }: { automationId: string; bound: string; slice: TimeSlice },
 ): Promise<readonly string[]> {
   const page = emptyPage();
   for await (const batches of logs.read({ deviceId: query.deviceId, automationId }, query.from)) {
     for (const batch of batches) {
       const entries = entriesOf(batch, query);
       if (!add(page, entries) || isAfter(entries.at(-1), bound)) return page.entries;
+      if (slice.isOver) await slice.next();
     }
   }
   return page.entries;
@@ -54,9 +55,11 @@ export async function mergeStreams(
   automationIds: readonly string[],
 ): Promise<LogPiece[]> {
   let page = emptyPage();
+  const slice = new TimeSlice();
   for (const automationId of automationIds) {
     const bound = isFull(page) ? idOfEntry(page.entries.at(-1) ?? '') : '';
-    const stream = await readUpTo(logs, query, automationId, bound);
+    const stream = await readUpTo(logs, query, { automationId, bound, slice });
+    if (slice.isOver) await slice.next();
     if (stream.length === 0) continue;
     const merged = [...page.entries, ...stream].sort((a, b) => (a < b ? -1 : 1));
     page = emptyPage();

@@ -1,8 +1,9 @@
 import { logPageSize, logWindowMs } from '@phalanx/protocol';
 
+import { TimeSlice } from '../limits/time-slice.ts';
 import { entrySeparator, replyOf, type StoredBatch } from './log-batch.ts';
 import { entriesOf, pageBytes, type LogPiece, type LogQuery } from './log-query.ts';
-import type { RecentLogs } from './log-store.ts';
+import type { RecentLogs } from './tables/recent-logs.ts';
 import { mergeStreams } from './merge-streams.ts';
 
 const isWhole = (batch: StoredBatch, { from, nowMs }: LogQuery): boolean =>
@@ -37,8 +38,12 @@ class Pieces {
 
 async function readStream(logs: RecentLogs, query: LogQuery, automationId: string): Promise<LogPiece[]> {
   const pieces = new Pieces();
+  const slice = new TimeSlice();
   for await (const batches of logs.read({ deviceId: query.deviceId, automationId }, query.from)) {
-    for (const batch of batches) if (!pieces.add(batch, query)) return pieces.all;
+    for (const batch of batches) {
+      if (!pieces.add(batch, query)) return pieces.all;
+      if (slice.isOver) await slice.next();
+    }
   }
   return pieces.all;
 }

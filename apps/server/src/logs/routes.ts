@@ -3,12 +3,12 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Clock } from '../clock.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute } from '../http/route.ts';
 import type { RunAccess } from '../runs/run-access.ts';
 import { cursorOf } from './log-cursor.ts';
-import type { RecentLogs } from './log-store.ts';
+import type { RecentLogs } from './tables/recent-logs.ts';
 import { readLogs } from './read-logs.ts';
 
 interface LogRoutesOptions {
@@ -26,7 +26,7 @@ export function addLogRoutes(
   addRawRoute(app, logRoutes.read, async ({ principal, body }, reply) => {
     const from = cursorOf(body.from, 'Field from');
     const { userId } = principal;
-    const { device } = await devices.getLately(body.device_id, userId);
+    const { device } = await devices.getCached(body.device_id, userId);
     requireProjects(principal, body.automation_ids);
     const automationIds = await runAccess.selectReadable(userId, device, body.automation_ids);
     const deviceId = device.id;

@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 import type { IncreasingIds } from '../uuid-v7.ts';
-import { encodeBatch, type LogBatch } from './log-batch.ts';
-import type { IncomingEntries } from './log-store.ts';
+import { encodeBatches, type IncomingEntries, type LogBatch } from './log-batch.ts';
 
 /** The number of the last stored entry of each run that has logged lately. */
 export type StoredProgress = LRUCache<string, number>;
@@ -29,7 +28,7 @@ export function selectNew(
     if (lastSeq <= before) return [];
     lastSeqs.set(stream.runId, lastSeq);
     const fresh = entries.slice(Math.max(0, before + 1 - firstSeq));
-    return [encodeBatch(ids, nowMs, stream, { lastSeq, entries: fresh })];
+    return encodeBatches(ids, nowMs, stream, { lastSeq, entries: fresh });
   });
   return { batches, lastSeqs };
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import type { Clock } from '../clock.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { periodically } from '../periodically.ts';
+import { periodically } from '../background-job.ts';
+import { leaseMs } from '../db/lease.ts';
 import type { NodeStore } from './store.ts';
 
 interface Options {
@@ -18,6 +19,8 @@ interface Options {
 }
 
 const renewEveryMs = 1000;
+/** A renewal that comes so late had something in its way, which others had perhaps too. */
+const lateMs = 2500;
 
 /** This server, as one that others know to be alive. */
 export class ServerNode {
@@ -26,6 +29,9 @@ export class ServerNode {
   readonly name: string;
   readonly #options: Options;
   readonly #onGone: (() => void)[] = [];
+  #renewedAt = performance.now();
+  /** Before, a lease that is over says nothing about its server; by `performance.now()`. */
+  #judgesFrom = 0;
   #endRenewing: () => Promise<void> = async () => undefined;
 
   private constructor(options: Options) {
@@ -76,6 +82,14 @@ export class ServerNode {
       for (const tell of this.#onGone) tell();
       await store.begin(this.id, clock.now());
     }
-    await store.endGone(this.id, clock.now());
+    if (this.#mayJudge()) await store.endGone(this.id, clock.now());
+  }
+
+  /** Where the database was away, no server could renew its lease: each has the time of a lease to do it. */
+  #mayJudge(): boolean {
+    const now = performance.now();
+    if (now - this.#renewedAt > lateMs) this.#judgesFrom = now + leaseMs;
+    this.#renewedAt = now;
+    return now >= this.#judgesFrom;
   }
 }

@@ -57,6 +57,12 @@ const endpoints: readonly (Endpoint & { statuses: Record<Caller, number> })[] = 
   { does: 'reads a file', method: 'GET', path: `${file}?path=main.txt`, statuses: reading },
   { does: 'lists the files', method: 'GET', path: '/api/v2/automation/files/:id', statuses: reading },
   { does: 'lists the commits', method: 'GET', path: '/api/v2/automation/commits/:id', statuses: reading },
+  {
+    does: 'searches the files',
+    method: 'GET',
+    path: '/api/v2/automation/search/:id?text=x',
+    statuses: reading,
+  },
   { does: 'reads the diff', method: 'GET', path: '/api/v2/automation/diff/:id', statuses: reading },
   { does: 'reads the project', method: 'GET', path: '/api/v2/automation-project/:id', statuses: reading },
   {

@@ -18,7 +18,8 @@ const program = fileURLToPath(new URL('../testing/server-process.ts', import.met
 let server: ChildProcess | undefined;
 
 afterAll(async () => {
-  if (server?.pid !== undefined && server.exitCode === null) process.kill(-server.pid, 'SIGKILL');
+  if (server?.pid !== undefined && server.exitCode === null && server.signalCode === null)
+    process.kill(-server.pid, 'SIGKILL');
   await folders.removeAll();
 });
 

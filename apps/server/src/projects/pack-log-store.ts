@@ -1,3 +1,4 @@
+import { change as changeNoted, noted } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
 import type { Row } from '../db/tables.ts';
@@ -88,7 +89,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
 
     /** The version that it makes; undefined, and nothing is stored, when the project is not what it was `before`. */
     append: (id: string, change: LoggedChange): Promise<number | undefined> =>
-      commits.write((transaction) => appendTo(transaction, id, change)),
+      commits.write(noted((transaction) => appendTo(transaction, id, change))),
 
     /** Puts one pack (or none, when nothing is left) in the place of all up to `version`. */
     replacePacks: (
@@ -110,7 +111,7 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
 
     /** With its log; its large packs go a while later. False when it was gone already. */
     deleteProject: (id: string, now: number): Promise<boolean> =>
-      transact(db, async (transaction) => {
+      changeNoted(db, async (transaction) => {
         await removeLarge(transaction, { id, version: Number.MAX_SAFE_INTEGER, now });
         const { numDeletedRows } = await transaction
           .deleteFrom('project')
@@ -118,12 +119,6 @@ export function createPackLogStore(db: Db, commits: GroupCommit) {
           .executeTakeFirst();
         return numDeletedRows > 0n;
       }),
-
-    /** The projects that nothing was ever stored in. */
-    async listUntouched(): Promise<string[]> {
-      const rows = await db.selectFrom('project').select('id').where('version', '=', 0).execute();
-      return rows.map((row) => row.id);
-    },
 
     /** Of these large packs, those that no project has. They are noted for removal. */
     async noteStrays(keys: readonly string[], now: number): Promise<void> {

@@ -1,7 +1,7 @@
 import type { ProjectRole } from '@phalanx/protocol';
 
-import { ApiError } from '../http/api-error.ts';
-import type { Deed } from '../http/deed.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import type { ProjectStore, SharedProject } from './store.ts';
 
@@ -35,11 +35,11 @@ export function createProjectAccess(store: ProjectStore): ProjectAccess {
   };
 }
 
-/** Says of a deed that it is done to a project, whose owner may know of it. */
+/** Sets the project as the subject of an audit event, which its owner may read. */
 export function onProject(
-  deed: Deed,
+  auditEvent: AuditEvent,
   { id, name, owner_id: ownerId }: { id: string; name: string; owner_id: string },
   details: Record<string, unknown> = {},
 ): void {
-  deed.on({ type: 'project', id, name }, [ownerId], details);
+  auditEvent.on({ type: 'project', id, name }, [ownerId], details);
 }

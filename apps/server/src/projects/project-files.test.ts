@@ -18,7 +18,8 @@ import type { Principal } from '../http/principal.ts';
 import { createGetLaunchable, createProjectFiles } from './project-files.ts';
 import { createProjectAccess } from './project-access.ts';
 import { createAccessStore } from '../access/store.ts';
-import { FolderLargePacks } from './folder-large-packs.ts';
+import { FolderBlobs } from '../blobs/folder-blobs.ts';
+import { LargePacks } from './large-packs.ts';
 import { createPackLogStore } from './pack-log-store.ts';
 import { ProjectRepositories } from './project-repositories.ts';
 import { createProjectStore, type ProjectStore } from './store.ts';
@@ -59,7 +60,7 @@ async function openRepositories(cache: string): Promise<ProjectRepositories> {
   const opened = new ProjectRepositories({
     ...{ git, log, clock: systemClock },
     store: createPackLogStore(database, new GroupCommit(database)),
-    large: await FolderLargePacks.open(path.join(folder, 'project-packs')),
+    large: new LargePacks(await FolderBlobs.open(path.join(folder, 'project-packs'))),
     cacheFolder: path.join(folder, cache),
   });
   await opened.open(() => true);
@@ -234,7 +235,7 @@ describe('the repositories of all projects', () => {
     const second = new ProjectRepositories({
       ...{ git, log, clock: systemClock },
       store: createPackLogStore(database, new GroupCommit(database)),
-      large: await FolderLargePacks.open(path.join(folder, 'project-packs')),
+      large: new LargePacks(await FolderBlobs.open(path.join(folder, 'project-packs'))),
       cacheFolder: path.join(folder, 'left-cache'),
     });
     await second.open((id) => id !== gone);

@@ -9,12 +9,21 @@ import { emptyTree, isDirty } from './saved-state.ts';
 /** Runs a piece of work at a project's repository. */
 type ReadRepository = <Result>(work: (repository: GitObjects) => Promise<Result>) => Promise<Result>;
 
+/** A file of a project: its text, or its size when it is too large to be read. */
+type ReadFile = { readonly text: string } | { readonly sizeBytes: number };
+
+/** The files of a project as git has them. */
+interface SavedFiles extends ProjectFiles {
+  /** For files of which larger ones have no use. Undefined when there is no such file. */
+  readUpTo(path: string, maxBytes: number): Promise<ReadFile | undefined>;
+}
+
 /** One tree of a project's files for the compiler; it never changes, whatever is written meanwhile. */
 export function createProjectFiles(
   projectId: string,
   treeId: string | undefined,
   read: ReadRepository,
-): ProjectFiles {
+): SavedFiles {
   return {
     projectId,
     treeId: treeId ?? emptyTree,
@@ -28,6 +37,14 @@ export function createProjectFiles(
         const found = await findAt(repository, treeId, path);
         return found.kind === 'file' ? (await repository.readBlob(found.entry.id)).toString() : undefined;
       }),
+    readUpTo: (path, maxBytes) =>
+      read(async (repository) => {
+        const found = await findAt(repository, treeId, path);
+        if (found.kind !== 'file') return undefined;
+        const { id } = found.entry;
+        const { sizeBytes = 0 } = (await repository.findInfo(id)) ?? {};
+        return sizeBytes > maxBytes ? { sizeBytes } : { text: (await repository.readBlob(id)).toString() };
+      }),
   };
 }
 
@@ -40,7 +57,7 @@ export interface Launchable {
   readonly commit: string | null;
   /** Whether the files differ from those of `commit`. */
   readonly dirty: boolean;
-  readonly files: ProjectFiles;
+  readonly files: SavedFiles;
 }
 
 export type GetLaunchable = (projectId: string, principal: Principal) => Promise<Launchable>;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 import type { Clock } from '../clock.ts';
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 import { findFault } from '../faults/fault.ts';
 import { BatchProcessEnded } from '../git/batch-process.ts';
 import { Draft, NewObjects } from '../git/draft.ts';
@@ -13,7 +13,7 @@ import { packObjects } from '../git/pack-objects.ts';
 import { probeGit } from '../git/prepare-git.ts';
 import { RepositoryPool } from '../git/repository-pool.ts';
 import { GitFailure } from '../git/run-git.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { CacheFollower } from './cache-follower.ts';
 import { Change } from './change.ts';
 import { type LargePacks, sweepLargePacks } from './large-packs.ts';

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 import type { GitObjects } from '../git/git-objects.ts';
 import { listSizedFiles } from '../git/sized-files.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Limits } from '../limits/limits.ts';
 
 interface SizeStore {

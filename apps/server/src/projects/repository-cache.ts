@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
 import type { LargePacks } from './large-packs.ts';
 import type { ListedPack, LoggedPack, PackLogStore } from './pack-log-store.ts';
 

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 
 import type { Clock } from '../clock.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { requireName } from '../http/require-name.ts';
@@ -49,7 +49,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     return { success: true, projects: items.map(projectView), next_cursor };
   });
 
-  addRoute(app, projectRoutes.create, async ({ principal, body, deed }) => {
+  addRoute(app, projectRoutes.create, async ({ principal, body, auditEvent }) => {
     refuseLimitedToken(principal);
     const id = uuidv7();
     const project = {
@@ -58,10 +58,10 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
       name: requireName(body.name),
       created_at: clock.now(),
     };
+    onProject(auditEvent, project);
     await insert(project).catch((error: unknown) => {
       throw explainName(error, project.name);
     });
-    onProject(deed, project);
     return { success: true, project: projectView({ ...project, role: 'owner' }) };
   });
 
@@ -73,21 +73,21 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     };
   });
 
-  addRoute(app, projectRoutes.rename, async ({ principal, params, body, deed }) => {
+  addRoute(app, projectRoutes.rename, async ({ principal, params, body, auditEvent }) => {
     const project = await getOwnProject(principal, params.id);
     const name = requireName(body.name);
+    onProject(auditEvent, project, { name });
     await store.rename(project.id, name).catch((error: unknown) => {
       throw explainName(error, name);
     });
-    onProject(deed, project, { name });
     return { success: true, project: projectView({ ...project, name }) };
   });
 
-  addRoute(app, projectRoutes.delete, async ({ principal, params, deed }) => {
+  addRoute(app, projectRoutes.delete, async ({ principal, params, auditEvent }) => {
     const project = await getOwnProject(principal, params.id);
+    onProject(auditEvent, project);
     if (!(await deleteProject(options, project.id)))
       throw ApiError.of('project_not_found', { project_id: params.id });
-    onProject(deed, project);
     return { success: true, message: `Project "${project.name}" was deleted.` };
   });
 
@@ -97,7 +97,7 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
     return { success: true, members: items, next_cursor };
   });
 
-  addRoute(app, projectRoutes.putMember, async ({ principal, params, body, deed }) => {
+  addRoute(app, projectRoutes.putMember, async ({ principal, params, body, auditEvent }) => {
     const project = await getOwnProject(principal, params.id);
     const userId = params.user_id.toLowerCase();
     const name = await store.findUserName(userId);
@@ -106,24 +106,24 @@ export function addProjectRoutes(app: FastifyInstance, options: ProjectRoutesOpt
       const problem = 'Path segment user_id is the owner of the project, who needs no other role';
       throw ApiError.of('invalid_request', { problem });
     }
+    onProject(auditEvent, project, { user_id: userId, user_name: name, role: body.role });
+    auditEvent.concerned.add(userId);
     await store.putMember(project.id, userId, body.role);
     people.forget(project.id);
-    onProject(deed, project, { user_id: userId, user_name: name, role: body.role });
-    deed.concerned.add(userId);
     return { success: true, member: { user_id: userId, name, role: body.role } };
   });
 
-  addRoute(app, projectRoutes.deleteMember, async ({ principal, params, deed }) => {
+  addRoute(app, projectRoutes.deleteMember, async ({ principal, params, auditEvent }) => {
     const userId = params.user_id.toLowerCase();
     const leaves = userId === principal.userId;
     const project = await (leaves
       ? access.getProject(principal, params.id, readers)
       : getOwnProject(principal, params.id));
+    onProject(auditEvent, project, { user_id: userId });
+    auditEvent.concerned.add(userId);
     if (!(await store.deleteMember(project.id, userId)))
       throw ApiError.of('member_not_found', { user_id: params.user_id, project_id: params.id });
     people.forget(project.id);
-    onProject(deed, project, { user_id: userId });
-    deed.concerned.add(userId);
     return { success: true, message: `User ${userId} is no longer a member of "${project.name}".` };
   });
 

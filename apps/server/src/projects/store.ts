@@ -1,11 +1,11 @@
 import type { MemberRole, ProjectMember, ProjectRole } from '@phalanx/protocol';
 import { sql } from 'kysely';
 
+import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize } from '../db/locks.ts';
 import { nameKey, namePattern } from '../db/name-key.ts';
 import type { Row } from '../db/tables.ts';
-import { transact } from '../db/transact.ts';
 
 export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at'>;
 /** A project with the role that one user has in it. */
@@ -84,7 +84,7 @@ export function createProjectStore(db: Db) {
 
     /** False, and nothing is stored, when the owner has `most` projects already. */
     insertWithin: (project: StoredProject, most: number): Promise<boolean> =>
-      transact(db, async (transaction) => {
+      change(db, async (transaction) => {
         await serialize(transaction, `projects of ${project.owner_id}`);
         if ((await countOwned(transaction, project.owner_id)) >= most) return false;
         await transaction
@@ -96,13 +96,14 @@ export function createProjectStore(db: Db) {
 
     countOwned: (userId: string): Promise<number> => countOwned(db, userId),
 
-    async rename(id: string, name: string): Promise<void> {
-      await db
-        .updateTable('project')
-        .set({ name, name_key: nameKey(name) })
-        .where('id', '=', id)
-        .execute();
-    },
+    rename: (id: string, name: string): Promise<unknown> =>
+      change(db, (transaction) =>
+        transaction
+          .updateTable('project')
+          .set({ name, name_key: nameKey(name) })
+          .where('id', '=', id)
+          .execute(),
+      ),
 
     findSize: (id: string): Promise<{ owner_id: string; size_bytes: number } | undefined> =>
       db.selectFrom('project').select(['owner_id', 'size_bytes']).where('id', '=', id).executeTakeFirst(),
@@ -148,23 +149,25 @@ export function createProjectStore(db: Db) {
       return owner.unionAll(members).execute();
     },
 
-    async putMember(projectId: string, userId: string, role: MemberRole): Promise<void> {
-      await db
-        .insertInto('project_member')
-        .values({ project_id: projectId, user_id: userId, role })
-        .onConflict((conflict) => conflict.columns(['project_id', 'user_id']).doUpdateSet({ role }))
-        .execute();
-    },
+    putMember: (projectId: string, userId: string, role: MemberRole): Promise<unknown> =>
+      change(db, (transaction) =>
+        transaction
+          .insertInto('project_member')
+          .values({ project_id: projectId, user_id: userId, role })
+          .onConflict((conflict) => conflict.columns(['project_id', 'user_id']).doUpdateSet({ role }))
+          .execute(),
+      ),
 
     /** False when they were no member. */
-    async deleteMember(projectId: string, userId: string): Promise<boolean> {
-      const result = await db
-        .deleteFrom('project_member')
-        .where('project_id', '=', projectId)
-        .where('user_id', '=', userId)
-        .executeTakeFirst();
-      return result.numDeletedRows > 0n;
-    },
+    deleteMember: (projectId: string, userId: string): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const result = await transaction
+          .deleteFrom('project_member')
+          .where('project_id', '=', projectId)
+          .where('user_id', '=', userId)
+          .executeTakeFirst();
+        return result.numDeletedRows > 0n;
+      }),
   };
 }
 

@@ -3,17 +3,19 @@ import { isFolder } from '../git/tree.ts';
 
 /** A larger tree is never read: ten thousand files with long names take about as much. */
 export const maxTreeBytes = 2 * 1024 * 1024;
-/** A deeper one has paths that are too long. */
-const maxDepth = 520;
+/** Of folders in one another, which is checked where files are saved, too. */
+const maxDepth = 64;
 
 interface TreeTotals {
   readonly files: number;
   readonly bytes: number;
   /** Length of the longest path. */
   readonly pathBytes: number;
+  /** Folders in one another. */
+  readonly depth: number;
 }
 
-const tooMuch: TreeTotals = { files: Infinity, bytes: Infinity, pathBytes: Infinity };
+const tooMuch: TreeTotals = { files: Infinity, bytes: Infinity, pathBytes: Infinity, depth: Infinity };
 
 /**
  * Counts what trees hold from below: a tree that stands at a million places is read once. One counter sees the trees
@@ -32,23 +34,24 @@ export class TreeCounter {
   async count(treeId: string, depth = 0): Promise<TreeTotals> {
     const known = this.#known.get(treeId);
     if (known !== undefined) return known;
-    const isReadable = depth < maxDepth && (await this.#sizeOf(treeId)) <= maxTreeBytes;
+    const isReadable = depth <= maxDepth && (await this.#sizeOf(treeId)) <= maxTreeBytes;
     const totals = isReadable ? await this.#add(treeId, depth) : tooMuch;
     this.#known.set(treeId, totals);
     return totals;
   }
 
   async #add(treeId: string, depth: number): Promise<TreeTotals> {
-    let [files, bytes, pathBytes] = [0, 0, 0];
+    let [files, bytes, pathBytes, deepest] = [0, 0, 0, 0];
     for (const [name, entry] of await this.#repository.readTree(treeId)) {
       const below = isFolder(entry)
         ? await this.count(entry.id, depth + 1)
-        : { files: 1, bytes: await this.#sizeOf(entry.id), pathBytes: -1 };
+        : { files: 1, bytes: await this.#sizeOf(entry.id), pathBytes: -1, depth: -1 };
       files += below.files;
       bytes += below.bytes;
       pathBytes = Math.max(pathBytes, Buffer.byteLength(name) + 1 + below.pathBytes);
+      deepest = Math.max(deepest, below.depth + 1);
     }
-    return { files, bytes, pathBytes };
+    return { files, bytes, pathBytes, depth: deepest };
   }
 
   async #sizeOf(id: string): Promise<number> {

@@ -5,8 +5,6 @@ import { cellOf, kindOf } from './cells.ts';
 import { changeRecord, moveTo } from './store.ts';
 import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
-export type CaptureNotes = ReturnType<typeof createCaptureNotes>;
-
 /** What is noted of the captures of records: which are there, and which have to go. */
 export function createCaptureNotes(db: Db) {
   return {

@@ -1,4 +1,4 @@
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import type { AutomationAccess, OwnedAutomation } from './access-store.ts';
 import type { ReviewScope } from './browse/record-list.ts';

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 
 import type { Clock } from '../clock.ts';
-import { ApiError } from '../http/api-error.ts';
-import type { Deed } from '../http/deed.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
 import { addRoute } from '../http/route.ts';
 import { parseTime } from '../http/time-input.ts';
 import { beginningOfUuidV7 } from '../uuid-v7.ts';
@@ -59,22 +59,24 @@ export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptio
     return { success: true, tags: await browser.listTags(automation) };
   });
 
-  addRoute(app, recordRoutes.mark, async ({ principal, params, body, deed }) => {
-    await requireReviewer(access, principal, await getRecord(store, params.id));
+  addRoute(app, recordRoutes.mark, async ({ principal, params, body, auditEvent }) => {
+    const before = await getRecord(store, params.id);
+    await requireReviewer(access, principal, before);
+    onRecord(auditEvent, before, { status: body.status });
     const result = await store.mark(params.id.toLowerCase(), body.status);
     if (result === undefined) throw notFound(params.id);
     const { status } = kindOf(result.record.cell);
     if (!result.marked) throw ApiError.of('record_already_marked', { record_id: result.record.id, status });
-    onRecord(deed, result.record, { status });
     changes.changed(result.record);
     return { success: true, message: `Record ${result.record.id} was marked as ${status}.`, status };
   });
 
-  addRoute(app, recordRoutes.save, async ({ principal, params, body, deed }) => {
-    await requireReviewer(access, principal, await getRecord(store, params.id));
+  addRoute(app, recordRoutes.save, async ({ principal, params, body, auditEvent }) => {
+    const before = await getRecord(store, params.id);
+    await requireReviewer(access, principal, before);
+    onRecord(auditEvent, before, { saved: body.saved });
     const result = await store.save(params.id.toLowerCase(), body.saved, { limits, nowMs: clock.now() });
     if (result === undefined) throw notFound(params.id);
-    onRecord(deed, result.record, { saved: body.saved });
     changes.changed(result.record);
     changes.deleted(result.deleted);
     const { id } = result.record;
@@ -97,9 +99,9 @@ const noMatch = {
 
 const notFound = (id: string): ApiError => ApiError.of('record_not_found', { record_id: id });
 
-function onRecord(deed: Deed, record: StoredRecord, details: Record<string, unknown>): void {
+function onRecord(auditEvent: AuditEvent, record: StoredRecord, details: Record<string, unknown>): void {
   const { id, owner_id, automation_id } = record;
-  deed.on({ type: 'record', id, name: null }, [owner_id], { automation_id, ...details });
+  auditEvent.on({ type: 'record', id, name: null }, [owner_id], { automation_id, ...details });
 }
 
 async function getRecord(store: RecordStore, id: string): Promise<StoredRecord> {

@@ -1,5 +1,6 @@
 import type { RecordStatus } from '@phalanx/protocol';
 
+import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { cellOf, kindOf } from './cells.ts';
@@ -19,15 +20,20 @@ const findRecord = (from: Db, id: string): Promise<StoredRecord | undefined> =>
 export const changeRecord = <Result>(
   db: Db,
   id: string,
-  change: (transaction: Transaction, before: StoredRecord) => Promise<Result>,
+  work: (transaction: Transaction, before: StoredRecord) => Promise<Result>,
+  isChange: (result: Result) => boolean = () => true,
 ): Promise<Result | undefined> =>
-  transact(db, async (transaction) => {
-    const found = await findRecord(transaction, id);
-    if (found === undefined) return undefined;
-    await lockRecordsOf(transaction, found.owner_id);
-    const before = await findRecord(transaction, id);
-    return before && change(transaction, before);
-  });
+  change<Result | undefined>(
+    db,
+    async (transaction) => {
+      const found = await findRecord(transaction, id);
+      if (found === undefined) return undefined;
+      await lockRecordsOf(transaction, found.owner_id);
+      const before = await findRecord(transaction, id);
+      return before && work(transaction, before);
+    },
+    (result) => result !== undefined && isChange(result),
+  );
 
 export async function moveTo(transaction: Db, before: StoredRecord, cell: number): Promise<void> {
   await transaction.updateTable('record').set({ cell }).where('id', '=', before.id).execute();
@@ -80,13 +86,18 @@ export function createRecordStore(db: Db) {
       id: string,
       status: RecordStatus,
     ): Promise<{ record: StoredRecord; marked: boolean } | undefined> =>
-      changeRecord(db, id, async (transaction, record) => {
-        const kind = kindOf(record.cell);
-        if (kind.status !== 'pending') return { record, marked: false };
-        const cell = cellOf({ ...kind, status });
-        await moveTo(transaction, record, cell);
-        return { record: { ...record, cell }, marked: true };
-      }),
+      changeRecord(
+        db,
+        id,
+        async (transaction, record) => {
+          const kind = kindOf(record.cell);
+          if (kind.status !== 'pending') return { record, marked: false };
+          const cell = cellOf({ ...kind, status });
+          await moveTo(transaction, record, cell);
+          return { record: { ...record, cell }, marked: true };
+        },
+        ({ marked }) => marked,
+      ),
 
     /** What is no longer saved may have outlived its group's limit. Undefined: there is none. */
     save: (

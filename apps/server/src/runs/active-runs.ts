@@ -1,9 +1,9 @@
 import type { HostLink } from '../hosts/host-link.ts';
-import type { LogStream } from '../logs/log-batch.ts';
-import type { StoredRun } from './stored-run.ts';
+import type { RunOrigin, StoredRun } from './stored-run.ts';
 
 /** A run that has not ended. */
-export interface ActiveRun extends LogStream {
+export interface ActiveRun extends RunOrigin {
+  readonly runId: string;
   readonly deviceOwnerId: string;
   readonly hostId: string;
   /** The caller's launch ID; null for a project. */
@@ -15,16 +15,12 @@ export interface ActiveRun extends LogStream {
   epoch: number | null;
 }
 
-/**
- * The runs that have not ended, in memory: they are few, whatever is stored. Where there are several servers, those of
- * the hosts that are connected to this one.
- */
+/** The runs that have not ended of the hosts that are connected to this server. The rows are the truth. */
 export class ActiveRuns {
   readonly #byId = new Map<string, ActiveRun>();
   readonly #byDevice = new Map<string, Set<ActiveRun>>();
   /** How many runs have yet to begin, by launch. */
   readonly #starting = new Map<string, number>();
-  readonly #ofUser = new Map<string, number>();
   readonly #listeners = new Map<string, Set<(row: StoredRun) => void>>();
 
   get size(): number {
@@ -33,14 +29,6 @@ export class ActiveRuns {
 
   find(runId: string): ActiveRun | undefined {
     return this.#byId.get(runId);
-  }
-
-  countOnDevice(deviceId: string): number {
-    return this.#byDevice.get(deviceId)?.size ?? 0;
-  }
-
-  countOfUser(userId: string): number {
-    return this.#ofUser.get(userId) ?? 0;
   }
 
   onDevice(deviceId: string): ActiveRun[] {
@@ -63,7 +51,6 @@ export class ActiveRuns {
   }
 
   add(run: ActiveRun): void {
-    if (!this.#byId.has(run.runId)) this.#ofUser.set(run.userId, this.countOfUser(run.userId) + 1);
     this.#byId.set(run.runId, run);
     const onDevice = this.#byDevice.get(run.deviceId) ?? new Set();
     this.#byDevice.set(run.deviceId, onDevice.add(run));
@@ -82,9 +69,6 @@ export class ActiveRuns {
     if (run === undefined) return;
     this.#byId.delete(runId);
     this.#changeStarting(run.row, -1);
-    const left = this.countOfUser(run.userId) - 1;
-    if (left > 0) this.#ofUser.set(run.userId, left);
-    else this.#ofUser.delete(run.userId);
     const onDevice = this.#byDevice.get(run.deviceId);
     onDevice?.delete(run);
     if (onDevice?.size === 0) this.#byDevice.delete(run.deviceId);

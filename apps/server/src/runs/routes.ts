@@ -26,6 +26,7 @@ export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }:
       deviceId: query.device_id,
       automationId: query.automation_id,
       launchId: query.launch_id,
+      launch: query.launch?.toLowerCase(),
       status: query.status,
       createdAfter: timeOf(query.created_after, 'Query parameter created_after'),
       createdBefore: timeOf(query.created_before, 'Query parameter created_before'),

@@ -2,33 +2,17 @@ import { LRUCache } from 'lru-cache';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
 import type { RunStore } from './store.ts';
-import type { StoredRun } from './stored-run.ts';
+import { originOf, type RunOrigin, type StoredRun } from './stored-run.ts';
 
 interface Options {
   store: RunStore;
   devices: DeviceAccess;
   people: ProjectPeople;
 }
-
-/** Where a run belongs. */
-export interface RunOrigin {
-  /** Who launched it. */
-  readonly userId: string;
-  readonly deviceId: string;
-  readonly automationId: string;
-  readonly isDirect: boolean;
-}
-
-export const originOf = (row: StoredRun): RunOrigin => ({
-  userId: row.user_id,
-  deviceId: row.device_id,
-  automationId: row.automation_id,
-  isDirect: row.launch_id !== null,
-});
 
 const maxRemembered = 10_000;
 
@@ -92,9 +76,11 @@ export class RunAccess {
   async listOtherDevices(userId: string): Promise<string[]> {
     const { devices } = this.#options;
     if (!devices.shares.hasAny(userId) && this.#foreign.size === 0 && !devices.shares.areAny) return [];
-    return (await devices.list(userId))
-      .filter(({ device, role }) => role !== 'owner' || this.#mayBeForeign(device))
-      .map(({ device }) => device.id);
+    const others: string[] = [];
+    for await (const seen of devices.listAfter(userId, ''))
+      for (const { device, role } of seen)
+        if (role !== 'owner' || this.#mayBeForeign(device)) others.push(device.id);
+    return others;
   }
 
   /** Those of the automations whose log entries on this phone the user may read. */

@@ -19,6 +19,8 @@ export interface RunChange {
   result: string | null;
   startedAt: number | null;
   endedAt: number | null;
+  /** Its host asks whether it may begin: it does not when it was called off. */
+  isAsked?: boolean;
 }
 
 /** Of the connection that a change is of; null: it holds whatever connections its host has. */
@@ -127,7 +129,7 @@ export class RunChangeStore {
       return run === undefined ? [] : [startedRow(run, startedAt)];
     });
     const stored = byId(rows);
-    const others = changes.filter(({ runId }) => !stored.has(runId));
+    const others = changes.filter(({ runId, isAsked }) => !stored.has(runId) && isAsked !== true);
     for (const row of await storeOthers(transaction, others)) stored.set(row.id, row);
     return stored;
   }
@@ -162,16 +164,20 @@ const changeColumns = {
   ended_at: 'bigint',
 } as const;
 
+const startColumns = { id: 'text', started_at: 'bigint', is_asked: 'bigint' } as const;
+
 const isPlainStart = ({ status, startedAt }: RunChange): boolean =>
   status === 'running' && startedAt !== null;
 
-/** Most changes by far, and many at once: no index knows what they change. Returns the IDs of runs that were to begin. */
+/** Most changes by far, and many at once: no index knows what they change. Returns the IDs of those that have begun. */
 async function storeBegun(transaction: Transaction, changes: readonly RunChange[]): Promise<Set<string>> {
   if (changes.length === 0) return new Set();
-  const starts = changes.map(({ runId, startedAt }) => ({ id: runId, started_at: startedAt }));
+  const starts = changes.map(({ runId, startedAt, isAsked }) => ({
+    ...{ id: runId, started_at: startedAt, is_asked: Number(isAsked === true) },
+  }));
   const { rows } = await sql<{ id: string }>`UPDATE run SET status = 'running', started_at = change.started_at
-    FROM ${rowsAs(transaction, 'change', { id: 'text', started_at: 'bigint' }, starts)}
-    WHERE run.id = change.id AND run.status = 'starting'
+    FROM ${rowsAs(transaction, 'change', startColumns, starts)}
+    WHERE run.id = change.id AND run.status = 'starting' AND (change.is_asked = 0 OR run.stop_requested = 0)
     RETURNING run.id`.execute(transaction);
   return new Set(rows.map(({ id }) => id));
 }

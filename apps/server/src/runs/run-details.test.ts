@@ -38,6 +38,18 @@ const launch = (projectId: string, ids: readonly string[], more: object = {}) =>
     body: { device_ids: ids, automationId: projectId, command: 'start', ...more },
   });
 
+it('is named by its device, to the one who launched it', async () => {
+  const projectId = await createProject();
+  const { body } = await launch(projectId, [deviceId]);
+  const [row] = body['devices'] as { run_id: string }[];
+  const { body: shown } = await server.api('GET', `/api/v2/devices/${deviceId}`);
+  expect(shown['device']).toMatchObject({
+    state: 'busy',
+    reason: expect.stringMatching(/^Running Shop \S+$/),
+  });
+  await host.end(row?.run_id ?? '', 'completed');
+});
+
 describe('a run', () => {
   it('explains itself: who launched what with which parameters, its error with the stack, its result', async () => {
     const projectId = await createProject();
@@ -62,6 +74,7 @@ describe('a run', () => {
       ...{ run_id: runId, automation_id: projectId, launch_id: null, device_id: deviceId },
       ...{ status: 'failed', outcome: 'failed', error, dirty: false },
       ...{ commit: stringAt(commit.body['commit'], 'hash'), tree: expect.stringMatching(/^[0-9a-f]{40}$/) },
+      ...{ name: expect.stringContaining('Shop '), launch: expect.any(String) },
       project_name: expect.stringContaining('Shop '),
       ...{ created_at: expect.any(Number), started_at: expect.any(Number), ended_at: expect.any(Number) },
       parameters: { automation_parameters: parameters, job_variables: { attempt: 2 } },

@@ -46,6 +46,51 @@ async function reopen(): Promise<void> {
   host.url = server.url;
 }
 
+describe('a run that its host has loaded', () => {
+  const loaded = (runId: string): void =>
+    host.report(runId, 'starting', { is_loaded: true, started_at: null });
+  const begun = (): string[] =>
+    host.messages('begin').flatMap(({ runs }) => runs.map(({ run_id }) => run_id));
+
+  /** Launches on a host that says nothing. */
+  async function launchSilently(): Promise<{ reply: ReturnType<TestServer['start']>; runId: string }> {
+    host.launchHabit = 'silent';
+    const sent = host.waitFor('launch');
+    const reply = server.start(deviceId);
+    return { reply, runId: (await sent).runs[0]?.run_id ?? '' };
+  }
+
+  it('begins when its row says that it runs, and is told so again on the next connection', async () => {
+    const { reply, runId } = await launchSilently();
+    loaded(runId);
+    expect((await reply).status).toBe(200);
+    await expect.poll(begun).toEqual([runId]);
+    const { started_at: startedAt } = await server.run(runId);
+    await host.cut();
+    await host.connect();
+    await expect.poll(begun).toEqual([runId, runId]);
+    expect(host.messages('begin').at(-1)?.runs).toEqual([{ run_id: runId, started_at: startedAt }]);
+    await host.end(runId, 'completed');
+  });
+
+  it('never begins when its launch was answered as refused, whichever connection it is told on', async () => {
+    const { reply, runId } = await launchSilently();
+    host.stopHabit = 'silent';
+    expect((await reply).body['code']).toBe('launch_not_acknowledged');
+    loaded(runId);
+    await expect.poll(() => host.messages('stop').flatMap(({ run_ids }) => run_ids)).toContain(runId);
+    await host.cut();
+    await host.connect();
+    host.stopHabit = 'confirm';
+    host.launchHabit = 'ack';
+    await server.startRun(host, deviceId);
+    expect(begun()).toEqual([]);
+    expect(await server.run(runId)).toMatchObject({ started_at: null });
+    await host.end(runId, 'stopped', { started_at: null });
+    expect(await server.run(runId)).toMatchObject({ status: 'stopped', started_at: null });
+  });
+});
+
 describe('a host that comes back', () => {
   it('with its run finds it running', async () => {
     const { runId } = await server.startRun(host, deviceId);
@@ -234,6 +279,8 @@ describe('the list of runs', () => {
           run_id: runId,
           automation_id: launchId,
           launch_id: launchId,
+          name: null,
+          launch: expect.any(String),
           device_id: second.deviceId,
           status: 'running',
           outcome: null,

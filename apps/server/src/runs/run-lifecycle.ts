@@ -5,8 +5,8 @@ import type { Clock } from '../clock.ts';
 import { EpochOver } from '../db/epochs.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { AwayHost } from '../hosts/host-sessions.ts';
+import type { ActiveRunRows } from './active-run-rows.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
-import type { PlacedRuns } from './placed-runs.ts';
 import type { RunChange, RunChangeStore } from './run-change-store.ts';
 import type { RunStore } from './store.ts';
 import type { StoredRun } from './stored-run.ts';
@@ -15,11 +15,12 @@ interface Options {
   store: RunStore;
   changes: RunChangeStore;
   activeRuns: ActiveRuns;
-  /** Where there are several servers. */
-  placed: PlacedRuns | undefined;
+  activeRunRows: ActiveRunRows;
   clock: Clock;
   /** Hosts that have been away for so long. */
   listAway: (forMs: number) => Promise<AwayHost[]>;
+  /** Has what is stored for the host of a connection sent. */
+  flush: (epoch: number) => void;
   /** How long a host may be away before its runs are lost. */
   lostAfterMs: number;
   /** Told of runs that have changed, after it is stored. */
@@ -31,6 +32,8 @@ interface Overdue {
   run: ActiveRun;
   epoch: number | null;
 }
+
+type Verdict = 'store' | 'stop' | 'known' | 'foreign';
 
 /** Runs that are looked up at once. */
 const reportsPerStep = 500;
@@ -46,13 +49,6 @@ export class RunLifecycle {
     this.#options = options;
   }
 
-  /** Takes up the runs that had not ended when the server stopped; one of several takes up those of each host that comes. */
-  async load(): Promise<void> {
-    const { placed, store, activeRuns } = this.#options;
-    if (placed !== undefined) return;
-    for (const row of await store.listActive()) activeRuns.add(activeRunOf(row, null));
-  }
-
   /** A host says all that it holds; what it should hold and does not has ended. */
   async reconcile(link: HostLink, reports: readonly RunReport[]): Promise<void> {
     const reported = new Set(reports.map((report) => report.run_id));
@@ -63,18 +59,35 @@ export class RunLifecycle {
     const gone = this.#options.activeRuns
       .ofHost(link)
       .filter((run) => run.epoch !== link.epoch && !reported.has(run.runId));
+    const again = await this.#sendAgain(link, gone);
     await this.#end(
-      gone.map((run) => (run.row.status === 'starting' ? notStarted(run) : lost(run, forgottenMessage))),
+      gone
+        .filter(({ runId }) => !again.has(runId))
+        .map((run) => (run.row.status === 'starting' ? notStarted(run) : lost(run, forgottenMessage))),
       link.epoch,
     );
-    await this.#options.placed?.adopt([...reported], link.epoch);
+    await this.#options.activeRunRows.adopt([...reported], link.epoch);
     this.#repeatStops(link);
   }
 
-  /** What the host has of other servers, or should have; what is to be sent on this connection is not sent yet. */
+  /** Runs that were to be sent on an earlier connection, and have not arrived, are sent on this one. */
+  async #sendAgain(link: HostLink, gone: readonly ActiveRun[]): Promise<ReadonlySet<string>> {
+    const { activeRunRows, activeRuns, flush } = this.#options;
+    const unheard = gone.filter(({ row, stopRequested }) => row.status === 'starting' && !stopRequested);
+    if (unheard.length === 0) return new Set();
+    const again = await activeRunRows.sendAgain(
+      unheard.map(({ runId }) => runId),
+      link.epoch,
+    );
+    for (const runId of again) activeRuns.remove(runId);
+    if (again.length > 0) flush(link.epoch);
+    return new Set(again);
+  }
+
+  /** What the host has, or should have; what is to be sent on this connection is not sent yet. */
   async #takeUp(link: HostLink): Promise<void> {
-    const { placed, activeRuns } = this.#options;
-    for (const row of (await placed?.listOfHost(link)) ?? []) {
+    const { activeRunRows, activeRuns } = this.#options;
+    for (const row of await activeRunRows.listOfHost(link)) {
       const isToBeSent = row.status === 'starting' && row.epoch === link.epoch;
       if (!isToBeSent && activeRuns.find(row.id) === undefined) activeRuns.add(activeRunOf(row, row.epoch));
     }
@@ -82,8 +95,7 @@ export class RunLifecycle {
 
   /** The connection is over. The host may connect to another server next. */
   disconnect(link: HostLink): void {
-    const { placed, activeRuns } = this.#options;
-    if (placed !== undefined) activeRuns.removeOfEpoch(link.epoch);
+    this.#options.activeRuns.removeOfEpoch(link.epoch);
   }
 
   /** Runs that were stopped before they were sent have ended. */
@@ -101,19 +113,40 @@ export class RunLifecycle {
   }
 
   async #takeIn(link: HostLink, reports: readonly RunReport[]): Promise<void> {
+    const { clock } = this.#options;
     const ended = await this.#readEnded(reports);
     const changes = new Map<string, RunChange>();
     const toForget: string[] = [];
     const toStop: string[] = [];
+    const loaded: string[] = [];
     for (const report of reports) {
       const verdict = this.#judge(link, report, ended.get(report.run_id));
-      if (verdict === 'store') addChange(changes, changeOf(report, this.#options.clock.now()));
+      const isLate = isAsking(report) && this.#shouldHaveStopped(report);
+      if (verdict === 'store' && !isLate) addChange(changes, changeOf(report, clock.now()));
       if (verdict === 'stop' || this.#shouldHaveStopped(report)) toStop.push(report.run_id);
       else if (isEnded(report.status)) toForget.push(report.run_id);
+      else if (verdict !== 'foreign' && isAsking(report)) loaded.push(report.run_id);
     }
     if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
     await this.#store([...changes.values()], link.epoch);
     if (toForget.length > 0) link.send({ type: 'runs_stored', run_ids: toForget });
+    if (loaded.length > 0) await this.#letBegin(link, loaded);
+  }
+
+  /** Loaded runs begin when their rows say that they run; the others were called off, or have ended. */
+  async #letBegin(link: HostLink, runIds: readonly string[]): Promise<void> {
+    const { activeRuns, store } = this.#options;
+    const known = runIds.flatMap((id) => activeRuns.find(id)?.row ?? []).filter(mayBegin);
+    const knownIds = new Set(known.map(({ id }) => id));
+    const others = runIds.filter((id) => !knownIds.has(id));
+    const rows = others.length === 0 ? known : [...known, ...(await store.listByIds(others))];
+    const begin = rows
+      .filter(mayBegin)
+      .map(({ id, started_at }) => ({ run_id: id, started_at: started_at ?? 0 }));
+    if (begin.length > 0) link.send({ type: 'begin', runs: begin });
+    const begun = new Set(begin.map(({ run_id }) => run_id));
+    const toStop = others.filter((id) => !begun.has(id));
+    if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
   }
 
   /** What is stored of the reported runs that are not active. */
@@ -139,13 +172,11 @@ export class RunLifecycle {
   }
 
   async #listOverdue(): Promise<Overdue[]> {
-    const { clock, lostAfterMs, activeRuns, listAway, placed } = this.#options;
-    if (placed === undefined && activeRuns.size === 0) return [];
+    const { clock, lostAfterMs, listAway, activeRunRows } = this.#options;
     const limit = clock.now() - lostAfterMs;
     const hosts = await listAway(lostAfterMs);
     const away = new Map(hosts.map((host) => [hostKey(host), host.epoch]));
-    const runs =
-      (await placed?.listOverdue(limit))?.map((row) => activeRunOf(row, row.epoch)) ?? activeRuns.all();
+    const runs = (await activeRunRows.listOverdue(limit)).map((row) => activeRunOf(row, row.epoch));
     const epochOf = (run: ActiveRun): number | null =>
       away.get(hostKey({ userId: run.deviceOwnerId, hostId: run.hostId })) ?? null;
     const isUnheard = ({ row }: ActiveRun): boolean => row.status === 'starting' && row.created_at <= limit;
@@ -165,15 +196,17 @@ export class RunLifecycle {
     });
   }
 
-  /** What to do with a report: store it, answer that the run must stop, or nothing, because it is known. */
-  #judge(link: HostLink, report: RunReport, row: StoredRun | undefined): 'store' | 'stop' | 'known' {
+  /** What to do with a report: store it, answer that the run must stop, or nothing, because it is known or another host's. */
+  #judge(link: HostLink, report: RunReport, row: StoredRun | undefined): Verdict {
     const active = this.#options.activeRuns.find(report.run_id);
     if (active !== undefined) {
-      if (active.deviceOwnerId !== link.userId || active.hostId !== link.hostId) return 'known';
+      if (active.deviceOwnerId !== link.userId || active.hostId !== link.hostId) return 'foreign';
       active.epoch = link.epoch;
+      if (isAsking(report)) return active.row.status === 'starting' ? 'store' : 'known';
       return active.row.status === report.status || report.status === 'starting' ? 'known' : 'store';
     }
     const isTheirs = row?.device_owner_id === link.userId && row.host_id === link.hostId;
+    if (isAsking(report) && (row?.status === 'lost' || !isTheirs)) return 'stop';
     // Another server has launched it, and has had the host until a moment ago.
     if (row?.ended_at === null && isTheirs) return this.#revive(row, link, report);
     if (row?.status === 'lost' && isTheirs && this.#mayGoOn(row, report))
@@ -238,13 +271,20 @@ const hostKey = ({ userId, hostId }: { userId: string; hostId: string }): string
 const startOf = ({ status, started_at: startedAt }: RunReport, nowMs: number): number | null =>
   startedAt ?? (status === 'running' || status === 'completed' ? nowMs : null);
 
+/** Whether it waits for the service to let it begin. */
+const isAsking = ({ status, is_loaded }: RunReport): boolean => status === 'starting' && is_loaded === true;
+
+const mayBegin = ({ status, stop_requested }: StoredRun): boolean =>
+  status === 'running' && stop_requested === 0;
+
 const changeOf = (report: RunReport, nowMs: number): RunChange => ({
   runId: report.run_id,
-  status: report.status,
+  isAsked: isAsking(report),
+  status: isAsking(report) ? 'running' : report.status,
   error: report.error,
   outcome: report.outcome ?? null,
   result: isEnded(report.status) ? (report.result ?? null) : null,
-  startedAt: startOf(report, nowMs),
+  startedAt: isAsking(report) ? nowMs : startOf(report, nowMs),
   endedAt: isEnded(report.status) ? (report.ended_at ?? nowMs) : null,
 });
 

@@ -3,10 +3,10 @@ import { Compile } from 'typebox/compile';
 
 import { type Bus, subscribeTo } from '../bus/bus.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { Gathered } from '../gathered.ts';
-import { periodically } from '../periodically.ts';
+import { Batcher } from '../batcher.ts';
+import { periodically } from '../background-job.ts';
+import type { ActiveRunRows } from './active-run-rows.ts';
 import type { ActiveRuns } from './active-runs.ts';
-import type { PlacedRuns } from './placed-runs.ts';
 import type { StoredRun } from './stored-run.ts';
 
 const RunIds = Compile(Type.Array(Type.String()));
@@ -16,7 +16,7 @@ const lookEveryMs = 1000;
 
 interface Options {
   bus: Bus;
-  placed: Pick<PlacedRuns, 'listByIds'>;
+  store: Pick<ActiveRunRows, 'listByIds'>;
   activeRuns: ActiveRuns;
   faults: FaultMonitor;
 }
@@ -29,7 +29,7 @@ export class RunNews {
   constructor(options: Options) {
     this.#options = options;
     const { bus, faults, activeRuns } = options;
-    const news = new Gathered<string>({
+    const news = new Batcher<string>({
       work: (runIds) => this.#read(runIds),
       ...{ faults, says: 'what has become of runs could not be read' },
     });
@@ -50,7 +50,7 @@ export class RunNews {
   }
 
   async #read(runIds: readonly string[]): Promise<void> {
-    const { placed, activeRuns } = this.#options;
-    for (const row of await placed.listByIds(runIds)) activeRuns.notify(row);
+    const { store, activeRuns } = this.#options;
+    for (const row of await store.listByIds(runIds)) activeRuns.notify(row);
   }
 }

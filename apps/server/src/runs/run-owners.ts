@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
 import type { HostLink } from '../hosts/host-link.ts';
-import type { LogStream } from '../logs/log-batch.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
 import type { RunStore } from './store.ts';
 
@@ -19,7 +18,7 @@ export class RunOwners {
     this.#activeRuns = activeRuns;
   }
 
-  async findStream(link: HostLink, runId: string): Promise<LogStream | undefined> {
+  async findStream(link: HostLink, runId: string): Promise<ActiveRun | undefined> {
     const run = this.#activeRuns.find(runId) ?? this.#ended.get(runId) ?? (await this.#load(runId));
     const isTheirs = run?.hostId === link.hostId && run.deviceOwnerId === link.userId;
     return isTheirs ? run : undefined;

@@ -1,17 +1,16 @@
 import { isEnded } from '@phalanx/protocol';
 
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
+import type { ActiveRunRows } from './active-run-rows.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
-import type { PlacedRuns } from './placed-runs.ts';
 import type { RunStore } from './store.ts';
 import type { StoredRun } from './stored-run.ts';
 
 interface Options {
-  store: Pick<RunStore, 'requestStop'>;
+  store: Pick<RunStore, 'callOff'>;
+  activeRunRows: Pick<ActiveRunRows, 'requestStop'>;
   activeRuns: ActiveRuns;
-  hosts: Pick<LinkedHosts, 'send' | 'look'>;
-  /** Where there are several servers. */
-  placed: PlacedRuns | undefined;
+  hosts: Pick<LinkedHosts, 'flush'>;
   /** How long hosts have to confirm the end. */
   timeoutMs: number;
 }
@@ -31,44 +30,26 @@ export class RunStops {
   /** Resolves when the runs have ended, or after the time limit, with those of which that is not known. */
   async stop(runs: readonly ActiveRun[]): Promise<ActiveRun[]> {
     if (runs.length === 0) return [];
-    const { activeRuns, timeoutMs } = this.#options;
+    const { activeRuns, activeRunRows, timeoutMs } = this.#options;
     const runIds = runs.map((run) => run.runId);
     const ends = activeRuns.waitFor(runIds, ({ status }) => isEnded(status), timeoutMs);
-    await this.#request(runs);
+    this.#flush(await activeRunRows.requestStop(runIds));
     const ended = await ends;
     return runs.filter(({ runId }) => !ended.has(runId));
   }
 
   /**
-   * Runs whose host has not answered must not begin later, behind the back of a caller who was told that they had not.
-   * Returns those that have begun after all.
+   * Runs whose host has not answered never begin: their callers are told that they have not. Returns those that have
+   * begun after all.
    */
   async callOff(runIds: readonly string[]): Promise<StoredRun[]> {
     if (runIds.length === 0) return [];
-    const { placed, hosts, activeRuns } = this.#options;
-    if (placed === undefined) {
-      await this.#request(runIds.flatMap((id) => activeRuns.find(id) ?? []));
-      return [];
-    }
-    const { begun, epochs } = await placed.callOff(runIds);
-    for (const epoch of epochs) hosts.look(epoch);
+    const { begun, calledOff } = await this.#options.store.callOff(runIds);
+    this.#flush(calledOff.flatMap(({ epoch }) => epoch ?? []));
     return begun;
   }
 
-  async #request(runs: readonly ActiveRun[]): Promise<void> {
-    const { placed, hosts, store } = this.#options;
-    const runIds = runs.map((run) => run.runId);
-    if (runIds.length === 0) return;
-    if (placed !== undefined) {
-      for (const epoch of await placed.requestStop(runIds)) hosts.look(epoch);
-      return;
-    }
-    // Before anything waits: a host that comes back meanwhile must hear of it.
-    for (const run of runs) run.stopRequested = true;
-    for (const [epoch, onLink] of Map.groupBy(runs, (run) => run.epoch)) {
-      if (epoch === null) continue;
-      hosts.send(epoch, { type: 'stop', run_ids: onLink.map((run) => run.runId) });
-    }
-    await store.requestStop(runIds);
+  #flush(epochs: readonly number[]): void {
+    for (const epoch of new Set(epochs)) this.#options.hosts.flush(epoch);
   }
 }

@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
 import { textsIn } from '../db/rows.ts';
 import { runLane } from './run-lane.ts';
-import type { StoredRun, StoredRunDetail } from './stored-run.ts';
+import { runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
 
 export interface RunFilter {
   userId: string;
@@ -16,6 +16,8 @@ export interface RunFilter {
   deviceId: string | undefined;
   automationId: string | undefined;
   launchId: string | undefined;
+  /** The service's own ID of the launch. */
+  launch: string | undefined;
   status: RunStatus | undefined;
   /** Epoch ms, both exclusive. */
   createdAfter: number | undefined;
@@ -38,6 +40,11 @@ function visibleTo(db: Db, { userId, otherDeviceIds }: RunFilter, hasEnded?: boo
       UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})))`;
 }
 
+interface CalledOff {
+  calledOff: { id: string; epoch: number | null }[];
+  begun: StoredRun[];
+}
+
 export type RunStore = ReturnType<typeof createRunStore>;
 
 /** The history of runs. IDs are UUIDv7, so their order is that of creation. */
@@ -56,6 +63,7 @@ export function createRunStore(db: Db, commits: GroupCommit) {
     if (filter.automationId !== undefined) query = query.where('automation_id', '=', filter.automationId);
     if (filter.launchId !== undefined)
       query = query.where('launch', '=', launchOf(filter.userId, filter.launchId));
+    if (filter.launch !== undefined) query = query.where('launch', '=', filter.launch);
     if (filter.status !== undefined) query = query.where('status', '=', filter.status);
     if (filter.createdAfter !== undefined) query = query.where('created_at', '>', filter.createdAfter);
     if (filter.createdBefore !== undefined) query = query.where('created_at', '<', filter.createdBefore);
@@ -78,16 +86,13 @@ export function createRunStore(db: Db, commits: GroupCommit) {
         .leftJoin('user', 'user.id', 'run.user_id')
         .leftJoin('run_result', 'run_result.run_id', 'run.id')
         .selectAll('run')
-        .select(['launch.project_name', 'launch.tree', 'launch.parameters', 'launch.token_name'])
+        .select(['launch.tree', 'launch.parameters', 'launch.token_name'])
         .select(['user.name as user_name', 'run_result.json as result'])
         .where('run.id', '=', id)
         .executeTakeFirst(),
 
     listByIds: (ids: readonly string[]): Promise<StoredRun[]> =>
       db.selectFrom('run').selectAll().where('id', 'in', textsIn(db, ids)).execute(),
-
-    listActive: (): Promise<StoredRun[]> =>
-      db.selectFrom('run').selectAll().where('ended_at', 'is', null).execute(),
 
     list: (filter: RunFilter): Promise<StoredRun[]> =>
       matching(filter).orderBy('id', 'desc').limit(filter.limit).execute(),
@@ -112,16 +117,18 @@ export function createRunStore(db: Db, commits: GroupCommit) {
       return row !== undefined;
     },
 
-    async requestStop(runIds: readonly string[]): Promise<void> {
-      await commits.write(
-        (transaction) =>
-          transaction
-            .updateTable('run')
-            .set({ stop_requested: 1 })
-            .where('id', 'in', textsIn(transaction, runIds))
-            .execute(),
-        runLane,
-      );
-    },
+    /**
+     * Those that have not begun never begin. Returns them with their connections, and the others as they are.
+     */
+    callOff: (runIds: readonly string[]): Promise<CalledOff> =>
+      commits.write(async (transaction) => {
+        const { rows: calledOff } = await sql<{ id: string; epoch: number | null }>`
+          UPDATE run SET stop_requested = 1 WHERE id IN ${textsIn(transaction, runIds)} AND status = 'starting'
+          RETURNING id, epoch`.execute(transaction);
+        const ids = new Set(calledOff.map(({ id }) => id));
+        const others = runIds.filter((id) => !ids.has(id));
+        const query = transaction.selectFrom('run').select(runColumns);
+        return { calledOff, begun: await query.where('id', 'in', textsIn(transaction, others)).execute() };
+      }, runLane),
   };
 }

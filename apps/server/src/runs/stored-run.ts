@@ -1,4 +1,4 @@
-import type { Run, RunDetail, RunOutcome, RunStatus } from '@phalanx/protocol';
+import { createRedactor, type Run, type RunDetail, type RunOutcome, type RunStatus } from '@phalanx/protocol';
 
 import type { Row } from '../db/tables.ts';
 
@@ -14,6 +14,7 @@ export const runColumns = [
     'device_owner_id',
     'host_id',
     'automation_id',
+    'project_name',
     'launch_id',
   ] as const),
   ...(['status', 'stop_requested', 'error_code', 'error_message', 'error_stack', 'outcome'] as const),
@@ -22,11 +23,27 @@ export const runColumns = [
 
 /** A run with what is stored beside it. */
 export interface StoredRunDetail
-  extends StoredRun, Pick<Row<'launch'>, 'project_name' | 'tree' | 'parameters' | 'token_name'> {
+  extends StoredRun, Pick<Row<'launch'>, 'tree' | 'parameters' | 'token_name'> {
   user_name: string | null;
   /** JSON. */
   result: string | null;
 }
+
+/** Where a run belongs. */
+export interface RunOrigin {
+  /** Who launched it. */
+  readonly userId: string;
+  readonly deviceId: string;
+  readonly automationId: string;
+  readonly isDirect: boolean;
+}
+
+export const originOf = (row: StoredRun): RunOrigin => ({
+  userId: row.user_id,
+  deviceId: row.device_id,
+  automationId: row.automation_id,
+  isDirect: row.launch_id !== null,
+});
 
 /** A run as the API shows it. */
 export function runView(row: StoredRun): Run {
@@ -34,6 +51,8 @@ export function runView(row: StoredRun): Run {
     run_id: row.id,
     automation_id: row.automation_id,
     launch_id: row.launch_id,
+    name: row.project_name,
+    launch: row.launch,
     device_id: row.device_id,
     status: row.status,
     outcome: row.outcome ?? outcomes[row.status],
@@ -50,7 +69,7 @@ export function runView(row: StoredRun): Run {
 export function detailView(row: StoredRunDetail): Omit<RunDetail, 'records' | 'last_screen'> {
   return {
     ...runView(row),
-    project_name: row.project_name,
+    project_name: row.launch_id === null ? row.project_name : null,
     tree: row.tree,
     parameters: parametersOf(row),
     launched_by: { user_id: row.user_id, user_name: row.user_name, token_name: row.token_name },
@@ -82,8 +101,17 @@ function parametersOf({ parameters }: StoredRunDetail): RunDetail['parameters'] 
 /** More is not kept, in UTF-16 units of JSON. */
 const maxParametersLength = 1024 * 1024;
 
-/** What a launch gave to the code, as it is kept for `parametersOf`; null when it is too large for that. */
-export function keptParameters(given: NonNullable<RunDetail['parameters']>): string | null {
-  const json = JSON.stringify(given);
+/**
+ * What a launch gave to the code, as it is kept for `parametersOf`; null when it is too large for that. `secrets`: values
+ * that are not kept.
+ */
+export function keptParameters(
+  given: NonNullable<RunDetail['parameters']>,
+  secrets: readonly string[] = [],
+): string | null {
+  const redact = createRedactor(secrets);
+  const json = JSON.stringify(given, (_, value: unknown) =>
+    typeof value === 'string' ? redact(value) : value,
+  );
   return json.length > maxParametersLength ? null : json;
 }

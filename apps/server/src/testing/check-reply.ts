@@ -5,6 +5,7 @@ import {
   errorsOf,
   errorTable,
   isOfTypes,
+  successStatusesOf,
   type ErrorCode,
   type RouteContract,
 } from '@phalanx/protocol';
@@ -19,15 +20,7 @@ interface Reply {
 }
 
 /** What any request may be answered with, whatever the endpoint: it never came to one. */
-const edgeCodes: readonly ErrorCode[] = [
-  'route_not_found',
-  'method_not_allowed',
-  'request_timeout',
-  'unsupported_encoding',
-  'expectation_failed',
-  'headers_too_large',
-  'not_ready',
-];
+const edgeCodes: readonly ErrorCode[] = ['route_not_found', 'request_timeout', 'not_ready'];
 
 const parametersIn = ({ path }: RouteContract): number => path.split('/:').length;
 const patterns = allRoutes
@@ -62,10 +55,10 @@ function problemOfError(contract: RouteContract, { status, text }: Reply): strin
 }
 
 function problemOf(contract: RouteContract, reply: Reply): string | undefined {
-  if (reply.status === 304) return undefined;
   if (reply.status >= 400) return problemOfError(contract, reply);
-  const documented = contract.responses[reply.status];
-  if (documented === undefined) return 'its contract does not list the status';
+  if (!successStatusesOf(contract).includes(reply.status)) return 'its contract does not list the status';
+  if (reply.status === 304) return undefined;
+  const documented = contract.responses[reply.status] ?? [];
   if (!isOfTypes(documented)) return misfits(documented, JSON.parse(reply.text));
   const [type = ''] = (reply.headers.get('content-type') ?? '').split(';', 1);
   return documented.includes(type) ? undefined : `its contract does not list the content type ${type}`;

@@ -17,13 +17,14 @@ export interface NatsEngine {
 
 /** Debian's. */
 const program = '/usr/sbin/nats-server';
+export const isNatsHere = existsSync(program);
 const user = 'phalanx';
 /** With what an address has only as % codes. */
 const password = 'höflich/@:%';
 
 /** A NATS of its own. It ends with this process. Undefined where it is not installed. */
 export async function startNats(): Promise<NatsEngine | undefined> {
-  if (!existsSync(program)) return undefined;
+  if (!isNatsHere) return undefined;
   const port = await freePort();
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {

@@ -30,6 +30,7 @@ export interface PostgresEngine {
 
 /** Debian's programs, the newest version; undefined where there are none. */
 const programs = globSync('/usr/lib/postgresql/*/bin/postgres').toSorted().at(-1);
+export const isPostgresHere = programs !== undefined;
 
 /** Everybody comes in, and `careful` with a password. */
 const admission = `host all careful all scram-sha-256\nhost all,replication all 127.0.0.1/32 trust\n`;

@@ -1,6 +1,6 @@
 import { makeTestBucket } from './test-bucket.ts';
 import { databaseSettings } from './test-database.ts';
-import { natsUrl } from './test-nats.ts';
+import { getNatsUrl } from './test-nats.ts';
 
 /** What several servers have in common: those of one folder always the same database. */
 export async function sharedSettings(folder: string): Promise<Record<string, string>> {
@@ -8,7 +8,7 @@ export async function sharedSettings(folder: string): Promise<Record<string, str
   return {
     ...(await databaseSettings(folder, 'PostgreSQL')),
     ...settings,
-    PHALANX_NATS_URL: natsUrl ?? '',
+    PHALANX_NATS_URL: await getNatsUrl(),
     PHALANX_PUBLIC_URL: 'http://127.0.0.1:1',
   };
 }

@@ -1,14 +1,23 @@
-import { globSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { Client } from 'pg';
 
+import { databaseFileOf } from '../db/read-tables.ts';
 import { databaseSettings } from './test-database.ts';
 import type { TestServer } from './test-server.ts';
 
 const tables = Array.from({ length: 16 }, (_, slot) => `log_${slot}`);
 
 async function ask(server: TestServer, statement: string): Promise<Record<string, unknown>[]> {
+  if (server.engine === 'SQLite') {
+    const sqlite = new Sqlite(databaseFileOf(server.dataDir), { readonly: true });
+    try {
+      return sqlite.prepare<[], Record<string, unknown>>(statement).all();
+    } finally {
+      sqlite.close();
+    }
+  }
   const { PHALANX_DATABASE_URL: url } = await databaseSettings(server.dataDir, server.engine);
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -26,7 +35,7 @@ export async function countLogParts(server: TestServer): Promise<number> {
   return (await ask(server, filled.join(' UNION ALL '))).length;
 }
 
-/** Whether a table is closed and not kept yet; what is kept of a log file, which no other program can read, is written at once. */
+/** Whether a table is closed and not kept yet; a log file can be read by no other program. */
 export async function hasClosedLogs(server: TestServer): Promise<boolean> {
   if (server.engine === 'SQLite') return false;
   return (await ask(server, "SELECT FROM log_table WHERE state = 'closed'")).length > 0;
@@ -48,10 +57,6 @@ export async function storedLogText(server: TestServer): Promise<string> {
 
 /** What is kept of a run. */
 export async function keptBytes(server: TestServer, runId: string): Promise<number> {
-  if (server.engine === 'PostgreSQL') {
-    const statement = `SELECT coalesce(sum(size_bytes), 0) AS bytes FROM kept_chunk WHERE run_id = '${runId}'`;
-    return Number((await ask(server, statement))[0]?.['bytes']);
-  }
-  const [file] = globSync(path.join(server.dataDir, 'run-logs/*', runId));
-  return file === undefined ? 0 : (await stat(file)).size;
+  const statement = `SELECT coalesce(sum(size_bytes), 0) AS bytes FROM kept_chunk WHERE run_id = '${runId}'`;
+  return Number((await ask(server, statement))[0]?.['bytes']);
 }

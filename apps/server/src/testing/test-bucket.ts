@@ -3,12 +3,10 @@ import { AwsClient } from 'aws4fetch';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import type { S3Config } from '../s3/s3-settings.ts';
+import type { S3Config } from '../blobs/s3/s3-settings.ts';
+import { askForEngine } from './shared-engine.ts';
 
-/** Where the S3 server of this run of the tests is asked for; undefined where there is none. */
-const door = process.env['TEST_S3'];
-
-export const isS3Here = door !== undefined;
+export const isS3Here = (process.env['TEST_S3_ROOT'] ?? '') !== '';
 
 const Engine = Compile(
   Type.Object({ endpoint: Type.String(), accessKey: Type.String(), secretKey: Type.String() }),
@@ -21,10 +19,7 @@ export interface TestBucket extends S3Config {
 
 /** An empty bucket on a real S3 server, which is started when nobody has asked for one before. */
 export async function makeTestBucket(): Promise<TestBucket> {
-  if (door === undefined) throw new Error("Ceph's S3 server is not here: see the end of npm test");
-  const reply = await fetch(door);
-  if (!reply.ok) throw new Error(await reply.text());
-  const { endpoint, accessKey, secretKey } = Engine.Parse(await reply.json());
+  const { endpoint, accessKey, secretKey } = Engine.Parse(await askForEngine('s3'));
   const bucket = `test-${randomUUID()}`;
   const region = 'us-east-1';
   const aws = new AwsClient({ accessKeyId: accessKey, secretAccessKey: secretKey, service: 's3', region });

@@ -4,35 +4,35 @@ import { Client, escapeIdentifier } from 'pg';
 
 import { openDatabase, type Db } from '../db/database.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
-import { errorCodeOf } from '../error-code.ts';
+import { errorCodeOf } from '../errors/error-code.ts';
+import { askForEngine } from './shared-engine.ts';
+import { stringAt } from './string-at.ts';
 
-/** Of the engine of this run of the tests, without a database; undefined where PostgreSQL is not installed. */
-const engineUrl = process.env['TEST_POSTGRES'];
+/** Of the engine of this run of the tests, without a database. */
+const getEngineUrl = async (): Promise<string> => stringAt(await askForEngine('postgres'), 'url');
 
-/** By `TEST_DATABASE=servers`: each request of the server's tests goes to another one of three servers. */
+/**
+ * By `TEST_DATABASE=servers`: each request of the server's tests goes to another one of three servers. So does
+ * `npm run test:engines` with `*.each-engine.test.ts`.
+ */
 export const isOnServers = process.env['TEST_DATABASE'] === 'servers';
 
 export type Engine = 'SQLite' | 'PostgreSQL';
 
-const hereAre: readonly Engine[] = engineUrl === undefined ? ['SQLite'] : ['SQLite', 'PostgreSQL'];
+/** Of this run. */
+export const defaultEngine: Engine = isOnServers ? 'PostgreSQL' : 'SQLite';
 
-/** For `describe.each`: what a store has to work on. A file of SQLite belongs to one server. */
-export const engines = isOnServers ? hereAre.filter((engine) => engine === 'PostgreSQL') : hereAre;
+/** For `describe.each`: what a store has to work on in this run. */
+export const engines: readonly Engine[] = [defaultEngine];
 
 /**
- * For tests of the files of a data folder: several servers have what lasts in the database and in S3 ("Servers" in
- * docs/decisions/several-servers.md). They are skipped with `TEST_DATABASE=servers`.
+ * For tests of the files of a data folder: several servers have what lasts in the database and in S3 ("Nodes" in
+ * docs/decisions/cluster.md). They are skipped with `TEST_DATABASE=servers`.
  */
 export const isOneServer = !isOnServers;
 
-/** Whether this run has the server's tests on PostgreSQL, by `TEST_DATABASE=postgres` or `servers`. */
-export const isOnPostgres = process.env['TEST_DATABASE'] === 'postgres' || isOnServers;
-
-/** Of this run. */
-export const defaultEngine: Engine = isOnPostgres ? 'PostgreSQL' : 'SQLite';
-
 async function administer(statement: string): Promise<void> {
-  const client = new Client({ connectionString: `${engineUrl}/postgres` });
+  const client = new Client({ connectionString: `${await getEngineUrl()}/postgres` });
   await client.connect();
   try {
     await client.query(statement);
@@ -43,13 +43,12 @@ async function administer(statement: string): Promise<void> {
 
 /** The address of a database of this name with empty tables, which is made when it is not there. */
 export async function postgresUrlOf(name: string): Promise<string> {
-  if (engineUrl === undefined) throw new Error('PostgreSQL is not installed: apt-get install postgresql');
   try {
     await administer(`CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE phalanx_template`);
   } catch (error) {
     if (errorCodeOf(error) !== '42P04' && !isUniqueViolation(error)) throw error;
   }
-  return `${engineUrl}/${name}`;
+  return `${await getEngineUrl()}/${name}`;
 }
 
 const nameFor = (folder: string): string =>

@@ -1,2 +1,5 @@
-/** Address of the NATS of this run of the tests; undefined where it is not installed. */
-export const natsUrl = process.env['TEST_NATS'];
+import { askForEngine } from './shared-engine.ts';
+import { stringAt } from './string-at.ts';
+
+/** Address of the NATS of this run of the tests. */
+export const getNatsUrl = async (): Promise<string> => stringAt(await askForEngine('nats'), 'url');

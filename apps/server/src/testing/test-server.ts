@@ -29,6 +29,8 @@ interface TestServerOptions extends Omit<ServerOverrides, 'clock'> {
   engine?: Engine;
 }
 
+const testHeartbeatMs = 5000;
+
 /**
  * The service in this process, on a port of its own and in a fresh folder. With `TEST_DATABASE=servers` it is three
  * servers, and whoever asks for its address is given that of the next one.
@@ -127,7 +129,9 @@ export class TestServer {
       ...databases,
       ...settings,
     });
-    return startServer(config, { clock: this.clock, ...overrides });
+    // Test hosts confirm their phones only when a test says so, and most suites compile nothing.
+    const own = { heartbeatMs: testHeartbeatMs, prepareCompilerMs: undefined };
+    return startServer(config, { clock: this.clock, ...own, ...overrides });
   }
 
   /** Names of the files that hold log entries. */

@@ -2,13 +2,14 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
+import { isNatsHere } from './nats-engine.ts';
+import { isPostgresHere } from './postgres-engine.ts';
 import { isS3Here } from './test-bucket.ts';
 import { sharedSettings } from './shared-settings.ts';
-import { natsUrl } from './test-nats.ts';
 import { TestServer } from './test-server.ts';
 
 /** Whether the engines are here that several servers need. */
-export const canBeSeveral = process.env['TEST_POSTGRES'] !== undefined && natsUrl !== undefined && isS3Here;
+export const canBeSeveral = isPostgresHere && isNatsHere && isS3Here;
 
 /** As many servers of one new database, each with a folder of its own. */
 export async function startServers(

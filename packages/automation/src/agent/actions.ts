@@ -1,19 +1,52 @@
-import { keyCodeOf } from './android-key.ts';
 import type { AgentBridge } from './agent-bridge.ts';
-import { createAndroidNode } from './android-node.ts';
 import type { AgentParts } from './agent-parts.ts';
+import { createAndroidNode, type NodeTouch } from './android-node.ts';
 import { createPointer } from './pointer.ts';
 import { presetOf } from './screenshot-record.ts';
 import { rememberTree } from './tree-ids.ts';
 
+/** Android's key codes by name, as in android.view.KeyEvent without `KEYCODE_`. */
+const keyCodes: Record<AndroidKey, number> = {
+  HOME: 3,
+  BACK: 4,
+  DPAD_UP: 19,
+  DPAD_DOWN: 20,
+  DPAD_LEFT: 21,
+  DPAD_RIGHT: 22,
+  DPAD_CENTER: 23,
+  VOLUME_UP: 24,
+  VOLUME_DOWN: 25,
+  POWER: 26,
+  CAMERA: 27,
+  TAB: 61,
+  SPACE: 62,
+  ENTER: 66,
+  DEL: 67,
+  MENU: 82,
+  SEARCH: 84,
+  MEDIA_PLAY_PAUSE: 85,
+  PAGE_UP: 92,
+  PAGE_DOWN: 93,
+  ESCAPE: 111,
+  FORWARD_DEL: 112,
+  MOVE_HOME: 122,
+  MOVE_END: 123,
+  APP_SWITCH: 187,
+  SLEEP: 223,
+  WAKEUP: 224,
+  CUT: 277,
+  COPY: 278,
+  PASTE: 279,
+};
+
 type Actions = Omit<AgentActions, keyof AgentWaits>;
 
-export function createActions({ bridge, sleep }: AgentParts): Actions {
+export function createActions({ bridge, sleep, steps }: AgentParts): Actions {
   const pointer = createPointer(bridge);
   return {
     ...pointer,
     hold: pointer.longPress,
-    ...screenActions(bridge, pointer),
+    ...screenActions(bridge, { ...pointer, ...keyActions(bridge), runStep: steps.run }),
     ...keyActions(bridge),
     ...appActions(bridge),
     ...dialogActions(bridge),
@@ -23,19 +56,14 @@ export function createActions({ bridge, sleep }: AgentParts): Actions {
 
 function screenActions(
   bridge: AgentBridge,
-  pointer: ReturnType<typeof createPointer>,
+  touch: NodeTouch,
 ): Pick<Actions, 'screenContent' | 'windows' | 'screenshot'> {
-  const touch = {
-    ...pointer,
-    writeText: keyActions(bridge).writeText,
-    clearText: keyActions(bridge).clearText,
-  };
   return {
     // No `await` before the call, so that a failure's stack begins at the caller's line.
     screenContent: ({ signal } = {}) =>
       bridge
         .call('screen.content', {}, signal)
-        .then(({ root, treeId }) => rememberTree(createAndroidNode(root, touch), treeId)),
+        .then(({ root, ...facts }) => rememberTree(createAndroidNode(root, touch), facts)),
     windows: () =>
       bridge.call('screen.windows', {}).then((windows) =>
         windows.map(({ root, isKeyboard }) => ({
@@ -123,4 +151,19 @@ function appActions(bridge: AgentBridge): Pick<Actions, 'launchApp' | 'openLink'
     stopApp: (packageName) => bridge.call('app.stop', { packageName }),
     currentApp: () => bridge.call('app.current', {}),
   };
+}
+
+/** The code of a key. Throws a TypeError for a name that is not in the table. */
+function keyCodeOf(key: number | string): number {
+  if (typeof key === 'number') return key;
+  const name = String(key)
+    .toUpperCase()
+    .replace(/^KEYCODE_/, '');
+  const codes: Record<string, number | undefined> = keyCodes;
+  const code = Object.hasOwn(codes, name) ? codes[name] : undefined;
+  if (code === undefined)
+    throw new TypeError(
+      `There is no key ${name}. Use Android's key code as a number, or one of: ${Object.keys(codes).join(', ')}.`,
+    );
+  return code;
 }

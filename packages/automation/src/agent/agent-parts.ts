@@ -1,3 +1,4 @@
+import type { Steps } from '../trace/steps.ts';
 import type { AgentBridge } from './agent-bridge.ts';
 
 /** What stands behind the global `agent`. */
@@ -10,4 +11,5 @@ export interface AgentParts {
   sleep: (durationMs: number) => Promise<void>;
   /** Milliseconds that never go backwards. */
   now: () => number;
+  steps: Steps;
 }

@@ -2,10 +2,18 @@ import type { UiNode } from '@phalanx/protocol';
 
 import { selectNodes } from './android-node-filter.ts';
 import { hasViewId, nodesBelow, nodesWithText, nodeWithText } from './node-search.ts';
+import { aimOfNode } from '../trace/aim-of-call.ts';
+import { runUntold, type RunStep } from '../trace/run-step.ts';
 import { createUuid } from './uuid.ts';
 
 /** What the actions of a node need. */
-export type NodeTouch = Pick<AgentActions, 'tap' | 'doubleTap' | 'longPress' | 'writeText' | 'clearText'>;
+export interface NodeTouch extends Pick<
+  AgentActions,
+  'tap' | 'doubleTap' | 'longPress' | 'writeText' | 'clearText'
+> {
+  /** Tells of what is done to nodes as steps of the run. */
+  readonly runStep?: RunStep;
+}
 
 /** The node with all nodes below it. */
 export function createAndroidNode(node: UiNode, touch: NodeTouch): AndroidNode {
@@ -111,22 +119,29 @@ class Node implements AndroidNode {
     return nodesBelow(this);
   }
 
-  async tap(): Promise<void> {
-    return this.#touch.tap(...middleOf(this));
+  tap(): Promise<void> {
+    return this.#run('tap', async () => this.#touch.tap(...middleOf(this)));
   }
 
-  async doubleTap(): Promise<void> {
-    return this.#touch.doubleTap(...middleOf(this));
+  doubleTap(): Promise<void> {
+    return this.#run('doubleTap', async () => this.#touch.doubleTap(...middleOf(this)));
   }
 
-  async longPress(durationMs?: number): Promise<void> {
-    return this.#touch.longPress(...middleOf(this), durationMs);
+  longPress(durationMs?: number): Promise<void> {
+    return this.#run('longPress', async () => this.#touch.longPress(...middleOf(this), durationMs));
   }
 
-  async writeText(text: string, options: { clear?: boolean } = {}): Promise<void> {
-    await this.tap();
-    if (options.clear === true) await this.#touch.clearText();
-    await this.#touch.writeText(text);
+  writeText(text: string, options: { clear?: boolean } = {}): Promise<void> {
+    return this.#run('writeText', async () => {
+      await this.#touch.tap(...middleOf(this));
+      if (options.clear === true) await this.#touch.clearText();
+      await this.#touch.writeText(text);
+    });
+  }
+
+  #run(name: string, work: () => Promise<void>): Promise<void> {
+    const run = this.#touch.runStep ?? runUntold;
+    return run({ name, aim: () => aimOfNode(this), work });
   }
 }
 

@@ -1,9 +1,9 @@
 import { createActions } from './actions.ts';
+import type { AgentBridge } from './agent-bridge.ts';
 import type { AgentParts } from './agent-parts.ts';
-import { createApps } from './apps.ts';
 import { createFiles } from './files.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
-import { resultJson } from './result-json.ts';
+import { createUuid } from './uuid.ts';
 import { createWaits } from './waits.ts';
 
 const defaultShellMs = 30_000;
@@ -32,7 +32,42 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
     files,
     shell: (command, { timeoutMs = defaultShellMs, signal } = {}) =>
       bridge.call('phone.shell', { command: String(command), timeoutMs }, signal),
+    secrets: { get: (name) => bridge.call('secret.get', { name: String(name) }) },
     info: { device: () => bridge.call('device.info', {}) },
     utils: { outOfSteps, debug },
   };
+}
+
+function createApps(bridge: AgentBridge, files: Pick<AgentFiles, 'write' | 'delete'>): AgentApps {
+  const install = (path: string, { grantPermissions = false, signal }: InstallOptions): Promise<void> =>
+    bridge.call('app.install', { path, grantPermissions }, signal);
+  const setPermission = (packageName: string, permission: string, isGranted: boolean): Promise<void> =>
+    bridge.call('app.setPermission', { packageName, permission, isGranted });
+  return {
+    list: () => bridge.call('app.list', {}),
+    async install(apk, options = {}) {
+      if (typeof apk === 'string') return install(apk, options);
+      const path = `/sdcard/Download/phalanx-${createUuid()}.apk`;
+      await files.write(path, apk);
+      try {
+        await install(path, options);
+      } finally {
+        await files.delete(path);
+      }
+    },
+    uninstall: (packageName) => bridge.call('app.uninstall', { packageName }),
+    clearData: (packageName) => bridge.call('app.clearData', { packageName }),
+    grantPermission: (packageName, permission) => setPermission(packageName, permission, true),
+    revokePermission: (packageName, permission) => setPermission(packageName, permission, false),
+  };
+}
+
+/** The JSON text of a run's result. Throws a `TypeError` for what JSON can't hold. */
+function resultJson(value: unknown): string {
+  // Without a value for functions, symbols and undefined, whatever its type says.
+  const json: string | undefined = JSON.stringify(value);
+  if (json !== undefined) return json;
+  throw new TypeError(
+    `agent.control.setResult takes what JSON can hold (null for nothing), but this is ${typeof value}.`,
+  );
 }

@@ -1,5 +1,7 @@
 import type { AgentBridge } from './agent-bridge.ts';
-import { fromBase64, toBase64 } from './base64.ts';
+
+/** As many arguments as a call may safely have. */
+const sliceLength = 8192;
 
 const maxFileBytes = 50_000_000;
 /** A call takes 500,000 characters. */
@@ -44,4 +46,18 @@ function bytesOf(content: unknown): Uint8Array {
   if (typeof content === 'string') return new TextEncoder().encode(content);
   if (content instanceof Uint8Array) return content;
   throw new TypeError('The content of a file is a string or a Uint8Array.');
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let start = 0; start < bytes.length; start += sliceLength)
+    text += String.fromCharCode(...bytes.subarray(start, start + sliceLength));
+  return btoa(text);
+}
+
+function fromBase64(base64: string): Uint8Array {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let index = 0; index < text.length; index += 1) bytes[index] = text.charCodeAt(index);
+  return bytes;
 }

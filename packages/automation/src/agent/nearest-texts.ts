@@ -15,7 +15,7 @@ export function nearestOf(texts: readonly string[], wanted?: string): string[] {
 }
 
 /** From 0 (equal) to 1: edits needed, in relation to the longer text. */
-function distanceOf(a: string, b: string): number {
+export function distanceOf(a: string, b: string): number {
   const longer = Math.max(a.length, b.length);
   return longer === 0 ? 0 : editDistance(a, b) / longer;
 }

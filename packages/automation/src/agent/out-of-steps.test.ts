@@ -17,7 +17,8 @@ function createHost(knownTrees: readonly number[] = []) {
       return params.treeId === undefined || knownTrees.includes(params.treeId) ? 'stored' : 'tree_unknown';
     },
   };
-  const readScreen = async (): Promise<AndroidNode> => rememberTree(screenOf(uiNode({ text: 'now' })), 1);
+  const readScreen = async (): Promise<AndroidNode> =>
+    rememberTree(screenOf(uiNode({ text: 'now' })), { treeId: 1 });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only these calls are made here
   return { calls, ...createOutOfSteps(bridge as unknown as AgentBridge, readScreen) };
 }
@@ -28,13 +29,25 @@ const tree = uiNode({ text: 'a', children: [uiNode({ text: 'b' })] });
 describe('storing a screen', () => {
   it('names a tree that the host has', async () => {
     const { calls, outOfSteps } = createHost([7]);
-    await outOfSteps.storeScreen(rememberTree(screenOf(tree), 7), 'login', 'Login', 50, 'low_quality');
+    await outOfSteps.storeScreen(
+      rememberTree(screenOf(tree), { treeId: 7 }),
+      'login',
+      'Login',
+      50,
+      'low_quality',
+    );
     expect(calls).toEqual([['record.screen', { ...order, treeId: 7 }]]);
   });
 
   it('sends a tree that the host no longer has', async () => {
     const { calls, outOfSteps } = createHost([]);
-    await outOfSteps.storeScreen(rememberTree(screenOf(tree), 7), 'login', 'Login', 50, 'low_quality');
+    await outOfSteps.storeScreen(
+      rememberTree(screenOf(tree), { treeId: 7 }),
+      'login',
+      'Login',
+      50,
+      'low_quality',
+    );
     expect(calls).toEqual([
       ['record.screen', { ...order, treeId: 7 }],
       ['record.screen', { ...order, root: tree }],

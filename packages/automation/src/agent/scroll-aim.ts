@@ -5,15 +5,15 @@ import { lookOf } from './screen-look.ts';
 import type { Aim, WaitParts } from './wait-until.ts';
 
 type Bounds = AndroidNode['boundsInScreen'];
-type Direction = NonNullable<ScrollOptions['direction']>;
+export type Direction = NonNullable<ScrollOptions['direction']>;
 
 /** Slow and short enough that nothing is carried past the screen by the fling that follows. */
-const swipeMs = 600;
+export const swipeMs = 600;
 const swipedShare = 0.4;
 /** A list whose content moves by itself counts as at rest after so many looks. */
 const maxLooksForRest = 10;
 /** A list that loads on may look like its end once. */
-const vainSwipesAtEnd = 2;
+export const vainSwipesAtEnd = 2;
 
 const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
   down: [0, -1],
@@ -62,7 +62,7 @@ export function scrollAim(
 }
 
 /** What was swiped goes on moving for a moment, and a tap would miss it. */
-function createRest(): { isReached(look: string): boolean; disturb(): void } {
+export function createRest(): { isReached(look: string): boolean; disturb(): void } {
   let looksLeft = 0;
   let last: string | undefined;
   return {
@@ -80,7 +80,7 @@ function createRest(): { isReached(look: string): boolean; disturb(): void } {
 }
 
 /** Apps that draw by themselves tell of no list: there the screen is swiped. */
-function largestList(screen: AndroidNode): AndroidNode {
+export function largestList(screen: AndroidNode): AndroidNode {
   const lists = nodesBelow(screen).filter((node) => node.isScrollable && node.isVisible);
   return lists.toSorted((a, b) => areaOf(b.boundsInScreen) - areaOf(a.boundsInScreen))[0] ?? screen;
 }
@@ -100,7 +100,7 @@ function isInView(node: AndroidNode, list: AndroidNode | null, screen: AndroidNo
   return node.isVisible && isInside && areaOf(node.boundsInScreen) > 0;
 }
 
-function swipeWithin(
+export function swipeWithin(
   bounds: Bounds,
   direction: Direction,
 ): [fromX: number, fromY: number, toX: number, toY: number] {

@@ -1,13 +1,23 @@
-/** By root node. */
-const treeIds = new WeakMap<AndroidNode, number>();
+/** What came with a tree, by its root node. */
+interface TreeFacts {
+  readonly treeId?: number | undefined;
+  /** About the phone, for whoever waits for something else. */
+  readonly remark?: string | undefined;
+}
 
-/** Notes under which ID the host has the tree. Gives the root. */
-export function rememberTree(root: AndroidNode, treeId: number | undefined): AndroidNode {
-  if (treeId !== undefined) treeIds.set(root, treeId);
+const known = new WeakMap<AndroidNode, TreeFacts>();
+
+/** Notes under which ID the host has the tree, and what it says of it. Gives the root. */
+export function rememberTree(root: AndroidNode, { treeId, remark }: TreeFacts): AndroidNode {
+  known.set(root, { treeId, remark });
   return root;
 }
 
 /** Undefined for a tree that no host has sent. */
 export function findTreeId(root: AndroidNode): number | undefined {
-  return treeIds.get(root);
+  return known.get(root)?.treeId;
+}
+
+export function findRemark(root: AndroidNode): string | undefined {
+  return known.get(root)?.remark;
 }

@@ -1,5 +1,6 @@
 import { nodesBelow, textsOf } from './node-search.ts';
 import { nearestOf } from './nearest-texts.ts';
+import { findRemark } from './tree-ids.ts';
 import type { WaitTold } from './wait-timeout-error.ts';
 
 /** More changes than this are told as the first and the last ones. */
@@ -14,11 +15,13 @@ export function createWaitStory(now: () => number) {
   let failedReads = 0;
   let lastFailure: Error | undefined;
   let lastScreen: AndroidNode | undefined;
+  let remark: string | undefined;
 
   return {
     saw(screen: AndroidNode): void {
       reads += 1;
       lastScreen = screen;
+      remark = findRemark(screen) ?? remark;
       const { packageName } = screen;
       const title = titleOf(screen);
       const last = seen.at(-1);
@@ -42,7 +45,16 @@ export function createWaitStory(now: () => number) {
     }): WaitTold {
       const words = lastScreen === undefined ? [] : wordsOf(lastScreen, nearIds === true);
       const waitedMs = now() - beganAt;
-      return { awaited, waitedMs, reads, failedReads, lastFailure, seen, nearest: nearestOf(words, near) };
+      return {
+        awaited,
+        waitedMs,
+        reads,
+        failedReads,
+        lastFailure,
+        seen,
+        remark,
+        nearest: nearestOf(words, near),
+      };
     },
   };
 }

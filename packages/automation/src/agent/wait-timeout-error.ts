@@ -9,6 +9,8 @@ export interface WaitTold {
   lastFailure: Error | undefined;
   seen: readonly { afterMs: number; packageName: string; title: string }[];
   nearest: readonly string[];
+  /** What the host told of the phone meanwhile. */
+  remark?: string | undefined;
 }
 
 /** A wait that ended without what was awaited. */
@@ -43,7 +45,7 @@ function hide(error: Error, name: string, value: unknown): void {
 }
 
 function messageOf(told: WaitTold): string {
-  const { awaited, waitedMs, reads, failedReads, lastFailure, seen, nearest } = told;
+  const { awaited, waitedMs, reads, failedReads, lastFailure, seen, nearest, remark } = told;
   const failures = failedReads > 0 ? `, ${failedReads} times in vain (${lastFailure?.message ?? ''})` : '';
   const lines = [
     `Waited ${seconds(waitedMs)} for ${awaited}, but it did not come. The screen was read ${reads} times${failures}.`,
@@ -51,6 +53,7 @@ function messageOf(told: WaitTold): string {
   if (seen.length > 0) lines.push('Seen:');
   for (const { afterMs, packageName, title } of seen)
     lines.push(`  after ${seconds(afterMs)}: ${packageName}${title === '' ? '' : ` "${title}"`}`);
+  if (remark !== undefined) lines.push(`About the phone: ${remark}`);
   if (nearest.length > 0)
     lines.push(`Nearest on the last screen: ${nearest.map((text) => `"${text}"`).join(', ')}`);
   return lines.join('\n');

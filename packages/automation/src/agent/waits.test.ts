@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { screenOf, uiNode } from './testing/screens.ts';
+import { rememberTree } from './tree-ids.ts';
 import { WaitTimeoutError } from './wait-timeout-error.ts';
 import { createWaits } from './waits.ts';
 
@@ -60,6 +61,12 @@ describe('a wait', () => {
     await caught(waits.waitForText('B', { timeoutMs: 5000 }));
     expect(reads()).toBe(5);
     expect(time()).toBeGreaterThan(50_000);
+  });
+
+  it('tells what the host said of the phone meanwhile', async () => {
+    const { waits } = phone(() => rememberTree(text('A'), { remark: 'The UI helper was connected anew.' }));
+    const error = await caught(waits.waitForText('B', { timeoutMs: 500 }));
+    expect(error.message).toContain('About the phone: The UI helper was connected anew.');
   });
 
   it('goes on when a reading fails, and tells of it', async () => {
@@ -182,6 +189,20 @@ function longList({ rows = 100 }: { rows?: number } = {}) {
   return { waits, swipes };
 }
 const rowBounds = (top: number, height = 100) => ({ left: 0, top, right: 600, bottom: top + height });
+
+describe('collecting the rows of a list', () => {
+  it('gives each row once, in its order, however often it was in view', async () => {
+    const { waits, swipes } = longList({ rows: 57 });
+    const rows = await waits.collect((row) => row.text);
+    expect(rows).toEqual(Array.from({ length: 57 }, (_, row) => `Row ${row}`));
+    expect(swipes.length).toBeGreaterThan(8);
+  });
+
+  it('leaves out what it is told to', async () => {
+    const { waits } = longList({ rows: 30 });
+    expect(await waits.collect((row) => (row.text === 'Row 12' ? row.text : null))).toEqual(['Row 12']);
+  });
+});
 
 describe('scrolling to a node', () => {
   it('does not move what is in view', async () => {

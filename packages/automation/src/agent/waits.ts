@@ -1,3 +1,4 @@
+import { collectAim, collectTimeoutMs } from './collect-aim.ts';
 import { nodeWithText } from './node-search.ts';
 import { searchOf } from './node-target.ts';
 import { lookOf } from './screen-look.ts';
@@ -42,6 +43,8 @@ export function createWaits(parts: WaitParts): AgentWaits {
     waitFor: (predicate, options) =>
       until({ awaited: options?.description ?? 'a condition', test: predicate }, options),
     waitForIdle: (options) => until(idleAim(parts, options?.quietMs ?? defaultQuietMs), options),
+    collect: (readRow, options = {}) =>
+      until(collectAim(parts, readRow, options), { timeoutMs: collectTimeoutMs, ...options }),
     scrollTo: (target, options = {}) => until(scrollAim(parts, target, options), options),
   };
 }

@@ -4,18 +4,21 @@
  */
 import { TextDecoder, TextEncoder } from '@exodus/bytes/encoding-lite.js';
 
+import type { AgentBridge } from '../agent/agent-bridge.ts';
 import { AgentError } from '../agent/agent-error.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { screenshotRecord } from '../agent/screenshot-record.ts';
 import { WaitTimeoutError } from '../agent/wait-timeout-error.ts';
+import { userPosition } from '../caller-stack.ts';
+import { createRunStages, type StageParts } from '../stages/run-stages.ts';
+import { createSteps } from '../trace/steps.ts';
+import { traceAgent } from '../trace/trace-agent.ts';
 import { createConsole } from './console.ts';
-import { guarded, reportUncaught, runMain } from './main-run.ts';
 import { connectEngine, type LookEnds } from './node/engine-look.ts';
+import { inspect } from './node/node-library.ts';
 import { rememberProxies } from './node/proxies.ts';
 import { parse } from './order-json.ts';
-import { createRunStages, type StageParts } from '../stages/run-stages.ts';
 import { createPort, type Port, type PortFunctions } from './port.ts';
-import { createSandboxBridge } from './sandbox-bridge.ts';
 import { hidePreludeFrames } from './stack-traces.ts';
 import { createTimers } from './timers.ts';
 import { createAbortGlobals, renamed } from './web/abort.ts';
@@ -28,12 +31,26 @@ import { createCrypto } from './web/random.ts';
 import { PlainRequest } from './web/request.ts';
 import { PlainResponse } from './web/response.ts';
 
+interface Waiting {
+  resolve: (value: never) => void;
+  reject: (reason: unknown) => void;
+  error: AgentError;
+}
+
+type CallResult = { ok: true; value?: unknown } | { ok: false; error: { code: string; message: string } };
+
 type Entry = 'begin' | 'timer' | 'result' | 'fetched';
 type EnterIsolate = (entry: Entry, id: number, json: string, extra?: unknown) => void;
 type Script = () => Promise<void>;
 
+/** What a replay of saved screens does otherwise. */
+export type InstallOptions = Pick<StageParts, 'findStage'>;
+
 /** `look`: the ends by which the child's debugger shows the console what the language hides. */
-export function install(functions: PortFunctions): { enter: EnterIsolate; look: LookEnds } {
+export function install(
+  functions: PortFunctions,
+  options: InstallOptions = {},
+): { enter: EnterIsolate; look: LookEnds } {
   const port = createPort(functions);
   const look = connectEngine(port);
   const timers = createTimers(port);
@@ -64,10 +81,15 @@ export function install(functions: PortFunctions): { enter: EnterIsolate; look: 
       const refused = port.ask('result', { json: text });
       if (refused !== undefined) throw new RangeError(String(refused));
     };
-    const agent = createAgent(args, { ...calls, stop, setResult, sleep: timers.sleep, now });
+    const steps = createSteps({
+      began: (step, at) => port.ask('stepBegan', { step, at }) === undefined,
+      ended: (end) => void port.ask('stepEnded', end),
+    });
+    const agent = createAgent(args, { ...calls, stop, setResult, sleep: timers.sleep, now, steps });
+    const clock = { sleep: timers.sleep, later: timers.later, now };
     define({
-      agent,
-      runStages: stagesOf(agent, calls, { sleep: timers.sleep, later: timers.later, now }),
+      agent: traceAgent(agent, steps.run),
+      runStages: stagesOf(agent, calls, { ...options, ...clock, runStep: steps.runGroup }),
       stopCurrentAutomation: stop,
       AgentError,
       WaitTimeoutError,
@@ -90,11 +112,11 @@ export function install(functions: PortFunctions): { enter: EnterIsolate; look: 
 function stagesOf(
   agent: Agent,
   { bridge }: ReturnType<typeof createSandboxBridge>,
-  clock: Pick<StageParts, 'sleep' | 'later' | 'now'>,
+  own: Pick<StageParts, 'sleep' | 'later' | 'now' | 'findStage' | 'runStep'>,
 ): ReturnType<typeof createRunStages> {
   const { actions, utils } = agent;
   return createRunStages({
-    ...clock,
+    ...own,
     readScreen: () => actions.screenContent(),
     outOfSteps: utils.outOfSteps,
     tellArrived: () => bridge.call('run.arrived', {}),
@@ -133,4 +155,91 @@ function removeUnlimited(): void {
 function define(globals: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(globals))
     Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+}
+
+/** Calls `code`; what it throws ends the run. */
+function guarded(port: Port, code: () => void): void {
+  try {
+    code();
+  } catch (error) {
+    reportUncaught(port, error);
+  }
+}
+
+/** Runs the user's script to the end of its promise. */
+async function runMain(port: Port, script: () => Promise<void>): Promise<void> {
+  try {
+    await script();
+    port.ask('mainSettled', {});
+  } catch (error) {
+    reportUncaught(port, error);
+  }
+}
+
+function reportUncaught(port: Port, error: unknown): void {
+  const stack = stackOf(error);
+  port.ask('uncaught', {
+    message: messageOf(error),
+    text: `Uncaught ${textOf(error)}`,
+    at: userPosition(stack),
+  });
+}
+
+/** The getters of a thrown value are user code and may throw again. */
+function safely(read: () => string, fallback: string): string {
+  try {
+    return read();
+  } catch {
+    return fallback;
+  }
+}
+
+const stackOf = (error: unknown): string =>
+  safely(() => (error instanceof Error ? String(error.stack) : ''), '');
+
+const textOf = (error: unknown): string =>
+  safely(() => inspect(error).slice(0, 64 * 1024), 'a value that cannot be shown');
+
+const messageOf = (error: unknown): string =>
+  safely(
+    () => (error instanceof Error ? `${error.name}: ${error.message}` : inspect(error)).slice(0, 4000),
+    'a value that cannot be shown',
+  );
+
+/** The bridge of `agent` over the port. An error is made at the call, so that its stack is the caller's. */
+function createSandboxBridge(port: Port) {
+  const waiting = new Map<number, Waiting>();
+  let lastId = 0;
+  const bridge: AgentBridge = {
+    // Without an executor function, which would stand in the stack.
+    async call(name, params, signal) {
+      signal?.throwIfAborted();
+      const id = ++lastId;
+      const refused = port.ask('call', { id, name, params });
+      if (refused !== undefined) throw new RangeError(String(refused));
+      const { promise, resolve, reject } = Promise.withResolvers<never>();
+      waiting.set(id, { resolve, reject, error: new AgentError() });
+      if (signal === undefined || signal === null) return promise;
+      const cancel = (): void => {
+        waiting.delete(id);
+        port.ask('cancelCall', { id });
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', cancel);
+      return promise.finally(() => signal.removeEventListener('abort', cancel));
+    },
+  };
+
+  /** The child brings the result of a call. */
+  function settle(id: number, json: string): void {
+    const call = waiting.get(id);
+    if (call === undefined) return;
+    waiting.delete(id);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the child wrote it
+    const result = parse(json) as CallResult;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the host answers as the table of calls says
+    if (result.ok) call.resolve(result.value as never);
+    else call.reject(call.error.because(result.error));
+  }
+  return { bridge, settle };
 }

@@ -2,6 +2,8 @@
  * The only way out of the isolate. Only strings and numbers cross it, and the two functions behind it are held
  * by this closure alone, so user code that patches prototypes never gets hold of them.
  */
+import type { StepBegin, StepEnd } from '@phalanx/protocol';
+
 import { orderJson } from './order-json.ts';
 
 /** An HTTP request for the child to make; its body crosses beside it as a string of bytes. */
@@ -34,6 +36,9 @@ export interface PortOrders {
   abortFetch: { id: number };
   /** Answered by that many random bytes, as a string of bytes. */
   random: { sizeBytes: number };
+  /** A call of user code's own begins, at a position in the user's script; refused when there are too many. */
+  stepBegan: { step: StepBegin; at: string };
+  stepEnded: StepEnd;
   /** JSON text of the run's result, which replaces the one before. */
   result: { json: string };
   /** Answered by milliseconds since the run began, with fractions. */
@@ -59,7 +64,7 @@ export interface PortHolds {
   stop: [];
 }
 
-/** A string refuses (`timer`, `call`, `fetch`, `result`) or is the answer (`random`). */
+/** A string refuses (`timer`, `call`, `fetch`, `stepBegan`, `result`) or is the answer (`random`). */
 export type PortAnswer = string | number | undefined;
 
 export interface Port {
@@ -72,6 +77,19 @@ export interface Port {
 export interface PortFunctions {
   ask: (name: string, json: string, body?: string) => PortAnswer;
   block: { applySyncPromise: (receiver: undefined, args: string[]) => void };
+}
+
+/** What the child of a replay answers beside the orders of a run. */
+export interface ReplayPort {
+  ask: PortFunctions['ask'];
+  /** What a run's child does while the isolate stands still. True ends the run. */
+  hold: (name: string, ...texts: string[]) => boolean;
+  /** Epoch milliseconds at which the screen was captured. */
+  capturedAt: () => number;
+  /** The stage that the present screen was stored under; empty when none is known. */
+  stage: () => string;
+  /** A search of the present screen that found nothing. Absent where nobody wants to know. */
+  missed?: (by: 'id' | 'text' | 'conditions', wanted: string) => void;
 }
 
 export function createPort({ ask, block }: PortFunctions): Port {

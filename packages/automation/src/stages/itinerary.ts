@@ -14,6 +14,8 @@ export interface Itinerary {
   isDone: () => boolean;
   /** Goes on to the first stage that is not reached in this state. */
   arrive(state: string | undefined): void;
+  /** Stands at the stage of that name from now on; at the first one when there is none. */
+  goTo(name: string): void;
   limitMs: () => number;
   isLate: () => boolean;
   /** Resolves when the work is done, or when the stage's time is over and the work is left behind. Rejects as the work does. */
@@ -39,6 +41,13 @@ export function createItinerary({ stages, timeLimitMs = defaultTimeLimitMs }: Pl
         reached += 1;
         time = startTime(limitMs(), clock);
       }
+    },
+    goTo(name) {
+      reached = Math.max(
+        0,
+        stages.findIndex((one) => one.name === name),
+      );
+      time = startTime(limitMs(), clock);
     },
     limitMs,
     isLate: () => time.isOver(),

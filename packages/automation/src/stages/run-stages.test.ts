@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { screenOf, uiNode } from '../agent/testing/screens.ts';
+import { runUntold } from '../trace/run-step.ts';
 import { createRunStages } from './run-stages.ts';
 
 interface Stored {
@@ -40,6 +41,7 @@ function createPhone(first: string) {
     sleep: async (ms) => passTime(ms),
     later: (callback, delayMs) => void timers.push({ at: phone.time + delayMs, callback }),
     now: () => phone.time,
+    runStep: runUntold,
   });
   return { phone, run, stored, submitted, passTime };
 }

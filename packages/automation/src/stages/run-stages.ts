@@ -1,6 +1,32 @@
-import { createRecogniser, type Recognised } from './recognise.ts';
-import { createStageStory, type StoryLine } from './stage-story.ts';
+import type { StepAim, StepEnd } from '@phalanx/protocol';
+
+import { said } from '../trace/aim-of-call.ts';
+import type { RunStep } from '../trace/run-step.ts';
+import { messageOf } from '../trace/steps.ts';
 import { createItinerary, type Itinerary } from './itinerary.ts';
+
+/** More lines are told as the last ones. */
+const maxLines = 15;
+
+interface StoryLine {
+  stage: string;
+  screenState: string;
+  did: 'acted' | 'waited' | 'gave up';
+}
+
+type Test = (screen: AndroidNode) => boolean;
+
+/** What a screen is taken for. */
+interface Recognised {
+  /** As records name it: a state, `unknown`, or a dialog. */
+  name: string;
+  /** The state as the plan names it; undefined for dialogs. */
+  state: string | undefined;
+  isUnknown: boolean;
+  dialog: UnexpectedDialog | undefined;
+}
+
+const unknownState = 'unknown';
 
 /** What the runner stands on. */
 export interface StageParts {
@@ -13,6 +39,10 @@ export interface StageParts {
   later: (callback: () => void, delayMs: number) => void;
   /** Milliseconds that never go backwards. */
   now: () => number;
+  /** The stage that the screen belongs to, where something else than the way there says it; empty for the first one. */
+  findStage?: () => string;
+  /** Tells what is done on a screen as one step of the run. */
+  runStep: RunStep;
 }
 
 type Plan = StagePlan<string>;
@@ -54,8 +84,11 @@ function createRunner(parts: StageParts, plan: Plan) {
         return { success: true, ...noFailure, ...endAt(look) };
       }
       const reason = reasonToGiveUp(look);
-      if (reason !== undefined) return giveUp(look, reason);
-      await takeStep(look);
+      const aim = (): StepAim => said(`"${look.stage.name}" · ${look.seen.name}`);
+      const step = { name: 'runStages', aim };
+      if (reason !== undefined)
+        return parts.runStep({ ...step, work: () => giveUp(look, reason), endOf: failureIn });
+      await parts.runStep({ ...step, work: () => takeStep(look) });
       await parts.sleep(pauseMs);
     }
   }
@@ -64,6 +97,7 @@ function createRunner(parts: StageParts, plan: Plan) {
   async function lookNow(remainingSteps: number): Promise<Look> {
     const screen = await parts.readScreen();
     const seen = recognise(screen);
+    if (parts.findStage !== undefined) itinerary.goTo(parts.findStage());
     itinerary.arrive(seen.state);
     unknownLooks = seen.isUnknown ? unknownLooks + 1 : 0;
     const stage = itinerary.stage();
@@ -106,6 +140,18 @@ function createRunner(parts: StageParts, plan: Plan) {
   return { run };
 }
 
+/** As the run's outcome is named. */
+const outcomes = {
+  outOfSteps: 'out_of_steps',
+  timeout: 'timed_out',
+  unknownScreen: 'unknown_screen',
+} as const;
+
+const failureIn = ({ reason, error }: Failure): Partial<StepEnd> => ({
+  outcome: outcomes[reason],
+  message: messageOf(error),
+});
+
 function actionFor({ on }: Stage<string>, { dialog, state, isUnknown }: Recognised): StageAction | undefined {
   if (dialog !== undefined) return dialog.do;
   return ownAction(on, state ?? '') ?? (isUnknown ? on['unknown'] : undefined);
@@ -129,4 +175,69 @@ function sentenceFor(
 function wholeNumber(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new TypeError(`${name} must be a whole number from 0, but it is ${String(value)}.`);
+}
+
+/** Tells the state of a screen by a plan: dialogs first, because they cover what is below them. */
+function createRecogniser(
+  plan: Pick<StagePlan<string>, 'states' | 'dialogs'>,
+): (screen: AndroidNode) => Recognised {
+  const dialogs = (plan.dialogs ?? []).map((dialog) => ({ dialog, test: testOf(dialog.when) }));
+  const detect = typeof plan.states === 'function' ? plan.states : detectorOf(plan.states);
+  return (screen) => {
+    const dialog = dialogs.find(({ test }) => test(screen))?.dialog;
+    if (dialog !== undefined) return { name: dialog.name, state: undefined, isUnknown: false, dialog };
+    const state = String(detect(screen));
+    const isUnknown = state.toLowerCase() === unknownState;
+    return { name: isUnknown ? unknownState : state, state, isUnknown, dialog };
+  };
+}
+
+function detectorOf(states: {
+  readonly [name: string]: ScreenSign | undefined;
+}): (screen: AndroidNode) => string {
+  const tests = Object.entries(states).flatMap(([name, sign]) =>
+    sign === undefined ? [] : [{ name, test: testOf(sign) }],
+  );
+  return (screen) => tests.find(({ test }) => test(screen))?.name ?? unknownState;
+}
+
+/** The test that a sign stands for. Throws TypeError for what is no sign. */
+function testOf(sign: ScreenSign): Test {
+  if (typeof sign === 'function') return (screen) => Boolean(sign(screen));
+  if (typeof sign === 'string' || sign instanceof RegExp)
+    return (screen) => screen.findTextOne(sign) !== null;
+  const tests = testsOf(sign);
+  if (tests.length > 0) return (screen) => tests.every((test) => test(screen));
+  throw new TypeError('A screen sign needs an id, a text or a packageName.');
+}
+
+function testsOf({ id, text, packageName }: Exclude<ScreenSign, string | RegExp | StageAction>): Test[] {
+  return [
+    ...(id === undefined ? [] : [(screen: AndroidNode) => screen.findById(id) !== null]),
+    ...(text === undefined ? [] : [(screen: AndroidNode) => screen.findTextOne(text) !== null]),
+    ...(packageName === undefined ? [] : [(screen: AndroidNode) => screen.packageName === packageName]),
+  ];
+}
+
+/** Notes the steps, equal ones in a row as one line. */
+function createStageStory(now: () => number) {
+  const beganAt = now();
+  const lines: (StoryLine & { afterMs: number; times: number })[] = [];
+  return {
+    add(line: StoryLine): void {
+      const last = lines.at(-1);
+      const isSame =
+        last?.stage === line.stage && last.screenState === line.screenState && last.did === line.did;
+      if (last !== undefined && isSame) last.times += 1;
+      else lines.push({ ...line, afterMs: now() - beganAt, times: 1 });
+      if (lines.length > maxLines) lines.shift();
+    },
+    text: (): string =>
+      lines
+        .map(({ stage, screenState, did, afterMs, times }) => {
+          const often = times > 1 ? ` ${times} times` : '';
+          return `  after ${(afterMs / 1000).toFixed(1)} s, on the way to "${stage}": ${screenState}, ${did}${often}`;
+        })
+        .join('\n'),
+  };
 }

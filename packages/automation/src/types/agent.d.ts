@@ -16,6 +16,7 @@ interface Agent {
   readonly apps: AgentApps;
   readonly files: AgentFiles;
   readonly info: AgentInfo;
+  readonly secrets: AgentSecrets;
   readonly utils: AgentUtils;
   /**
    * Runs a line in the phone's shell, as `adb shell` does. It needs a host whose operator has set
@@ -60,6 +61,19 @@ interface AgentControl {
 /** The same as `agent.control.stopCurrentAutomation()`. */
 declare function stopCurrentAutomation(): never;
 
+interface AgentSecrets {
+  /**
+   * The value of a secret of the project, as it was when the run was launched. Rejects with `secret_not_found`; direct code
+   * has no secrets. Phalanx replaces the value by `[secret]` in logs, results, errors, records and UI trees, also in those
+   * that `screenContent` returns, and covers it in pictures. It does not recognise a value that the code has changed.
+   *
+   * @example
+   * const password = await agent.secrets.get('SHOP_PASSWORD').catch(() => undefined);
+   * if (password === undefined) console.warn('Store it first: phalanx secret set SHOP_PASSWORD');
+   */
+  get(name: string): Promise<string>;
+}
+
 interface AgentInfo {
   /** Make, model, Android version and screen of the phone. */
   device(): Promise<DeviceInfo>;
@@ -93,9 +107,10 @@ declare class AgentError extends Error {
   private constructor();
   /**
    * A stable word: of the phone `phone_gone`, `call_timed_out`, `call_cancelled`, `screen_not_readable`, `secure_screen`,
-   * `input_refused`, `ui_helper_failed`, `ui_helper_refused`, `phone_answer_unexpected`; of what was asked for
+   * `screen_moving`, `input_refused`, `ui_helper_failed`, `ui_helper_refused`, `phone_answer_unexpected`; of what was asked for
    * `app_not_found`, `app_not_started`, `app_change_refused`, `file_not_found`, `file_refused`, `output_too_large`,
-   * `no_focused_field`, `text_not_typable`, `no_alert`, `clipboard_refused`; of the host `not_allowed` and `invalid_call`.
+   * `no_focused_field`, `text_not_typable`, `no_alert`, `clipboard_refused`; of the host `not_allowed`, `secret_not_found` and
+   * `invalid_call`; on a saved screen (`phalanx test`) also `not_replayed`, for what only a phone can answer.
    */
   readonly code: string;
 }

@@ -10,7 +10,8 @@ interface AgentApps {
   /** All that are installed. */
   list(): Promise<readonly InstalledApp[]>;
   /**
-   * Installs an APK, or updates what is installed; the data of the app stays. It takes up to three minutes.
+   * Installs an APK, or a bundle of the APKs of one app (`.apks`, `.xapk`, `.apkm`), or updates what is installed; the data of
+   * the app stays. It takes up to three minutes.
    * Rejects with `app_change_refused`, which has the phone's answer and what to do about it.
    *
    * @param apk The file itself, such as `await (await fetch(url)).bytes()`, of up to 50 MB; or the path of an APK in the

@@ -22,9 +22,10 @@ interface AgentUtils {
  */
 interface OutOfStepsUtils {
   /**
-   * Stores a screen. Cheap enough for every step: the tree is known to the host already, and the picture is taken
-   * beside the automation, which goes on at once. A picture that fails (a window that forbids pictures, a lost phone)
-   * or that would come too late is left out, and the record is marked as partial.
+   * Stores a screen. Cheap enough for every step: the tree is known to the host already, and the automation goes on at
+   * once; only its next call that changes the phone waits until the picture is taken. The picture shows the screen of the
+   * tree. It is left out, and the record is marked as partial, when it fails (a window that forbids pictures, a lost
+   * phone) and when the phone shows another tree by then.
    *
    * @param screen The tree from `agent.actions.screenContent()`. Of a node within it, the whole tree is stored.
    * @param stage What the automation is trying to reach, such as `checkout`. At most 500 characters, the rest is cut.
@@ -45,7 +46,7 @@ interface OutOfStepsUtils {
    * the service as soon as it can.
    *
    * The screens stay stored: a later record shows them again, because they led there. Only a `debug` record leaves out
-   * what an earlier `debug` record of the run has shown. A run may submit 100 records at once, and one more each minute; together
+   * what an earlier `debug` record of the run has shown. A run may submit 200 records at once, and one more each minute; together
    * they may take 64 MB at once, and 1 MB more each minute. A run that ends after an `outOfSteps` or `timeout` record has
    * that as its `outcome`.
    *

@@ -38,6 +38,18 @@ interface AgentWaits {
    * view. At the end of the list it rejects at once with the `WaitTimeoutError`, which says so.
    */
   scrollTo(target: string | RegExp | NodeConditions, options?: ScrollOptions): Promise<AndroidNode>;
+  /**
+   * Reads a list from what is shown now to its end: calls `readRow` for each row that is whole on the screen, scrolls on,
+   * and gives what it returned, in the order of the list, without what it returned null or undefined for. Views are
+   * joined where their values are equal, so a value should say which row it is of. Default of `timeoutMs`: 120,000.
+   *
+   * @example
+   * await agent.actions.stopApp('com.android.settings');
+   * await agent.actions.launchApp('com.android.settings');
+   * const titles = await agent.actions.collect((row) => row.findById('title')?.text);
+   * console.log(titles.length, titles.at(-1));
+   */
+  collect<T>(readRow: (row: AndroidNode) => T | null | undefined, options?: ScrollOptions): Promise<T[]>;
 }
 
 type Truthy<T> = Exclude<T, false | 0 | 0n | '' | null | undefined>;

@@ -2,21 +2,23 @@ import type { TSchema } from 'typebox';
 
 import { errorTable, type ErrorCode } from '../errors.ts';
 import { ErrorBody, type RouteContract } from '../rest/contract.ts';
+import { isPaged } from '../rest/page.ts';
 import type { NamedSchemas } from './named-schemas.ts';
 
 const ofEveryone: readonly ErrorCode[] = [
   'invalid_request',
+  // Of the other methods of its path.
+  'method_not_allowed',
+  'expectation_failed',
+  // Also where no body is taken.
+  'unsupported_encoding',
+  'body_too_large',
+  'headers_too_large',
   'too_many_requests',
   'too_many_connections',
   'internal',
 ];
-const ofBodies: readonly ErrorCode[] = [
-  'malformed_json',
-  'body_too_large',
-  'unsupported_media_type',
-  'unsupported_encoding',
-  'request_timeout',
-];
+const ofBodies: readonly ErrorCode[] = ['malformed_json', 'unsupported_media_type', 'request_timeout'];
 /** Of all that needs a token, which is looked up. */
 const ofCallers: readonly ErrorCode[] = [
   'unauthorized',
@@ -29,12 +31,16 @@ const ofCallers: readonly ErrorCode[] = [
   'bucket_unavailable',
 ];
 
+/** Of what users take turns at. */
+const ofTurns: readonly ErrorCode[] = ['too_many_waiting', 'too_busy'];
+
 /** What an endpoint may answer beside its own failures. */
-const usualErrors = ({ scope, method }: RouteContract): readonly ErrorCode[] => [
+const usualErrors = (contract: RouteContract): readonly ErrorCode[] => [
   ...ofEveryone,
   // Also of a DELETE that has no use for a body: one that is sent is read.
-  ...(method === 'GET' ? [] : ofBodies),
-  ...(scope === null ? [] : ofCallers),
+  ...(contract.method === 'GET' ? [] : ofBodies),
+  ...(contract.scope === null ? [] : ofCallers),
+  ...(isPaged(contract) ? ofTurns : []),
 ];
 
 /** Every code that an endpoint may answer with. */

@@ -1,6 +1,6 @@
 import { IsObject, type TSchema } from 'typebox';
 
-import { isOfTypes, type RouteContract } from '../rest/contract.ts';
+import { isOfTypes, successStatusesOf, type RouteContract } from '../rest/contract.ts';
 import { errorResponses } from './error-responses.ts';
 import { exampleOf } from './example-of.ts';
 import type { NamedSchemas } from './named-schemas.ts';
@@ -61,9 +61,9 @@ const successResponse = (
 
 /** A contract as an operation of the OpenAPI document. */
 export function operationOf(contract: RouteContract, schemas: NamedSchemas): object {
-  const successes = Object.entries(contract.responses).map(([status, schema]): [string, object] => [
-    status,
-    successResponse(Number(status), schema, schemas),
+  const successes = successStatusesOf(contract).map((status): [string, object] => [
+    String(status),
+    successResponse(status, contract.responses[status] ?? [], schemas),
   ]);
   return {
     operationId: contract.operationId,

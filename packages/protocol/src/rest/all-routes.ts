@@ -7,25 +7,36 @@ import { deviceRoutes } from './devices.ts';
 import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
 import { healthRoutes } from './health.ts';
+import { jobRoutes } from './jobs.ts';
+import { labelRoutes, poolRoutes } from './labels.ts';
 import { launchRoutes } from './launches.ts';
 import { logRoutes } from './logs.ts';
 import { projectRoutes } from './projects.ts';
 import { recordRoutes } from './records.ts';
 import { runRoutes } from './runs.ts';
+import { secretRoutes } from './secrets.ts';
+import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
 import { deviceMemberRoutes, hostRoutes } from './shares.ts';
+import { traceRoutes } from './trace.ts';
 import { usageRoutes } from './usage.ts';
 
 /** Every endpoint, in the order in which the document shows them. */
 export const allRoutes: readonly RouteContract[] = [
   launchRoutes,
+  jobRoutes,
+  scheduleRoutes,
   logRoutes,
   runRoutes,
+  traceRoutes,
   deviceRoutes,
+  labelRoutes,
+  poolRoutes,
   deviceControlRoutes,
   deviceMemberRoutes,
   hostRoutes,
   projectRoutes,
+  secretRoutes,
   fileRoutes,
   commitRoutes,
   recordRoutes,

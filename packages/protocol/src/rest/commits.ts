@@ -70,18 +70,29 @@ export const commitRoutes = {
     path: '/api/v2/automation/diff/:id',
     operationId: 'diff',
     tag: 'Commits',
-    summary: 'What has changed since the newest commit, file by file',
+    summary: 'What has changed since the newest commit, or in a commit, file by file',
     scope: 'read',
     params,
+    query: Type.Object({
+      commit: Type.Optional(
+        Type.String({
+          pattern: '^[0-9a-f]{40}$',
+          description: 'What this commit changed, instead of what is not committed',
+        }),
+      ),
+    }),
     responses: {
       200: Type.Object({
         success,
-        base: Type.Union([hash, Type.Null()], { description: 'The newest commit; null before the first' }),
+        base: Type.Union([hash, Type.Null()], {
+          description:
+            'What the files are compared with: the newest commit, or the one before `commit`; null: nothing',
+        }),
         files: Type.Array(FileDiff),
         truncated: Type.Boolean({ description: 'Whether the reply leaves text out because of its limit' }),
       }),
     },
-    errors: ['project_not_found', 'too_many_waiting', 'too_busy'],
+    errors: ['project_not_found', 'commit_not_found', 'too_many_waiting', 'too_busy'],
   },
   revert: {
     method: 'POST',

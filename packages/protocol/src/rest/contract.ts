@@ -61,6 +61,14 @@ const errorTexts = errorCodes
 export const isOfTypes = (response: TSchema | readonly string[]): response is readonly string[] =>
   Array.isArray(response);
 
+/** JSON that is read has an `ETag`, so it may be unchanged (304). */
+export function successStatusesOf({ method, responses }: RouteContract): number[] {
+  const own = Object.keys(responses).map(Number);
+  const read = responses[200];
+  const isTagged = method === 'GET' && read !== undefined && !isOfTypes(read);
+  return [...new Set([...own, ...(isTagged ? [304] : [])])];
+}
+
 /** The body of every reply that is not a success. */
 export const ErrorBody = Type.Object(
   {

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 
+import { Labels, Selector } from '../labels.ts';
 import { DeviceState } from '../device-states.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { PhoneHealth } from '../phone-health.ts';
@@ -19,7 +20,7 @@ export const RunningAutomation = Type.Object(
   { title: 'RunningAutomation' },
 );
 
-/** Who has a phone in hand, until when. */
+/** Who has leased a device, and until when. */
 export const DeviceLease = Type.Object(
   { user: UserName, since: EpochMs, expires_at: EpochMs },
   { title: 'DeviceLease' },
@@ -32,6 +33,8 @@ export const Device = Type.Object(
       description: 'Stable for owner and serial; survives re-plugging and a change of host',
     }),
     serial: Type.String(),
+    name: Type.String({ description: 'That its owner gave it; empty without one' }),
+    labels: Labels,
     state: DeviceState,
     reason: Type.String({ description: 'The state in a sentence that says what to do' }),
     since: EpochMs,
@@ -69,6 +72,9 @@ export const DeviceScreen = Type.Object({
     Type.Object({ mime_type: Type.Literal('image/jpeg'), base64: Type.String() }),
     Type.Null(),
   ]),
+  picture_reason: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], { description: 'Why there is no picture' }),
+  ),
   tree: Type.Object(
     {
       packageName: Type.String(),
@@ -97,10 +103,12 @@ export const deviceRoutes = {
       state: Type.Optional(DeviceState),
       host_id: Type.Optional(Uuid),
       search: Type.Optional(
-        Type.String({ description: 'Part of ID, serial number, brand or model, in any letter case' }),
+        Type.String({ description: 'Part of ID, serial number, name, brand or model, in any letter case' }),
       ),
+      selector: Type.Optional(Selector),
     }),
     responses: { 200: pageOf({ devices: Type.Array(Device) }) },
+    errors: ['invalid_selector'],
   },
   get: {
     method: 'GET',
@@ -141,7 +149,7 @@ export const deviceRoutes = {
       ),
     }),
     responses: { 200: Type.Object({ success, screen: DeviceScreen }), 304: [] },
-    errors: ['device_not_found', 'device_offline', 'screen_failed'],
+    errors: ['device_not_found', 'device_offline', 'screen_failed', 'too_many_waiting', 'too_busy'],
   },
   history: {
     method: 'GET',
@@ -154,7 +162,7 @@ export const deviceRoutes = {
     scope: 'read',
     params,
     responses: { 200: Type.Object({ success, health: PhoneHealth }) },
-    errors: ['device_not_found', 'device_offline', 'host_asked_in_vain'],
+    errors: ['device_not_found', 'device_offline', 'host_request_failed'],
   },
   screenshot: {
     method: 'GET',

@@ -24,7 +24,7 @@ export const eventRoutes = {
     tag: 'Events',
     summary: 'Follow devices, runs, logs and records as they change (server-sent events)',
     description:
-      'Sends `device`, `run`, `log` and `record` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`.',
+      'Sends `device`, `run`, `log` and `record` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`. A stream that does not take its events is cut off: its last event is `error`, with the body of a refusal.',
     scope: 'read',
     query: Type.Object({
       device_id: Type.Optional(Id),
@@ -37,6 +37,6 @@ export const eventRoutes = {
       ),
     }),
     responses: { 200: ['text/event-stream'] },
-    errors: ['too_many_streams'],
+    errors: ['too_many_streams', 'stream_fell_behind'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { CodeCompletion, CodeSymbol } from '../code.ts';
+import { CodeCompletion, CodeReferences, CodeSymbol } from '../code.ts';
 import type { ErrorCode } from '../errors.ts';
 import { Id } from '../ids.ts';
 import { success, SuccessMessage, type RouteContract } from './contract.ts';
@@ -187,6 +187,49 @@ export const fileRoutes = {
     bodyLimitBytes: checkedBytes,
     responses: { 200: Type.Object({ success, completions: Type.Array(CodeCompletion) }) },
     errors: whyNotChecked,
+  },
+  references: {
+    method: 'POST',
+    path: '/api/v2/automation/references/:id',
+    operationId: 'findReferences',
+    tag: 'Files',
+    summary: 'Find where a name in a file is defined and used in the project',
+    description: 'For editors, to go to a definition and to rename: of the name at `position`.',
+    scope: 'edit',
+    audit: null,
+    params,
+    body: placeInCode,
+    bodyLimitBytes: checkedBytes,
+    responses: { 200: Type.Object({ success, ...CodeReferences.properties }) },
+    errors: whyNotChecked,
+  },
+  search: {
+    method: 'GET',
+    path: '/api/v2/automation/search/:id',
+    operationId: 'searchFiles',
+    tag: 'Files',
+    summary: 'Search the text of all files',
+    description:
+      'Lines that contain `text` in any letter case, in the order of the paths; at most 20 of a file.',
+    scope: 'read',
+    params,
+    query: Type.Object({
+      text: Type.String({ minLength: 1, maxLength: 200, description: 'As it stands in a line' }),
+    }),
+    responses: {
+      200: Type.Object({
+        success,
+        matches: Type.Array(
+          Type.Object({
+            path: Type.String(),
+            line: Type.Integer({ minimum: 1 }),
+            text: Type.String({ description: 'The line, at most 300 characters' }),
+          }),
+        ),
+        truncated: Type.Boolean({ description: 'Whether there are more than the 1,000 that are listed' }),
+      }),
+    },
+    errors: ['project_not_found', 'too_many_waiting', 'too_busy'],
   },
   delete: {
     method: 'DELETE',

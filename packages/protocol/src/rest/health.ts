@@ -29,6 +29,6 @@ export const healthRoutes = {
     tag: 'Service',
     summary: 'Figures for Prometheus (administrators)',
     scope: 'admin',
-    responses: { 200: ['text/plain'] },
+    responses: { 200: ['text/plain'], 304: [] },
   },
 } as const satisfies Record<string, RouteContract>;

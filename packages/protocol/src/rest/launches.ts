@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 
+import { Selector } from '../labels.ts';
 import { Id, Uuid } from '../ids.ts';
 import { ErrorBody, jsonObject, success, type RouteContract } from './contract.ts';
 
@@ -44,11 +45,33 @@ export const LaunchDirectBody = Type.Object({
     description: 'JavaScript or TypeScript',
     examples: ['console.log(agent.arguments.automationParameters);'],
   }),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'What lists call it, such as the name of its file',
+      examples: ['checkout.ts'],
+    }),
+  ),
   ...inputs,
 });
 
 export const LaunchBody = Type.Object({
-  device_ids: Type.Array(Id, { minItems: 1, maxItems: 10_000, description: 'Duplicates count once' }),
+  device_ids: Type.Optional(
+    Type.Array(Id, {
+      minItems: 1,
+      maxItems: 10_000,
+      description: 'Required without `selector`; duplicates count once',
+    }),
+  ),
+  selector: Type.Optional(Selector),
+  count: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'With `selector`: on so many of the phones that are free; without it, on each of them',
+    }),
+  ),
   automationId: Id,
   command,
   ...inputs,
@@ -63,14 +86,21 @@ export const launchRoutes = {
     tag: 'Launches',
     summary: 'Run a saved project on devices, or stop it there',
     description:
-      'All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not.',
+      'Phones are given by `device_ids`, or by `selector`: then those are chosen that are free, which means ready, without a run, and not controlled by hand. All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not.',
     scope: 'launch',
     audit: 'launch',
     body: LaunchBody,
+    bodyExample: {
+      device_ids: ['01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77'],
+      automationId: '01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77',
+      command: 'start',
+    },
     responses: { 200: reply },
     errorBodies: { 400: refusal },
     errors: [
       'project_not_found',
+      'invalid_selector',
+      'too_few_devices',
       'devices_unavailable',
       'already_running',
       'compile_failed',
@@ -78,6 +108,7 @@ export const launchRoutes = {
       'invalid_parameters',
       'invalid_parameter_schema',
       'invalid_masks',
+      'secrets_unavailable',
       'invalid_tsconfig',
       'launch_not_acknowledged',
       'stop_not_confirmed',
@@ -98,7 +129,8 @@ export const launchRoutes = {
     scope: 'launch',
     audit: 'launch',
     body: LaunchDirectBody,
-    bodyLimitBytes: 16 * 1024 * 1024,
+    // A text of more takes longer to parse than others may wait.
+    bodyLimitBytes: 5 * 1024 * 1024,
     responses: { 200: reply },
     errorBodies: { 400: refusal },
     errors: [

@@ -1,7 +1,7 @@
-import { Type, type TProperties } from 'typebox';
+import { IsObject, Type, type TProperties } from 'typebox';
 
 import { Uuid } from '../ids.ts';
-import { success } from './contract.ts';
+import { type RouteContract, success } from './contract.ts';
 
 export const defaultPageLimit = 100;
 export const maxPageLimit = 1000;
@@ -23,6 +23,10 @@ export const pageQuery = {
 
 /** The same for lists whose cursor is the ID of the last row. */
 export const idPageQuery = { ...pageQuery, cursor: Type.Optional(Uuid) };
+
+/** Whether the endpoint is such a list. */
+export const isPaged = ({ query }: RouteContract): boolean =>
+  IsObject(query) && 'cursor' in query.properties && 'limit' in query.properties;
 
 /** The reply of a list. */
 export const pageOf = <Fields extends TProperties>(fields: Fields) =>

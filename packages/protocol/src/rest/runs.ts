@@ -16,6 +16,10 @@ export const Run = Type.Object(
     run_id: Uuid,
     automation_id: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
     launch_id: nullable(Type.String({ description: "The caller's launch ID; null for a saved project" })),
+    name: nullable(
+      Type.String({ description: 'Of the project when it was launched, or what the launch called its code' }),
+    ),
+    launch: Type.String({ description: 'The same for all runs that one request started' }),
     device_id: Type.String(),
     status: RunStatus,
     outcome: Type.Union([RunOutcome, Type.Null()], {
@@ -79,6 +83,7 @@ export const runRoutes = {
       device_id: Type.Optional(Id),
       automation_id: Type.Optional(Id),
       launch_id: Type.Optional(Uuid),
+      launch: Type.Optional(Uuid),
       status: Type.Optional(RunStatus),
       created_after: Type.Optional(TimeInput),
       created_before: Type.Optional(TimeInput),
@@ -118,6 +123,13 @@ export const runRoutes = {
         Type.String({ maxLength: 1000, description: 'Text in the message, in either letter case' }),
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: logPageSize, default: logPageSize })),
+      last: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: logPageSize,
+          description: 'Only so many entries, from the end, whatever the other parameters say',
+        }),
+      ),
     }),
     responses: {
       200: Type.Object({
@@ -129,6 +141,6 @@ export const runRoutes = {
         truncated: Type.Boolean({ description: 'Whether entries in the middle were left out' }),
       }),
     },
-    errors: ['run_not_found'],
+    errors: ['run_not_found', 'too_many_waiting', 'too_busy'],
   },
 } as const satisfies Record<string, RouteContract>;

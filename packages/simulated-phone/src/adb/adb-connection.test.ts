@@ -104,6 +104,22 @@ test('only one WRTE is sent until the peer says OKAY', async () => {
   expect((await client.next()).command).toBe(adbCommand.clse);
 });
 
+test.each(['exec:sleep 60', 'sync:', 'shell,v2,raw:sleep 60'])(
+  'the CLSE of the peer for %s is answered by one, as adbd does',
+  async (service) => {
+    const phone = await startPhone();
+    const client = new RawClient(phone.port);
+    await client.connect();
+    const deviceId = await client.open(service, 7);
+    client.send(adbCommand.clse, 7, deviceId);
+    expect(await client.next()).toMatchObject({ command: adbCommand.clse, arg0: deviceId, arg1: 7 });
+    // The stream is gone then, on this side too.
+    client.send(adbCommand.clse, 7, deviceId);
+    await client.open('sync:', 8);
+    expect(client.waitingCount).toBe(0);
+  },
+);
+
 test('a peer that floods a stream without waiting for OKAY is cut off', async () => {
   const phone = await startPhone();
   const client = new RawClient(phone.port);

@@ -102,7 +102,8 @@ export function createAdbStream(link: AdbStreamLink): AdbStream {
       return true;
     },
     handleClose() {
-      close(false);
+      // adbd answers each CLSE by one, and its peer keeps the stream until then.
+      close(true);
       duplex.push(null);
       if (duplex.readableLength === 0) duplex.destroy();
       else duplex.once('end', () => duplex.destroy());

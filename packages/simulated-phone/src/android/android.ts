@@ -49,6 +49,7 @@ export class Android implements SystemHost {
   /** Timers of apps, by package name. */
   readonly timers = new Timers();
   readonly #apps: Map<string, App>;
+  readonly #preferences = new Map<string, Map<string, boolean>>();
 
   readonly lockScreen: LockScreen;
   readonly displayMode: DisplayMode;
@@ -212,6 +213,20 @@ export class Android implements SystemHost {
     if (!task) return;
     if (!task.app.isHome) this.#end(task);
     this.hideKeyboard();
+  }
+
+  /** Of an app; they outlive it and a restart of the phone. */
+  preferencesOf(packageName: string): Map<string, boolean> {
+    const known = this.#preferences.get(packageName) ?? new Map<string, boolean>();
+    this.#preferences.set(packageName, known);
+    return known;
+  }
+
+  /** Ends an app and forgets what it keeps. */
+  clearData(packageName: string): void {
+    this.forceStop(packageName);
+    this.#preferences.delete(packageName);
+    this.packages.permissionsOf(packageName).clear();
   }
 
   /** Ends an app as an uncaught exception does, and says so above whatever comes to front. */

@@ -37,15 +37,16 @@ function readEntry(zip: Buffer, central: number): Buffer | undefined {
   return method === deflated ? inflateRawSync(packed, { maxOutputLength: maxManifestBytes }) : undefined;
 }
 
-function findZipEntry(zip: Buffer, name: string): Buffer | undefined {
+/** The files of a ZIP by name, unpacked when asked for; undefined where one can't be. Throws on offsets that point outside. */
+export function* zipEntries(zip: Buffer): Generator<[name: string, unpack: () => Buffer | undefined]> {
   let offset = findCentralDirectory(zip);
   while (offset !== undefined && zip.readUInt32LE(offset) === signature.centralEntry) {
     const nameBytes = zip.readUInt16LE(offset + 28);
     const entryName = zip.toString('utf8', offset + 46, offset + 46 + nameBytes);
-    if (entryName === name) return readEntry(zip, offset);
+    const entry = offset;
+    yield [entryName, () => readEntry(zip, entry)];
     offset += 46 + nameBytes + zip.readUInt16LE(offset + 30) + zip.readUInt16LE(offset + 32);
   }
-  return undefined;
 }
 
 const shortName = (packageName: string, name: string): string =>
@@ -54,7 +55,8 @@ const shortName = (packageName: string, name: string): string =>
 /** What the package manager needs of an APK; undefined for anything that is none. */
 export function findApkManifest(apk: Buffer): ApkManifest | undefined {
   try {
-    const xml = findZipEntry(apk, 'AndroidManifest.xml');
+    const [, unpack] = zipEntries(apk).find(([name]) => name === 'AndroidManifest.xml') ?? [];
+    const xml = unpack?.();
     if (!xml) return undefined;
     const { attributes, launchers, permissions } = readManifestContent(xml);
     const packageName = attributes.get('package') ?? '';

@@ -9,6 +9,7 @@ import type { Timers } from './timers.ts';
 interface AppSystem extends SystemHost {
   readonly identity: Identity;
   readonly files: Pick<FileSystem, 'storage'>;
+  preferencesOf(packageName: string): Map<string, boolean>;
   /** Timers of apps, by package name. */
   readonly timers: Timers;
   listApps(): readonly App[];
@@ -22,6 +23,7 @@ export function createAppHost(android: AppSystem, app: App): AppHost {
   return {
     phone: android.identity,
     storage: () => android.files.storage,
+    preferences: android.preferencesOf(app.packageName),
     open: (activity) => void android.startActivity(app.packageName, activity),
     finish: () => android.finishTop(),
     showDialog: (dialog) => {

@@ -23,7 +23,7 @@ type MadeManifest = Omit<ApkManifest, 'launchers' | 'permissions'> & Partial<Pic
 
 /** An APK that a simulated phone installs: a manifest without code. No real phone takes it, because nobody has signed it. */
 export function makeApk(manifest: MadeManifest): Buffer {
-  return zipOf(manifestName, manifestXml(manifest));
+  return makeZip([[manifestName, manifestXml(manifest)]]);
 }
 
 /** Android's compiled XML of `<manifest …><uses-sdk …/><activity …><category …/></manifest>`, as far as a package manager reads it. */
@@ -97,26 +97,30 @@ function attributeBytes([name, type, value]: Attribute): Buffer {
   return words(noString, name, type === typeString ? value : noString, 8 + type * 0x100_0000, value);
 }
 
-/** A ZIP file with one stored entry. */
-function zipOf(name: string, content: Buffer): Buffer {
-  const about = Buffer.alloc(26);
-  about.writeUInt16LE(20, 0);
-  about.writeUInt32LE(crc32(content), 10);
-  about.writeUInt32LE(content.length, 14);
-  about.writeUInt32LE(content.length, 18);
-  about.writeUInt16LE(name.length, 22);
-  const local = Buffer.concat([words(0x04034b50), about, Buffer.from(name), content]);
-  const central = Buffer.concat([
-    words(0x02014b50),
-    Buffer.from([20, 0]),
-    about,
-    Buffer.alloc(14),
-    Buffer.from(name),
-  ]);
+/** A ZIP file of entries that are stored as they are. */
+export function makeZip(entries: readonly (readonly [name: string, content: Buffer])[]): Buffer {
+  const locals: Buffer[] = [];
+  const centrals: Buffer[] = [];
+  let offset = 0;
+  for (const [name, content] of entries) {
+    const about = Buffer.alloc(26);
+    about.writeUInt16LE(20, 0);
+    about.writeUInt32LE(crc32(content), 10);
+    about.writeUInt32LE(content.length, 14);
+    about.writeUInt32LE(content.length, 18);
+    about.writeUInt16LE(name.length, 22);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(offset, 10);
+    const local = Buffer.concat([words(0x04034b50), about, Buffer.from(name), content]);
+    locals.push(local);
+    centrals.push(words(0x02014b50), Buffer.from([20, 0]), about, place, Buffer.from(name));
+    offset += local.length;
+  }
+  const central = Buffer.concat(centrals);
   const end = Buffer.alloc(18);
-  end.writeUInt16LE(1, 4);
-  end.writeUInt16LE(1, 6);
+  end.writeUInt16LE(entries.length, 4);
+  end.writeUInt16LE(entries.length, 6);
   end.writeUInt32LE(central.length, 8);
-  end.writeUInt32LE(local.length, 12);
-  return Buffer.concat([local, central, words(0x06054b50), end]);
+  end.writeUInt32LE(offset, 12);
+  return Buffer.concat([...locals, central, words(0x06054b50), end]);
 }

@@ -1,8 +1,10 @@
+import { findActiveTree } from '../screen/screen.ts';
+import { walk } from '../view/find-view.ts';
+import { rectHeight } from '../view/rect.ts';
 import type { Android } from './android.ts';
 import { findTypedCharacter } from './key-codes.ts';
 import { pressBack } from './press-back.ts';
 import { pressEnter } from './press-enter.ts';
-import { scrollBy } from './scroll-by.ts';
 
 const code = {
   home: 3,
@@ -87,5 +89,16 @@ export function typeText(android: Android, text: string): void {
   if (!android.isScreenOn) return;
   if (android.isLocked) return android.lockScreen.type(text);
   android.focusedField?.insert(text);
+  android.redraw();
+}
+
+/** Scrolls the first list of the screen by a share of its height; negative is upwards. */
+function scrollBy(android: Android, share: number): void {
+  const tree = findActiveTree(android.screen);
+  const list = tree && walk(tree).find(({ view }) => view.scroll !== undefined);
+  if (!list?.view.scroll) return;
+  const { scroll } = list.view;
+  const move = Math.round(rectHeight(list.bounds) * share);
+  scroll.offset = Math.min(Math.max(scroll.offset + move, 0), scroll.max);
   android.redraw();
 }

@@ -21,6 +21,8 @@ export interface AppHost {
   readonly phone: PhoneInfo;
   /** Of the phone. */
   storage(): { readonly sizeBytes: number; readonly freeBytes: number };
+  /** Switches that stay when the app ends, until its data is cleared. */
+  readonly preferences: Map<string, boolean>;
   /** Starts another activity of this app above the current one. */
   open(activity: string): void;
   /** Ends the current activity, as the up arrow does. */

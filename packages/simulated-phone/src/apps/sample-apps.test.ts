@@ -5,7 +5,7 @@ import { applyGesture, doubleTap, tap } from '../android/touch.ts';
 import type { SimulatedPhone } from '../simulated-phone.ts';
 import { findUiautomatorXml } from '../screen/uiautomator-xml.ts';
 import { findView } from '../testing/find-view.ts';
-import { startPhone } from '../testing/phones.ts';
+import { startPhone, startPhoneWithShell } from '../testing/phones.ts';
 import { center, type Point } from '../view/rect.ts';
 
 const key = { home: 3, back: 4, enter: 66, appSwitch: 187 } as const;
@@ -64,6 +64,23 @@ test('a switch toggles in the tree and its middle changes colour in the picture'
   expect(await pixel(phone, middle)).not.toBe('#e0e2ec');
   const quarter = { x: findSwitch().bounds.left + 30, y: middle.y };
   expect(await pixel(phone, quarter)).toBe('#3f5f90');
+});
+
+test('settings keep a switch when they are stopped and when the phone restarts, until their data is cleared', async () => {
+  const { phone, shell } = await startPhoneWithShell();
+  const isOn = () => {
+    phone.android.startActivity('com.android.settings');
+    return findView(phone.android, 'switch_widget')?.view.checked;
+  };
+  expect(isOn()).toBe(false);
+  tapOn(phone, 'Bluetooth');
+  phone.android.forceStop('com.android.settings');
+  expect(isOn()).toBe(true);
+  phone.android.restart().phase = 'up';
+  await shell('wm dismiss-keyguard');
+  expect(isOn()).toBe(true);
+  await shell('pm clear com.android.settings');
+  expect(isOn()).toBe(false);
 });
 
 test('settings scroll by a swipe to what was not shown, and sub pages go back', async () => {

@@ -5,11 +5,10 @@ import type { Widget } from '../view/widget.ts';
 import { type AppContext, defineApp } from './app.ts';
 
 interface SettingsState {
-  readonly switches: Map<string, boolean>;
   buildTaps: number;
 }
 
-const initialSwitches = [
+const initialSwitches: ReadonlyMap<string, boolean> = new Map([
   ['wifi', true],
   ['wifi_metered', false],
   ['bluetooth', false],
@@ -20,7 +19,10 @@ const initialSwitches = [
   ['vibrate', true],
   ['battery_saver', false],
   ['developer', false],
-] as const;
+]);
+
+const isOn = ({ preferences }: AppContext<SettingsState>, key: string): boolean =>
+  preferences.get(key) ?? initialSwitches.get(key) ?? false;
 
 const networks = ['Phalanx', 'Guest', 'Workshop', 'Lobby', 'Café Müller', 'Attic'];
 
@@ -29,11 +31,11 @@ function toggle(
   key: string,
   texts: { title: string; summary?: string; icon?: string },
 ): Widget {
-  const checked = app.state.switches.get(key) ?? false;
+  const checked = isOn(app, key);
   return switchRow({
     ...texts,
     checked,
-    onToggle: app.change(({ switches }) => switches.set(key, !checked)),
+    onToggle: app.change(() => app.preferences.set(key, !checked)),
   });
 }
 
@@ -89,11 +91,10 @@ function storageOf(app: AppContext<SettingsState>): string {
 }
 
 function networkPage(app: AppContext<SettingsState>): Widget {
-  const isOn = app.state.switches.get('wifi') ?? false;
   const rows = networks.map((name, index) =>
     listRow({ title: name, summary: index === 0 ? 'Connected' : 'Saved', icon: icons.wifi }),
   );
-  const list = isOn ? [category('Available networks'), ...rows] : [];
+  const list = isOn(app, 'wifi') ? [category('Available networks'), ...rows] : [];
   const wifi = toggle(app, 'wifi', { title: 'Wi-Fi', icon: icons.wifi });
   const metered = toggle(app, 'wifi_metered', {
     title: 'Treat as metered',
@@ -106,9 +107,9 @@ function aboutPage(app: AppContext<SettingsState>): Widget {
   const { brand, model, androidVersion, serial } = app.phone;
   const tapBuild = app.change((state) => {
     state.buildTaps += 1;
-    if (state.buildTaps >= 7) state.switches.set('developer', true);
+    if (state.buildTaps >= 7) app.preferences.set('developer', true);
   });
-  const isDeveloper = app.state.switches.get('developer') ?? false;
+  const isDeveloper = isOn(app, 'developer');
   return subPage(app, 'About phone', [
     listRow({ title: 'Device name', summary: `${brand} ${model}` }),
     listRow({ title: 'Model', summary: model }),
@@ -136,7 +137,7 @@ export const settingsApp = defineApp<SettingsState>({
   color: '#5f6368',
   versionName: '3.2.0',
   versionCode: 30200,
-  state: () => ({ switches: new Map(initialSwitches), buildTaps: 0 }),
+  state: () => ({ buildTaps: 0 }),
   activities: {
     '.SettingsActivity': homePage,
     '.NetworkActivity': networkPage,

@@ -1,27 +1,70 @@
-import { type PictureFormat, renderPicture } from './picture.ts';
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { paintScreen, type PictureFormat, renderPicture, shrinkPicture } from './picture.ts';
 import type { Screen } from './screen.ts';
 
-/** Takes pictures of a screen and keeps the last of each format until the screen changes. */
+/** Of all phones of the process together. */
+const maxKeptBytes = 32 * 1024 * 1024;
+
+/** Encoded pictures by what they show: phones with the same screen share one. */
+const kept = new LRUCache<string, Buffer, () => Promise<Buffer>>({
+  maxSize: maxKeptBytes,
+  sizeCalculation: ({ length }) => length,
+  fetchMethod: (_key, _stale, { context: make }) => make(),
+  // Who waits for a picture gets it, also when it was evicted at once.
+  ignoreFetchAbort: true,
+});
+
+const share = (key: string, make: () => Promise<Buffer>): Promise<Buffer> =>
+  kept.forceFetch(key, { context: make });
+
+/** What a screen shows, in few bytes. A screen never changes. */
+const contents = new WeakMap<Screen, string>();
+
+function contentOf(screen: Screen): string {
+  const known = contents.get(screen);
+  if (known !== undefined) return known;
+  const content = createHash('sha256').update(paintScreen(screen)).digest('base64');
+  contents.set(screen, content);
+  return content;
+}
+
+/** Takes pictures of a phone's screen. */
 export class Camera {
   readonly #currentScreen: () => Screen;
-  readonly #pictures = new Map<PictureFormat, { screen: Screen; bytes: Promise<Buffer> }>();
+  readonly #isSecure: () => boolean;
 
-  constructor(currentScreen: () => Screen) {
+  /** `isSecure`: the window in front forbids pictures. */
+  constructor(currentScreen: () => Screen, isSecure: () => boolean) {
     this.#currentScreen = currentScreen;
+    this.#isSecure = isSecure;
   }
 
   take(format: PictureFormat): Promise<Buffer> {
-    const screen = this.#currentScreen();
-    const known = this.#pictures.get(format);
-    if (known?.screen === screen) return known.bytes;
-    const bytes = renderPicture(screen, format);
-    // Raw pictures are ten megabytes: too much to keep for hundreds of phones.
-    if (format !== 'raw') this.#pictures.set(format, { screen, bytes });
-    return bytes;
+    return takeOf(this.#currentScreen(), format);
   }
 
-  /** What a picture of a window is that forbids pictures. */
-  takeBlack(format: PictureFormat): Promise<Buffer> {
-    return renderPicture({ ...this.#currentScreen(), windows: [] }, format);
+  /** As Android gives it to other programs: black for a window that forbids pictures. */
+  takeForShell(format: PictureFormat): Promise<Buffer> {
+    return takeOf(this.#seen(), format);
   }
+
+  /** A JPEG of so many percent of the screen's width and height. */
+  takeSmall(percent: number, quality: number): Promise<Buffer> {
+    const screen = this.#seen();
+    return share(`${contentOf(screen)} ${percent} ${quality}`, async () =>
+      shrinkPicture(await takeOf(screen, 'png'), { percent, quality }),
+    );
+  }
+
+  #seen(): Screen {
+    const screen = this.#currentScreen();
+    return this.#isSecure() ? { ...screen, windows: [] } : screen;
+  }
+}
+
+/** A raw picture is ten megabytes: too much to keep. */
+function takeOf(screen: Screen, format: PictureFormat): Promise<Buffer> {
+  if (format === 'raw') return renderPicture(screen, format);
+  return share(`${contentOf(screen)} ${format}`, () => renderPicture(screen, format));
 }

@@ -16,7 +16,7 @@ function paintView(canvas: Canvas, view: View, clip: Rect): void {
 }
 
 /** The screen as one SVG document. */
-function paintScreen(screen: Screen): string {
+export function paintScreen(screen: Screen): string {
   const canvas = new Canvas();
   canvas.rect(displayRect(screen), '#000000');
   for (const window of screen.windows) paintView(canvas, window.root, displayRect(screen));
@@ -31,4 +31,16 @@ export async function renderPicture(screen: Screen, format: PictureFormat): Prom
   if (format === 'jpeg') return image.jpeg({ quality: 80 }).toBuffer();
   if (format === 'png') return image.png({ compressionLevel: 4 }).toBuffer();
   return image.ensureAlpha().raw().toBuffer();
+}
+
+export async function shrinkPicture(
+  picture: Buffer,
+  { percent, quality }: { percent: number; quality: number },
+): Promise<Buffer> {
+  const image = sharp(picture);
+  const { width } = await image.metadata();
+  return image
+    .resize({ width: Math.round((width * percent) / 100) })
+    .jpeg({ quality })
+    .toBuffer();
 }

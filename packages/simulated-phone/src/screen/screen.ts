@@ -27,10 +27,18 @@ export function findActiveTree(screen: Screen): VisibleView | undefined {
   return window && findVisible(window.root, displayRect(screen));
 }
 
-/** The visible trees of all windows, the front one first, as Android lists them. */
+/**
+ * The visible trees of all windows, the front one first, as Android lists them: it leaves out those that a dialog of their
+ * own app keeps from being touched, although they are seen.
+ */
 export function findTrees(screen: Screen): VisibleView[] {
   return screen.windows
+    .filter((window, index) => !screen.windows.some((other, at) => at > index && blocks(other, window)))
     .toReversed()
     .map(({ root }) => findVisible(root, displayRect(screen)))
     .filter((tree) => tree !== undefined);
+}
+
+function blocks(front: Window, behind: Window): boolean {
+  return front.modal === true && front.root.packageName === behind.root.packageName;
 }

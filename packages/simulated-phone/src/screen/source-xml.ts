@@ -55,21 +55,26 @@ export function sourceAttributes(
 }
 
 /** Android's own numbers: text, text of several lines, password. */
-function inputTypeOf(field: TextField): number {
+export function inputTypeOf(field: TextField): number {
   if (field.password) return 0x81;
   return field.multiline ? 0x2_0001 : 1;
 }
 
-function serialize(visible: VisibleView, index: number, depth: number, maxDepth: number): string {
+export const webPage = 'android.webkit.WebView';
+
+type Cut = Pick<SourceOptions, 'maxDepth' | 'hasWebPages'>;
+
+function serialize(visible: VisibleView, index: number, depth: number, cut: Cut): string {
   const indent = '  '.repeat(depth);
   const name = elementName(visible.view.className);
   const attributes = Object.entries(sourceAttributes(visible, index))
     .filter((entry): entry is [string, string] => entry[1] !== undefined)
     .map(([key, value]) => ` ${key}="${escapeAttribute(value, '?')}"`)
     .join('');
-  if (visible.children.length === 0 || depth >= maxDepth) return `${indent}<${name}${attributes} />\n`;
+  const isCut = depth >= cut.maxDepth || (!cut.hasWebPages && visible.view.className === webPage);
+  if (visible.children.length === 0 || isCut) return `${indent}<${name}${attributes} />\n`;
   const inner = visible.children
-    .map((child, childIndex) => serialize(child, childIndex, depth + 1, maxDepth))
+    .map((child, childIndex) => serialize(child, childIndex, depth + 1, cut))
     .join('');
   return `${indent}<${name}${attributes}>\n${inner}${indent}</${name}>\n`;
 }
@@ -77,6 +82,8 @@ function serialize(visible: VisibleView, index: number, depth: number, maxDepth:
 export interface SourceOptions {
   /** Nodes below are left out without a word. */
   readonly maxDepth: number;
+  /** Whether web pages have nodes. */
+  readonly hasWebPages: boolean;
   /** All windows instead of the active one. */
   readonly allWindows: boolean;
   /** The last toast or notification: a second root beside the window's. */
@@ -93,7 +100,7 @@ export function sourceXml(screen: Screen, options: SourceOptions): string {
   const active = findActiveTree(screen);
   const trees = options.allWindows ? findTrees(screen) : active ? [active] : [];
   const size = `rotation="${screen.rotation}" width="${screen.width}" height="${screen.height}"`;
-  const roots = trees.map((tree, index) => serialize(tree, index, 1, options.maxDepth));
+  const roots = trees.map((tree, index) => serialize(tree, index, 1, options));
   if (options.announced !== undefined) roots.push(toastRoot(options.announced, roots.length));
   const inner = roots.join('');
   const declaration = `<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\n`;

@@ -7,6 +7,8 @@ export interface Process {
   readonly phone: Phone;
   /** Without the program's own name. */
   readonly args: readonly string[];
+  /** Of the shell. */
+  readonly variables: ReadonlyMap<string, string>;
   readonly stdin: Readable;
   readonly stdout: ShellOutput;
   readonly stderr: ShellOutput;

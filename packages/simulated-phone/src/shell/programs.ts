@@ -1,5 +1,6 @@
 import type { Program } from './program.ts';
 import { am } from './programs/am.ts';
+import { appProcess } from './programs/app-process.ts';
 import { cmd } from './programs/cmd.ts';
 import { dumpsys } from './programs/dumpsys.ts';
 import { filePrograms } from './programs/file-programs.ts';
@@ -20,6 +21,7 @@ export const programs: ReadonlyMap<string, Program> = new Map<string, Program>([
   ...filePrograms,
   ...textPrograms,
   ['am', am],
+  ['app_process', appProcess],
   ['cmd', cmd],
   ['dumpsys', dumpsys],
   ['ime', ime],

@@ -134,6 +134,7 @@ class Shell {
       const [name, value] = splitOnce(words.shift() ?? '', '=');
       this.#variables.set(name, value);
     }
+    if (words[0] === 'exec') words.shift();
     const [name, ...args] = words;
     if (name === undefined) return 0;
     if (name === 'sh' && args[0] === '-c') return new Shell(this.#phone).runLine(args[1] ?? '', io);
@@ -143,7 +144,7 @@ class Shell {
       return 0;
     }
     const program = programs.get(name.replace(/^\/(?:system|vendor|product)\/x?bin\//, ''));
-    if (program) return program({ ...io, phone: this.#phone, args });
+    if (program) return program({ ...io, phone: this.#phone, args, variables: this.#variables });
     await io.stderr.write(`/system/bin/sh: ${name}: inaccessible or not found\n`);
     return exitCode.notFound;
   }

@@ -24,7 +24,7 @@ export type Handler = (command: Command) => unknown;
 /** The tree of the active window. Waits for one and then throws, as the real server does (AXWindowHelpers.java). */
 export async function getTree({ phone }: Command): Promise<VisibleView> {
   const { faults, instrumentation, android } = phone;
-  const hasRoot = () => !faults.nullRoot && instrumentation.holdsUiAutomation;
+  const hasRoot = () => !faults.nullRoot && !faults.wornHelper && instrumentation.holdsUiAutomation;
   for (const until = performance.now() + faults.rootWaitMs; performance.now() < until;) {
     const tree = hasRoot() ? findActiveTree(android.screen) : undefined;
     if (tree) return tree;

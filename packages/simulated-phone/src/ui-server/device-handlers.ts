@@ -12,15 +12,20 @@ const shiftOn = 1;
 const mainDisplay = '4619827259835644672';
 
 export const source: Handler = async (command) => {
-  const { android } = command.phone;
-  await getTree(command);
-  const { settings } = command.session;
-  return sourceXml(android.screen, {
+  const { android, faults } = command.phone;
+  faults.beforeReading?.();
+  const { settings, nodes } = command.session;
+  await command.session.readInTurn(() => getTree(command));
+  if (settings.get('deferAccessibilityCacheReset') !== true) nodes.clear();
+  return sourceXml(nodes.look(android.screen, faults.eventIntervalMs), {
     maxDepth: Number(settings.get('snapshotMaxDepth')),
     allWindows: settings.get('enableMultiWindows') === true,
+    hasWebPages: !faults.emptyWebPages,
     announced: android.notices.announced,
   });
 };
+
+export const resetCache: Handler = ({ session }) => session.nodes.clear();
 
 export const listWindows: Handler = ({ phone }) => {
   requireUiAutomation(phone);

@@ -44,8 +44,8 @@ export const defaultHelperSettings: Readonly<Record<string, Value>> = {
 };
 
 /**
- * The settings of one session. Some change nothing here: `simpleBoundsCalculation` only what Android does not cut at a parent's
- * edge by itself, `deferAccessibilityCacheReset` only when the server forgets nodes, which it has no copies of on this phone.
+ * The settings of one session. `simpleBoundsCalculation` changes nothing here: only what Android does not cut at a parent's
+ * edge by itself.
  */
 export class HelperSettings {
   readonly #values = new Map(Object.entries(defaultHelperSettings));

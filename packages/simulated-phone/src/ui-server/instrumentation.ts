@@ -27,6 +27,8 @@ export interface InstrumentationOptions {
   /** False for a phone whose server dies at its start. */
   readonly canRun: boolean;
   startServer(onStop: () => void): UiServer;
+  /** Told when a program connects to UiAutomation. */
+  onConnect(): void;
 }
 
 interface Caller {
@@ -55,6 +57,7 @@ export class Instrumentation {
   readonly #options: InstrumentationOptions;
   #running: Running | undefined;
   #hasUiAutomation = false;
+  #isBorrowed = false;
 
   constructor(options: InstrumentationOptions) {
     this.#options = options;
@@ -72,6 +75,22 @@ export class Instrumentation {
     return this.#running !== undefined && this.#hasUiAutomation;
   }
 
+  /** Whether any program has it. */
+  get isUiAutomationTaken(): boolean {
+    return this.holdsUiAutomation || this.#isBorrowed;
+  }
+
+  /** For a program of the shell. False when another one has it. */
+  borrow(): boolean {
+    if (this.isUiAutomationTaken) return false;
+    this.#options.onConnect();
+    return (this.#isBorrowed = true);
+  }
+
+  giveBack(): void {
+    this.#isBorrowed = false;
+  }
+
   /** What can be run, as the package manager lists it. */
   get known(): string | undefined {
     return this.#isFound() ? `${component} (target=${serverPackage})` : undefined;
@@ -87,7 +106,7 @@ export class Instrumentation {
       await caller.stdout.write(`${missing}${name}}\nINSTRUMENTATION_STATUS_CODE: -1\n`);
       return 1;
     }
-    if (!this.#options.canRun) {
+    if (!this.#options.canRun || this.#isBorrowed) {
       await caller.stdout.write(crashed);
       return 0;
     }
@@ -125,6 +144,7 @@ export class Instrumentation {
   #start(): Promise<string> {
     return new Promise((resolve) => {
       const { android, sockets } = this.#options;
+      this.#options.onConnect();
       const server = this.#options.startServer(() =>
         running.stop('INSTRUMENTATION_RESULT: stream=\n\nOK (1 test)\n\nINSTRUMENTATION_CODE: -1\n'),
       );

@@ -31,7 +31,7 @@ const table: readonly (readonly [method: 'GET' | 'POST', path: string, handler: 
   ['POST', 'rotation', device.setRotation],
   ['POST', 'appium/list_windows', device.listWindows],
   ['POST', 'appium/list_displays', device.listDisplays],
-  ['POST', 'appium/reset_ax_cache', () => null],
+  ['POST', 'appium/reset_ax_cache', device.resetCache],
   ['POST', 'back', device.back],
 
   ['POST', 'element', element.findElement],

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import sharp from 'sharp';
 import type { Phone } from '../phone.ts';
 import { pause } from '../shell/program.ts';
 
@@ -8,16 +7,6 @@ import { pause } from '../shell/program.ts';
 const wakeMs = 500;
 const head =
   'HTTP/1.0 200 OK\r\nServer: Android Screenshot Socket Server\r\nConnection: close\r\nContent-Type: multipart/x-mixed-replace; boundary=--BoundaryString\r\n\r\n';
-
-async function take({ camera, faults }: Phone, scale: number, quality: number): Promise<Buffer> {
-  const png = await (faults.secureWindow ? camera.takeBlack('png') : camera.take('png'));
-  const image = sharp(png);
-  const { width } = await image.metadata();
-  return image
-    .resize({ width: Math.round((width * scale) / 100) })
-    .jpeg({ quality })
-    .toBuffer();
-}
 
 /** Pictures for one viewer, until it goes. The last one is sent again while the screen stays the same. */
 export async function sendPictures(
@@ -43,7 +32,10 @@ export async function sendPictures(
       const jpeg =
         last?.screen === screen
           ? last.jpeg
-          : await take(phone, number('mjpegScalingFactor', 50), number('mjpegServerScreenshotQuality', 50));
+          : await phone.camera.takeSmall(
+              number('mjpegScalingFactor', 50),
+              number('mjpegServerScreenshotQuality', 50),
+            );
       last = { screen, jpeg };
       stream.write(
         Buffer.concat([

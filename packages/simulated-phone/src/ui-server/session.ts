@@ -4,6 +4,7 @@ import { findActiveTree, findActiveWindow } from '../screen/screen.ts';
 import { type VisibleView, walk } from '../view/find-view.ts';
 import type { View } from '../view/view.ts';
 import { HelperSettings } from './helper-settings.ts';
+import { NodeCache } from './node-cache.ts';
 import { WebDriverError } from './web-driver-error.ts';
 
 /** ElementsCache.java of the real server: those that were not used for longest are forgotten. */
@@ -31,11 +32,20 @@ function findPath(view: View, target: View): number[] | undefined {
 export class Session {
   readonly id = randomUUID();
   readonly settings = new HelperSettings();
+  readonly nodes = new NodeCache();
+  #lastRead: Promise<unknown> = Promise.resolve();
   readonly #android: Android;
   readonly #places = new Map<string, Place>();
 
   constructor(android: Android) {
     this.#android = android;
+  }
+
+  /** The real server looks for roots under a lock (CACHED_WINDOW_ROOTS of AXWindowHelpers.java): one reading waits for another. */
+  readInTurn<T>(read: () => Promise<T>): Promise<T> {
+    const reading = this.#lastRead.then(read);
+    this.#lastRead = reading.catch(() => {});
+    return reading;
   }
 
   /** Names an element of the active window. */

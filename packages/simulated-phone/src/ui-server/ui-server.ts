@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Phone } from '../phone.ts';
+import { pause } from '../shell/program.ts';
 import { bodies, parseBody } from './bodies.ts';
 import type { UiServer } from './instrumentation.ts';
 import { findRoute } from './routes.ts';
@@ -12,6 +13,8 @@ import { WebDriverError } from './web-driver-error.ts';
 const maxBodyBytes = 64 * 1024;
 /** The real server waits that long after DELETE session, so that the answer still arrives. */
 const shutdownDelayMs = 15;
+/** They go through UiAutomation.injectInputEvent, which waits for animations of windows from Android 16 on. */
+const injecting = new Set(['actions', 'back', 'gestures', 'press_keycode', 'long_press_keycode']);
 const version = { version: '10.6.6', versionCode: 278 };
 
 interface Answer {
@@ -72,6 +75,8 @@ class UiAutomator2Server {
     const route = first === 'session' ? findRoute(method, rest.map(decodeURIComponent)) : undefined;
     if (!route)
       throw new WebDriverError('unknown command', `Unknown command: ${method ?? ''} ${request.url ?? ''}`);
+    if (rest.some((part) => injecting.has(part)))
+      await pause(this.#phone.power.signal, this.#phone.faults.injectionMs);
     const value = await route.handler({ phone: this.#phone, session, body, parameters: route.parameters });
     return { sessionId, value: value ?? null };
   }

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { projectRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { runCli } from '../../testing/cli-process.ts';
 import { TestService } from '../../testing/test-service.ts';
 
 let service: TestService;
@@ -25,11 +26,24 @@ test('a new project has code that type-checks, pushes and runs on any phone', as
   const created = await service.run(['project', 'create', 'My shop']);
   expect(created).toMatchObject({ code: 0, stdout: expect.stringContaining('Project "My shop" has the ID') });
   expect(created.stderr).toContain('cd My-shop && phalanx project push');
-  const files = ['.gitignore', '.phalanx', 'AGENTS.md', 'main.ts', 'parameters.schema.json', 'tsconfig.json'];
+  const files = [
+    '.gitignore',
+    '.phalanx',
+    'AGENTS.md',
+    'ci-sample.yml',
+    'main.ts',
+    'parameters.schema.json',
+    'screens',
+    'tsconfig.json',
+  ];
   expect((await readdir(at('My-shop'))).sort()).toEqual(files);
 
   const cwd = at('My-shop');
   await promisify(execFile)(process.execPath, [tsc, '--strict'], { cwd });
+  expect(await runCli(['test'], { cwd })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 golden'),
+  });
   expect(await service.run(['project', 'push'], { cwd })).toMatchObject({ code: 0, stderr: '' });
   const options = ['--junit', 'report.xml', '--param', 'greeting=Servus'];
   const run = await service.run(['run', '--all-ready', ...options], { cwd });
@@ -37,6 +51,36 @@ test('a new project has code that type-checks, pushes and runs on any phone', as
   expect(await readFile(at('My-shop', 'report.xml'), 'utf8')).toContain('<testsuite name="My shop"');
   const misspelt = await service.run(['run', '--all-ready', '--param', 'greting=x'], { cwd });
   expect(misspelt).toMatchObject({ code: 3, stderr: expect.stringContaining('greting') });
+});
+
+test('a picture in the folder keeps nothing from being pushed, and run --push pushes first', async () => {
+  expect(await service.run(['project', 'create', 'Pictures'])).toMatchObject({ code: 0 });
+  const cwd = at('Pictures');
+  await writeFile(path.join(cwd, 'screen.jpg'), Buffer.from([0xff, 0xd8, 0xff, 0xe0]));
+  await writeFile(path.join(cwd, 'main.ts'), "console.log('pushed first');\n");
+  const run = await service.run(['run', '--push', '--all-ready', '--follow'], { cwd });
+  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('pushed first') });
+  await writeFile(path.join(cwd, 'main.ts'), "console.log('changed');\n");
+  const old = await service.run(['run', '--all-ready', '--follow'], { cwd });
+  expect(old.stderr).toContain('phalanx run --push');
+  expect(old.stdout).toContain('pushed first');
+  expect(await service.run(['run', 'Pictures', '--push', '--all-ready'], { cwd })).toMatchObject({ code: 2 });
+});
+
+test('init makes a project of a folder with code, once', async () => {
+  await mkdir(at('own'));
+  await writeFile(at('own', 'main.ts'), 'console.log(1);\n');
+  const cwd = at('own');
+  const made = await service.run(['init'], { cwd });
+  expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining('Project "own" has the ID') });
+  expect(await readFile(at('own', 'main.ts'), 'utf8')).toBe('console.log(1);\n');
+  expect(await service.run(['init'], { cwd })).toMatchObject({ code: 2 });
+});
+
+test('a project that is refused leaves no folder behind', async () => {
+  expect(await service.run(['project', 'create', 'Twice', '--no-folder'])).toMatchObject({ code: 0 });
+  expect((await service.run(['project', 'create', 'Twice'])).code).toBe(3);
+  expect(await readdir(at('.'))).not.toContain('Twice');
 });
 
 test('what lies in a named folder stays as it is', async () => {
@@ -48,6 +92,7 @@ test('what lies in a named folder stays as it is', async () => {
     '.gitignore',
     '.phalanx',
     'AGENTS.md',
+    'ci-sample.yml',
     'main.js',
     'tsconfig.json',
   ]);

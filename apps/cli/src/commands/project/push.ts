@@ -1,7 +1,12 @@
 import type { Command } from 'commander';
 
 import { ApiRefusal } from '../../api-client.ts';
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import {
+  addConnectionOptions,
+  connect,
+  type Connection,
+  type ConnectionFlags,
+} from '../../connection/connection.ts';
 import { confirm } from '../../connection/confirm.ts';
 import { CommandError, exitCodes } from '../../exit-codes.ts';
 import { notice } from '../../output/notice.ts';
@@ -11,11 +16,12 @@ import { getLinkedFolder } from '../../project/choose-project.ts';
 import { planPush, sendPlan, type PushPlan } from '../../project/push.ts';
 import { countOf, printPaths, printSkipped } from './print-skipped.ts';
 
-interface Flags extends ConnectionFlags {
+interface PushFlags {
   delete?: true;
   force?: true;
   json?: true;
 }
+type Flags = ConnectionFlags & PushFlags;
 
 /** `project push` */
 export function addPushCommand(project: Command): void {
@@ -32,19 +38,21 @@ What .gitignore names is left out, with .git, node_modules, .phalanx, symbolic l
 All is saved or nothing: a project that would not compile is not, and its errors are shown (exit code 3). When a file
 that would be sent was changed on the server since the last pull, nothing is sent (exit code 1).`,
     )
-    .action(async (flags: Flags) => {
-      const connection = await connect(flags);
-      const folder = await getLinkedFolder(connection);
-      const plan = await planPush(connection.api, folder, flags.force === true);
-      requireSendable(plan, flags.json === true);
-      const deleted = (await mayDelete(plan, flags)) ? plan.gone : [];
-      const kept = plan.gone.filter((path) => !deleted.includes(path));
-      if (!flags.json) for (const path of kept) notice(stillThere(path));
-      const sent = sendPlan(connection.api, folder, plan, deleted);
-      const warnings = await (flags.json ? sent : sent.catch(explain));
-      print(flags, { plan, kept, deleted, warnings });
-    });
+    .action(async (flags: Flags) => pushFolder(await connect(flags), flags));
   addConnectionOptions(command);
+}
+
+/** Saves the folder on the server, and says what was done. */
+export async function pushFolder(connection: Connection, flags: PushFlags): Promise<void> {
+  const folder = await getLinkedFolder(connection);
+  const plan = await planPush(connection.api, folder, flags.force === true);
+  requireSendable(plan, flags.json === true);
+  const deleted = (await mayDelete(plan, flags)) ? plan.gone : [];
+  const kept = plan.gone.filter((path) => !deleted.includes(path));
+  if (!flags.json) for (const path of kept) notice(stillThere(path));
+  const sent = sendPlan(connection.api, folder, plan, deleted);
+  const warnings = await (flags.json ? sent : sent.catch(explain));
+  print(flags, { plan, kept, deleted, warnings });
 }
 
 const question = ({ gone }: PushPlan): string =>
@@ -60,7 +68,7 @@ function explain(error: unknown): never {
   throw error;
 }
 
-async function mayDelete(plan: PushPlan, flags: Flags): Promise<boolean> {
+async function mayDelete(plan: PushPlan, flags: PushFlags): Promise<boolean> {
   if (plan.gone.length === 0 || flags.delete === true) return true;
   return flags.json !== true && confirm(question(plan));
 }
@@ -72,7 +80,7 @@ interface Done {
   warnings: readonly string[];
 }
 
-function print({ json }: Flags, { plan: { changed, others }, kept, deleted, warnings }: Done): void {
+function print({ json }: PushFlags, { plan: { changed, others }, kept, deleted, warnings }: Done): void {
   const pushed = [...changed.keys()];
   if (json)
     return printJson({ success: true, pushed, deleted, still_there: kept, left_out: others, warnings });

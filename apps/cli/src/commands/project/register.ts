@@ -1,3 +1,4 @@
+import { rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { projectRoutes, type Project } from '@phalanx/protocol';
 import type { Command } from 'commander';
@@ -13,7 +14,7 @@ import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseProject } from '../../project/choose-project.ts';
 import { folderName, makeEmptyFolder, makeFolder } from '../../project/empty-folder.ts';
-import { writeLink } from '../../project/link.ts';
+import { findLinkedFolder, writeLink } from '../../project/link.ts';
 import { writeStarter } from '../../project/write-starter.ts';
 import { writeTypes } from '../../types/write-types.ts';
 
@@ -61,13 +62,37 @@ Examples:
   for (const command of [create, list, remove]) addConnectionOptions(command);
 }
 
+/** `phalanx init`: a project for the folder that one is in */
+export function addInitCommand(program: Command): void {
+  const command = program
+    .command('init')
+    .description('create a project for this folder, and add what it lacks')
+    .argument('[name]', 'by default that of the folder')
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      '\nIt is "phalanx project create NAME --dir .": what is there already stays as it is.',
+    )
+    .action(async (name: string | undefined, flags: JsonFlags) => {
+      const linked = await findLinkedFolder();
+      if (linked !== undefined)
+        throw usageError(`${linked.root} already belongs to a project: "phalanx project push" saves it.`);
+      await createProject(name ?? path.basename(process.cwd()), { ...flags, dir: '.', folder: true });
+    });
+  addConnectionOptions(command);
+}
+
 async function createProject(
   name: string,
   flags: JsonFlags & { dir?: string; folder: boolean },
 ): Promise<void> {
   const { api, serverUrl } = await connect(flags);
   const root = flags.folder ? await prepareFolder(name, flags.dir) : undefined;
-  const reply = await api.call(projectRoutes.create, { body: { name } });
+  const reply = await api.call(projectRoutes.create, { body: { name } }).catch(async (error: unknown) => {
+    // Only an empty one, which has just been made, can be removed so.
+    if (root !== undefined && flags.dir === undefined) await rmdir(root).catch(() => undefined);
+    throw error;
+  });
   const { id } = reply.project;
   if (flags.json) printJson(reply);
   else console.log(printable(`Project "${reply.project.name}" has the ID ${id}.`));
@@ -75,6 +100,9 @@ async function createProject(
     notice(`Next: phalanx project clone ${id}   (or, in a folder with code: phalanx project link ${id})`);
     return;
   }
+  const outer = await findLinkedFolder(path.dirname(root));
+  if (outer !== undefined)
+    notice(`${root} lies in ${outer.root}, the folder of another project, which would push these files too.`);
   await writeLink(root, { id, server_url: serverUrl });
   await writeStarter(root);
   await writeTypes(root);

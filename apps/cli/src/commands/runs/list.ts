@@ -18,6 +18,7 @@ interface Flags extends ConnectionFlags {
   status?: Run['status'];
   limit: number;
   json?: true;
+  wide?: true;
 }
 
 const noRuns = 'No runs. "phalanx run PROJECT --device D" or "phalanx exec FILE --device D" starts one.';
@@ -32,6 +33,7 @@ export function addRunsCommand(program: Command): void {
     .option('--automation <automation>', 'only runs of this project (ID or name) or launch ID')
     .addOption(new Option('--status <status>', 'only runs in this state').choices(statuses))
     .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--wide', 'whole errors, not only their first lines')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -50,7 +52,7 @@ Examples:
       const projects = runs.some((run) => run.launch_id === null)
         ? await listProjects(api).catch(() => [])
         : [];
-      const rows = runs.map((run) => row(run, devices, projects));
+      const rows = runs.map((run) => row(run, { devices, projects, isWide: flags.wide === true }));
       printTable({ flexible: 'error', rows }, noRuns);
     });
   addConnectionOptions(command);
@@ -81,16 +83,25 @@ async function readRuns(
 const statusOf = ({ status, outcome }: Run): string =>
   status === 'completed' && outcome !== null && outcome !== 'succeeded' ? outcome : status;
 
-function row(run: Run, devices: readonly Device[], projects: readonly Project[]): Record<string, string> {
+const errorText = ({ error }: Run): string => (error === null ? '' : `${error.code}: ${error.message}`);
+
+interface Names {
+  devices: readonly Device[];
+  projects: readonly Project[];
+  /** Whether errors are told whole. */
+  isWide: boolean;
+}
+
+function row(run: Run, { devices, projects, isWide }: Names): Record<string, string> {
   const { started_at: startedAt, ended_at: endedAt } = run;
   const project = projects.find(({ id }) => id === run.automation_id);
   return {
     run: shortRunId(run.run_id),
-    automation: project?.name ?? run.automation_id,
+    automation: project?.name ?? run.name ?? run.automation_id,
     device: serialOf(devices, run.device_id),
     status: statusOf(run),
     ago: formatAge(run.created_at),
     took: startedAt === null ? '-' : formatDuration((endedAt ?? Date.now()) - startedAt),
-    error: run.error === null ? '' : `${run.error.code}: ${run.error.message}`,
+    error: isWide ? errorText(run) : (errorText(run).split('\n', 1)[0] ?? ''),
   };
 }

@@ -1,18 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { pause } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
-import type { PhoneShell } from '../phone-shell.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
 import { parseTree, type ParsedTree } from '../tree/parse-tree.ts';
 
 const attempts = 3;
 const pauseMs = 300;
 
-/** Reads the tree by `uiautomator dump`: about two seconds, more when the screen moves. */
 export async function dumpTree(shell: PhoneShell, signal: AbortSignal): Promise<ParsedTree> {
+  return parseTree(await dumpSource(shell, signal));
+}
+
+/** Reads the tree's XML by `uiautomator dump`: about two seconds, more when the screen moves. */
+export async function dumpSource(shell: PhoneShell, signal: AbortSignal): Promise<string> {
   const failures: string[] = [];
   while (failures.length < attempts) {
     const outcome = await attemptDump(shell, signal);
-    if (outcome.xml !== undefined) return parseTree(outcome.xml);
+    if (outcome.xml !== undefined) return outcome.xml;
     failures.push(outcome.said);
     await pause(pauseMs, signal);
     signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { DriverError } from '../driver-error.ts';
-import { shellQuote } from '../shell-quote.ts';
+import { shellQuote } from '../shell/shell-quote.ts';
 
 const keyEnter = 66;
 const keyTab = 61;

@@ -1,11 +1,34 @@
 import { DriverError } from '../driver-error.ts';
-import type { PhoneShell } from '../phone-shell.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
 
 const pngSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+/** Warnings before the picture are shorter. */
+const maxWarningBytes = 16 * 1024;
 
-/** The screen as a PNG file, by Android's own command. Foldables print a warning before the picture. */
-export async function screencap(shell: PhoneShell, signal: AbortSignal): Promise<Buffer> {
-  const output = await shell.exec('screencap -p', signal);
+/** A picture that the phone has taken; its file may be still on the way. */
+export interface Shot {
+  readonly file: Promise<Buffer>;
+}
+
+/**
+ * The screen as a PNG file, by Android's own command, in one trip. Resolves as soon as the picture is taken: `screencap`
+ * copies the pixels before it writes the first byte of the file, and encodes while it writes. Foldables print a warning
+ * before the picture.
+ */
+export async function screencap(shell: PhoneShell, signal: AbortSignal): Promise<Shot> {
+  const taken = Promise.withResolvers<void>();
+  let head: Buffer = Buffer.alloc(0);
+  const onPart = (part: Uint8Array): void => {
+    if (head.length > maxWarningBytes) return;
+    head = Buffer.concat([head, part]);
+    if (head.includes(pngSignature)) taken.resolve();
+  };
+  const file = shell.exec('screencap -p', signal, onPart).then(cutPng);
+  await Promise.race([taken.promise, file]);
+  return { file };
+}
+
+function cutPng(output: Buffer): Buffer {
   const start = output.indexOf(pngSignature);
   if (start !== -1) return output.subarray(start);
   const said = output.toString('latin1').replace(/\s+/g, ' ').trim().slice(0, 200);

@@ -1,5 +1,5 @@
 import { pause } from '../../time/time-limit.ts';
-import type { PhoneShell } from '../phone-shell.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
 import { toSocketDuplex } from '../uiautomator2/socket-duplex.ts';
 import { readMjpeg } from './mjpeg-reader.ts';
 
@@ -26,7 +26,8 @@ export function createFrameSource(shell: PhoneShell): FrameSource {
   const run = async (): Promise<void> => {
     const socket = await shell.open(`tcp:${port}`, closed.signal);
     const stream = toSocketDuplex(socket);
-    closed.signal.addEventListener('abort', () => stream.destroy(), { once: true });
+    const end = (): void => void stream.destroy();
+    closed.signal.addEventListener('abort', end, { once: true });
     stream.write('GET / HTTP/1.0\r\n\r\n');
     try {
       for await (const frame of readMjpeg(stream)) {
@@ -36,6 +37,7 @@ export function createFrameSource(shell: PhoneShell): FrameSource {
         if (performance.now() - wantedAt > idleMs) return;
       }
     } finally {
+      closed.signal.removeEventListener('abort', end);
       stream.destroy();
     }
   };

@@ -1,6 +1,6 @@
 import type { AreaMask, Bounds, NodeMask, ScreenMask, UiNode } from '@phalanx/protocol';
 
-import type { Size } from '../encode-picture.ts';
+import type { Size } from '../pictures/encode-picture.ts';
 
 /** What a mask can know something by. */
 type Seen = Pick<UiNode, 'viewId' | 'packageName' | 'className' | 'text' | 'description'>;

@@ -1,53 +1,171 @@
 import type { Bounds, DeviceInfo, PhoneNotification, ScreenMask, UiNode } from '@phalanx/protocol';
 
+import type { HiddenParts, Size } from '../pictures/encode-picture.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
+import { hiddenBounds } from '../tree/hidden-bounds.ts';
 import type { ParsedTree } from '../tree/parse-tree.ts';
-import type { HiddenParts } from '../taken-picture.ts';
-import type { UiBackend } from '../ui-backend.ts';
+import type { ToldScreen, UiBackend } from '../ui-backend.ts';
+import { readingOfWindows, type WindowsReading } from './all-windows.ts';
 import { areasOf, hideMasked, isAreaMask, isHidden } from './hide-masked.ts';
 
-export interface MaskedScreen {
-  /** The trees without the texts of what is masked. */
-  readTree(signal: AbortSignal): Promise<ParsedTree>;
-  readWindows(signal: AbortSignal): Promise<UiNode[]>;
-  hideNotifications(notifications: PhoneNotification[]): PhoneNotification[];
-  /**
-   * Takes a picture, and gives it with what it must not show. Where masked nodes are is read before and after it, because the
-   * screen may move meanwhile; `read` is how. Rejects when the screen can't be read: of such a picture nothing is known.
-   */
-  take<Picture>(take: () => Promise<Picture>, read: ReadTree): Promise<[Picture, HiddenParts]>;
+const command = "dumpsys window visible-apps | grep -E 'WINDOW MANAGER WINDOWS|mOwnerUid='";
+
+/** A screen that has changed within that time may change back at any moment. */
+const afterChangeMs = 250;
+
+/** What changes later than so long after an input changes by itself, and may do so again at any moment. */
+const afterInputMs = 3000;
+
+const keptMs = 60_000;
+const maxScreens = 64;
+
+/** What must not be seen on the screens that a phone has shown within the last minute. */
+class HiddenLately {
+  readonly #screens = new Map<string, { readonly at: number; readonly hidden: readonly Bounds[] }>();
+  #lastDigest = '';
+  #inputAt = -Infinity;
+  #unsafeUntil = -Infinity;
+
+  /** Something was done to the phone that may change its screen. */
+  noteInput(): void {
+    this.#inputAt = performance.now();
+  }
+
+  note(digest: string, hidden: readonly Bounds[]): void {
+    const at = performance.now();
+    if (digest !== this.#lastDigest) this.#changed(at);
+    this.#lastDigest = digest;
+    this.#screens.delete(digest);
+    if (hidden.length > 0) this.#screens.set(digest, { at, hidden });
+    for (const [known, screen] of this.#screens)
+      if (this.#screens.size > maxScreens || at - screen.at > keptMs) this.#screens.delete(known);
+  }
+
+  get isEmpty(): boolean {
+    return this.#screens.size === 0;
+  }
+
+  /** The places on all those screens while the phone may show any of them; none when its screen rests. */
+  list(): Bounds[] {
+    if (performance.now() > this.#unsafeUntil) return [];
+    return [...this.#screens.values()].flatMap(({ hidden }) => hidden);
+  }
+
+  #changed(at: number): void {
+    const isOwn = this.#lastDigest !== '' && at - this.#inputAt > afterInputMs;
+    this.#unsafeUntil = Math.max(this.#unsafeUntil, at + (isOwn ? keptMs : afterChangeMs));
+  }
 }
 
-type ReadTree = () => Promise<ParsedTree>;
+/** What a phone showed at one moment. */
+export interface ScreenReading {
+  /** Without the texts of what is masked. */
+  readonly tree: ParsedTree;
+  /** What a picture of that moment must not show, as far as it is known now. */
+  hideAll(): HiddenParts;
+  /** Whether a picture of another moment could show what must not be seen. */
+  readonly isGuarded: boolean;
+  /** Whether other windows than the one in front can be seen for certain. */
+  readonly leavesRoom: boolean;
+  /** Places of nodes. */
+  readonly bounds: readonly Bounds[];
+  /** All that the phone told, masked or not. */
+  readonly told: ToldScreen;
+  readonly digest: string;
+  readonly masks: readonly ScreenMask[];
+}
+
+export interface MaskedScreen {
+  /** Whether a picture needs a tree, for where masked nodes are. */
+  readonly hasNodeMasks: boolean;
+  /** What is hidden wherever nodes are. */
+  readonly areas: HiddenParts;
+  /** To be called after what may have changed the screen. */
+  noteInput(): void;
+  read(signal: AbortSignal): Promise<ScreenReading>;
+  /** Gives `before` itself where the phone shows the same as then. */
+  readAgain(before: ScreenReading, signal: AbortSignal): Promise<ScreenReading>;
+  /** Of a tree that this phone has told. */
+  readingOf(root: UiNode): ScreenReading | undefined;
+  /** Without the texts of what is masked. */
+  readWindows(signal: AbortSignal): Promise<UiNode[]>;
+  /** What of all windows must not be seen. */
+  readAllHidden(front: ScreenReading, signal: AbortSignal): Promise<WindowsReading>;
+  hideNotifications(notifications: PhoneNotification[]): PhoneNotification[];
+}
 
 interface Options {
-  readonly backend: Pick<UiBackend, 'readTree' | 'readWindows'>;
+  readonly backend: Pick<UiBackend, 'source' | 'readSource' | 'readWindows'>;
+  readonly shell: PhoneShell;
   readonly masks: () => readonly ScreenMask[];
   readonly deviceInfo: () => DeviceInfo;
 }
 
 /** A phone's screen as it may leave the host. */
-export function createMaskedScreen({ backend, masks, deviceInfo }: Options): MaskedScreen {
-  const hide = (root: UiNode, rotation: number, held: readonly ScreenMask[]): Bounds[] => {
-    if (held.length === 0) return [];
+export function createMaskedScreen({ backend, shell, masks, deviceInfo }: Options): MaskedScreen {
+  const readings = new WeakMap<UiNode, ScreenReading>();
+  const lately = new HiddenLately();
+  const displayOf = (rotation: number): Size => {
     const { screenWidth, screenHeight } = deviceInfo();
     const [width, height] = rotation % 2 === 0 ? [screenWidth, screenHeight] : [screenHeight, screenWidth];
-    return hideMasked(root, held, { width, height });
+    return { width, height };
+  };
+  const hide = (root: UiNode, rotation: number, held: readonly ScreenMask[]): Bounds[] =>
+    held.length === 0 ? [] : hideMasked(root, held, displayOf(rotation));
+  const readingOf = (told: ToldScreen): ScreenReading => {
+    const held = masks();
+    const tree = told.tree();
+    const { digest } = told;
+    const bounds = [...hiddenBounds(tree.root), ...hide(tree.root, tree.rotation, held)];
+    lately.note(digest, bounds);
+    const announced = tree.announced?.filter((text) => !isHidden(textOf('', text), held));
+    const reading: ScreenReading = {
+      tree: announced === undefined ? tree : { ...tree, announced },
+      hideAll: () => {
+        const hidden = [...bounds, ...lately.list()];
+        return (size) => [...hidden, ...areasOf(held, size)];
+      },
+      bounds,
+      isGuarded: !held.every(isAreaMask) || !lately.isEmpty,
+      leavesRoom: !fills(tree.root.boundsInScreen, displayOf(tree.rotation)),
+      told,
+      digest,
+      masks: held,
+    };
+    readings.set(tree.root, reading);
+    return reading;
   };
   return {
-    async readTree(signal) {
-      const tree = await backend.readTree(signal);
-      const held = masks();
-      hide(tree.root, tree.rotation, held);
-      const announced = tree.announced?.filter((text) => !isHidden(textOf('', text), held));
-      return announced === undefined ? tree : { ...tree, announced };
+    get hasNodeMasks() {
+      return !masks().every(isAreaMask);
     },
+    areas: (size) => areasOf(masks(), size),
+    noteInput: () => lately.noteInput(),
+    async read(signal) {
+      return readingOf(await backend.readSource(signal));
+    },
+    async readAgain(before, signal) {
+      const told = await backend.readSource(signal, before.told);
+      const isSame = told === before.told || told.digest === before.digest;
+      if (!isSame || !areSame(before.masks, masks())) return readingOf(told);
+      lately.note(before.digest, before.bounds);
+      return before;
+    },
+    readingOf: (root) => readings.get(root),
     async readWindows(signal) {
       const roots = await backend.readWindows(signal);
       // How the screen is turned is told with the tree alone.
       const held = masks();
-      const { rotation } = held.some(isAreaMask) ? await backend.readTree(signal) : { rotation: 0 };
+      const { rotation } = held.some(isAreaMask)
+        ? (await backend.readSource(signal)).tree()
+        : { rotation: 0 };
       for (const root of roots) hide(root, rotation, held);
       return roots;
+    },
+    async readAllHidden({ tree, masks: held }, signal) {
+      const roots = backend.source === 'dump' ? [tree.root] : await backend.readWindows(signal);
+      const masked = roots.flatMap((root) => hide(root, tree.rotation, held));
+      return readingOfWindows(roots, masked, await listVisibleApps(shell, signal));
     },
     hideNotifications: (notifications) =>
       notifications.map((one) => {
@@ -56,20 +174,18 @@ export function createMaskedScreen({ backend, masks, deviceInfo }: Options): Mas
         );
         return isMasked ? { ...one, title: null, text: null } : one;
       }),
-    async take(take, read) {
-      const held = masks();
-      const bounds = async (): Promise<Bounds[]> => {
-        if (held.every(isAreaMask)) return [];
-        const { root, rotation } = await read();
-        return hide(root, rotation, held);
-      };
-      const before = await bounds();
-      const picture = await take();
-      const after = await bounds();
-      return [picture, (size) => [...before, ...after, ...areasOf(held, size)]];
-    },
   };
 }
+
+/** What bars of the system take of the display is less. */
+const filledShare = 0.85;
+
+function fills({ left, top, right, bottom }: Bounds, { width, height }: Size): boolean {
+  return (right - left) * (bottom - top) >= filledShare * width * height;
+}
+
+const areSame = (some: readonly ScreenMask[], others: readonly ScreenMask[]): boolean =>
+  some.length === others.length && some.every((mask, index) => mask === others[index]);
 
 const textOf = (packageName: string, text: string | null): Parameters<typeof isHidden>[0] => ({
   packageName,
@@ -78,3 +194,13 @@ const textOf = (packageName: string, text: string | null): Parameters<typeof isH
   className: null,
   viewId: null,
 });
+
+/**
+ * The packages of all windows of apps that can be seen, one for each window. The accessibility service is not told of those that a
+ * dialog keeps from being touched. Undefined when the phone's answer is none that Android gives.
+ */
+async function listVisibleApps(shell: PhoneShell, signal: AbortSignal): Promise<string[] | undefined> {
+  const { stdout } = await shell.run(command, signal);
+  if (!stdout.includes('WINDOW MANAGER WINDOWS')) return undefined;
+  return [...stdout.matchAll(/ package=(\S+)/g)].map(([, packageName = '']) => packageName);
+}

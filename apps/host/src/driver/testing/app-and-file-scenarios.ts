@@ -1,5 +1,5 @@
 import type { ShellResult } from '@phalanx/protocol';
-import { makeApk } from '@phalanx/simulated-phone';
+import { makeApk, makeZip } from '@phalanx/simulated-phone';
 import { expect } from 'vitest';
 import type { Driver } from '../driver.ts';
 import { type DriverScenario, fail } from './driver-scenario.ts';
@@ -34,6 +34,58 @@ export const appAndFileScenarios: readonly DriverScenario[] = [
       const gone = fail('app_not_found');
       await expect(driver.call('app.uninstall', { packageName })).rejects.toEqual(gone);
       await expect(driver.call('app.clearData', { packageName })).rejects.toEqual(gone);
+    },
+  },
+  {
+    behaviour: 'installs the APKs of a bundle together, and says what to do with one for a store',
+    async run(driver) {
+      const packageName = 'com.example.split';
+      const path = '/sdcard/Download/split.xapk';
+      const install = async (entries: Parameters<typeof makeZip>[0]): Promise<void> => {
+        const base64 = makeZip(entries).toString('base64');
+        await driver.call('file.write', { path, base64, isFirst: true });
+        await driver.call('app.install', { path, grantPermissions: false });
+      };
+      const apk = makeApk({ packageName, versionCode: 1, versionName: '1', minSdkVersion: 26 });
+      const json = Buffer.from('{}');
+      await install([
+        ['manifest.json', json],
+        ['base.apk', apk],
+        ['config.en.apk', apk],
+      ]);
+      expect(await driver.call('app.list', {})).toContainEqual({ packageName, isSystem: false });
+      await driver.call('app.uninstall', { packageName });
+      const other = makeApk({
+        packageName: 'com.example.other',
+        versionCode: 1,
+        versionName: '1',
+        minSdkVersion: 26,
+      });
+      for (const [entries, said] of [
+        [
+          [
+            ['base.apk', apk],
+            ['config.apk', other],
+          ],
+          'INVALID_APK',
+        ],
+        [
+          [
+            ['toc.pb', json],
+            ['splits/base-master.apk', apk],
+          ],
+          'bundletool',
+        ],
+        [[['BundleConfig.pb', json]], 'for a store'],
+      ] as const)
+        await expect(install(entries)).rejects.toMatchObject({
+          code: 'app_change_refused',
+          message: expect.stringContaining(said),
+        });
+      await driver.call('file.delete', { path });
+      expect(
+        (await driver.call('phone.shell', { command: 'ls /data/local/tmp', timeoutMs: 5000 })).stdout,
+      ).not.toMatch(/phalanx-.{36}/);
     },
   },
   {

@@ -4,8 +4,8 @@ import type { Driver } from '../driver.ts';
 /** What every driver must do, whichever way it reaches and reads the phone. */
 export interface DriverScenario {
   readonly behaviour: string;
-  /** Undefined: both ways. */
-  readonly only?: Driver['source'];
+  /** Undefined: all ways. */
+  readonly only?: readonly Driver['source'][];
   run(driver: Driver): Promise<void>;
 }
 

@@ -138,7 +138,7 @@ export const driverScenarios: readonly DriverScenario[] = [
   },
   {
     behaviour: 'types any Unicode text',
-    only: 'uiautomator2',
+    only: ['uiautomator2', 'resident'],
     async run(driver) {
       await openField(driver, 'city');
       for (const text of scripts) {
@@ -150,7 +150,7 @@ export const driverScenarios: readonly DriverScenario[] = [
   },
   {
     behaviour: 'says that it can not type what is not ASCII, and types nothing of it',
-    only: 'dump',
+    only: ['dump'],
     async run(driver) {
       await openField(driver, 'city');
       for (const text of scripts)
@@ -160,7 +160,7 @@ export const driverScenarios: readonly DriverScenario[] = [
   },
   {
     behaviour: 'puts a text on the clipboard, to be pasted',
-    only: 'uiautomator2',
+    only: ['uiautomator2', 'resident'],
     async run(driver) {
       await openField(driver, 'city');
       for (const text of scripts) {
@@ -172,8 +172,18 @@ export const driverScenarios: readonly DriverScenario[] = [
     },
   },
   {
+    behaviour: 'reads the clipboard, which the helper may do in every release of Android',
+    only: ['resident'],
+    async run(driver) {
+      for (const text of scripts) {
+        await driver.call('clipboard.write', { text });
+        expect(await driver.call('clipboard.read', {})).toBe(text);
+      }
+    },
+  },
+  {
     behaviour: 'says that it has no clipboard',
-    only: 'dump',
+    only: ['dump'],
     async run(driver) {
       await expect(driver.call('clipboard.write', { text: 'a' })).rejects.toEqual(fail('clipboard_refused'));
       await expect(driver.call('clipboard.read', {})).rejects.toEqual(fail('clipboard_refused'));

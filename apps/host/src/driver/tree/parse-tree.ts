@@ -79,7 +79,7 @@ function readRotation(name: string, attributes: ReadonlyMap<string, string>): nu
 }
 
 /** Several windows are put under one made-up root, the way a single window comes. */
-function onlyRoot(roots: UiNode[]): Pick<ParsedTree, 'root' | 'packageName'> {
+export function onlyRoot(roots: UiNode[]): Pick<ParsedTree, 'root' | 'packageName'> {
   const [first] = roots;
   if (first === undefined) throw unreadableTree('it is empty');
   const { packageName } = first;

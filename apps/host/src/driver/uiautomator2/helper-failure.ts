@@ -2,7 +2,7 @@ import { DriverError, type DriverErrorCode } from '../driver-error.ts';
 import type { HelperError } from './helper-http.ts';
 
 /** Android has ended the helper's UiAutomation, or what serves it; the helper itself goes on and says that all is well. */
-export function isDeadUiAutomation({ message, trace }: HelperError): boolean {
+export function isDeadUiAutomation({ message, trace }: Pick<HelperError, 'message' | 'trace'>): boolean {
   return /UiAutomation not connected|DeadObjectException|DeadSystemException/.test(`${message} ${trace}`);
 }
 

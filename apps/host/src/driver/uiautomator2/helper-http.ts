@@ -1,7 +1,23 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { PhoneShell } from '../phone-shell.ts';
+
+import type { PhoneShell } from '../shell/phone-shell.ts';
 import { HelperSocket } from './helper-socket.ts';
+
+const megabyte = 1024 * 1024;
+const usualBytes = megabyte;
+
+/** Texts: the tree of a screen, which has 4 million characters at most, and its picture in base64. */
+const textBytes: ReadonlyMap<string, number> = new Map([
+  ['source', 16 * megabyte],
+  ['screenshot', 32 * megabyte],
+]);
+
+/** Around a long text stand few other values. */
+const maxParts = 10_000;
+
+const [quote, backslash] = ['"', '\\'].map((character) => character.charCodeAt(0));
+const separators = new Set(['[', '{', ','].map((character) => character.charCodeAt(0)));
 
 /** The UiAutomator2 server listens here, on the phone itself. */
 const helperPort = 6790;
@@ -19,7 +35,9 @@ const failureCheck = Compile(
   }),
 );
 
-export type HelperReply = Static<typeof Reply>;
+export interface HelperReply extends Static<typeof Reply> {
+  readonly bytes: Buffer;
+}
 
 /** The helper answered with an error; `kind` is a word of the W3C WebDriver table, such as `no such element`. */
 export class HelperError extends Error {
@@ -39,6 +57,8 @@ export interface HelperRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: unknown;
+  /** An answer that is not parsed again when it comes again: the reply has these bytes, and no value. */
+  readonly known?: Buffer | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -78,10 +98,11 @@ export function createHelperHttp(shell: PhoneShell): HelperHttp {
       signal.addEventListener('abort', close);
       try {
         signal.throwIfAborted();
-        const { status, body } = await socket.exchange(bytesOf(request, keepsOpen));
+        const maxBytes = maxAnswerBytes(request.path);
+        const { status, body } = await socket.exchange(bytesOf(request, keepsOpen), maxBytes);
         if (keepsOpen) resting.push(socket);
         else socket.close();
-        return parseReply(body.toString(), status);
+        return request.known?.equals(body) === true ? { bytes: request.known } : parseReply(body, status);
       } catch (error) {
         if (!(error instanceof HelperError)) socket.close();
         throw signal.aborted ? signal.reason : error;
@@ -107,13 +128,33 @@ function bytesOf({ method, path, body }: HelperRequest, keepsOpen: boolean): Buf
   return Buffer.from(head + text);
 }
 
-function parseReply(text: string, status: number): HelperReply {
-  const reply: unknown = JSON.parse(text);
+function parseReply(bytes: Buffer, status: number): HelperReply {
+  checkAnswerShape(bytes);
+  const reply: unknown = JSON.parse(bytes.toString());
   if (!replyCheck.Check(reply))
     throw new Error(`The UI helper answered with an unknown form (HTTP ${status})`);
-  if (status < 400) return reply;
+  if (status < 400) return { ...reply, bytes };
   const { value } = reply;
   if (failureCheck.Check(value))
     throw new HelperError(value.error, value.message ?? value.error, value.stacktrace);
   throw new HelperError('unknown error', `HTTP ${status}`);
+}
+
+/** How long the helper's answer to a path may be. */
+function maxAnswerBytes(path: string): number {
+  return textBytes.get(path.slice(path.lastIndexOf('/') + 1)) ?? usualBytes;
+}
+
+/** Throws when a long answer is more than long texts: parsed, it would take many times its length. */
+function checkAnswerShape(body: Uint8Array): void {
+  if (body.length <= usualBytes) return;
+  let parts = 0;
+  let isText = false;
+  for (let at = 0; at < body.length; at += 1) {
+    const code = body[at];
+    if (code === quote) isText = !isText;
+    else if (isText) at += code === backslash ? 1 : 0;
+    else if (code !== undefined && separators.has(code)) parts += 1;
+    if (parts > maxParts) throw new Error('The UI helper answered with more values than any answer has');
+  }
 }

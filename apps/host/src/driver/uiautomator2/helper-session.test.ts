@@ -7,7 +7,8 @@ import type { Adb } from '@yume-chan/adb';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { AdbConnection } from '../../adb/link.ts';
 import { openTcpSocket, toByteStreams } from '../../adb/tcp-socket.ts';
-import { createPhoneShell } from '../phone-shell.ts';
+import { createPhoneShell } from '../shell/phone-shell.ts';
+import type { ToldText } from '../tree/xml-screen.ts';
 import { createHelperHttp, type HelperHttp } from './helper-http.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
 
@@ -81,15 +82,15 @@ describe('a session with the UI helper', () => {
       waiting.push(response);
       if (waiting.length === 2) for (const one of waiting.splice(0)) one.end('{"value":"both"}');
     });
-    const askTwice = (): Promise<string[]> =>
+    const askTwice = (): Promise<ToldText[]> =>
       Promise.all([session.getText('a', signal), session.getText('b', signal)]);
-    await expect(askTwice()).resolves.toEqual(['both', 'both']);
+    await expect(askTwice()).resolves.toMatchObject([{ text: 'both' }, { text: 'both' }]);
     await askTwice();
     expect(sockets.size).toBe(2);
     const ended = [...sockets].map((socket) => once(socket, 'close'));
     for (const socket of sockets) socket.end();
     await Promise.all(ended);
-    await expect(askTwice()).resolves.toEqual(['both', 'both']);
+    await expect(askTwice()).resolves.toMatchObject([{ text: 'both' }, { text: 'both' }]);
     expect(sockets.size).toBe(4);
   });
 
@@ -100,7 +101,7 @@ describe('a session with the UI helper', () => {
       if (calls === 1) send(response, 404, '{"value":{"error":"invalid session id","message":"gone"}}');
       else response.end('{"value":"again"}');
     });
-    await expect(session.getText('source', signal)).resolves.toBe('again');
+    await expect(session.getText('source', signal)).resolves.toMatchObject({ text: 'again' });
   });
 
   it.each<[string, string, Answer]>([
@@ -124,6 +125,44 @@ describe('a session with the UI helper', () => {
   ])('refuses %s', async (_, code, answer) => {
     const session = await startSession(answer);
     await expect(session.getText('source', signal)).rejects.toMatchObject({ name: 'DriverError', code });
+  });
+
+  it.each<[string, string, string]>([
+    ['a tree of more than 16 MB', 'source', `{"value":"${'x'.repeat(17 * 1024 * 1024)}"}`],
+    ['an answer of more than 1 MB', 'x', `{"value":"${'x'.repeat(1024 * 1024)}"}`],
+    ['a million values', 'screenshot', `{"value":"","a":[${'0,'.repeat(1_000_000)}0]}`],
+    ['deep nesting behind an escaped quote', 'source', `{"value":"\\"","a":${'['.repeat(2_000_000)}`],
+  ])('refuses %s before it parses it', async (_, path, body) => {
+    const session = await startSession((__, response) => send(response, 200, body));
+    const parsed: number[] = [];
+    const parse = JSON.parse;
+    JSON.parse = (text: string, reviver) => {
+      parsed.push(text.length);
+      return parse(text, reviver);
+    };
+    try {
+      await expect(session.getText(path, signal)).rejects.toMatchObject({ code: 'ui_helper_failed' });
+    } finally {
+      JSON.parse = parse;
+    }
+    expect(parsed).not.toContain(body.length);
+  });
+
+  it('gives the same text for the same bytes, and reads others', async () => {
+    let tree = '<a/>';
+    const session = await startSession((_, response) => send(response, 200, JSON.stringify({ value: tree })));
+    const first = await session.getText('source', signal);
+    expect(await session.getText('source', signal, first)).toBe(first);
+    tree = '<b/>';
+    expect(await session.getText('source', signal, first)).toMatchObject({ text: tree });
+  });
+
+  it('takes a tree of 4 million characters, each of them escaped', async () => {
+    const tree = '"'.repeat(4 * 1024 * 1024);
+    const session = await startSession((_, response) =>
+      send(response, 200, JSON.stringify({ sessionId: 'one', value: tree })),
+    );
+    expect((await session.getText('source', signal)).text).toHaveLength(tree.length);
   });
 
   it.each([

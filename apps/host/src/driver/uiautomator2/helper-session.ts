@@ -1,4 +1,7 @@
-import { frameForm } from '../take-picture-aside.ts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { frameForm } from '../pictures/take-picture-aside.ts';
+import type { ToldText } from '../tree/xml-screen.ts';
 import { DriverError, UndoneCallError } from '../driver-error.ts';
 import { isDeadUiAutomation, toHelperFailure } from './helper-failure.ts';
 import { HelperError, type HelperHttp, type HelperReply, type HelperRequest } from './helper-http.ts';
@@ -7,11 +10,13 @@ import { HelperError, type HelperHttp, type HelperReply, type HelperRequest } fr
 export interface HelperSession {
   open(signal: AbortSignal): Promise<void>;
   get(path: string, signal: AbortSignal): Promise<unknown>;
-  /** A GET whose value must be text. */
-  getText(path: string, signal: AbortSignal): Promise<string>;
+  /** A GET whose value must be text. Gives `known` itself where the same bytes come again. */
+  getText(path: string, signal: AbortSignal, known?: ToldText): Promise<ToldText>;
   post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>;
   /** Rejects when the helper answers but has lost its access to the screen. */
   probe(signal: AbortSignal): Promise<void>;
+  /** The packages of all windows. Rejects as `probe`. */
+  listWindows(signal: AbortSignal): Promise<string[]>;
 }
 
 const settings = {
@@ -22,9 +27,10 @@ const settings = {
   scrollAcknowledgmentTimeout: 0,
   // Below its own limit of 70 levels it leaves nodes out without a word.
   snapshotMaxDepth: 300,
-  // Else it walks from each node up to the root, and forgets at each reading what it knows.
+  // Else it walks from each node up to the root.
   simpleBoundsCalculation: true,
-  deferAccessibilityCacheReset: true,
+  // It would keep nodes until an event tells of a change, and web pages, Compose and some widgets don't tell.
+  deferAccessibilityCacheReset: false,
   // A phone whose charger is pulled goes on.
   shutdownOnPowerDisconnect: false,
   // Frames for records and for who watches.
@@ -76,47 +82,58 @@ export function createHelperSession(
     if (/waiting for the root/.test(error.message) && !(await seesWindows(signal))) return fail();
     return toHelperFailure(error, path);
   };
-  const seesWindows = async (signal: AbortSignal): Promise<boolean> => {
-    const request: HelperRequest = {
-      method: 'POST',
-      path: `/session/${sessionId}/appium/list_windows`,
-      body: { skipScreenshots: true },
-      signal,
-    };
-    return await http.request(request).then(
+  const windowsRequest = (signal: AbortSignal): HelperRequest => ({
+    method: 'POST',
+    path: `/session/${sessionId}/appium/list_windows`,
+    body: { skipScreenshots: true },
+    signal,
+  });
+  const seesWindows = async (signal: AbortSignal): Promise<boolean> =>
+    await http.request(windowsRequest(signal)).then(
       () => true,
       (error: unknown) => !(error instanceof HelperError && isDeadUiAutomation(error)),
     );
-  };
-  const inSession = async (
-    method: 'GET' | 'POST',
-    path: string,
-    body: unknown,
-    signal: AbortSignal,
-  ): Promise<unknown> => {
-    const request = (): HelperRequest => ({ method, path: `/session/${sessionId}/${path}`, body, signal });
+  /** The path is below the session. */
+  const inSession = async ({ path, ...call }: HelperRequest): Promise<HelperReply> => {
+    const request = (): HelperRequest => ({ ...call, path: `/session/${sessionId}/${path}` });
     try {
-      return (await http.request(request())).value;
+      return await http.request(request());
     } catch (error) {
-      if (!isLostSession(error)) throw await explain(error, path, signal);
+      if (!isLostSession(error)) throw await explain(error, path, call.signal);
     }
-    await open(signal);
-    return (await attempt(request())).value;
+    await open(call.signal);
+    return attempt(request());
   };
   return {
     open,
-    get: (path, signal) => inSession('GET', path, undefined, signal),
-    post: (path, body, signal) => inSession('POST', path, body, signal),
+    get: async (path, signal) => (await inSession({ method: 'GET', path, signal })).value,
+    post: async (path, body, signal) => (await inSession({ method: 'POST', path, body, signal })).value,
     async probe(signal) {
       if (!(await seesWindows(signal))) throw fail();
     },
-    async getText(path, signal) {
-      const value = await inSession('GET', path, undefined, signal);
-      if (typeof value === 'string') return value;
+    async listWindows(signal) {
+      const path = 'appium/list_windows';
+      const { value } = await http.request(windowsRequest(signal)).catch(async (error: unknown) => {
+        throw await explain(error, path, signal);
+      });
+      return windowsCheck.Check(value)
+        ? value.map(({ packageName }) => packageName ?? 'a window without a name')
+        : [];
+    },
+    async getText(path, signal, known) {
+      const { value, bytes } = await inSession({ method: 'GET', path, signal, known: known?.bytes });
+      if (known !== undefined && bytes === known.bytes) return known;
+      if (typeof value === 'string') return { text: value, bytes };
       throw new DriverError('phone_answer_unexpected', `The UI helper answered ${path} without text.`);
     },
   };
 }
+
+const windowsCheck = Compile(
+  Type.Array(
+    Type.Object({ packageName: Type.Optional(Type.Union([Type.String({ maxLength: 300 }), Type.Null()])) }),
+  ),
+);
 
 function readSessionId({ sessionId, value }: HelperReply): string {
   const inValue =

@@ -1,9 +1,8 @@
 import type { AdbSocket } from '@yume-chan/adb';
-import { closeQuietly } from '../phone-shell.ts';
+import { closeQuietly } from '../shell/phone-shell.ts';
 
 const headEnd = Buffer.from('\r\n\r\n');
 const maxHeadBytes = 64 * 1024;
-const maxBodyBytes = 64 * 1024 * 1024;
 
 export interface HelperAnswer {
   readonly status: number;
@@ -33,13 +32,13 @@ export class HelperSocket {
     this.#next = this.#read();
   }
 
-  /** Rejects when the socket ends before the answer does, and when what comes is no answer. */
-  async exchange(request: Uint8Array): Promise<HelperAnswer> {
+  /** Rejects when the socket ends before the answer does, and when what comes is no answer or one of more bytes. */
+  async exchange(request: Uint8Array, maxBytes: number): Promise<HelperAnswer> {
     this.#isResting = false;
     // What it breaks with, reading tells too.
     this.#writer.write(request).catch(() => {});
     const { head, rest } = await this.#readHead();
-    const { status, sizeBytes, staysOpen } = parseHead(head);
+    const { status, sizeBytes, staysOpen } = parseHead(head, maxBytes);
     const body = await this.#readBody(rest, sizeBytes);
     this.#isResting = staysOpen && body.length === sizeBytes;
     if (!this.#isResting) this.close();
@@ -96,14 +95,13 @@ interface Head {
 }
 
 /** The helper says with each answer how long it is (NettyHttpResponse.java). */
-function parseHead(head: string): Head {
+function parseHead(head: string, maxBytes: number): Head {
   const status = /^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1];
   const size = /\r\ncontent-length: *(\d+) *(?:\r\n|$)/i.exec(head)?.[1];
   if (status === undefined || size === undefined)
     throw new Error('The UI helper answered in an unknown form of HTTP');
   const sizeBytes = Number(size);
-  if (sizeBytes > maxBodyBytes)
-    throw new Error(`The UI helper answered with more than ${maxBodyBytes} bytes`);
+  if (sizeBytes > maxBytes) throw new Error(`The UI helper answered with more than ${maxBytes} bytes`);
   return {
     status: Number(status),
     sizeBytes,

@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { SERVER_APK_PATH, TEST_APK_PATH, version } from 'appium-uiautomator2-server';
 import { DriverError } from '../driver-error.ts';
-import { installHint } from '../install-hint.ts';
-import type { PhoneShell } from '../phone-shell.ts';
-import { pushFile } from '../push-file.ts';
+import { installHint } from '../apps/install-hint.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
+import { pushFile } from '../shell/push-file.ts';
 
 export const serverPackage = 'io.appium.uiautomator2.server';
 export const testPackage = `${serverPackage}.test`;
@@ -17,6 +17,13 @@ const apks: readonly HelperApk[] = [
   { packageName: serverPackage, path: SERVER_APK_PATH },
   { packageName: testPackage, path: TEST_APK_PATH },
 ];
+
+/** Both packages of the UI helper, as a phone lists them that has them. */
+export const helperPackages = apks.map(({ packageName }) => ({
+  name: packageName,
+  versionCode: 1,
+  versionName: version,
+}));
 
 /** Installs both packages of the UI helper unless this very version is there. Returns whether it had to. Rejects with `ui_helper_refused` when the phone does not take them. */
 export async function installHelper(shell: PhoneShell, signal: AbortSignal): Promise<boolean> {
@@ -57,7 +64,7 @@ async function installApk(
 ): Promise<string | undefined> {
   const remotePath = `/data/local/tmp/phalanx-${apk.packageName}.apk`;
   try {
-    await pushFile(shell, createReadStream(apk.path), remotePath, signal).catch((error: unknown) => {
+    await pushFile(shell, createReadStream(apk.path), { remotePath }, signal).catch((error: unknown) => {
       throw signal.aborted || shell.connection.gone.aborted
         ? error
         : refused(error instanceof Error ? error.message : String(error));

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import type { AdbSocket } from '@yume-chan/adb';
-import { closeQuietly } from '../phone-shell.ts';
+import { closeQuietly } from '../shell/phone-shell.ts';
 
 /** An ADB socket as a Node stream. */
 export function toSocketDuplex(socket: AdbSocket): Duplex {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { pause, withTimeLimit } from '../../time/time-limit.ts';
 import { DriverError } from '../driver-error.ts';
-import type { PhoneShell, RunningCommand } from '../phone-shell.ts';
+import type { PhoneShell, RunningCommand } from '../shell/phone-shell.ts';
 import { createHelperHttp, type HelperHttp } from './helper-http.ts';
 import { installHelper, serverPackage, testPackage } from './install-helper.ts';
 
@@ -11,6 +11,12 @@ export interface RunningHelper {
   /** Resolves with what the instrumentation printed last, when it ends. */
   readonly ended: Promise<string>;
   stop(): void;
+}
+
+export interface HelperLaunch {
+  readonly signal: AbortSignal;
+  /** Told when the helper was launched, before it answers. */
+  readonly onLaunched: () => void;
 }
 
 const pollMs = 150;
@@ -22,11 +28,12 @@ const statusCheck = Compile(Type.Object({ ready: Type.Optional(Type.Boolean()) }
 export async function startHelper(
   shell: PhoneShell,
   sdkVersion: number,
-  signal: AbortSignal,
+  { signal, onLaunched }: HelperLaunch,
 ): Promise<RunningHelper> {
   await installHelper(shell, signal);
   await stopHelper(shell, signal);
   const instrumentation = await shell.start(boundToLink(instrumentCommand(sdkVersion)), signal);
+  onLaunched();
   const http = createHelperHttp(shell);
   const stop = (): void => {
     http.close();

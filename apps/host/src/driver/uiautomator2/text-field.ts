@@ -45,7 +45,8 @@ export function createFieldTyper(session: HelperSession): FieldTyper {
   };
 }
 
-function passwordBefore(shown: string, typed: string): string {
+/** What a password field holds, of which only dots are shown, when it was `typed` last. */
+export function passwordBefore(shown: string, typed: string): string {
   if (shown === '') return '';
   if ([...shown].length === [...typed].length) return typed;
   throw new DriverError(

@@ -1,14 +1,31 @@
-import type { UiNode } from '@phalanx/protocol';
-import { createFrameSource } from '../frames/frame-source.ts';
-import type { PhoneShell } from '../phone-shell.ts';
+import type { UiNode, AgentCallParams } from '@phalanx/protocol';
+
 import { DriverError } from '../driver-error.ts';
-import { parseRoots, parseTree } from '../tree/parse-tree.ts';
+import { createFrameSource } from '../frames/frame-source.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
+import { parseRoots } from '../tree/parse-tree.ts';
+import { XmlScreen } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
-import { readClipboard, writeClipboard } from './clipboard.ts';
-import { dragActions, fingersActions, swipeActions } from './swipe-actions.ts';
+import { createFallbackBackend } from '../fallback/fallback-backend.ts';
+import type { HelperRenewal, Renewals } from '../renewals.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
-import { isReady, lastLines, startHelper } from './start-helper.ts';
+import { createQuickInput } from './quick-input.ts';
+import { createTreeReader } from './read-tree.ts';
+import { type HelperLaunch, isReady, lastLines, startHelper } from './start-helper.ts';
 import { createFieldTyper } from './text-field.ts';
+
+interface Way {
+  readonly fromX: number;
+  readonly fromY: number;
+  readonly toX: number;
+  readonly toY: number;
+}
+
+/** Android takes a finger that rests for longer than 500 ms for one that wants to move what is below it. */
+export const grabMs = 700;
+
+/** From this one on (Android 10), only the app in front and the keyboard are shown what the clipboard holds. */
+const closedSinceSdk = 29;
 
 export interface HelpedPhone {
   readonly sdkVersion: number;
@@ -20,9 +37,10 @@ export interface HelpedPhone {
 export async function createUiautomator2Backend(
   shell: PhoneShell,
   { sdkVersion, screenWidth }: HelpedPhone,
-  signal: AbortSignal,
+  { signal, onLaunched }: HelperLaunch,
+  renewals: Renewals,
 ): Promise<UiBackend> {
-  const helper = await startHelper(shell, sdkVersion, signal);
+  const helper = await startHelper(shell, sdkVersion, { signal, onLaunched });
   const failed = new AbortController();
   void helper.ended.then((output) =>
     failed.abort(
@@ -42,8 +60,32 @@ export async function createUiautomator2Backend(
     failed: failed.signal,
     frames,
     ...actions(session, sdkVersion),
+    ...screen(),
     ...upkeep(),
   };
+
+  function screen(): Pick<UiBackend, 'readSource' | 'remark'> & QuickInput {
+    const onRenewal = (renewal: HelperRenewal): void => failed.abort(renewal);
+    const isAwake = async (limit: AbortSignal): Promise<boolean> =>
+      !/mWakefulness=(?:Asleep|Dozing)/.test((await shell.run('dumpsys power', limit)).stdout);
+    const readSource = createTreeReader({ session, renewals, isAwake, onRenewal });
+    let appInFront = '';
+    return {
+      ...createQuickInput(
+        actions(session, sdkVersion),
+        createFallbackBackend(shell),
+        renewals.patience,
+        () => appInFront,
+      ),
+      async readSource(readSignal, known) {
+        const before = known instanceof XmlScreen ? known : undefined;
+        const told = await readSource(readSignal, before);
+        appInFront = / package="([^"]*)"/.exec(told.text)?.[1] ?? '';
+        return told === before ? before : new XmlScreen(told);
+      },
+      remark: () => renewals.remark,
+    };
+  }
 
   function upkeep(): Upkeep {
     return {
@@ -62,7 +104,8 @@ export async function createUiautomator2Backend(
   }
 }
 
-type Actions = Omit<UiBackend, 'source' | 'failed' | 'frames' | keyof Upkeep>;
+type Actions = Omit<UiBackend, 'source' | 'failed' | 'frames' | 'remark' | 'readSource' | keyof Upkeep>;
+type QuickInput = ReturnType<typeof createQuickInput>;
 type Upkeep = Pick<UiBackend, 'probe' | 'probeScreen' | 'keepAwake' | 'close'>;
 
 function actions(session: HelperSession, sdkVersion: number): Actions {
@@ -71,9 +114,9 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
   };
   const typer = createFieldTyper(session);
   return {
-    readTree: async (signal) => parseTree(await session.getText('source', signal)),
     readWindows: (signal) => readWindows(session, signal),
-    takeScreenshot: async (signal) => Buffer.from(await session.getText('screenshot', signal), 'base64'),
+    takeScreenshot: async (signal) =>
+      Buffer.from((await session.getText('screenshot', signal)).text, 'base64'),
     tap: (offset, signal) => post('appium/gestures/click', { offset }, signal),
     doubleTap: (offset, signal) => post('appium/gestures/double_click', { offset }, signal),
     longPress: ({ x, y, durationMs }, signal) =>
@@ -95,14 +138,76 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
   };
 }
 
+const restoreMs = 5000;
+
 /** The helper reads the active window alone, which is faster, but for this. */
 async function readWindows(session: HelperSession, signal: AbortSignal): Promise<UiNode[]> {
-  const readAll = (enableMultiWindows: boolean): Promise<unknown> =>
-    session.post('appium/settings', { settings: { enableMultiWindows } }, signal);
-  await readAll(true);
+  const readAll = (enableMultiWindows: boolean, limit: AbortSignal): Promise<unknown> =>
+    session.post('appium/settings', { settings: { enableMultiWindows } }, limit);
   try {
-    return parseRoots(await session.getText('source', signal));
+    await readAll(true, signal);
+    return parseRoots((await session.getText('source', signal)).text);
   } finally {
-    await readAll(false);
+    // Also when the caller has gone: what is read next would have all windows in it.
+    await readAll(false, AbortSignal.timeout(restoreMs));
   }
+}
+
+/** Where Android shows the clipboard to others, the helper gets an empty text and no error. */
+async function readClipboard(
+  session: HelperSession,
+  sdkVersion: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const value = await session.post('appium/device/get_clipboard', {}, signal);
+  const text = Buffer.from(typeof value === 'string' ? value : '', 'base64').toString();
+  if (text !== '' || sdkVersion < closedSinceSdk) return text;
+  throw new DriverError(
+    'clipboard_refused',
+    'Android 10 and newer show the clipboard to the app in front alone, or it is empty. Paste it into a field (inputKey("PASTE")), and read that.',
+  );
+}
+
+async function writeClipboard(session: HelperSession, text: string, signal: AbortSignal): Promise<void> {
+  const content = Buffer.from(text).toString('base64');
+  await session.post('appium/device/set_clipboard', { content, contentType: 'PLAINTEXT' }, signal);
+}
+
+/** One finger's way across the screen, as W3C WebDriver actions. The move's duration is the swipe's. */
+function swipeActions({ durationMs, ...way }: AgentCallParams<'input.swipe'>): unknown[] {
+  return [finger('finger', way, { holdMs: 0, durationMs })];
+}
+
+function dragActions({ durationMs, ...way }: AgentCallParams<'input.drag'>): unknown[] {
+  return [finger('finger', way, { holdMs: grabMs, durationMs })];
+}
+
+function fingersActions({ ways, durationMs }: AgentCallParams<'input.fingers'>): unknown[] {
+  return ways.map((way, index) => finger(`finger${index}`, way, { holdMs: 0, durationMs }));
+}
+
+function finger(
+  id: string,
+  { fromX, fromY, toX, toY }: Way,
+  { holdMs, durationMs }: { holdMs: number; durationMs: number },
+): unknown {
+  const move = (duration: number, x: number, y: number): unknown => ({
+    type: 'pointerMove',
+    duration,
+    x,
+    y,
+    origin: 'viewport',
+  });
+  return {
+    type: 'pointer',
+    id,
+    parameters: { pointerType: 'touch' },
+    actions: [
+      move(0, fromX, fromY),
+      { type: 'pointerDown', button: 0 },
+      ...(holdMs > 0 ? [{ type: 'pause', duration: holdMs }] : []),
+      move(durationMs, toX, toY),
+      { type: 'pointerUp', button: 0 },
+    ],
+  };
 }

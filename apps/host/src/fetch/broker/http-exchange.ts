@@ -1,7 +1,9 @@
+import { lookup, type LookupAddress } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
 
-import { guardedLookup, refuseLiteral } from './guarded-lookup.ts';
+import { AddressRefused, isPublicAddress } from './address-policy.ts';
 
 /** A connection that is silent for so long is given up. */
 const silenceMs = 300_000;
@@ -55,4 +57,25 @@ export function createExchanger(allowPrivateAddresses: boolean): Exchanger {
       secure.agent.destroy();
     },
   };
+}
+
+/**
+ * A `lookup` for connections: the addresses it gives are the ones connected to, so a name cannot change its address
+ * between check and use. One forbidden address among several refuses the name.
+ */
+const guardedLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error !== null) return callback(error, []);
+    const refused = addresses.find(({ address }) => !isPublicAddress(address));
+    if (refused !== undefined) return callback(new AddressRefused(hostname, refused.address), []);
+    if (options.all === true) return callback(null, addresses);
+    const [first = { address: '', family: 0 }]: LookupAddress[] = addresses;
+    return callback(null, first.address, first.family);
+  });
+};
+
+/** Addresses in the URL itself never come to `lookup`. `URL` has brought all their spellings to one. */
+function refuseLiteral({ hostname }: URL): void {
+  const host = hostname.replaceAll(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !isPublicAddress(host)) throw new AddressRefused(host, host);
 }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import { type RealAdbd, startRealAdbd } from '@phalanx/simulated-phone/testing/real-adbd';
-import { version } from 'appium-uiautomator2-server';
 import { pino } from 'pino';
 import { type PhoneWatch, watchPhones, type WatchPhonesOptions } from '../watch-phones.ts';
+import { helperPackages } from '../../driver/uiautomator2/install-helper.ts';
 import { type AdbServerFixture, startAdbServer } from './adb-server-fixture.ts';
 
 type PhoneOptions = Parameters<typeof startSimulatedPhone>[0];
@@ -23,13 +23,6 @@ export interface PhoneTestBed {
   watch(options: Partial<WatchPhonesOptions>): PhoneWatch;
   close(): Promise<void>;
 }
-
-const helper = 'io.appium.uiautomator2.server';
-const helperPackages = [helper, `${helper}.test`].map((name) => ({
-  name,
-  versionCode: 278,
-  versionName: version,
-}));
 
 export async function createPhoneTestBed(): Promise<PhoneTestBed> {
   const dataDir = await mkdtemp(join(tmpdir(), 'phalanx-phones-'));

@@ -1,9 +1,14 @@
 import type { PortHolds, PortOrders } from '@phalanx/automation';
-import type { SandboxCommand } from '@phalanx/protocol';
+import {
+  type SandboxCommand,
+  maxLogMessageLength,
+  type SandboxLogEntry,
+  type SandboxLogRate,
+} from '@phalanx/protocol';
 
+import { createTokenBucket } from '../../time/token-bucket.ts';
 import { outOfMemory, uncaught, type FailedEnd } from '../run/run-end.ts';
 import type { HostChannel } from './host-channel.ts';
-import { createLogStream } from './log-stream.ts';
 import { shortened } from './shortened.ts';
 import { createSourcePositions } from './source-positions.ts';
 
@@ -40,6 +45,7 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
         ...positions.placeAt(at),
         message: positions.mapText(message),
       }),
+    placeAt: (at: Parameters<typeof positions.placeAt>[0]) => positions.placeAt(at),
     uncaught: uncaughtError,
     /** For what rejects an entry into the isolate: an unhandled rejection of user code, or the memory limit. */
     failedEntry(error: unknown): FailedEnd {
@@ -62,3 +68,19 @@ const rejectedWithObject = {
   text: 'Uncaught (in a promise) an object that is not an Error. Reject with an Error to see where.',
   at: '',
 };
+
+/** Sends log entries in order. The promise of `write` is the back-pressure: the isolate stands still until it settles. */
+function createLogStream(channel: HostChannel, rate: SandboxLogRate) {
+  const takeLines = createTokenBucket(rate.linesPerSecond, rate.burstLines);
+  const takeBytes = createTokenBucket(rate.bytesPerSecond, rate.burstBytes);
+
+  return {
+    async write(entry: SandboxLogEntry): Promise<void> {
+      const message = shortened(entry.message, maxLogMessageLength);
+      channel.send({ type: 'log', entry: { ...entry, message } });
+      const waitMs = Math.max(takeLines(1), takeBytes(Buffer.byteLength(message)));
+      if (waitMs >= 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await channel.drained();
+    },
+  };
+}

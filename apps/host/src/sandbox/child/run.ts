@@ -1,15 +1,23 @@
+import { randomBytes } from 'node:crypto';
 import type { PortAnswer, PortHolds, PortOrders } from '@phalanx/automation';
 import { maxRunResultBytes, type SandboxCallResult, type SandboxCommand } from '@phalanx/protocol';
 
 import { cpuLimit, type FailedEnd } from '../run/run-end.ts';
-import { createCalls } from './calls.ts';
-import { watchCpu } from './cpu-watch.ts';
 import { createFetches } from './fetches.ts';
 import type { HostChannel } from './host-channel.ts';
 import type { IsolateEntry } from './isolate-entry.ts';
-import { randomByteString } from './random-byte-string.ts';
 import { createRunLog } from './run-log.ts';
+import { createStepTeller } from './step-teller.ts';
 import { createTimers } from './timers.ts';
+
+/** As in the Web Crypto API: one request may not ask for more. */
+const maxRandomBytes = 65_536;
+
+/** How often the used processor time is looked at, in milliseconds. */
+const intervalMs = 100;
+
+/** The host allows the same number; the phone does one thing at a time anyway. */
+const maxCalls = 64;
 
 type Job = Extract<SandboxCommand, { type: 'job' }>;
 type End = FailedEnd | { outcome: 'completed' | 'stopped' };
@@ -39,6 +47,7 @@ export class Run {
   readonly #timers = createTimers((id) => this.#enter('timer', id));
   readonly #calls: ReturnType<typeof createCalls>;
   readonly #fetches: ReturnType<typeof createFetches>;
+  readonly #steps: ReturnType<typeof createStepTeller>;
   readonly #orders: Orders;
   readonly #holds: Holds = {
     log: (...entry) => this.#log.write(...entry),
@@ -65,6 +74,7 @@ export class Run {
       this.#enter('result', id, JSON.stringify(result)),
     );
     this.#fetches = createFetches((id, json, body) => this.#enter('fetched', id, json, body));
+    this.#steps = createStepTeller(place.channel, this.#log.placeAt);
     this.#orders = this.#createOrders();
   }
 
@@ -120,6 +130,8 @@ export class Run {
       fetch: (order, body) => this.#fetches.start(order, body),
       abortFetch: ({ id }) => this.#fetches.abort(id),
       random: ({ sizeBytes }) => randomByteString(sizeBytes),
+      stepBegan: ({ step, at }) => this.#steps.began(step, at),
+      stepEnded: (end) => this.#steps.ended(end),
       result: ({ json }) => this.#keepResult(json),
       now: () => performance.now() - this.#beganAt,
       mainSettled: () => void (this.#mainSettled = true),
@@ -158,4 +170,44 @@ export class Run {
     const pending = this.#timers.pending() + this.#calls.pending() + this.#fetches.pending() + this.#inside;
     if (this.#mainSettled && pending === 0) this.end({ outcome: 'completed' });
   }
+}
+
+/** The `agent` calls of one run. Each counts against the limit until its result is in the isolate. */
+function createCalls(channel: HostChannel, settle: (id: number, result: SandboxCallResult) => Promise<void>) {
+  const waiting = new Set<number>();
+  let settling = 0;
+  return {
+    pending: () => waiting.size,
+    start({ id, name, params }: { id: number; name: string; params: unknown }): string | undefined {
+      if (waiting.size + settling >= maxCalls)
+        return `Too many calls: at most ${maxCalls} calls of agent may wait at a time.`;
+      if (waiting.has(id)) return 'A call with this number waits already.';
+      waiting.add(id);
+      channel.send({ type: 'call', id, name, params });
+      return undefined;
+    },
+    /** It waits on: the host answers what it gave up, too. */
+    cancel(id: number): void {
+      if (waiting.has(id)) channel.send({ type: 'cancel', id });
+    },
+    finish(id: number, result: SandboxCallResult): void {
+      if (!waiting.delete(id)) return;
+      settling += 1;
+      void settle(id, result).finally(() => (settling -= 1));
+    },
+  };
+}
+
+/** Calls `onLimit` once when this process, with the isolate's thread, has used `cpuMs` from now on. */
+function watchCpu(cpuMs: number, onLimit: () => void): () => void {
+  const start = process.cpuUsage();
+  const timer = setInterval(() => {
+    const { user, system } = process.cpuUsage(start);
+    if ((user + system) / 1000 > cpuMs) onLimit();
+  }, intervalMs);
+  return () => clearInterval(timer);
+}
+
+function randomByteString(sizeBytes: number): string {
+  return randomBytes(Math.min(sizeBytes, maxRandomBytes)).toString('latin1');
 }

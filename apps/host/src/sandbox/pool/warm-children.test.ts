@@ -21,12 +21,18 @@ async function childrenOf(pid: number): Promise<number[]> {
   });
 }
 
-async function sandboxesOf(pid: number): Promise<number[]> {
+async function childrenWith(pid: number, word: string): Promise<number[]> {
   const children = await childrenOf(pid);
   const commands = await Promise.all(
     children.map((one) => readFile(`/proc/${one}/cmdline`, 'utf8').catch(() => '')),
   );
-  return children.filter((_, index) => commands[index]?.includes('--permission'));
+  return children.filter((_, index) => commands[index]?.includes(word));
+}
+
+/** Started by the starter of the process, or by itself. */
+async function sandboxesOf(pid: number): Promise<number[]> {
+  const parents = [pid, ...(await childrenWith(pid, '--starter'))];
+  return (await Promise.all(parents.map((one) => childrenWith(one, '--permission')))).flat();
 }
 
 describe.runIf(process.platform === 'linux')('the pool', () => {

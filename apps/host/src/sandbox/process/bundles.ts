@@ -11,7 +11,10 @@ import { nodeSources } from './node-sources.ts';
 export interface SandboxBundles {
   /** The child's program, CommonJS. */
   program: string;
-  /** A function expression that takes the port's two functions and installs the globals. */
+  /**
+   * Of a run: a function expression that takes the port's two functions and installs the globals. Of a replay: the script
+   * of a snapshot, which keeps such a function as `installPrelude`.
+   */
   prelude: string;
   /** Absolute path of isolated-vm's package folder. */
   isolatedVmPath: string;
@@ -20,21 +23,43 @@ export interface SandboxBundles {
 }
 
 export async function buildSandboxBundles(): Promise<SandboxBundles> {
-  const isolatedVmPath = packageFolder('isolated-vm', import.meta.filename);
   const [program, prelude] = await Promise.all([
     bundleProgram(new URL('../child/main.ts', import.meta.url)),
-    bundle({
-      entryPoints: [fileURLToPath(import.meta.resolve('@phalanx/automation/prelude'))],
-      format: 'iife',
-      globalName: 'prelude',
-      platform: 'neutral',
-      mainFields: ['module', 'main'],
-      plugins: [nodeSources],
-    }),
+    bundlePrelude(import.meta.resolve('@phalanx/automation/prelude')),
   ]);
   return {
     program,
     prelude: `(ask, block) => {\n'use strict';\n${prelude}\nreturn prelude.install({ ask, block });\n}\n//# sourceURL=${preludeScriptName}`,
+    ...isolatedVmPaths(),
+  };
+}
+
+/** What a process is given that replays saved screens. */
+export async function buildReplayBundles(): Promise<SandboxBundles> {
+  const [program, prelude] = await Promise.all([
+    bundleProgram(new URL('../replay/child/main.ts', import.meta.url)),
+    bundlePrelude(import.meta.resolve('@phalanx/automation/replay-prelude')),
+  ]);
+  return {
+    program,
+    prelude: `(() => {\n'use strict';\n${prelude}\nglobalThis.installPrelude = prelude.install;\n})()`,
+    ...isolatedVmPaths(),
+  };
+}
+
+const bundlePrelude = (address: string): Promise<string> =>
+  bundle({
+    entryPoints: [fileURLToPath(address)],
+    format: 'iife',
+    globalName: 'prelude',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    plugins: [nodeSources],
+  });
+
+function isolatedVmPaths(): Pick<SandboxBundles, 'isolatedVmPath' | 'readablePaths'> {
+  const isolatedVmPath = packageFolder('isolated-vm', import.meta.filename);
+  return {
     isolatedVmPath,
     readablePaths: [isolatedVmPath, packageFolder('node-gyp-build', isolatedVmPath)],
   };

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 
-import type { SandboxChild } from '../process/sandbox-child.ts';
-
 const intervalMs = 250;
+
 /** Resident memory of a child beyond its isolate's heap: Node itself, the prelude, garbage not yet collected. */
 const ownMemoryMb = 160;
+
 const pageBytes = 4096;
 const bytesPerMb = 1024 * 1024;
 
@@ -12,7 +12,11 @@ const bytesPerMb = 1024 * 1024;
  * Calls `onLimit` once when the child's process holds much more memory than its isolate may: the isolate's own limit
  * does not see all kinds of buffers. Only Linux tells; elsewhere the isolate's limit stands alone.
  */
-export function watchMemory({ pid }: SandboxChild, memoryMb: number, onLimit: () => void): () => void {
+export function watchMemory(
+  { pid }: { pid: number | undefined },
+  memoryMb: number,
+  onLimit: () => void,
+): () => void {
   if (process.platform !== 'linux' || pid === undefined) return () => {};
   const limitBytes = (memoryMb * 2 + ownMemoryMb) * bytesPerMb;
   const timer = setInterval(() => {

@@ -4,7 +4,7 @@ import type { SandboxLogEntry, SandboxLogRate, SandboxReport } from '@phalanx/pr
 
 import { createTokenBucket } from '../../time/token-bucket.ts';
 import type { SandboxChild } from '../process/sandbox-child.ts';
-import type { SandboxEnd, SandboxHooks } from '../sandbox-job.ts';
+import type { SandboxEnd, SandboxHooks, StepBegan } from '../sandbox-job.ts';
 import { failed } from './run-end.ts';
 
 const maxBatchEntries = 1000;
@@ -17,6 +17,8 @@ export interface ReportTakers {
   onLoaded: () => void;
   onCall: (call: Call) => void;
   onCancel: (callId: number) => void;
+  onStepBegan: (began: StepBegan) => void;
+  onStepEnded: (end: unknown) => void;
   onResult: (json: string) => void;
   onEnd: (end: SandboxEnd) => void;
 }
@@ -68,6 +70,8 @@ export function createReportReader(takers: ReportTakers, rate: SandboxLogRate): 
         if (report.type === 'loaded') takers.onLoaded();
         else if (report.type === 'call') takers.onCall(report);
         else if (report.type === 'cancel') takers.onCancel(report.id);
+        else if (report.type === 'stepBegan') takers.onStepBegan(report);
+        else if (report.type === 'stepEnded') takers.onStepEnded(report.end);
         else if (report.type === 'result') takers.onResult(report.json);
         else if (report.type === 'ended') takers.onEnd({ outcome: report.outcome, error: report.error });
       }

@@ -1,7 +1,8 @@
 import type { SandboxCommand } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
-import type { ChildExit, SandboxChild } from '../process/sandbox-child.ts';
+import type { ChildExit } from '../process/confined-child.ts';
+import type { SandboxChild } from '../process/sandbox-child.ts';
 import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxLimits, SandboxRun } from '../sandbox-job.ts';
 import { createAgentCallGate } from './agent-call-gate.ts';
 import { watchMemory } from './memory-watch.ts';
@@ -40,6 +41,8 @@ export function runInChild(child: SandboxChild, setting: RunSetting): SandboxRun
       onLoaded: started.resolve,
       onCall: (call) => void gate.take(call),
       onCancel: gate.cancel,
+      onStepBegan: (began) => setting.hooks.onStepBegan?.(began),
+      onStepEnded: (end) => setting.hooks.onStepEnded?.(end),
       onResult: (json) => {
         // What throws here ends the child: only one that was taken over sends what is no JSON.
         JSON.parse(json);

@@ -11,14 +11,19 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/inotify.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static void tell(const char *name, long result) {
@@ -68,6 +73,27 @@ static long execute(void) {
   return status == 0 ? 0 : -1;
 }
 
+static long look_at(const char *path) {
+  struct stat state;
+  return stat(path, &state);
+}
+
+static long size_of_disk(const char *path) {
+  struct statfs disk;
+  return statfs(path, &disk);
+}
+
+static long watch(const char *path) {
+  int watcher = inotify_init1(0);
+  return watcher < 0 ? -1 : inotify_add_watch(watcher, path, IN_ALL_EVENTS);
+}
+
+/* By its own number, as code does that knows of newer calls. */
+static long change_mode_at(const char *path) { return syscall(452, AT_FDCWD, path, 0700, 0); }
+
+/* A group or session of its own would outlive the host, and weigh as much. */
+static long leave_group(void) { return setpgid(0, 0); }
+
 /* Whether an inherited descriptor leads anywhere but to the host's pipes and the broker. */
 static long find_descriptor(void) {
   for (int number = 4; number < 256; number++) {
@@ -91,6 +117,20 @@ __attribute__((constructor)) static void begin(void) {
   tell("list the folders", (long)opendir("/") ? 0 : -1);
   tell("write a file", open(FOLDER "/made", O_CREAT | O_WRONLY, 0600));
   tell("remove a file", unlink(SECRET ".more"));
+  tell("see a file of the host", look_at(SECRET));
+  tell("see the folder of the host", look_at(FOLDER));
+  tell("ask for access to a file of the host", access(SECRET, F_OK));
+  tell("see the disk of the host", size_of_disk(FOLDER));
+  tell("change the mode of a file", chmod(SECRET, 0600));
+  tell("change the mode of a file by its descriptor's call", change_mode_at(SECRET));
+  tell("change the owner of a file", chown(SECRET, getuid(), getgid()));
+  tell("change the times of a file", utimes(SECRET, 0));
+  tell("set an attribute of a file", setxattr(SECRET, "user.phalanx", "x", 1, 0));
+  tell("remove an attribute of a file", removexattr(SECRET, "user.phalanx"));
+  tell("change into the folder of the host", chdir(FOLDER));
+  tell("watch the folder of the host", watch(FOLDER));
+  tell("leave its process group", leave_group());
+  tell("make a session", setsid());
   tell("read the environment of the host", of_process(HOST, "environ"));
   tell("open the memory of the host", of_process(HOST, "mem"));
   tell("read the memory of the host", read_memory(HOST));

@@ -27,6 +27,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
+  delete process.env['PHALANX_TEST_SECRET'];
   await pool.close();
   await new Promise((resolve) => server.close(resolve));
 });

@@ -17,7 +17,7 @@ const maxCompletions = 1_000;
 /** So many completions say their type and documentation too. */
 const maxDescribed = 100;
 
-interface Place {
+export interface Place {
   readonly project: Project;
   readonly file: string;
   readonly position: number;

@@ -20,6 +20,8 @@ export interface BundleSource {
   paths: ReadonlySet<string>;
   settings: ProjectSettings;
   read: (path: string) => Promise<string | null>;
+  /** Begins with this code, whose every import gives the file at `path`. Default: imports `main.ts` (or `main.js`). */
+  start?: { path: string; code: string };
 }
 
 const entryPaths = ['main.ts', 'main.tsx', 'main.mts', 'main.cts', 'main.js', 'main.mjs', 'main.cjs'];
@@ -32,7 +34,7 @@ const directSettings: ProjectSettings = { options: { verbatimModuleSyntax: true 
 
 /** One script of all that the entry file imports. */
 export async function bundle(source: BundleSource): Promise<BundleResult> {
-  const entry = entryPaths.find((path) => source.paths.has(path));
+  const entry = source.start?.path ?? entryPaths.find((path) => source.paths.has(path));
   if (entry === undefined)
     return failed([
       errorLine('main.ts', undefined, codes.noFile, 'The project has no main.ts (or main.js) to start with'),
@@ -40,7 +42,7 @@ export async function bundle(source: BundleSource): Promise<BundleResult> {
   try {
     const { outputFiles } = await build({
       ...commonOptions(source.of === 'project' ? source.settings : directSettings),
-      stdin: { contents: wrapperCode(entry), loader: 'js' },
+      stdin: { contents: source.start?.code ?? wrapperCode(entry), loader: 'js' },
       outfile: 'main.js',
       plugins: [modules(entry, source)],
       bundle: true,

@@ -1,4 +1,4 @@
-// Beside `assist.ts` the only place that knows the compiler's API, which may change with any release.
+// Beside `assist.ts` and `find-references.ts` the only place that knows the compiler's API, which may change with any release.
 import { randomBytes } from 'node:crypto';
 
 import {
@@ -11,9 +11,11 @@ import {
 } from 'typescript/unstable/sync';
 
 import { defaultOptions, fixedOptions } from '../checking-options.ts';
+import { nothingFound } from '../nothing-found.ts';
 import { isTypeScript } from '../source-paths.ts';
 import { describeSymbol, listCompletions } from './assist.ts';
 import type { Sources } from './import-graph.ts';
+import { findReferences } from './find-references.ts';
 import { createLibraryReader, findLibraryFolder } from './language-libraries.ts';
 import type { AssistedMessage, AssistMessage } from './messages.ts';
 import { VirtualFiles, type FileContent } from './virtual-files.ts';
@@ -118,8 +120,10 @@ export class Checker {
     const show = (text: string): string => this.#withoutPlaces(root, text);
     const place = { project, file: `${root}/${path}`, position, show };
     const found = {
-      symbol: of === 'symbol' ? describeSymbol(place) : null,
-      completions: of === 'completions' ? listCompletions(place, this.#globals) : [],
+      ...nothingFound,
+      ...(of === 'symbol' ? { symbol: describeSymbol(place) } : {}),
+      ...(of === 'completions' ? { completions: listCompletions(place, this.#globals) } : {}),
+      ...(of === 'references' ? { references: findReferences(place, root) } : {}),
     };
     return { ...found, wanted: this.#takeWanted(root) };
   }

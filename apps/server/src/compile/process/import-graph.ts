@@ -9,7 +9,7 @@ export interface Sources {
 
 /** Relative paths in imports, exports, references and declarations of modules. */
 export const specifier =
-  /\b(?:from|import|require|module|path\s*=)\s*\(?\s*(['"`])(\.\.?(?:\/[^'"`\n]*)?)\1/g;
+  /\b(?:from|import|require|module|path\s*=)\s*(?:\(\s*)?(['"`])(\.\.?(?:\/[^'"`\n]*)?)\1/g;
 
 /** What `text` names of other files, as it is written there. */
 const listSpecifiers = (text: string): string[] =>

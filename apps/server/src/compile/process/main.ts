@@ -6,11 +6,21 @@ import { Worker } from 'node:worker_threads';
 
 import { transform } from 'esbuild';
 
+import { openServerChannel } from '../../processes/server-channel.ts';
 import { limitLines } from '../error-lines.ts';
 import { bundle } from './bundle.ts';
+import { nothingFound } from '../nothing-found.ts';
 import { check, syntaxLines } from './check.ts';
 import { Checker } from './checker.ts';
-import { isToProcess, type BundleMessage, type FromProcess, type ToProcess } from './messages.ts';
+import {
+  isToProcess,
+  type BundleMessage,
+  type CheckedMessage,
+  type FilesMessage,
+  type FromProcess,
+  type ToProcess,
+} from './messages.ts';
+import { findNestingProblem, TooDeepFiles } from './nesting.ts';
 
 const children: ChildProcess[] = [];
 subscribe('child_process', (message) => {
@@ -28,14 +38,12 @@ function tellProcesses(): void {
   send({ kind: 'processes', processIds: [process.pid, ...started] });
 }
 
-/** The server says its own ID: it may have died before this process could have asked who started it. */
-const serverId = Number(process.argv[2]);
-const watchdog = new Worker(new URL('watchdog.ts', import.meta.url), { workerData: serverId });
+const watchdog = new Worker(new URL('watchdog.ts', import.meta.url), { workerData: process.ppid });
 watchdog.unref();
+const tooDeep = new TooDeepFiles();
 const reads = new Map<string, (content: string | null) => void>();
 
-process.on('disconnect', () => process.exit(0));
-process.once('message', (start) => {
+let take = (start: unknown): void => {
   if (!isToProcess(start) || start.kind !== 'start') throw new Error('The first message has to be "start"');
   let checker: Checker | undefined;
   // Bundling needs none, and it takes ten times the memory of everything else.
@@ -45,28 +53,59 @@ process.once('message', (start) => {
     tellProcesses();
     return checker;
   };
-  void serve(getChecker);
-});
-
-async function serve(getChecker: () => Checker): Promise<void> {
-  process.on('message', (message) => {
+  take = (message) => {
     if (!isToProcess(message)) throw new Error('A message of unknown shape');
     void receive(getChecker, message);
-  });
+  };
+  void beginEmitter();
+};
+const channel = openServerChannel(
+  (message) => take(message),
+  () => process.exit(0),
+);
+
+async function beginEmitter(): Promise<void> {
   // The emitter starts with the first work for it; let that be now.
   await transform('');
   tellProcesses();
 }
 
 async function receive(getChecker: () => Checker, message: ToProcess): Promise<void> {
-  if (message.kind === 'files') getChecker().change(message.root, message);
-  else if (message.kind === 'forget') getChecker().forget(message.root);
+  if (message.kind === 'files') takeFiles(getChecker(), message);
+  else if (message.kind === 'forget') forget(getChecker(), message.root);
   else if (message.kind === 'content') takeContent(message.path, message.content);
   else if (message.kind === 'check') {
-    const { errors, warnings, ...checked } = await check(getChecker(), message);
+    const problems = tooDeep.list(message.root, message.path);
+    const { errors, warnings, ...checked } =
+      problems.length > 0 ? refused(problems) : await check(getChecker(), message);
     send({ ...checked, errors: limitLines(errors), warnings: limitLines(warnings) });
-  } else if (message.kind === 'assist') send({ kind: 'assisted', ...getChecker().assist(message) });
-  else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
+  } else if (message.kind === 'assist') {
+    const isRefused = tooDeep.list(message.root, message.path).length > 0;
+    send({ kind: 'assisted', ...(isRefused ? noAssistance : getChecker().assist(message)) });
+  } else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
+}
+
+const noAssistance = { ...nothingFound, wanted: [] };
+
+const refused = (errors: string[]): CheckedMessage => ({
+  ...{ kind: 'checked', errors, outputs: [], wanted: [], warnings: [] },
+});
+
+/** What is nested too deeply is not given to the checker; the answers to checks say so. */
+function takeFiles(checker: Checker, { root, set, removed }: FilesMessage): void {
+  checker.change(root, {
+    set: set.map(([path, content]) => [
+      path,
+      content !== null && tooDeep.note(root, path, content) ? '' : content,
+    ]),
+    removed,
+  });
+  for (const path of removed) tooDeep.drop(root, path);
+}
+
+function forget(checker: Checker, root: string): void {
+  checker.forget(root);
+  tooDeep.forget(root);
 }
 
 async function bundleModules(
@@ -75,7 +114,15 @@ async function bundleModules(
 ): Promise<FromProcess> {
   const known = new Map(given);
   const read = async (path: string): Promise<string | null> => known.get(path) ?? askContent(path);
-  const result = await bundle({ of, paths: new Set(paths), settings, read });
+  const problems: string[] = [];
+  const readShallow = async (path: string): Promise<string | null> => {
+    const content = await read(path);
+    const problem = content === null ? undefined : findNestingProblem(path, content);
+    if (problem !== undefined) problems.push(problem);
+    return problem === undefined ? content : '';
+  };
+  const result = await bundle({ of, paths: new Set(paths), settings, read: readShallow });
+  if (problems.length > 0) return { kind: 'bundled', errors: limitLines(problems), code: '', sourceMap: '' };
   if (result.ok) return { kind: 'bundled', errors: [], code: result.code, sourceMap: result.sourceMap };
   // The files of projects were checked when they were written; the bundler stops at the first mistake of syntax.
   const [path = ''] = paths;
@@ -96,7 +143,6 @@ function takeContent(path: string, content: string | null): void {
   reads.delete(path);
 }
 
-/** Without a channel the server is gone. */
 function send(message: FromProcess): void {
-  process.send?.(message);
+  channel.send(message);
 }

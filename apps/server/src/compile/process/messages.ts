@@ -1,4 +1,4 @@
-import { CodeCompletion, CodeSymbol } from '@phalanx/protocol';
+import { CodeCompletion, CodeReferences, CodeSymbol } from '@phalanx/protocol';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -32,7 +32,7 @@ const AssistMessage = Type.Object({
   settings: Settings,
   path: Type.String(),
   position: Type.Integer(),
-  of: Type.Enum(['symbol', 'completions']),
+  of: Type.Enum(['symbol', 'completions', 'references']),
 });
 
 const BundleKind = Type.Enum(['project', 'direct code']);
@@ -68,6 +68,7 @@ const ToProcess = Type.Union([
 ]);
 /** What the server tells a compile process. At most one `check`, `assist` or `bundle` is under way. */
 export type ToProcess = Static<typeof ToProcess>;
+export type FilesMessage = Static<typeof FilesMessage>;
 export type CheckMessage = Static<typeof CheckMessage>;
 export type AssistMessage = Static<typeof AssistMessage>;
 export type BundleMessage = Static<typeof BundleMessage>;
@@ -92,6 +93,7 @@ const AssistedMessage = Type.Object({
   kind: Type.Literal('assisted'),
   symbol: Type.Union([CodeSymbol, Type.Null()]),
   completions: Type.Array(CodeCompletion),
+  references: CodeReferences,
   wanted: Type.Array(Type.String()),
 });
 

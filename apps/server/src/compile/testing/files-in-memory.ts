@@ -31,6 +31,7 @@ export async function createTestCompiler(
     confinement: await openConfinement(),
     processes: 1,
     timeoutMs: 120_000,
+    processorMs: 120_000,
     ...options,
   });
 }

@@ -1,15 +1,29 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Ids of the compile processes that `parent` started, this test process if not said. */
+interface Running {
+  readonly id: number;
+  readonly parent: number;
+  readonly command: string;
+}
+
+/** Ids of the compile processes that the starter of `parent` started, this test process if not said. */
 export function listProcesses(parent = process.pid): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((id) => {
+  const all = listAll();
+  const starters = all.filter((one) => one.parent === parent && one.command.includes('--starter'));
+  const parents = [parent, ...starters.map(({ id }) => id)];
+  return all
+    .filter((one) => parents.includes(one.parent) && one.command.includes('compile/process/main.ts'))
+    .map(({ id }) => id);
+}
+
+const listAll = (): Running[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
       try {
-        const isOurs = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${id}/stat`, 'utf8'))?.[1]) === parent;
-        return isOurs && readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('compile/process/main.ts');
+        const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${name}/stat`, 'utf8'))?.[1]);
+        return [{ id: Number(name), parent, command: readFileSync(`/proc/${name}/cmdline`, 'utf8') }];
       } catch {
-        return false;
+        return [];
       }
     });
-}

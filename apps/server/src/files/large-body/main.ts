@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { maxProjectFiles } from '@phalanx/protocol';
 
 import { parseJson } from '../../http/request-bodies.ts';
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { maxPathBytes } from '../file-path.ts';
 import type { BodyAnswer, StagedText } from './answer.ts';
 
 /*
@@ -15,9 +16,12 @@ import type { BodyAnswer, StagedText } from './answer.ts';
 const [bodyFile = '', folder = ''] = process.argv.slice(2);
 const contents: StagedText[] = [];
 
+/** One more than a path may have, so that it is seen that it is too long. */
+const longestPath = maxPathBytes + 1;
+
 /** Enough to say that a field has the wrong type, without carrying the field along. */
-function sketch(value: unknown): unknown {
-  if (typeof value === 'string') return value.length > 10_000 ? value.slice(0, 10_000) : value;
+function sketch(value: unknown, maxLength = 10_000): unknown {
+  if (typeof value === 'string') return value.slice(0, maxLength);
   if (Array.isArray(value)) return [];
   return typeof value === 'object' && value !== null ? {} : value;
 }
@@ -29,7 +33,7 @@ const isObject = (value: unknown): value is object =>
 async function stageFile(fields: unknown): Promise<unknown> {
   if (!isObject(fields)) return sketch(fields);
   const content: unknown = Reflect.get(fields, 'content');
-  const path = sketch(Reflect.get(fields, 'path'));
+  const path = sketch(Reflect.get(fields, 'path'), longestPath);
   if (typeof content !== 'string') return { path, content: sketch(content) };
   const isWellFormed = content.isWellFormed();
   if (isWellFormed) await writeFile(`${folder}/content-${contents.length}`, content);
@@ -49,7 +53,7 @@ async function stage(body: unknown): Promise<unknown> {
   const deleted = sketchList(Reflect.get(body, 'deleted'));
   return {
     files: staged,
-    deleted: Array.isArray(deleted) ? deleted.map(sketch) : deleted,
+    deleted: Array.isArray(deleted) ? deleted.map((path) => sketch(path, longestPath)) : deleted,
     expected_etag: sketch(Reflect.get(body, 'expected_etag')),
   };
 }

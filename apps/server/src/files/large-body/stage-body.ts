@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -6,16 +5,15 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import type { Confinement, Policy } from '@phalanx/confinement';
+import { startProcess, type Confinement, type Policy } from '@phalanx/confinement';
 import { Compile } from 'typebox/compile';
 
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { giveWayByLength } from '../../limits/priority.ts';
-import { programFiles } from '../../program-files.ts';
+import { programFiles } from '../../processes/program-files.ts';
+import { runToEnd } from '../../processes/run-to-end.ts';
 import { BodyAnswer, type StagedText } from './answer.ts';
 
-const run = promisify(execFile);
 const answerSchema = Compile(BodyAnswer);
 const program = fileURLToPath(new URL('main.ts', import.meta.url));
 const timeoutMs = 60_000;
@@ -28,8 +26,8 @@ const maxDataBytes = (maxHeapMb + 1500) * 1024 * 1024;
 /** Larger than what any endpoint takes. */
 const maxBodyBytes = 1024 * 1024 * 1024;
 
-/** Of ten thousand paths. */
-const maxAnswerBytes = 128 * 1024 * 1024;
+/** Of ten thousand paths that are written, and as many that are deleted. */
+const maxAnswerBytes = 32 * 1024 * 1024;
 
 interface StagedContent extends StagedText {
   readonly file: string;
@@ -112,22 +110,17 @@ async function readBody(
 ): Promise<{ fields: unknown; contents: readonly StagedText[] }> {
   const args = [`--max-old-space-size=${maxHeapMb}`, withoutOpenSslFile, program, body.file, folder];
   const start = confinement.wrap({ program: process.execPath, args }, policyFor(folder));
-  const reading = run(start.program, start.args, {
-    env: {},
-    cwd: '/',
-    timeout: timeoutMs,
-    maxBuffer: maxAnswerBytes,
-    killSignal: 'SIGKILL',
-  });
-  giveWayByLength(reading.child, body.sizeBytes);
-  const output = await reading.catch((error: unknown) => {
+  const options = { environment: {}, folder: '/', streamCount: 3 };
+  const reading = await startProcess(start, options);
+  giveWayByLength(reading, body.sizeBytes);
+  const output = await runToEnd(reading, { timeoutMs, maxBytes: maxAnswerBytes });
+  if (output.exitCode !== 0)
     throw ApiError.of(
       'malformed_json',
       { reason: 'it has too many values; send one object with the fields of this endpoint' },
-      { cause: error },
+      { cause: new Error(output.stderr.slice(0, 2000)) },
     );
-  });
-  const answer: unknown = JSON.parse(output.stdout);
+  const answer: unknown = JSON.parse(output.stdout.toString());
   if (!answerSchema.Check(answer)) throw new Error('the reader of large bodies gave no answer');
   if (answer.kind === 'malformed') throw ApiError.of('malformed_json', { reason: answer.reason });
   return answer;

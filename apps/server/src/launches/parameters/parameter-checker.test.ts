@@ -1,3 +1,4 @@
+import { openConfinement } from '@phalanx/confinement';
 import { afterAll, describe, expect, test } from 'vitest';
 
 import { parseLimits } from '../../limits/limit-settings.ts';
@@ -5,7 +6,7 @@ import { Limits } from '../../limits/limits.ts';
 import { ParameterChecker } from './parameter-checker.ts';
 
 const turns = new Limits(parseLimits({})).turns.parameters;
-const checker = new ParameterChecker(turns);
+const checker = new ParameterChecker({ turns, confinement: await openConfinement() });
 afterAll(() => checker.close());
 
 const schema = JSON.stringify({

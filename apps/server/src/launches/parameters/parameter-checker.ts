@@ -1,76 +1,152 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { createHash } from 'node:crypto';
+import type { Confinement } from '@phalanx/confinement';
 
-import { ApiError } from '../../http/api-error.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { findExcess, type JsonBounds } from '../../http/json-bounds.ts';
 import type { Turns } from '../../limits/turns.ts';
-import type { ParameterAnswer, ParameterQuestion } from './parameter-messages.ts';
+import { ConfinedProcessEnded, type EndReason } from '../../processes/confined-process.ts';
+import { SchemaProcess } from './schema-process.ts';
+import type { FromProcess } from './process/messages.ts';
 
 /** In the project. */
 export const parametersSchemaPath = 'parameters.schema.json';
+/** A schema that people wrote has some kilobytes. */
+export const maxSchemaBytes = 256 * 1024;
 
-const timeoutMs = 5000;
-const memoryMb = 64;
+/** Each level of objects takes two. */
+const bounds: JsonBounds = { depth: 64, names: 10_000, values: 10_000 };
+
 type Parameters = Record<string, unknown>;
+type Answer = Extract<FromProcess, { kind: 'fits' | 'refused' | 'schema_problem' }>;
 
-function startWorker(): Worker {
-  const worker = new Worker(new URL('parameter-worker.ts', import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-  });
-  worker.unref();
-  return worker;
+interface Options {
+  readonly turns: Turns;
+  /** What holds the processes that read schemas. */
+  readonly confinement: Confinement;
 }
 
-/** Rejects when the thread takes too long, or dies of the schema. */
-async function ask(worker: Worker, question: ParameterQuestion): Promise<ParameterAnswer> {
-  worker.postMessage(question);
-  const said: unknown[] = await once(worker, 'message', { signal: AbortSignal.timeout(timeoutMs) });
-  // The worker is ours, and says nothing else.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return said[0] as ParameterAnswer;
+/** Why the text of a schema is not read at all, as the end of a sentence that begins with "it". */
+function findSizeProblem(schema: string): string | undefined {
+  const sizeBytes = Buffer.byteLength(schema);
+  return sizeBytes > maxSchemaBytes
+    ? `has ${sizeBytes} bytes, and at most ${maxSchemaBytes} are read`
+    : findExcess(Buffer.from(schema), bounds);
 }
 
-/** Checks the parameters of launches against the schemas of their projects. */
+const endProblems: Record<EndReason, string> = {
+  out_of_processor_time: 'checking against it takes too much processor time; simplify it, its patterns first',
+  timed_out: 'checking against it took too long; simplify it',
+  out_of_memory: 'checking against it takes too much memory; simplify it',
+  crashed: 'the process that checked against it broke down; simplify it',
+  not_started: '',
+};
+
+/** Checks the parameters of launches against the schemas of their projects, in processes that the system confines. */
 export class ParameterChecker {
-  readonly #idle: Worker[] = [];
-  readonly #turns: Turns;
+  readonly #options: Options;
+  #processes: SchemaProcess[] = [];
+  #isClosed = false;
 
-  constructor(turns: Turns) {
-    this.#turns = turns;
+  constructor(options: Options) {
+    this.#options = options;
   }
 
   /** The parameters with the defaults of the schema. Throws `invalid_parameters` or `invalid_parameter_schema`. */
   async check(schema: string, parameters: Parameters, userId: string): Promise<Parameters> {
-    const answer = await this.#answer({ schema, parameters }, userId);
-    if ('schemaProblem' in answer) {
-      throw ApiError.of('invalid_parameter_schema', { problem: answer.schemaProblem });
-    }
-    if ('reasons' in answer) throw ApiError.of('invalid_parameters', { reasons: answer.reasons.join('; ') });
+    const answer = await this.#answer({ schema, parameters, userId });
+    if (answer.kind === 'schema_problem')
+      throw ApiError.of('invalid_parameter_schema', { problem: answer.problem });
+    if (answer.kind === 'refused')
+      throw ApiError.of('invalid_parameters', { reasons: answer.reasons.join('; ') });
     return answer.parameters;
   }
 
   /** Why `schema` can't be used. */
   async findSchemaProblem(schema: string, userId = ''): Promise<string | undefined> {
-    const answer = await this.#answer({ schema, parameters: null }, userId);
-    return 'schemaProblem' in answer ? answer.schemaProblem : undefined;
+    const answer = await this.#answer({ schema, parameters: undefined, userId });
+    return answer.kind === 'schema_problem' ? answer.problem : undefined;
+  }
+
+  /** Resident bytes of its processes. */
+  async memoryUse(): Promise<number> {
+    const sizes = await Promise.all(this.#processes.map((process) => process.memoryUse()));
+    return sizes.reduce((sum, sizeBytes) => sum + sizeBytes, 0);
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#idle.splice(0).map((worker) => worker.terminate()));
+    this.#isClosed = true;
+    const processes = this.#processes;
+    for (const process of processes) process.kill('crashed');
+    await Promise.all(processes.map(({ ended }) => ended));
   }
 
-  /** A schema that takes its time keeps nobody else waiting: users take turns. */
-  #answer(question: ParameterQuestion, userId: string): Promise<ParameterAnswer> {
-    return this.#turns.run(userId, async () => {
-      const worker = this.#idle.pop() ?? startWorker();
-      try {
-        const answer = await ask(worker, question);
-        this.#idle.push(worker);
-        return answer;
-      } catch {
-        await worker.terminate();
-        const problem = `checking against it took longer than ${timeoutMs / 1000} s or too much memory; simplify it`;
-        return { schemaProblem: problem };
-      }
-    });
+  async #answer(question: {
+    schema: string;
+    parameters: Parameters | undefined;
+    userId: string;
+  }): Promise<Answer> {
+    const { schema, parameters, userId } = question;
+    const excess = findSizeProblem(schema);
+    if (excess !== undefined) return { kind: 'schema_problem', problem: `it ${excess}` };
+    const hash = createHash('sha256').update(schema).digest('base64');
+    return this.#options.turns.run(userId, () => this.#ask({ hash, schema, parameters }));
   }
+
+  /** What other schemas have left in a process must not refuse this one, so it is tried again in a new process. */
+  async #ask(question: Question): Promise<Answer> {
+    const process = this.#choose(question.hash);
+    const wasUsed = process.isUsed;
+    const answering = process.answer(question);
+    this.#keepOneReady();
+    try {
+      return await answering;
+    } catch (error) {
+      if (!(error instanceof ConfinedProcessEnded) || this.#isClosed) throw error;
+      const mayBeOfOthers = wasUsed && ['out_of_memory', 'crashed'].includes(error.reason);
+      return mayBeOfOthers ? await this.#askAnew(question) : this.#problemOf(error);
+    } finally {
+      this.#keepOneReady();
+    }
+  }
+
+  async #askAnew(question: Question): Promise<Answer> {
+    try {
+      return await this.#start().answer(question);
+    } catch (error) {
+      if (!(error instanceof ConfinedProcessEnded) || this.#isClosed) throw error;
+      return this.#problemOf(error);
+    }
+  }
+
+  #problemOf(error: ConfinedProcessEnded): Answer {
+    if (error.reason === 'not_started') throw ApiError.of('compiler_unavailable', {}, { cause: error });
+    return { kind: 'schema_problem', problem: endProblems[error.reason] };
+  }
+
+  /** As many work at once as there are turns. */
+  #choose(hash: string): SchemaProcess {
+    const idle = this.#processes.filter(({ isBusy }) => !isBusy);
+    return idle.find((process) => process.isWarm(hash)) ?? idle[0] ?? this.#start();
+  }
+
+  /** Nobody waits for the start of a process because another user's schema holds one, or has ended it. */
+  #keepOneReady(): void {
+    if (!this.#isClosed && !this.#processes.some(({ isBusy }) => !isBusy)) this.#start();
+  }
+
+  #start(): SchemaProcess {
+    const process = new SchemaProcess(this.#options.confinement);
+    this.#processes.push(process);
+    void process.ended.then(() => {
+      this.#processes = this.#processes.filter((other) => other !== process);
+    });
+    return process;
+  }
+}
+
+interface Question {
+  readonly hash: string;
+  readonly schema: string;
+  /** Undefined: only the schema is looked at. */
+  readonly parameters: Parameters | undefined;
 }

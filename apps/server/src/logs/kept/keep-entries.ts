@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { entrySeparator, runIdOf, type StoredBatch } from '../log-batch.ts';
-import type { ClosedLogs } from '../log-store.ts';
-import type { KeptLogs } from './kept-logs.ts';
+import { type EntryKind, entrySeparator, kindOf, runIdOf, type StoredBatch } from '../log-batch.ts';
+import type { NewChunk } from './kept-chunk.ts';
+import type { KeptState } from './kept-chunk-store.ts';
+import type { ArchivedLogs } from './archived-logs.ts';
 
-/** Entries that are read at a time, without a turn of the event loop; and those of one chunk, before they are packed. */
-const stepBytes = 512 * 1024;
+/** Those of one chunk, before they are packed. */
 const chunkBytes = 256 * 1024;
-/** So many runs wait for each other, so that their files are written beside each other. */
+/** So many runs wait for each other, so that their chunks are packed beside each other and stored together. */
 const runsAtOnce = 32;
 
 interface Part {
@@ -15,58 +15,72 @@ interface Part {
   sizeBytes: number;
 }
 
-/** Adds the entries to the kept logs of their runs. It can be done again from the start. Returns the runs. */
-export async function keepEntries(logs: ClosedLogs, kept: KeptLogs): Promise<Set<string>> {
-  const runIds = new Set<string>();
-  const parts = new Map<string, Part>();
-  for await (const batches of logs.readAll(stepBytes)) {
-    for (const batch of batches) {
-      const runId = runIdOf(batch.entries);
-      if (runId === undefined) continue;
-      runIds.add(runId);
-      const isFull = await addTo(parts, runId, batch, kept);
-      if (isFull || parts.size >= runsAtOnce) await keepParts(logs, kept, parts);
-    }
+/** Where the entries of each kind are kept. */
+export type Archives = Readonly<Record<EntryKind, ArchivedLogs>>;
+
+/**
+ * Adds the entries to the kept logs and traces of their runs: all batches of a table, some at a time. It can be done
+ * again from the start. Returns the runs.
+ */
+export async function keepEntries(
+  batchSteps: AsyncIterable<readonly StoredBatch[]>,
+  kept: Archives,
+): Promise<string[]> {
+  const keepers = { log: new Keeper(kept.log), trace: new Keeper(kept.trace) };
+  for await (const batches of batchSteps) {
+    for (const batch of batches) await keepers[kindOf(batch.entries)].take(batch);
     await nextTurn();
   }
-  await keepParts(logs, kept, parts);
-  return runIds;
+  for (const keeper of Object.values(keepers)) await keeper.finish();
+  return [...new Set(Object.values(keepers).flatMap(({ runIds }) => runIds))];
 }
 
-/** Whether there is enough of the batch's run for a chunk. */
-async function addTo(
-  parts: Map<string, Part>,
-  runId: string,
-  batch: StoredBatch,
-  kept: KeptLogs,
-): Promise<boolean> {
-  if (batch.last_id <= (await kept.stateOf(runId)).lastId) return false;
-  const part = parts.get(runId) ?? { batches: [], sizeBytes: 0 };
-  parts.set(runId, part);
-  part.batches.push(batch);
-  part.sizeBytes += batch.entries.length;
-  return part.sizeBytes >= chunkBytes;
-}
+/** Keeps entries of one kind. */
+class Keeper {
+  readonly #kept: ArchivedLogs;
+  readonly #states = new Map<string, KeptState>();
+  readonly #parts = new Map<string, Part>();
 
-async function keepParts(logs: ClosedLogs, kept: KeptLogs, parts: Map<string, Part>): Promise<void> {
-  const all = [...parts];
-  parts.clear();
-  // Of all: as long as they are not kept as a whole, they are there to say so themselves.
-  const appended = await Promise.allSettled(
-    all.map(([runId, { batches }]) =>
-      kept.append(runId, { ...chunkOf(batches), seq: logs.progressOf(runId) }),
-    ),
-  );
-  // After all of them: when it is done again, nothing of this time may still be under way.
-  for (const one of appended) if (one.status === 'rejected') throw one.reason;
+  constructor(kept: ArchivedLogs) {
+    this.#kept = kept;
+  }
+
+  get runIds(): string[] {
+    return [...this.#states.keys()];
+  }
+
+  async take(batch: StoredBatch): Promise<void> {
+    const runId = runIdOf(batch.entries);
+    if (runId === undefined) return;
+    const state = this.#states.get(runId) ?? (await this.#kept.stateOf(runId));
+    this.#states.set(runId, state);
+    if (batch.last_id <= state.lastId) return;
+    const isFull = this.#add(runId, batch) >= chunkBytes;
+    if (isFull || this.#parts.size >= runsAtOnce) await this.finish();
+  }
+
+  /** Keeps what waits. */
+  async finish(): Promise<void> {
+    const chunks = new Map(Array.from(this.#parts, ([runId, { batches }]) => [runId, chunkOf(batches)]));
+    this.#parts.clear();
+    if (chunks.size === 0) return;
+    for (const [runId, state] of await this.#kept.append(chunks)) this.#states.set(runId, state);
+  }
+
+  /** Returns how much there is of the run. */
+  #add(runId: string, batch: StoredBatch): number {
+    const part = this.#parts.get(runId) ?? { batches: [], sizeBytes: 0 };
+    this.#parts.set(runId, part);
+    part.batches.push(batch);
+    return (part.sizeBytes += batch.entries.length);
+  }
 }
 
 const separator = Buffer.from(entrySeparator);
 
-function chunkOf(batches: readonly StoredBatch[]) {
+function chunkOf(batches: readonly StoredBatch[]): NewChunk {
   const texts = batches.flatMap(({ entries }, index) => (index === 0 ? [entries] : [separator, entries]));
   return {
-    first_id: batches[0]?.first_id ?? '',
     last_id: batches.at(-1)?.last_id ?? '',
     count: batches.reduce((sum, { count }) => sum + count, 0),
     entries: Buffer.concat(texts),

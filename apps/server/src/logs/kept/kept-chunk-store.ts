@@ -1,76 +1,106 @@
+import { sql } from 'kysely';
+
 import type { Db } from '../../db/database.ts';
+import { keepRows } from '../../db/locks.ts';
 import { textsIn } from '../../db/rows.ts';
 import { transact } from '../../db/transact.ts';
-import { type ChunkHeader, parseHeader } from './kept-chunk.ts';
-import type { KeptChunks } from './kept-logs.ts';
+import type { EntryKind } from '../log-batch.ts';
+import type { KeptChunk } from './kept-chunk.ts';
 
-function headerIn(text: string): ChunkHeader {
-  const header = parseHeader(text);
-  if (header === undefined) throw new Error(`not the header of a chunk: ${text}`);
-  return header;
+/** What is kept of a run. */
+export interface KeptState {
+  sizeBytes: number;
+  /** Of the last entry; empty when there is none. */
+  lastId: string;
+  /** Number that the next entry gets. */
+  next: number;
 }
 
-/** In PostgreSQL, for each server to read: a chunk is a row. They are deleted with their runs. */
-export function createKeptChunkStore(db: Db): KeptChunks {
+export type KeptChunkStore = ReturnType<typeof createKeptChunkStore>;
+
+/** The kept logs, or traces, of runs: a chunk is a row. Those of runs that are gone are deleted later, some at a time. */
+export function createKeptChunkStore(db: Db, kind: EntryKind) {
   return {
-    async findLast(runId) {
-      const { sizeBytes } = await db
-        .selectFrom('kept_chunk')
-        .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('size_bytes'), eb.lit(0)).as('sizeBytes'))
-        .where('run_id', '=', runId)
-        .executeTakeFirstOrThrow();
-      const last = await db
-        .selectFrom('kept_chunk')
-        .select('header')
-        .where('run_id', '=', runId)
-        .orderBy('first', 'desc')
-        .limit(1)
-        .executeTakeFirst();
-      return last && { header: headerIn(last.header), sizeBytes };
-    },
-
-    async list(runId) {
+    /** Runs of which nothing is kept are missing. */
+    async statesOf(runIds: readonly string[]): Promise<Map<string, KeptState>> {
       const rows = await db
-        .selectFrom('kept_chunk')
-        .select(['header', 'packed'])
-        .where('run_id', '=', runId)
-        .orderBy('first')
+        .selectFrom((eb) =>
+          eb
+            .selectFrom('kept_chunk')
+            .select(['run_id', (of) => of.fn.sum<number>('size_bytes').as('sizeBytes')])
+            .select((of) => of.fn.max('first').as('first'))
+            .where('kind', '=', kind)
+            .where('run_id', 'in', textsIn(db, runIds))
+            .groupBy('run_id')
+            .as('all'),
+        )
+        .innerJoin('kept_chunk as last', (join) =>
+          join.onRef('last.run_id', '=', 'all.run_id').onRef('last.first', '=', 'all.first'),
+        )
+        .where('last.kind', '=', kind)
+        .select(['last.run_id', 'last.last_id as lastId', 'all.sizeBytes'])
+        .select(sql<number>`last.first + last.count`.as('next'))
         .execute();
-      return rows.map(({ header, packed }) => ({ header: headerIn(header), packed }));
+      return new Map(rows.map(({ run_id: runId, ...state }) => [runId, state]));
     },
 
-    /** A run that is gone keeps nothing. */
-    async add(runId, { header, packed }, bytes) {
-      await transact(db, async (transaction) => {
-        const run = await transaction
+    list: (runId: string): Promise<KeptChunk[]> =>
+      db
+        .selectFrom('kept_chunk')
+        .select(['first', 'count', 'last_id', 'packed'])
+        .where('run_id', '=', runId)
+        .where('kind', '=', kind)
+        .orderBy('first')
+        .execute(),
+
+    /** All of them are stored, or none. A run that is gone keeps nothing. */
+    add: (chunks: ReadonlyMap<string, KeptChunk>): Promise<void> =>
+      transact(db, async (transaction) => {
+        const runs = transaction
           .selectFrom('run')
           .select('id')
-          .where('id', '=', runId)
-          .forKeyShare()
-          .executeTakeFirst();
-        if (run === undefined) return;
-        const { first } = header;
-        const row = {
-          run_id: runId,
-          first,
-          header: JSON.stringify(header),
-          size_bytes: bytes.length,
-          packed,
-        };
-        await transaction.insertInto('kept_chunk').values(row).execute();
-      });
-    },
+          .where('id', 'in', textsIn(transaction, [...chunks.keys()]));
+        const rows = (await keepRows(transaction, runs).execute()).flatMap(({ id }) => {
+          const chunk = chunks.get(id);
+          return chunk === undefined ? [] : { run_id: id, kind, ...chunk, size_bytes: chunk.packed.length };
+        });
+        if (rows.length > 0) await transaction.insertInto('kept_chunk').values(rows).execute();
+      }),
 
-    async keepOnly(runId, chunks) {
-      const firsts = chunks.map(({ header }) => header.first);
+    /** Deletes the chunks of the run but these. */
+    async keepOnly(runId: string, chunks: readonly KeptChunk[]): Promise<void> {
+      const firsts = chunks.map(({ first }) => first);
       await db
         .deleteFrom('kept_chunk')
         .where('run_id', '=', runId)
+        .where('kind', '=', kind)
         .where('first', 'not in', firsts)
         .execute();
     },
 
-    async delete(runIds) {
+    /** What is kept of each run, logs and traces together. */
+    async sizesOf(runIds: readonly string[]): Promise<Map<string, number>> {
+      const rows = await db
+        .selectFrom('kept_chunk')
+        .select(['run_id', (of) => of.fn.sum<number>('size_bytes').as('bytes')])
+        .where('run_id', 'in', textsIn(db, runIds))
+        .groupBy('run_id')
+        .execute();
+      return new Map(rows.map(({ run_id: runId, bytes }) => [runId, bytes]));
+    },
+
+    /** Of runs that are gone. */
+    async listDeletions(limit: number): Promise<string[]> {
+      const rows = await db.selectFrom('kept_chunk_deletion').select('run_id').limit(limit).execute();
+      return rows.map((row) => row.run_id);
+    },
+
+    async forgetDeletions(runIds: readonly string[]): Promise<void> {
+      await db.deleteFrom('kept_chunk_deletion').where('run_id', 'in', textsIn(db, runIds)).execute();
+    },
+
+    /** Logs and traces. */
+    async delete(runIds: readonly string[]): Promise<void> {
       await db.deleteFrom('kept_chunk').where('run_id', 'in', textsIn(db, runIds)).execute();
     },
   };

@@ -1,7 +1,9 @@
-import { entrySeparator, runIdOf } from '../log-batch.ts';
-import type { RecentLogs } from '../log-store.ts';
-import { type ChunkHeader, entriesIn, type KeptChunk } from './kept-chunk.ts';
-import type { KeptLogs } from './kept-logs.ts';
+import { TimeSlice } from '../../limits/time-slice.ts';
+import { entrySeparator, idOfEntry, runIdOf, traceStreamOf } from '../log-batch.ts';
+import type { RecentLogs } from '../tables/recent-logs.ts';
+import { pageBytes } from '../log-query.ts';
+import { type KeptChunk, textIn } from './kept-chunk.ts';
+import type { ArchivedLogs } from './archived-logs.ts';
 import { type PageQuery, RunLogPage } from './run-log-page.ts';
 
 /** The run as its log entries name it. */
@@ -12,36 +14,104 @@ export interface LoggedRun {
 }
 
 interface Sources {
-  kept: KeptLogs;
+  kept: ArchivedLogs;
   store: RecentLogs;
 }
 
-/** The body of a reply with the log of a run: what is kept, and after it what is still in the segments. */
-export async function readRunLog(
-  { kept, store }: Sources,
-  run: LoggedRun,
-  query: PageQuery,
-): Promise<string> {
-  const page = new RunLogPage(query);
+/** The body of a reply with the log of a run. */
+export const readRunLog = (sources: Sources, run: LoggedRun, query: PageQuery): Promise<string> =>
+  readEntries(sources, run, {
+    page: new RunLogPage(query, 'logs'),
+    gapOf: (before, missing) => gapEntry(run, before, missing),
+  });
+
+/** The body of a reply with the steps of a run. A gap shows in their numbers. */
+export const readTrace = (sources: Sources, run: LoggedRun, query: PageQuery): Promise<string> =>
+  readEntries(
+    sources,
+    { ...run, automationId: traceStreamOf(run.runId) },
+    { page: new RunLogPage(query, 'steps'), gapOf: () => undefined },
+  );
+
+/** The body of a reply with the last entries of a run's log. */
+export async function readRunLogEnd({ kept, store }: Sources, run: LoggedRun, last: number): Promise<string> {
   for (;;) {
     const chunks = await kept.read(run.runId);
-    await takeKept(page, chunks, run);
-    const lastKept = chunks.at(-1)?.header.last_id ?? '';
-    // What was kept meanwhile may be gone from the segments.
-    if (!page.isFull && kept.lastIdNow(run.runId) > lastKept) continue;
+    const lastKept = chunks.at(-1)?.last_id ?? '';
+    const recent = await lastRecent(store, run, { from: lastKept, last });
+    // What was kept meanwhile may be gone from the recent logs.
+    if ((await kept.stateOf(run.runId)).lastId > lastKept) continue;
+    const entries = newestOf(await lastOf(chunks, recent, last));
+    const isTruncated = chunks.some((_, index) => missingBefore(chunks, index) > 0);
+    return `{"success":true,"logs":[${entries.join(',')}],"next_cursor":null,"truncated":${isTruncated}}`;
+  }
+}
+
+async function lastRecent(
+  logs: RecentLogs,
+  run: LoggedRun,
+  { from, last }: { from: string; last: number },
+): Promise<string[]> {
+  let entries: string[] = [];
+  const slice = new TimeSlice();
+  for await (const batches of logs.read(run, from))
+    for (const batch of batches) {
+      if (runIdOf(batch.entries) !== run.runId) continue;
+      entries.push(...batch.entries.toString().split(entrySeparator));
+      if (entries.length > 2 * last) entries = entries.slice(-last);
+      if (slice.isOver) await slice.next();
+    }
+  return entries.filter((entry) => idOfEntry(entry) > from).slice(-last);
+}
+
+async function lastOf(chunks: readonly KeptChunk[], recent: string[], last: number): Promise<string[]> {
+  const parts = [recent];
+  let count = recent.length;
+  for (const chunk of chunks.toReversed()) {
+    if (count >= last) break;
+    const entries = (await textIn(chunk)).split(entrySeparator);
+    parts.unshift(entries);
+    count += entries.length;
+  }
+  return parts.flat().slice(-last);
+}
+
+/** As many as a reply may hold. */
+function newestOf(entries: readonly string[]): readonly string[] {
+  let length = 0;
+  const first = entries.findLastIndex((entry) => (length += entry.length) > pageBytes);
+  return entries.slice(first + 1);
+}
+
+interface Reading {
+  page: RunLogPage;
+  /** What stands where entries are missing. */
+  gapOf: (before: KeptChunk, missing: number) => string | undefined;
+}
+
+/** What is kept, and after it what is still in the recent logs. */
+async function readEntries({ kept, store }: Sources, run: LoggedRun, reading: Reading): Promise<string> {
+  const { page } = reading;
+  for (;;) {
+    const chunks = await kept.read(run.runId);
+    await takeKept(chunks, reading);
+    const lastKept = chunks.at(-1)?.last_id ?? '';
+    // What was kept meanwhile may be gone from the recent logs.
+    if (!page.isFull && (await kept.stateOf(run.runId)).lastId > lastKept) continue;
     if (!page.isFull) await takeRecent(page, store, run);
     return page.body(chunks.some((_, index) => missingBefore(chunks, index) > 0));
   }
 }
 
-async function takeKept(page: RunLogPage, chunks: readonly KeptChunk[], run: LoggedRun): Promise<void> {
+async function takeKept(chunks: readonly KeptChunk[], { page, gapOf }: Reading): Promise<void> {
   for (const [index, chunk] of chunks.entries()) {
     const missing = missingBefore(chunks, index);
-    const before = chunks[index - 1]?.header;
-    if (missing > 0 && before !== undefined) page.offer(gapEntry(run, before, missing));
+    const before = chunks[index - 1];
+    const gap = missing > 0 && before !== undefined ? gapOf(before, missing) : undefined;
+    if (gap !== undefined) page.offer(gap);
     if (page.isFull) return;
-    if (chunk.header.last_id <= page.after) continue;
-    for (const entry of await entriesIn(chunk)) page.offer(entry);
+    if (chunk.last_id <= page.after) continue;
+    await page.offerAll(await textIn(chunk));
   }
 }
 
@@ -49,7 +119,7 @@ async function takeRecent(page: RunLogPage, logs: RecentLogs, run: LoggedRun): P
   for await (const batches of logs.read(run, page.after)) {
     for (const { entries } of batches) {
       if (runIdOf(entries) !== run.runId) continue;
-      for (const entry of entries.toString().split(entrySeparator)) page.offer(entry);
+      await page.offerAll(entries.toString());
       if (page.isFull) return;
     }
   }
@@ -57,12 +127,12 @@ async function takeRecent(page: RunLogPage, logs: RecentLogs, run: LoggedRun): P
 
 /** How many entries were left out between a chunk and the one before it. */
 function missingBefore(chunks: readonly KeptChunk[], index: number): number {
-  const [before, chunk] = [chunks[index - 1]?.header, chunks[index]?.header];
+  const [before, chunk] = [chunks[index - 1], chunks[index]];
   return before === undefined || chunk === undefined ? 0 : chunk.first - before.first - before.count;
 }
 
 /** Stands where entries are missing. Its ID is the next after the last one before them, which nothing else has. */
-function gapEntry({ runId, automationId }: LoggedRun, before: ChunkHeader, count: number): string {
+function gapEntry({ runId, automationId }: LoggedRun, before: KeptChunk, count: number): string {
   const what = count === 1 ? '1 log entry was' : `${count} log entries were`;
   return JSON.stringify({
     id: idAfter(before.last_id),

@@ -1,40 +1,53 @@
-import { type LogLevel, logLevels, logPageSize, runRoutes } from '@phalanx/protocol';
+import { type LogLevel, logLevels, logPageSize, runRoutes, traceRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
+import type { Principal } from '../../http/principal.ts';
 import { addRawRoute } from '../../http/route.ts';
+import type { Turns } from '../../limits/turns.ts';
 import type { RunAccess } from '../../runs/run-access.ts';
 import type { StoredRun } from '../../runs/stored-run.ts';
 import { cursorOf } from '../log-cursor.ts';
-import type { RecentLogs } from '../log-store.ts';
-import type { KeptLogs } from './kept-logs.ts';
-import { readRunLog } from './read-run-log.ts';
+import type { RecentLogs } from '../tables/recent-logs.ts';
+import type { Archives } from './keep-entries.ts';
+import { type LoggedRun, readRunLog, readRunLogEnd, readTrace } from './read-run-log.ts';
+
+const defaultSteps = 1000;
 
 interface RunLogRoutesOptions {
   store: RecentLogs;
-  kept: KeptLogs;
+  kept: Archives;
   access: RunAccess;
   findRun: (runId: string) => Promise<StoredRun | undefined>;
+  turns: Turns;
 }
 
-/** `GET /runs/:id/logs` */
+/** `GET /runs/:id/logs` and `/trace` */
 export function addRunLogRoutes(
   app: FastifyInstance,
-  { store, kept, access, findRun }: RunLogRoutesOptions,
+  { store, kept, access, findRun, turns }: RunLogRoutesOptions,
 ): void {
+  const getRun = async (principal: Principal, id: string): Promise<LoggedRun> => {
+    const run = await access.getReadable(await findRun(id.toLowerCase()), principal, id);
+    return { runId: run.id, deviceId: run.device_id, automationId: run.automation_id };
+  };
   addRawRoute(app, runRoutes.logs, async ({ principal, params, query }, reply) => {
     const from = cursorOf(query.from, 'Query parameter from');
-    const run = await access.getReadable(await findRun(params.id.toLowerCase()), principal, params.id);
-    const { id: runId, device_id: deviceId, automation_id: automationId } = run;
-    const body = await readRunLog(
-      { store, kept },
-      { runId, deviceId, automationId },
-      {
-        from,
-        levels: levelsOf(query.levels),
-        search: query.search ?? '',
-        limit: query.limit ?? logPageSize,
-      },
+    const run = await getRun(principal, params.id);
+    const page = {
+      ...{ from, levels: levelsOf(query.levels), search: query.search ?? '' },
+      limit: query.limit ?? logPageSize,
+    };
+    const sources = { store, kept: kept.log };
+    const body = await turns.run(principal.userId, () =>
+      query.last === undefined ? readRunLog(sources, run, page) : readRunLogEnd(sources, run, query.last),
     );
+    return reply.type('application/json; charset=utf-8').send(body);
+  });
+  addRawRoute(app, traceRoutes.read, async ({ principal, params, query }, reply) => {
+    const from = cursorOf(query.from, 'Query parameter from');
+    const run = await getRun(principal, params.id);
+    const page = { from, levels: null, search: '', limit: query.limit ?? defaultSteps };
+    const body = await turns.run(principal.userId, () => readTrace({ store, kept: kept.trace }, run, page));
     return reply.type('application/json; charset=utf-8').send(body);
   });
 }

@@ -1,6 +1,7 @@
 import type { LogLevel } from '@phalanx/protocol';
 
-import { idOfEntry, messageOfEntry } from '../log-batch.ts';
+import { TimeSlice } from '../../limits/time-slice.ts';
+import { entrySeparator, idOfEntry, messageOfEntry } from '../log-batch.ts';
 import { pageBytes } from '../log-query.ts';
 
 /** So much is looked through for one reply, in characters; the cursor goes on from there. */
@@ -19,20 +20,27 @@ export interface PageQuery {
 /** Takes entries in their order until a reply is full. */
 export class RunLogPage {
   readonly #query: PageQuery;
+  readonly #name: 'logs' | 'steps';
   readonly #levels: readonly string[] | null;
   readonly #search: string;
+  /** In the JSON of a message the text looks as it is. */
+  readonly #isPlain: boolean;
+  readonly #slice = new TimeSlice();
   readonly #entries: string[] = [];
   #length = 0;
   #examinedLength = 0;
   #after: string;
   #hasMore = false;
 
-  constructor(query: PageQuery) {
+  /** `name`: of the entries, in the reply. */
+  constructor(query: PageQuery, name: 'logs' | 'steps') {
     this.#query = query;
+    this.#name = name;
     this.#after = query.from;
     // No message can hold this text: the quotes in it are escaped.
     this.#levels = query.levels && query.levels.map((level) => `"messageLevel":"${level}"`);
     this.#search = query.search.toLowerCase();
+    this.#isPlain = JSON.stringify(this.#search) === `"${this.#search}"`;
   }
 
   /** ID of the last entry that was looked at. */
@@ -42,6 +50,17 @@ export class RunLogPage {
 
   get isFull(): boolean {
     return this.#hasMore;
+  }
+
+  /** `text`: the JSON of entries, joined by `entrySeparator`. Now and then others have their turn. */
+  async offerAll(text: string): Promise<void> {
+    if (this.#slice.isOver) await this.#slice.next();
+    if (this.#leaveOut(text)) return;
+    for (const entry of text.split(entrySeparator)) {
+      this.offer(entry);
+      if (this.#hasMore) return;
+      if (this.#slice.isOver) await this.#slice.next();
+    }
   }
 
   /** `entry`: its JSON. One that was looked at before is left out. */
@@ -63,7 +82,18 @@ export class RunLogPage {
   /** The body of the reply. */
   body(truncated: boolean): string {
     const cursor = this.#hasMore ? `"${this.#after}"` : 'null';
-    return `{"success":true,"logs":[${this.#entries.join(',')}],"next_cursor":${cursor},"truncated":${truncated}}`;
+    return `{"success":true,"${this.#name}":[${this.#entries.join(',')}],"next_cursor":${cursor},"truncated":${truncated}}`;
+  }
+
+  /** False: some of the entries may match, or not all of them are to be looked at. */
+  #leaveOut(text: string): boolean {
+    if (this.#search === '' || !this.#isPlain || this.#hasMore) return false;
+    if (this.#examinedLength + text.length > maxExaminedLength || this.#isFullFor(false)) return false;
+    if (text.toLowerCase().includes(this.#search)) return false;
+    const last = idOfEntry(text.slice(text.lastIndexOf(entrySeparator) + entrySeparator.length));
+    if (last > this.#after) this.#after = last;
+    this.#examinedLength += text.length;
+    return true;
   }
 
   #isFullFor(isMatch: boolean): boolean {

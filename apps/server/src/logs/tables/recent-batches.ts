@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
-import type { StoredBatch } from '../log-batch.ts';
+import type { StoredBatch, StreamKey } from '../log-batch.ts';
 import { firstAfter } from '../log-query.ts';
-import type { StreamKey } from '../log-store.ts';
 
 const maxBytes = 32 * 1024 * 1024;
 /** Of one stream: its newest batches, so that who reads a long log does not push out what others follow. */

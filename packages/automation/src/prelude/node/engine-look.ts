@@ -28,6 +28,11 @@ export function connectEngine(port: Port): LookEnds {
   };
 }
 
+/** Where no debugger answers. */
+export function disconnectEngine(): void {
+  look.port = undefined;
+}
+
 /** Changes nothing in the value and runs no microtask. Empty when the engine shows nothing. */
 export function lookAt(what: LookAt, value: object): readonly unknown[] {
   if (look.port === undefined || look.isBusy) return [];

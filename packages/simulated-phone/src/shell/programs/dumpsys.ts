@@ -1,4 +1,5 @@
 import type { Phone } from '../../phone.ts';
+import type { Window } from '../../view/view.ts';
 import type { Program } from '../program.ts';
 
 const battery = ({ android }: Phone) => `Current Battery Service state:
@@ -48,13 +49,18 @@ const windowTypes: ReadonlyMap<string, string> = new Map([
   ['NavigationBar0', 'NAVIGATION_BAR'],
 ]);
 
-/** `dumpsys window windows`, the front one first, in the words of WindowState.dump. */
-function windowList({ android }: Phone): string {
-  const states = android.screen.windows.toReversed().map(({ title, root }, index) => {
+/** Whether an activity has it; others are named by a word. */
+const isOfActivity = ({ title }: Window): boolean => title.includes('/');
+
+/** `dumpsys window windows` and `visible-apps`, the front one first, in the words of WindowState.dump. */
+function windowList({ android }: Phone, isListed: (window: Window) => boolean): string {
+  const listed = android.screen.windows.filter(isListed);
+  const states = listed.toReversed().map(({ title, root }, index) => {
     const { left, top, right, bottom } = root.frame;
     const type = windowTypes.get(title) ?? 'BASE_APPLICATION';
     return (
       `  Window #${index} Window{${index}c3e4b1 u0 ${title}}:\n    mDisplayId=0 mSession=Session{b1 1:u0a1} mClient=android.os.BinderProxy@b1\n` +
+      `    mOwnerUid=10101 showForAllUsers=false package=${root.packageName} appop=NONE\n` +
       `    mAttrs={(0,0)(fillxfill) ty=${type}}\n    mViewVisibility=${visible} mHaveFrame=true\n    Frames: frame=[${left},${top}][${right},${bottom}]\n`
     );
   });
@@ -66,7 +72,8 @@ function activityRecord({ android }: Phone): string {
 }
 
 function windows(phone: Phone, [what]: readonly string[]): string {
-  if (what === 'windows') return windowList(phone);
+  if (what === 'windows') return windowList(phone, () => true);
+  if (what === 'visible-apps') return windowList(phone, isOfActivity);
   const { android } = phone;
   const { width, height, density } = android.display;
   const focus = android.currentFocus;

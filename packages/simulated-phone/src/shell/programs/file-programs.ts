@@ -1,3 +1,4 @@
+import { zipEntries } from '../../android/apk.ts';
 import { FileSystemError } from '../../adb/sync-files.ts';
 import type { FileSystem } from '../../android/file-system.ts';
 import { type Process, type Program, readAll } from '../program.ts';
@@ -152,6 +153,26 @@ function holds(files: FileSystem, words: readonly string[]): boolean {
 const test: Program = ({ phone, args }) =>
   holds(phone.android.files, args.at(-1) === ']' ? args.slice(0, -1) : args) ? 0 : 1;
 
+/** `unzip -l FILE`, `unzip [-o] [-q] FILE [NAME…] -d FOLDER`. */
+const unzip: Program = async ({ phone, args, stdout, stderr }) => {
+  const { files } = phone.android;
+  const folder = args.includes('-d') ? args[args.indexOf('-d') + 1] : undefined;
+  const [archive = '', ...wanted] = args.filter((arg) => !arg.startsWith('-') && arg !== folder);
+  try {
+    for (const [name, unpack] of zipEntries(files.readFile(archive))) {
+      if (args.includes('-l')) await stdout.write(`0  2026-01-01 00:00   ${name}\n`);
+      else if (wanted.length === 0 || wanted.includes(name))
+        files.writeFile(`${folder ?? '.'}/${name}`, unpack() ?? Buffer.alloc(0));
+    }
+    return 0;
+  } catch (error) {
+    await stderr.write(
+      `unzip: ${archive}: ${error instanceof FileSystemError ? error.message : 'bad zip file'}\n`,
+    );
+    return 1;
+  }
+};
+
 export const filePrograms: readonly (readonly [string, Program])[] = [
   ['cat', cat],
   ['ls', ls],
@@ -164,6 +185,7 @@ export const filePrograms: readonly (readonly [string, Program])[] = [
   ['mv', copy('mv', true)],
   ['dd', dd],
   ['tee', tee],
+  ['unzip', unzip],
   ['test', test],
   ['[', test],
 ];

@@ -54,6 +54,57 @@ function installApk({ phone, args }: Process, apk: Buffer): string {
   return 'Success\n';
 }
 
+/** What was written into the sessions of a phone that are open. */
+const sessions = new WeakMap<Process['phone'], Map<string, Buffer[]>>();
+const firstSession = 1_000_000;
+
+function sessionsOf({ phone }: Process): Map<string, Buffer[]> {
+  const known = sessions.get(phone) ?? new Map<string, Buffer[]>();
+  sessions.set(phone, known);
+  return known;
+}
+
+export const installCreate: Program = async (process) => {
+  const open = sessionsOf(process);
+  const id = String(firstSession + open.size);
+  open.set(id, []);
+  await process.stdout.write(`Success: created install session [${id}]\n`);
+  return 0;
+};
+
+/** `pm install-write SESSION NAME FILE`. */
+export const installWrite: Program = async (process) => {
+  const [id = '', , path = ''] = process.args.filter((arg) => !arg.startsWith('-'));
+  const parts = sessionsOf(process).get(id);
+  if (parts === undefined || !process.phone.android.files.findStat(path)) {
+    await process.stderr.write(`Error: failed to write; ${path}\n`);
+    return 255;
+  }
+  parts.push(process.phone.android.files.readFile(path));
+  await process.stdout.write('Success: streamed 1 bytes\n');
+  return 0;
+};
+
+/** All parts are of one app, as PackageInstallerSession checks. */
+export const installCommit: Program = async (process) => {
+  const id = process.args.find((arg) => !arg.startsWith('-')) ?? '';
+  const parts = sessionsOf(process).get(id) ?? [];
+  sessionsOf(process).delete(id);
+  const [base = Buffer.alloc(0)] = parts;
+  const names = new Set(parts.map((part) => findApkManifest(part)?.packageName));
+  const answer =
+    names.size > 1
+      ? failure('INSTALL_FAILED_INVALID_APK', 'Split inconsistent with existing package')
+      : installApk(process, base);
+  await process.stdout.write(answer);
+  return answer.startsWith('Success') ? 0 : 1;
+};
+
+export const installAbandon: Program = (process) => {
+  for (const id of process.args) sessionsOf(process).delete(id);
+  return 0;
+};
+
 /** `pm install [-r] [-g] [-t] [-d] FILE`, `cmd package install -S SIZE` with the APK as input. */
 export const install: Program = async (process) => {
   const { stdout, stderr, args } = process;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { pause, type Process, type Program } from '../program.ts';
 
 const getprop: Program = async ({ phone, args, stdout }) => {
@@ -95,9 +96,22 @@ const print =
     return 0;
   };
 
+const sha256sum: Program = async ({ phone, args, stdout, stderr }) => {
+  for (const path of args) {
+    if (!phone.android.files.findStat(path)) {
+      await stderr.write(`sha256sum: ${path}: No such file or directory\n`);
+      return 1;
+    }
+    const hash = createHash('sha256').update(phone.android.files.readFile(path)).digest('hex');
+    await stdout.write(`${hash}  ${path}\n`);
+  }
+  return 0;
+};
+
 export const plainPrograms: readonly (readonly [string, Program])[] = [
   ['getprop', getprop],
   ['setprop', setprop],
+  ['sha256sum', sha256sum],
   ['echo', echo],
   ['sleep', sleep],
   ['svc', svc],

@@ -1,6 +1,6 @@
 import { apkPath } from '../../android/packages.ts';
 import type { Process, Program } from '../program.ts';
-import { install } from './install.ts';
+import { install, installAbandon, installCommit, installCreate, installWrite } from './install.ts';
 
 /** Options of `pm` that take a value. */
 const valued = new Set(['--user', '-i', '--installer', '-S', '--abi', '-c', '-a', '--pkg']);
@@ -90,7 +90,7 @@ const resolveActivity: Program = async ({ phone, args, stdout }) => {
 
 const uninstall: Program = async ({ phone, args, stdout }) => {
   const name = wordsOf(args)[0] ?? '';
-  phone.android.forceStop(name);
+  phone.android.clearData(name);
   phone.instrumentation.stopPackage(name);
   const isRemoved = phone.android.packages.remove(name);
   phone.android.redraw();
@@ -108,8 +108,7 @@ const clear: Program = async (process) => {
       'clear',
       `SecurityException: ${clearRefusal.replace(/package$/, `package ${name}`)}`,
     );
-  phone.android.forceStop(name);
-  phone.android.packages.permissionsOf(name).clear();
+  phone.android.clearData(name);
   const isKnown = phone.android.packages.find(name) !== undefined;
   await stdout.write(isKnown ? 'Success\n' : 'Failed\n');
   return isKnown ? 0 : 1;
@@ -122,6 +121,10 @@ const commands: ReadonlyMap<string, Program> = new Map([
   ['uninstall', uninstall],
   ['clear', clear],
   ['install', install],
+  ['install-create', installCreate],
+  ['install-write', installWrite],
+  ['install-commit', installCommit],
+  ['install-abandon', installAbandon],
   ['query-activities', queryActivities],
   ['grant', permission('grant', (granted, name) => granted.add(name))],
   ['revoke', permission('revoke', (granted, name) => granted.delete(name))],

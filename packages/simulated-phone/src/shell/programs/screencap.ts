@@ -11,9 +11,7 @@ const displaysWarning =
   'A display ID can be specified with the [-d display-id] option.\n';
 
 async function takePicture(phone: Phone, format: PictureFormat): Promise<Buffer> {
-  const picture = await (phone.faults.secureWindow
-    ? phone.camera.takeBlack(format)
-    : phone.camera.take(format));
+  const picture = await phone.camera.takeForShell(format);
   if (format !== 'raw') return picture;
   const { width, height } = phone.android.screen;
   const header = Buffer.alloc(16);

@@ -30,7 +30,7 @@ async function dump(process: Process): Promise<number> {
   const { phone, args, stderr, signal } = process;
   const fault = phone.faults.uiautomator;
   // Only one UiAutomation can be registered; a running UiAutomator2 server has it.
-  if (fault === 'killed' || phone.instrumentation.holdsUiAutomation) {
+  if (fault === 'killed' || phone.instrumentation.isUiAutomationTaken) {
     await stderr.write('Killed \n');
     return killedExitCode;
   }
@@ -39,6 +39,7 @@ async function dump(process: Process): Promise<number> {
     await stderr.write('ERROR: could not get idle state.\n');
     return 0;
   }
+  phone.faults.beforeReading?.();
   const compressed = args.includes('--compressed');
   const xml = fault === 'null-root' ? undefined : findUiautomatorXml(phone.android.screen, { compressed });
   if (xml === undefined) {

@@ -1,0 +1,40 @@
+import path from 'node:path';
+import { goldenFolder, GoldenScreenError, parseGolden, type GoldenScreen } from '@phalanx/protocol';
+
+import { usageError } from '../exit-codes.ts';
+import { LocalPathError } from '../project/local-path.ts';
+import { readLocalFile, textOf } from '../project/read-local-file.ts';
+
+export interface GoldenFile {
+  /** From the project's folder, with `/`. */
+  file: string;
+  golden: GoldenScreen;
+}
+
+/** `screens/<state>/<name>.json`. */
+const pattern = new RegExp(`^${goldenFolder}/[^/]+/[^/]+\\.json$`);
+
+/** The golden screens among the files of a project folder. */
+export async function readGoldenFiles(root: string, paths: readonly string[]): Promise<GoldenFile[]> {
+  const found = paths.filter((file) => pattern.test(file));
+  return Promise.all(found.map(async (file) => ({ file, golden: await readGolden(root, file) })));
+}
+
+async function readGolden(root: string, file: string): Promise<GoldenScreen> {
+  try {
+    return parseGolden(textOf(await readLocalFile(root, file)));
+  } catch (error) {
+    const isKnown = error instanceof GoldenScreenError || error instanceof LocalPathError;
+    if (isKnown) throw usageError(`${file} ${error.message}.`);
+    throw error;
+  }
+}
+
+/** A folder or file name of any text: letters, digits, `-` and `_`. */
+function fileNameOf(text: string): string {
+  const name = text.normalize('NFKD').replaceAll(/[^A-Za-z0-9_]+/g, '-');
+  return name.replaceAll(/^-+|-+$/g, '').slice(0, 60) || 'screen';
+}
+
+export const goldenPath = (state: string, name: string): string =>
+  path.posix.join(goldenFolder, fileNameOf(state), `${fileNameOf(name)}.json`);

@@ -1,0 +1,121 @@
+import { distanceOf } from '@phalanx/automation/nearest-texts';
+import type { ReplayedScreen } from '@phalanx/host/replays';
+import type { GoldenExpectation, GoldenScreen, MissedSearch, ReplayVerdict, UiNode } from '@phalanx/protocol';
+
+import { isUnknownState } from './unknown-state.ts';
+
+/** Why a golden screen is not as expected. */
+export interface Failure {
+  /** For machines: `threw` and `limit` are faults of the code, the others are screens that it takes for something else. */
+  kind: 'state' | 'handled' | 'no_state' | 'threw' | 'limit';
+  /** One line. */
+  message: string;
+  /** What may help, a line each. */
+  details: string[];
+}
+
+/** Undefined: as expected. */
+export function judge(golden: GoldenScreen, { verdict, missed }: ReplayedScreen): Failure | undefined {
+  const { expect } = golden;
+  if (verdict.kind !== 'state') return withoutState(expect, verdict);
+  const isState = expect.state === undefined || isSameState(verdict.state, expect.state);
+  if (!isState || expect.not?.some((name) => isSameState(verdict.state, name)) === true) {
+    const message = `expected ${wordsOf(expect)}, got ${JSON.stringify(verdict.state)}`;
+    return { kind: 'state', message, details: isState ? [] : nearestSigns(golden.tree.root, missed) };
+  }
+  if (expect.handled === undefined || isHandled(verdict) === expect.handled) return undefined;
+  const message = expect.handled
+    ? `is taken for ${verdict.state}, but the code does nothing with it: ${followUps[verdict.next]}`
+    : `is taken for ${verdict.state} and handled, which it must not be`;
+  const did = verdict.did.length === 0 ? [] : [`it did: ${verdict.did.join('; ')}`];
+  return { kind: 'handled', message, details: [...linesOf(verdict.message), ...did] };
+}
+
+type StateVerdict = Extract<ReplayVerdict, { kind: 'state' }>;
+
+/** The code acts on the screen, or has arrived with it. */
+export const isHandled = ({ next }: StateVerdict): boolean => next === 'acts' || next === 'arrives';
+
+const followUps: Record<StateVerdict['next'], string> = {
+  acts: 'it acts',
+  arrives: 'it has arrived',
+  waits: 'it waits',
+  gives_up: 'it gives up',
+  ends: 'it ends',
+  throws: 'its action fails',
+};
+
+const isSameState = (one: string, other: string): boolean =>
+  one === other || (isUnknownState(one) && isUnknownState(other));
+
+function wordsOf({ state, not = [] }: GoldenExpectation): string {
+  const names = not.map((name) => JSON.stringify(name)).join(' or ');
+  return [state === undefined ? '' : JSON.stringify(state), names && `not ${names}`]
+    .filter(Boolean)
+    .join(' and ');
+}
+
+function withoutState(expect: GoldenExpectation, verdict: Exclude<ReplayVerdict, StateVerdict>): Failure {
+  const expected = `expected ${wordsOf(expect)}, but the code`;
+  if (verdict.kind === 'threw') {
+    const place = verdict.path === null ? '' : ` (${verdict.path}:${verdict.line})`;
+    const [first = '', ...more] = linesOf(verdict.message);
+    return { kind: 'threw', message: `the code threw ${first}${place}`, details: more };
+  }
+  if (verdict.kind === 'limit') return { kind: 'limit', message: `the code ${verdict.message}`, details: [] };
+  const [how = '', ...details] = linesOf(howItWent(verdict));
+  return { kind: 'no_state', message: `${expected} ${how}`, details: [...details, ...waysToTell] };
+}
+
+function howItWent(verdict: Exclude<ReplayVerdict, { kind: 'state' | 'threw' | 'limit' }>): string {
+  if (verdict.kind === 'waits') return `stores no screen. ${verdict.message}`;
+  if (verdict.kind === 'cannot')
+    return `stores no screen before it asks for what only a phone has: ${verdict.message}`;
+  if (verdict.kind === 'acts_blind') return 'stores no screen, and acts again and again';
+  return 'stores no screen and ends';
+}
+
+const waysToTell = [
+  'Code can tell what it takes a screen for in three ways: runStages does; agent.utils.outOfSteps.storeScreen does',
+  '(the third argument is the state); or screens/recognise.ts exports a function from a screen to a state as default.',
+];
+
+const linesOf = (text: string | null): string[] => (text === null ? [] : text.split('\n'));
+
+/** A sign that is further off is another sign. */
+const maxDistance = 0.5;
+const maxListed = 4;
+
+/** The sign that the code looked for in vain and that comes nearest to something on the screen. */
+function nearestSigns(root: UiNode, missed: readonly MissedSearch[]): string[] {
+  const there = nodesOf(root);
+  const found = missed.flatMap(({ by, wanted }) => {
+    const words = by === 'id' ? there.flatMap(shortId) : there.flatMap(textsOf);
+    const name = by === 'id' ? (wanted.split(':id/').at(-1) ?? wanted) : wanted;
+    return words.map((word) => ({
+      by,
+      wanted,
+      word,
+      distance: distanceOf(word.toLowerCase(), name.toLowerCase()),
+    }));
+  });
+  const [nearest] = found.filter(({ by }) => by !== 'conditions').sort((a, b) => a.distance - b.distance);
+  if (nearest !== undefined && nearest.distance <= maxDistance)
+    return [`nearest sign: there is no ${nearest.by} "${nearest.wanted}", but "${nearest.word}"`];
+  if (missed.length === 0) return [];
+  const listed = missed.slice(0, maxListed).map(({ by, wanted }) => `${by} "${wanted}"`);
+  return [
+    `looked in vain for ${listed.join(', ')}${missed.length > maxListed ? ` and ${missed.length - maxListed} more` : ''}`,
+  ];
+}
+
+function nodesOf(root: UiNode): UiNode[] {
+  const found = [root];
+  for (const node of found) found.push(...node.children);
+  return found;
+}
+
+const shortId = ({ viewId }: UiNode): string[] =>
+  viewId === null ? [] : [viewId.split(':id/').at(-1) ?? viewId];
+const textsOf = ({ text, description }: UiNode): string[] =>
+  [text, description].filter((one) => one !== null);

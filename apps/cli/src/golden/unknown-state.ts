@@ -1,0 +1,2 @@
+/** All ways to write "unknown" mean the same. */
+export const isUnknownState = (state: string): boolean => state.toLowerCase() === 'unknown';

@@ -1,0 +1,39 @@
+import { Link } from '@tanstack/react-router';
+
+import { useMe } from '../api/me.ts';
+import { buttonClass } from '../parts/button.tsx';
+import { Empty } from '../parts/states.tsx';
+
+/** Who gives a phone to a user, and how: for one who has none. */
+export function AskForPhone() {
+  const me = useMe();
+  return (
+    <>
+      You see the phones that you own and those that are shared with you. Ask the owner of a phone, or your
+      administrator, to open the phone, choose Share and enter your name: <b>{me?.user.name}</b>.
+    </>
+  );
+}
+
+export function NoPhones() {
+  const isAdministrator = useMe()?.user.role === 'admin';
+  if (!isAdministrator)
+    return (
+      <Empty title="No phones are shared with you">
+        <AskForPhone />
+      </Empty>
+    );
+  return (
+    <Empty
+      title="No phones are connected"
+      action={
+        <Link to="/start" className={buttonClass('primary')}>
+          First steps
+        </Link>
+      }
+    >
+      Phones connect through a host, a program that runs next to them. <code>phalanx start</code> runs one on
+      this machine.
+    </Empty>
+  );
+}

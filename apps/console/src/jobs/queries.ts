@@ -1,0 +1,57 @@
+import type { Job, Schedule, Task } from '@phalanx/protocol';
+import { queryOptions } from '@tanstack/react-query';
+
+import { call } from '../api/call.ts';
+import { readAll } from '../api/read-all.ts';
+
+/** The service has no events of jobs. */
+const refreshMs = 3000;
+const shownJobs = 200;
+
+/** The newest ones. */
+export const jobsQuery = queryOptions({
+  queryKey: ['jobs'],
+  queryFn: async ({ signal }): Promise<Job[]> =>
+    (await call('GET /api/v2/jobs', { query: { limit: shownJobs } }, { signal })).jobs,
+  refetchInterval: refreshMs,
+});
+
+export const jobQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['jobs', id],
+    queryFn: async ({ signal }): Promise<Job> =>
+      (await call('GET /api/v2/jobs/:id', { params: { id } }, { signal })).job,
+    refetchInterval: ({ state }) => (state.data?.ended_at === null ? refreshMs : false),
+  });
+
+/** All of them, in the order of the inputs. */
+export const tasksQuery = (job: Job) =>
+  queryOptions({
+    queryKey: ['jobs', job.id, 'tasks'],
+    queryFn: ({ signal }): Promise<Task[]> =>
+      readAll(async (cursor) => {
+        const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+        const input = { params: { id: job.id }, query };
+        const { tasks, next_cursor: next } = await call('GET /api/v2/jobs/:id/tasks', input, { signal });
+        return { rows: tasks, next };
+      }),
+    refetchInterval: job.ended_at === null ? refreshMs : false,
+  });
+
+export const schedulesQuery = queryOptions({
+  queryKey: ['schedules'],
+  queryFn: ({ signal }): Promise<Schedule[]> =>
+    readAll(async (cursor) => {
+      const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+      const page = await call('GET /api/v2/schedules', { query }, { signal });
+      return { rows: page.schedules, next: page.next_cursor };
+    }),
+});
+
+export const turnsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['schedules', id, 'turns'],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/schedules/:id/turns', { params: { id }, query: { limit: 50 } }, { signal }))
+        .turns,
+  });

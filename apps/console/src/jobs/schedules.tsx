@@ -1,0 +1,130 @@
+import type { Schedule } from '@phalanx/protocol';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { SettingsTable } from '../access/settings-table.tsx';
+import { call } from '../api/call.ts';
+import { useMissingScope } from '../api/me.ts';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { notify, notifyFailure } from '../parts/notices.tsx';
+import { InlineFailure, Loading } from '../parts/states.tsx';
+import { Moment } from '../parts/time.tsx';
+import { useProjectNames } from '../projects/queries.ts';
+import styles from './jobs.module.css';
+import { NewSchedule } from './new-schedule.tsx';
+import { schedulesQuery, turnsQuery } from './queries.ts';
+
+export function Schedules() {
+  const { data, error, refetch } = useQuery(schedulesQuery);
+  const missing = useMissingScope('launch');
+  const [open, setOpen] = useState<'new' | Schedule>();
+  const close = (): void => setOpen(undefined);
+  return (
+    <section className={styles['section']}>
+      <div className={styles['head']}>
+        <h2>Schedules</h2>
+        <Button reason={missing} onClick={() => setOpen('new')}>
+          New schedule…
+        </Button>
+      </div>
+      {error !== null && <InlineFailure error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Loading rows={2} />}
+      {data?.length === 0 && <p className={styles['quiet']}>A schedule makes a job again and again.</p>}
+      {data !== undefined && data.length > 0 && (
+        <SettingsTable label="Schedules" columns={['Project', 'Times', 'Next', 'Phones']} hasActions>
+          {data.map((schedule) => (
+            <Row key={schedule.id} schedule={schedule} missing={missing} onTurns={() => setOpen(schedule)} />
+          ))}
+        </SettingsTable>
+      )}
+      {open === 'new' && <NewSchedule onClose={close} />}
+      {open !== undefined && open !== 'new' && <Turns schedule={open} onClose={close} />}
+    </section>
+  );
+}
+
+interface RowProps {
+  schedule: Schedule;
+  missing: string | undefined;
+  onTurns: () => void;
+}
+
+function Row({ schedule, missing, onTurns }: RowProps) {
+  const { id, name, automation_id: projectId, paused, problem, next, cron, time_zone: zone, work } = schedule;
+  const queries = useQueryClient();
+  const project = useProjectNames().get(projectId) ?? 'Project';
+  const change = async (act: () => Promise<unknown>, done: string): Promise<void> => {
+    try {
+      await act();
+      notify(done);
+    } catch (error) {
+      notifyFailure('The schedule was not changed', error);
+    }
+    await queries.invalidateQueries({ queryKey: ['schedules'] });
+  };
+  const params = { id };
+  const pause = (): Promise<unknown> =>
+    call('PATCH /api/v2/schedules/:id', { params, body: { paused: !paused } });
+  const remove = (): Promise<unknown> => call('DELETE /api/v2/schedules/:id', { params });
+  const [first] = next;
+  return (
+    <tr>
+      <td title={name}>{name || project}</td>
+      <td className={styles['quiet']}>
+        <code>{cron}</code> {zone}
+      </td>
+      <td className={styles['quiet']} title={problem}>
+        {first === undefined ? problem || 'paused' : <Moment at={first} />}
+      </td>
+      <td className={styles['quiet']}>{work.selector ?? `${work.device_ids?.length ?? 0} phones`}</td>
+      <td>
+        <Button look="quiet" onClick={onTurns}>
+          Turns
+        </Button>
+        <Button
+          look="quiet"
+          reason={missing}
+          onClick={() => void change(pause, paused ? 'The schedule goes on' : 'The schedule is paused')}
+        >
+          {paused ? 'Resume' : 'Pause'}
+        </Button>
+        <Button look="quiet" reason={missing} onClick={() => void change(remove, 'The schedule is deleted')}>
+          Delete
+        </Button>
+      </td>
+    </tr>
+  );
+}
+
+function Turns({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
+  const { data, error } = useQuery(turnsQuery(schedule.id));
+  return (
+    <Dialog title="Turns of the schedule" isOpen isWide onClose={onClose}>
+      {error !== null && <InlineFailure error={error} />}
+      {data === undefined && error === null && <Loading rows={3} />}
+      {data?.length === 0 && <p>It had no turn yet.</p>}
+      {data !== undefined && data.length > 0 && (
+        <SettingsTable label="Turns" columns={['Time', 'What it came to']}>
+          {data.map(({ id, planned_at, job_id, reason }) => (
+            <tr key={id}>
+              <td>
+                <Moment at={planned_at} />
+              </td>
+              <td>
+                {job_id === null ? (
+                  `skipped: ${reason}`
+                ) : (
+                  <Link to="/jobs/$jobId" params={{ jobId: job_id }}>
+                    its job
+                  </Link>
+                )}
+              </td>
+            </tr>
+          ))}
+        </SettingsTable>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,69 @@
+import { useQuery } from '@tanstack/react-query';
+
+import { Field, selectClass, TextField } from '../parts/field.tsx';
+import { projectsQuery } from '../projects/queries.ts';
+
+/** What a job and a schedule have in common, as it is typed. */
+export interface WorkText {
+  readonly projectId: string;
+  readonly selector: string;
+  readonly count: string;
+}
+
+export const noWork: WorkText = { projectId: '', selector: '', count: '' };
+
+interface WorkFieldsProps {
+  value: WorkText;
+  countHint: string;
+  onChange: (value: WorkText) => void;
+}
+
+export function WorkFields({ value, countHint, onChange }: WorkFieldsProps) {
+  const { data: projects = [] } = useQuery(projectsQuery);
+  return (
+    <>
+      <Field label="Project">
+        {(attributes) => (
+          <select
+            {...attributes}
+            className={selectClass}
+            value={value.projectId}
+            onChange={({ target }) => onChange({ ...value, projectId: target.value })}
+          >
+            <option value="">Choose a project</option>
+            {projects.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <TextField
+        label="Phones"
+        hint="A selector, such as country=de,model~Pixel or pool=NAME"
+        value={value.selector}
+        onChange={(selector) => onChange({ ...value, selector })}
+      />
+      <TextField
+        label="Count"
+        hint={countHint}
+        value={value.count}
+        onChange={(count) => onChange({ ...value, count })}
+      />
+    </>
+  );
+}
+
+/** Why it can't be sent yet. */
+export function workProblem({ projectId, selector, count }: WorkText): string | undefined {
+  if (projectId === '') return 'Choose a project.';
+  if (selector.trim() === '') return 'Say on which phones.';
+  return count === '' || /^[1-9]\d{0,3}$/.test(count) ? undefined : 'The count is a whole number from 1 on.';
+}
+
+export const workBody = ({ projectId, selector, count }: WorkText) => ({
+  automation_id: projectId,
+  selector: selector.trim(),
+  ...(count === '' ? {} : { count: Number(count) }),
+});

@@ -1,0 +1,90 @@
+import { Dialog } from '@base-ui/react/dialog';
+import { useDeferredValue, useState, type KeyboardEvent } from 'react';
+
+import { Icon, type IconName } from './icon.tsx';
+import styles from './picker.module.css';
+import { popupRoot } from './popup-root.ts';
+
+export interface PickerItem {
+  readonly id: string;
+  readonly label: string;
+  readonly note: string;
+  readonly icon: IconName;
+  readonly run: () => void;
+}
+
+interface PickerProps {
+  name: string;
+  /** What is typed into it. */
+  label: string;
+  find: (text: string) => readonly PickerItem[];
+  onClose: () => void;
+}
+
+const mostShown = 50;
+
+/** A line to type into, and what fits it: Enter takes what is chosen. */
+export function Picker({ name, label, find, onClose }: PickerProps) {
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState(0);
+  const found = find(useDeferredValue(text)).slice(0, mostShown);
+  const at = Math.min(chosen, found.length - 1);
+  const run = (command: PickerItem | undefined): void => {
+    if (command === undefined) return;
+    onClose();
+    command.run();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === 'Enter') run(found[at]);
+    if (step === undefined) return;
+    event.preventDefault();
+    const next = (at + step + found.length) % Math.max(1, found.length);
+    setChosen(next);
+    document.getElementById(`command-${next}`)?.scrollIntoView({ block: 'nearest' });
+  };
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
+      <Dialog.Portal container={popupRoot()}>
+        <Dialog.Backdrop className={styles['backdrop']} />
+        <Dialog.Popup className={styles['popup']} aria-label={name}>
+          <input
+            className={styles['input']}
+            role="combobox"
+            aria-label={label}
+            aria-expanded="true"
+            aria-controls="commands"
+            aria-activedescendant={found.length > 0 ? `command-${at}` : undefined}
+            placeholder={label}
+            value={text}
+            onKeyDown={onKeyDown}
+            onChange={(event) => {
+              setText(event.target.value);
+              setChosen(0);
+            }}
+          />
+          <div id="commands" role="listbox" aria-label="Found" className={styles['list']}>
+            {found.map((command, index) => (
+              <div
+                key={command.id}
+                id={`command-${index}`}
+                role="option"
+                tabIndex={-1}
+                aria-selected={index === at}
+                className={styles['option']}
+                onPointerMove={() => setChosen(index)}
+                onClick={() => run(command)}
+                onKeyDown={onKeyDown}
+              >
+                <Icon name={command.icon} />
+                <span className={styles['label']}>{command.label}</span>
+                <span className={styles['note']}>{command.note}</span>
+              </div>
+            ))}
+          </div>
+          {found.length === 0 && <p className={styles['none']}>Nothing has that name.</p>}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

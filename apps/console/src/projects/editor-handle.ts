@@ -1,0 +1,45 @@
+import { EditorSelection } from '@codemirror/state';
+import type { EditorView } from '@codemirror/view';
+
+/** What others do with the text that is open. */
+export interface EditorHandle {
+  /** Writes whole lines at the cursor, indented as its line is, and goes behind them. */
+  readonly insert: (code: string) => void;
+  /** What is selected, with the line where it begins, from 1. */
+  readonly selection: () => { readonly text: string; readonly line: number } | undefined;
+  readonly focus: () => void;
+}
+
+/** Where the phone's code goes. */
+export interface CodeSink {
+  /** Writes whole lines at the cursor. */
+  readonly insert: (code: string) => void;
+  /** Why nothing can be written. */
+  readonly reason: string | undefined;
+}
+
+export const handleOf = (view: EditorView): EditorHandle => ({
+  insert: (code) => insertLines(view, code),
+  selection: () => {
+    const { from, to } = view.state.selection.main;
+    if (from === to) return undefined;
+    return { text: view.state.sliceDoc(from, to), line: view.state.doc.lineAt(from).number };
+  },
+  focus: () => view.focus(),
+});
+
+function insertLines(view: EditorView, code: string): void {
+  const { state } = view;
+  const line = state.doc.lineAt(state.selection.main.head);
+  const indentation = /^\s*/.exec(line.text)?.[0] ?? '';
+  const lines = code.split('\n').map((one) => `${indentation}${one}`);
+  const isBlank = line.text.trim() === '';
+  const from = isBlank ? line.from : line.to;
+  const insert = isBlank ? lines.join('\n') : `\n${lines.join('\n')}`;
+  view.dispatch({
+    changes: { from, to: line.to, insert },
+    selection: EditorSelection.cursor(from + insert.length),
+    scrollIntoView: true,
+    userEvent: 'input.insert',
+  });
+}

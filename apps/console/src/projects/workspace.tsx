@@ -1,0 +1,141 @@
+import type { Project } from '@phalanx/protocol';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+
+import type { OutcomeRow } from '../launches/outcomes.ts';
+import { useLaunch } from '../launches/use-launch.ts';
+import { usePageKeys } from '../parts/keys.ts';
+import { Empty } from '../parts/states.tsx';
+import type { Jump } from './code-editor.tsx';
+import type { Finding } from './compiler-lines.ts';
+import type { CodeSink, EditorHandle } from './editor-handle.ts';
+import { FilePane } from './file-pane.tsx';
+import { OpenFiles, useOpenFiles } from './open-files.tsx';
+import { OutputPanel, type OutputTab, type RunningLine, type ShownRun } from './output-panel.tsx';
+import styles from './project.module.css';
+import { QuickOpen } from './quick-open.tsx';
+import { RenameSymbol, type NamedPlace } from './rename-symbol.tsx';
+import { RunPane, type WantedRun } from './run-pane.tsx';
+import { useNavigation } from './use-navigation.ts';
+import { useOpenFile } from './use-open-file.ts';
+
+interface WorkspaceProps {
+  project: Project;
+  userId: string;
+  path: string | undefined;
+  reason: string | undefined;
+  jump: Jump;
+  onOpen: (file: string, line?: number, offset?: number) => void;
+  /** On the edge of the run pane. */
+  children: ReactNode;
+}
+
+/** The open file, what runs beside it, and below both what came of it. */
+export function Workspace({ project, userId, path, reason, jump, onOpen, children }: WorkspaceProps) {
+  const [wanted, setWanted] = useState<WantedRun>();
+  const [running, setRunning] = useState<RunningLine>();
+  const editor = useRef<EditorHandle>(null);
+  const [isDirect, setDirect] = useState(false);
+  const [isQuickOpen, setQuickOpen] = useState(false);
+  const [renaming, setRenaming] = useState<NamedPlace>();
+  const openFiles = useOpenFiles(project.id, path);
+  const open = useOpenFile({ userId, projectId: project.id, path: path ?? '' }, reason === undefined);
+  const launch = useLaunch();
+  const runs = useShownRuns(project.id, launch.rows);
+  const findings = open.file?.findings ?? noFindings;
+  const want = (code: string | undefined): void => {
+    setDirect(code !== undefined);
+    setWanted({ code });
+  };
+  /** The selection, or the whole file, with the lines that it has here. */
+  const codeAlone = (): string => {
+    const selected = editor.current?.selection();
+    return selected === undefined ? open.text() : '\n'.repeat(selected.line - 1) + selected.text;
+  };
+  const isCode = path !== undefined && /\.[mc]?[jt]sx?$/.test(path);
+  const navigation = useNavigation({ project, path, open, onOpen, onRename: setRenaming });
+  const sink: CodeSink = {
+    insert: (code) => editor.current?.insert(code),
+    reason: reason ?? (isCode ? undefined : 'Open a file with code first.'),
+  };
+  const [tab, setTab] = useOutputTab(findings.length > 0, launch.rows !== undefined && launch.error === null);
+  usePageKeys({ p: () => setQuickOpen(true), F: () => setTab('search') });
+  return (
+    <>
+      <section className={styles['code']} data-part="code" aria-label="Code">
+        <OpenFiles files={openFiles} current={path} onOpen={onOpen} />
+        {path === undefined ? (
+          <Empty title="No file is open">Choose one on the left, or create a new one.</Empty>
+        ) : (
+          <FilePane
+            {...{ open, reason, jump }}
+            runningLine={running?.path === (isDirect ? 'main.ts' : path) ? running?.line : undefined}
+            handle={editor}
+            navigation={navigation}
+            onRun={() => want(undefined)}
+            onRunSelection={() => want(codeAlone())}
+          />
+        )}
+      </section>
+      <RunPane
+        project={project}
+        wanted={wanted}
+        sink={sink}
+        onBeforeRun={() => (path === undefined ? Promise.resolve(true) : open.save())}
+        launch={launch}
+      >
+        {children}
+      </RunPane>
+      <OutputPanel
+        {...{ path, findings, runs, tab }}
+        projectId={project.id}
+        rows={launch.rows}
+        onTab={setTab}
+        onOpenLine={onOpen}
+        onRunningLine={setRunning}
+      />
+      {isQuickOpen && (
+        <QuickOpen projectId={project.id} onOpen={onOpen} onClose={() => setQuickOpen(false)} />
+      )}
+      {renaming !== undefined && (
+        <RenameSymbol projectId={project.id} place={renaming} onClose={() => setRenaming(undefined)} />
+      )}
+    </>
+  );
+}
+
+const noFindings: readonly Finding[] = [];
+
+/** What the output shows: problems when the first one comes, the log when something is launched. */
+function useOutputTab(hasProblems: boolean, hasLaunched: boolean) {
+  const [tab, setTab] = useState<OutputTab>();
+  const [known, setKnown] = useState({ hasProblems: false, hasLaunched: false });
+  if (known.hasProblems !== hasProblems || known.hasLaunched !== hasLaunched) {
+    setKnown({ hasProblems, hasLaunched });
+    if (hasLaunched && !known.hasLaunched) setTab('log');
+    else if (hasProblems && !known.hasProblems) setTab('problems');
+    else if (!hasProblems && tab === 'problems') setTab(hasLaunched ? 'log' : undefined);
+  }
+  return [tab, setTab] as const;
+}
+
+/** The runs of the last launch here; this window still knows them after it was loaded again. */
+function useShownRuns(projectId: string, rows: readonly OutcomeRow[] | undefined): readonly ShownRun[] {
+  const key = `phalanx.runs.${projectId}`;
+  const [kept] = useState(() => readShownRuns(sessionStorage.getItem(key)));
+  const launched = useMemo(
+    () =>
+      rows?.flatMap(({ runId, device }) => (runId === null ? [] : [{ runId, deviceId: device.device_id }])),
+    [rows],
+  );
+  useEffect(() => {
+    if (launched !== undefined && launched.length > 0)
+      sessionStorage.setItem(key, launched.map(({ runId, deviceId }) => `${runId} ${deviceId}`).join('\n'));
+  }, [key, launched]);
+  return launched ?? kept;
+}
+
+const readShownRuns = (text: string | null): ShownRun[] =>
+  (text ?? '').split('\n').flatMap((line) => {
+    const [runId, deviceId] = line.split(' ');
+    return runId === undefined || deviceId === undefined ? [] : [{ runId, deviceId }];
+  });

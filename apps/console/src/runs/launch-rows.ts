@@ -1,0 +1,32 @@
+import type { Run } from '@phalanx/protocol';
+
+/** A row of the list of runs: a run, or the launch of several, which opens into them. */
+export type RunRow =
+  | { readonly kind: 'launch'; readonly id: string; readonly runs: readonly Run[]; readonly isOpen: boolean }
+  | { readonly kind: 'run'; readonly id: string; readonly run: Run; readonly isPart: boolean };
+
+/** `runs` stand in the order of their IDs, in which those of one launch follow each other. */
+export function launchRows(runs: readonly Run[], open: ReadonlySet<string>): RunRow[] {
+  const launches = Map.groupBy(runs, ({ launch }) => launch);
+  return [...launches].flatMap(([launch, own]): RunRow[] => {
+    if (own.length === 1) return own.map((run) => ({ kind: 'run', id: run.run_id, run, isPart: false }));
+    const isOpen = open.has(launch);
+    const parts = isOpen
+      ? own.map((run): RunRow => ({ kind: 'run', id: run.run_id, run, isPart: true }))
+      : [];
+    return [{ kind: 'launch', id: launch, runs: own, isOpen }, ...parts];
+  });
+}
+
+/** The run that says most of a launch: one that goes on, or else one that did not succeed. */
+export const tellingRun = (runs: readonly Run[]): Run | undefined =>
+  runs.find(({ outcome }) => outcome === null) ??
+  runs.find(({ outcome }) => outcome !== 'succeeded') ??
+  runs[0];
+
+/** Such as `3 phones: 2 succeeded, 1 failed`. */
+export function launchWords(runs: readonly Run[]): string {
+  const counts = Map.groupBy(runs, ({ outcome }) => (outcome ?? 'running').replaceAll('_', ' '));
+  const parts = [...counts].map(([word, own]) => `${own.length} ${word}`);
+  return `${runs.length} phones: ${parts.join(', ')}`;
+}

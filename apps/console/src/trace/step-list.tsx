@@ -1,0 +1,130 @@
+import type { RunStep } from '@phalanx/protocol';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useMemo, useRef, type KeyboardEvent } from 'react';
+
+import { classNames } from '../parts/class-names.ts';
+import { durationText, targetOf } from './step-words.ts';
+import styles from './trace.module.css';
+
+const rowHeight = 28;
+
+interface StepListProps {
+  steps: readonly RunStep[];
+  chosen: number | undefined;
+  onChoose: (step: number) => void;
+  isLive: boolean;
+}
+
+/** All steps, of which only those in view are drawn. */
+export function StepList({ steps, chosen, onChoose, isLive }: StepListProps) {
+  const scroll = useRef<HTMLDivElement>(null);
+  const at = useMemo(() => steps.findIndex(({ step }) => step === chosen), [steps, chosen]);
+  const rows = useVirtualizer({
+    count: steps.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  useEffect(() => {
+    if (at >= 0) rows.scrollToIndex(at, { align: 'auto' });
+    else if (isLive) rows.scrollToIndex(steps.length - 1);
+  }, [rows, at, isLive, steps.length]);
+  const depths = useMemo(() => depthsOf(steps), [steps]);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const failed = (from: number, by: 1 | -1): number => {
+      for (let index = from + by; index >= 0 && index < steps.length; index += by)
+        if (steps[index]?.outcome !== 'ok') return index;
+      return from;
+    };
+    const next = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      PageDown: Math.min(at + 10, steps.length - 1),
+      PageUp: Math.max(at - 10, 0),
+      Home: 0,
+      End: steps.length - 1,
+      e: failed(at, 1),
+      E: failed(at, -1),
+    }[event.key];
+    const step = next === undefined ? undefined : steps[next];
+    if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    onChoose(step.step);
+  };
+  return (
+    <div
+      ref={scroll}
+      className={styles['steps']}
+      role="listbox"
+      aria-label="Steps"
+      tabIndex={0}
+      aria-activedescendant={at < 0 ? undefined : `step-${chosen}`}
+      onKeyDown={onKeyDown}
+    >
+      <div role="presentation" className={styles['virtual']} style={{ height: rows.getTotalSize() }}>
+        {rows.getVirtualItems().map(({ index, start }) => {
+          const step = steps[index];
+          return (
+            step !== undefined && (
+              <Row
+                key={step.id}
+                step={step}
+                start={start}
+                depth={depths.get(step.step) ?? 0}
+                isChosen={index === at}
+                place={{ position: index + 1, of: steps.length }}
+                onChoose={onChoose}
+              />
+            )
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function depthsOf(steps: readonly RunStep[]): ReadonlyMap<number, number> {
+  const depths = new Map<number, number>();
+  for (const { step, parent } of steps)
+    depths.set(step, parent === undefined ? 0 : (depths.get(parent) ?? 0) + 1);
+  return depths;
+}
+
+interface RowProps {
+  step: RunStep;
+  start: number;
+  depth: number;
+  isChosen: boolean;
+  place: { position: number; of: number };
+  onChoose: (step: number) => void;
+}
+
+function Row({ step, start, depth, isChosen, place, onChoose }: RowProps) {
+  const { name, outcome, duration_ms: durationMs } = step;
+  const isOk = outcome === 'ok';
+  return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus -- the list has the keys
+    <div
+      id={`step-${step.step}`}
+      role="option"
+      aria-selected={isChosen}
+      aria-posinset={place.position}
+      aria-setsize={place.of}
+      data-failed={!isOk}
+      className={styles['step']}
+      style={{ transform: `translateY(${start}px)`, paddingLeft: 10 + depth * 14 }}
+      onClick={() => onChoose(step.step)}
+    >
+      <span className={styles['glyph']} aria-label={isOk ? 'ok' : outcome}>
+        {isOk ? '✓' : '✕'}
+      </span>
+      <span className={styles['call']}>{name}</span>
+      <span className={styles['target']} title={targetOf(step)}>
+        {targetOf(step)}
+      </span>
+      <span className={classNames(styles['took'], durationMs >= 5000 && styles['slow'])}>
+        {durationText(durationMs)}
+      </span>
+    </div>
+  );
+}

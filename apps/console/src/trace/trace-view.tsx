@@ -1,0 +1,181 @@
+import type { RunDetail, RunStep } from '@phalanx/protocol';
+import { useMemo, useState } from 'react';
+
+import { LogView } from '../logs/log-view.tsx';
+import type { LogSnapshot } from '../logs/log-buffer.ts';
+import { InlineFailure } from '../parts/states.tsx';
+import { Splitter, usePaneSize } from '../parts/splitter.tsx';
+import { isActive } from '../runs/run-status.tsx';
+import { ScreenFilm } from './screen-film.tsx';
+import { StepList } from './step-list.tsx';
+import { StepScreen } from './step-screen.tsx';
+import { StepSource } from './step-source.tsx';
+import { screensOf, stepOfScreen, useStepScreens } from './step-screens.ts';
+import { durationText, placeOf, targetOf } from './step-words.ts';
+import styles from './trace.module.css';
+import { useRunTrace } from './use-run-trace.ts';
+
+interface TraceViewProps {
+  run: RunDetail;
+  log: LogSnapshot;
+  /** From the address; undefined: none was chosen. */
+  chosen: number | undefined;
+  onChoose: (step: number) => void;
+  onOpenLine: ((path: string, line: number) => void) | undefined;
+}
+
+/** The steps of a run, their screens, the log and the source: what is chosen in one is shown in all. */
+export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewProps) {
+  const trace = useRunTrace(run.run_id, isActive(run));
+  const screens = useStepScreens(run);
+  const { steps } = trace;
+  const step = useMemo(() => stepToShow(steps, chosen, run), [steps, chosen, run]);
+  const foot = usePaneSize('phalanx.run', 'foot', 260, { least: 120, most: 700 });
+  const choseAt = (timestamp: number): void => {
+    const last = steps.findLast((one) => one.timestamp <= timestamp);
+    if (last !== undefined) onChoose(last.step);
+  };
+  return (
+    <div className={styles['trace']} style={{ gridTemplateRows: `minmax(240px, 1fr) ${foot.size}px` }}>
+      <div className={styles['upper']}>
+        <section className={styles['pane']} aria-label="Trace">
+          <div className={styles['paneHead']}>
+            <h2>Steps</h2>
+            <span>{countText(trace.steps)}</span>
+          </div>
+          {trace.error !== null && <InlineFailure error={trace.error} />}
+          {trace.isTruncated && (
+            <p className={styles['note']}>
+              This trace was too long to keep whole. Its beginning and end are shown.
+            </p>
+          )}
+          {steps.length === 0 ? (
+            <p className={styles['note']}>
+              {trace.isLoaded ? 'The run has called nothing of agent.' : 'Reading…'}
+            </p>
+          ) : (
+            <StepList steps={steps} chosen={step?.step} onChoose={onChoose} isLive={isActive(run)} />
+          )}
+        </section>
+        <section className={styles['pane']} aria-label="Screen of the step">
+          {step !== undefined && (
+            <Chosen
+              key={run.run_id}
+              {...{ step, steps, screens }}
+              isActive={isActive(run)}
+              onScreen={(id) => {
+                const found = stepOfScreen(steps, id);
+                if (found !== undefined) onChoose(found.step);
+              }}
+            />
+          )}
+        </section>
+      </div>
+      <div className={styles['lower']}>
+        <Splitter label="Height of log and source" pane={foot} edge="top" />
+        <div className={styles['pane']}>
+          <LogView
+            log={log}
+            isLive={isActive(run)}
+            onOpenLine={onOpenLine}
+            isNarrow
+            span={step === undefined ? undefined : spanOf(step)}
+            onPick={choseAt}
+          />
+        </div>
+        <StepSource step={step} projectId={run.launch_id === null ? run.automation_id : undefined} />
+      </div>
+    </div>
+  );
+}
+
+const spanOf = (step: RunStep): { from: number; to: number } => ({
+  from: step.timestamp,
+  to: step.timestamp + step.duration_ms,
+});
+
+function countText(steps: readonly RunStep[]): string {
+  const failed = steps.filter(({ outcome }) => outcome !== 'ok').length;
+  const all = steps.length.toLocaleString('en');
+  return failed === 0 ? all : `${all}, ${failed.toLocaleString('en')} not ok`;
+}
+
+/** A run that has ended badly opens at its last step. */
+function stepToShow(
+  steps: readonly RunStep[],
+  chosen: number | undefined,
+  run: RunDetail,
+): RunStep | undefined {
+  const found = chosen === undefined ? undefined : steps.find(({ step }) => step === chosen);
+  if (found !== undefined || isActive(run)) return found;
+  const isBad = run.outcome !== 'succeeded' && run.outcome !== null;
+  return isBad ? (steps.findLast(({ outcome }) => outcome !== 'ok') ?? steps.at(-1)) : steps[0];
+}
+
+interface ChosenProps {
+  step: RunStep;
+  steps: readonly RunStep[];
+  screens: ReturnType<typeof useStepScreens>;
+  isActive: boolean;
+  onScreen: (screenId: string) => void;
+}
+
+function Chosen({ step, steps, screens, isActive: isRunning, onScreen }: ChosenProps) {
+  const [moment, setMoment] = useState<'before' | 'after'>();
+  const { before, after } = screensOf(steps, step, screens);
+  // A touch is best seen where it was aimed, a wait on what it found.
+  const own = step.after === undefined ? 'before' : 'after';
+  const shown =
+    moment ??
+    ((own === 'after' ? after : before) === undefined ? (after === undefined ? 'before' : 'after') : own);
+  const screen = shown === 'before' ? before : after;
+  return (
+    <>
+      <div className={styles['paneHead']}>
+        <h2>
+          {step.step} · {step.name}
+        </h2>
+        <div className={styles['moments']} role="group" aria-label="Moment">
+          {(['before', 'after'] as const).map((one) => (
+            <button key={one} type="button" aria-pressed={one === shown} onClick={() => setMoment(one)}>
+              {one === 'before' ? 'Before' : 'After'}
+            </button>
+          ))}
+        </div>
+      </div>
+      <StepFacts step={step} />
+      <StepScreen
+        screen={screen}
+        step={step}
+        note={
+          isRunning
+            ? 'Screens are stored when a run fails, or when it stores them itself.'
+            : 'No screen of this step was stored. The screens of the last steps before a failure are, and those that the automation stores.'
+        }
+      />
+      <ScreenFilm screens={screens} chosen={screen?._id} onChoose={onScreen} />
+    </>
+  );
+}
+
+function StepFacts({ step }: { step: RunStep }) {
+  const { outcome, message, nearest = [], readings = 0, skipped = 0 } = step;
+  const facts = [
+    targetOf(step),
+    durationText(step.duration_ms),
+    readings > 1 ? `${readings} readings` : '',
+    placeOf(step) ?? '',
+    skipped > 0 ? `${skipped} steps before it were too fast to be recorded` : '',
+  ].filter((fact) => fact !== '');
+  return (
+    <div className={styles['facts']}>
+      <p>{facts.join(' · ')}</p>
+      {outcome !== 'ok' && (
+        <p className={styles['failure']}>
+          <code>{outcome}</code> {message}
+        </p>
+      )}
+      {nearest.length > 0 && <p>Nearest on the screen: {nearest.map((text) => `“${text}”`).join(', ')}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,6 @@
+package android.app;
+
+/** frameworks/base/core/java/android/app/UiAutomationConnection.java: one public constructor without parameters. */
+public final class UiAutomationConnection implements IUiAutomationConnection {
+    public UiAutomationConnection() {}
+}

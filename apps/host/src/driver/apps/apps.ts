@@ -1,0 +1,158 @@
+import type { CurrentApp } from '@phalanx/protocol';
+import { withTimeLimit } from '../../time/time-limit.ts';
+import { DriverError } from '../driver-error.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
+import { shellQuote } from '../shell/shell-quote.ts';
+
+const category = 'android.intent.category.LAUNCHER';
+
+/** `am start -W` waits until the app has drawn, which on a dark screen no app does. */
+const startWaitMs = 15_000;
+
+/** The apps of one phone. Where an app starts is asked once: what launches it later needs one trip. */
+export interface AppLauncher {
+  /** Brings an app to the front as a tap on its icon does. */
+  launch(packageName: string, signal: AbortSignal): Promise<void>;
+}
+
+export function createAppLauncher(shell: PhoneShell): AppLauncher {
+  const known = new Map<string, string>();
+  return {
+    async launch(packageName, signal) {
+      const remembered = known.get(packageName);
+      if (remembered !== undefined && (await startActivity(shell, remembered, signal)) === undefined) return;
+      known.delete(packageName);
+      const component = await findLauncherActivity(shell, packageName, signal);
+      const said =
+        component === undefined
+          ? 'it has no launcher activity'
+          : await startActivity(shell, component, signal);
+      if (said !== undefined) return await launchOtherwise(shell, packageName, { said, signal });
+      if (component !== undefined) known.set(packageName, component);
+    },
+  };
+}
+
+async function launchOtherwise(
+  shell: PhoneShell,
+  packageName: string,
+  { said, signal }: { said: string; signal: AbortSignal },
+): Promise<void> {
+  if (!(await isInstalled(shell, packageName, signal))) throw await appNotFound(shell, packageName, signal);
+  if (await launchByMonkey(shell, packageName, signal)) return;
+  throw new DriverError('app_not_started', `${packageName} is installed but did not start: ${said}.`);
+}
+
+/** With several launcher activities, Android resolves to its own chooser: then the first one of the list is it. */
+async function findLauncherActivity(
+  shell: PhoneShell,
+  packageName: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const intent = `--brief -a android.intent.action.MAIN -c ${category} ${packageName}`;
+  const { stdout } = await shell.run(
+    `cmd package resolve-activity ${intent}; cmd package query-activities ${intent}`,
+    signal,
+  );
+  const lines = stdout.split('\n').map((line) => line.trim());
+  return lines.find((line) => line.startsWith(`${packageName}/`) && /^[\w.$/]+$/.test(line));
+}
+
+/** Returns what `am` said when it did not start; its exit code is 0 then as well. */
+async function startActivity(
+  shell: PhoneShell,
+  component: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const intent = `-a android.intent.action.MAIN -c ${category}`;
+  // A class name may hold a dollar sign, which the phone's shell would take for a variable.
+  return await amStart(shell, `${intent} -n ${shellQuote(component)}`, signal);
+}
+
+/** Opens an address in whatever app takes it, or in the named one. */
+export async function openLink(
+  shell: PhoneShell,
+  { url, packageName }: { url: string; packageName?: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  const inApp = packageName === undefined ? '' : ` -p ${packageName}`;
+  const said = await amStart(shell, `-a android.intent.action.VIEW -d ${shellQuote(url)}${inApp}`, signal);
+  if (said === undefined) return;
+  if (/unable to resolve|No Activity found/i.test(said))
+    throw new DriverError('app_not_found', `No app on the phone opens ${url.slice(0, 200)}.`);
+  throw new DriverError('app_not_started', `${url.slice(0, 200)} was not opened: ${said}.`);
+}
+
+async function amStart(shell: PhoneShell, intent: string, signal: AbortSignal): Promise<string | undefined> {
+  const onTimeout = (): Error => new StartTimeout();
+  try {
+    const { stdout, stderr } = await withTimeLimit(
+      { timeoutMs: startWaitMs, signals: [signal], onTimeout },
+      (limit) => shell.run(`am start -W ${intent}`, limit),
+    );
+    const said = `${stdout}\n${stderr}`;
+    const error = /^(Error\b.*|.*Exception.*|Status: (?!ok|timeout).*)$/m.exec(said)?.[1];
+    if (error !== undefined) return error.slice(0, 200);
+    return /Status: (ok|timeout)|Starting:/.test(said) ? undefined : said.trim().slice(0, 200);
+  } catch (error) {
+    if (!(error instanceof StartTimeout)) throw error;
+    return `it drew nothing in ${startWaitMs / 1000} s; the screen may be off or locked`;
+  }
+}
+
+class StartTimeout extends Error {}
+
+async function launchByMonkey(shell: PhoneShell, packageName: string, signal: AbortSignal): Promise<boolean> {
+  const { stdout, stderr } = await shell.run(`monkey -p ${packageName} -c ${category} 1`, signal);
+  return /Events injected: 1/.test(stdout) && !/monkey aborted|No activities found/i.test(stdout + stderr);
+}
+
+async function isInstalled(shell: PhoneShell, packageName: string, signal: AbortSignal): Promise<boolean> {
+  const { stdout } = await shell.run(`pm path ${packageName}`, signal);
+  return stdout.includes('package:');
+}
+
+export async function stopApp(shell: PhoneShell, packageName: string, signal: AbortSignal): Promise<void> {
+  const { stdout } = await shell.run(`pm path ${packageName} && am force-stop ${packageName}`, signal);
+  if (!stdout.includes('package:')) throw await appNotFound(shell, packageName, signal);
+}
+
+/** The app with the focus. Where it is written moved between Android's versions, hence two places. */
+export async function readCurrentApp(shell: PhoneShell, signal: AbortSignal): Promise<CurrentApp> {
+  const windows = await shell.run("dumpsys window | grep -E 'mCurrentFocus|mFocusedApp'", signal);
+  const focused = /mCurrentFocus=Window\{\S+ \S+ ([\w.]+)\/([\w.$]+)\}/.exec(windows.stdout);
+  if (focused !== null) return toCurrentApp(focused);
+  // The notification shade and other windows of the system carry a bare name; the app below them has no focus.
+  const other = /mCurrentFocus=Window\{\S+ \S+ ([\w.]+)\}/.exec(windows.stdout)?.[1];
+  if (other !== undefined)
+    return { packageName: other.includes('.') ? other : 'com.android.systemui', activity: null };
+  const started =
+    /mFocusedApp=.*? ([\w.]+)\/([\w.$]+)/.exec(windows.stdout) ??
+    /ResumedActivity.*? ([\w.]+)\/([\w.$]+)/.exec(
+      (await shell.run("dumpsys activity activities | grep -E 'ResumedActivity'", signal)).stdout,
+    );
+  if (started !== null) return toCurrentApp(started);
+  throw new DriverError(
+    'screen_not_readable',
+    'The phone does not say which app is in front; the screen may be off or locked.',
+  );
+}
+
+function toCurrentApp([, packageName = '', activity = '']: RegExpExecArray): CurrentApp {
+  return { packageName, activity: activity.startsWith('.') ? packageName + activity : activity };
+}
+
+/** The shell belongs to the phone's main user: it can neither start nor change what another one has. */
+export async function appNotFound(
+  shell: PhoneShell,
+  packageName: string,
+  signal: AbortSignal,
+): Promise<DriverError> {
+  const { stdout } = await shell.run(`dumpsys package ${packageName} | grep ' installed=true'`, signal);
+  const other = /^\s*User (\d+):/m.exec(stdout)?.[1];
+  const why =
+    other === undefined
+      ? 'is not installed on the phone'
+      : `is installed for user ${other} of the phone alone, such as its work profile, which the host can't reach; install it for the main user`;
+  return new DriverError('app_not_found', `The app ${packageName} ${why}.`);
+}

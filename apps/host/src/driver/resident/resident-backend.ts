@@ -1,0 +1,245 @@
+import { hash } from 'node:crypto';
+import type { AgentCallParams, UiNode } from '@phalanx/protocol';
+import { findAlertButton } from '../alert-buttons.ts';
+import { DriverError } from '../driver-error.ts';
+import { findNode } from '../find-node.ts';
+import type { Renewals } from '../renewals.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
+import { onlyRoot, type ParsedTree } from '../tree/parse-tree.ts';
+import { unreadableTree } from '../tree/unreadable-tree.ts';
+import type { ToldScreen, UiBackend } from '../ui-backend.ts';
+import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
+import { passwordBefore } from '../uiautomator2/text-field.ts';
+import { isDeadUiAutomation } from '../uiautomator2/helper-failure.ts';
+import { decodeTrees, type DecodedTrees, inflateTrees } from './decode-tree.ts';
+import { requestKind } from './frames.ts';
+import { type HelperLink, startHelperLink } from './helper-link.ts';
+
+const nothing = Buffer.alloc(0);
+const keyWakeUp = 224;
+/** Between Android's limits of a double tap, 40 and 300 ms. */
+const doubleTapGapMs = 100;
+
+/** Starts the resident helper on the phone and speaks with it. Rejects with DriverError when it can't be had. */
+export async function createResidentBackend(
+  shell: PhoneShell,
+  launch: { signal: AbortSignal; onLaunched: () => void },
+  renewals: Renewals,
+): Promise<UiBackend> {
+  const link = await startHelperLink(shell, launch);
+  const ask = askerOf(link);
+  const screen = createScreenReader(ask, link, renewals);
+  return {
+    source: 'resident',
+    failed: link.failed,
+    ...screen,
+    ...inputOf(ask, shell, screen),
+    ...textOf(ask),
+    remark: () => renewals.remark,
+    takeScreenshot: (signal) => ask(requestKind.picture, Buffer.alloc(5), signal),
+    probe: async (signal) => void (await ask(requestKind.hello, nothing, signal)),
+    // It takes UiAutomation when it is needed: there is nothing to look after.
+    probeScreen: async () => {},
+    close: () => link.close(),
+  };
+}
+
+type Ask = (kind: number, payload: Buffer, signal: AbortSignal) => Promise<Buffer>;
+
+/** A connection that Android has ended is repaired by a new process. */
+function askerOf(link: HelperLink): Ask {
+  return async (kind, payload, signal) => {
+    try {
+      return (await link.ask(kind, payload, signal)).payload;
+    } catch (error) {
+      if (error instanceof DriverError && isDeadUiAutomation({ message: error.message, trace: '' }))
+        link.fail(new DriverError('ui_helper_failed', error.message, error));
+      throw error;
+    }
+  };
+}
+
+class ResidentScreen implements ToldScreen {
+  readonly bytes: Buffer;
+
+  constructor(payload: Buffer) {
+    this.bytes = inflateTrees(payload);
+  }
+
+  get digest(): string {
+    return hash('sha256', this.bytes, 'base64');
+  }
+
+  decoded(): DecodedTrees {
+    return decodeTrees(this.bytes);
+  }
+
+  /** Another one at each call. */
+  tree(): ParsedTree {
+    const { roots, rotation, announced } = this.decoded();
+    if (roots.length === 0) throw unreadableTree('it is empty');
+    return { ...onlyRoot(roots), rotation, announced };
+  }
+}
+
+type ScreenReader = Pick<UiBackend, 'readSource' | 'readWindows'>;
+
+interface KeptScreen {
+  /** The same object when the helper has told the same again. */
+  readonly payload: Buffer;
+  readonly screen: ResidentScreen;
+  readonly isEmptyPage: boolean;
+}
+
+const webPage = 'android.webkit.WebView';
+
+function createScreenReader(ask: Ask, link: HelperLink, renewals: Renewals): ScreenReader {
+  const { webPageMs, slowTreeMs } = renewals.patience;
+  let last: KeptScreen | undefined;
+  let emptySince: number | undefined;
+  const readOnce = async (allWindows: boolean, signal: AbortSignal): Promise<Buffer> => {
+    const limit = AbortSignal.timeout(slowTreeMs);
+    try {
+      return await ask(
+        requestKind.read,
+        Buffer.from([allWindows ? 1 : 0, 0]),
+        AbortSignal.any([signal, limit]),
+      );
+    } catch (error) {
+      if (!limit.aborted || signal.aborted) throw error;
+      const sentence = `The resident helper gave no tree in ${slowTreeMs / 1000} s.`;
+      const failure = new DriverError('ui_helper_failed', sentence, error);
+      link.fail(failure);
+      throw failure;
+    }
+  };
+  /** Gives UiAutomation back and takes it anew, which costs some milliseconds; at most once a minute. */
+  const renew = async (why: string, signal: AbortSignal): Promise<boolean> => {
+    if (renewals.begin(why) === undefined) return false;
+    await ask(requestKind.release, nothing, signal);
+    return true;
+  };
+  const keep = (payload: Buffer): KeptScreen => {
+    if (last?.payload === payload) return last;
+    const screen = new ResidentScreen(payload);
+    const isEmptyPage =
+      screen.bytes.includes(webPage) &&
+      screen.decoded().roots.some((root) => findNode(root, isEmptyWebPage) !== undefined);
+    return (last = { payload, screen, isEmptyPage });
+  };
+  const readActive = async (signal: AbortSignal): Promise<Buffer> => {
+    try {
+      return await readOnce(false, signal);
+    } catch (error) {
+      const isRootless = error instanceof DriverError && error.code === 'screen_not_readable';
+      if (!isRootless || !(await renew('The screen had no tree.', signal))) throw error;
+      return await readOnce(false, signal);
+    }
+  };
+  return {
+    async readSource(signal) {
+      const { screen, isEmptyPage } = keep(await readActive(signal));
+      emptySince = isEmptyPage ? (emptySince ?? performance.now()) : undefined;
+      const isOverdue = emptySince !== undefined && performance.now() - emptySince >= webPageMs;
+      const why = `A web page on the screen had no nodes for ${webPageMs / 1000} s.`;
+      if (!isOverdue || !(await renew(why, signal))) return screen;
+      return keep(await readOnce(false, signal)).screen;
+    },
+    readWindows: async (signal) => decodeTrees(inflateTrees(await readOnce(true, signal))).roots,
+  };
+}
+
+function isEmptyWebPage({ className, children }: UiNode): boolean {
+  return className === webPage && children.length === 0;
+}
+
+type Input = Pick<
+  UiBackend,
+  | 'tap'
+  | 'doubleTap'
+  | 'longPress'
+  | 'swipe'
+  | 'drag'
+  | 'moveFingers'
+  | 'pressAlert'
+  | 'pressKey'
+  | 'openNotifications'
+  | 'keepAwake'
+>;
+
+type Way = AgentCallParams<'input.fingers'>['ways'][number];
+
+interface Times {
+  readonly delayMs?: number;
+  readonly holdMs?: number;
+  readonly durationMs?: number;
+}
+
+function inputOf(ask: Ask, shell: PhoneShell, { readSource }: ScreenReader): Input {
+  const gesture = async (ways: readonly Way[], times: Times, signal: AbortSignal): Promise<void> =>
+    void (await ask(requestKind.gesture, gesturePayload(ways, times), signal));
+  const tap = ({ x, y }: { x: number; y: number }, times: Times, signal: AbortSignal): Promise<void> =>
+    gesture([{ fromX: x, fromY: y, toX: x, toY: y }], times, signal);
+  const pressKey = async (keyCode: number, signal: AbortSignal): Promise<void> => {
+    const payload = Buffer.alloc(8);
+    payload.writeInt32BE(keyCode, 0);
+    await ask(requestKind.key, payload, signal);
+  };
+  return {
+    tap: (point, signal) => tap(point, {}, signal),
+    doubleTap: async (point, signal) =>
+      void (await Promise.all([tap(point, {}, signal), tap(point, { delayMs: doubleTapGapMs }, signal)])),
+    longPress: ({ durationMs, ...point }, signal) => tap(point, { holdMs: durationMs }, signal),
+    swipe: ({ durationMs, ...way }, signal) => gesture([way], { durationMs }, signal),
+    drag: ({ durationMs, ...way }, signal) => gesture([way], { holdMs: grabMs, durationMs }, signal),
+    moveFingers: ({ ways, durationMs }, signal) => gesture(ways, { durationMs }, signal),
+    async pressAlert(press, signal) {
+      const { label, point } = findAlertButton((await readSource(signal)).tree().root, press);
+      await tap(point, {}, signal);
+      return label;
+    },
+    pressKey,
+    openNotifications: async (signal) => void (await shell.run('cmd statusbar expand-notifications', signal)),
+    // The key counts as use, and is pressed again before the time is over.
+    keepAwake: (forMs, signal) => (forMs > 0 ? pressKey(keyWakeUp, signal) : Promise.resolve()),
+  };
+}
+
+function gesturePayload(ways: readonly Way[], { delayMs = 0, holdMs = 0, durationMs = 0 }: Times): Buffer {
+  const numbers = (...values: number[]): Buffer => {
+    const bytes = Buffer.alloc(4 * values.length);
+    for (const [at, value] of values.entries()) bytes.writeInt32BE(Math.round(value), 4 * at);
+    return bytes;
+  };
+  const places = ways.flatMap(({ fromX, fromY, toX, toY }) => [fromX, fromY, toX, toY]);
+  return Buffer.concat([
+    numbers(delayMs, holdMs, durationMs),
+    Buffer.from([ways.length]),
+    numbers(...places),
+  ]);
+}
+
+type Texts = Pick<UiBackend, 'typeText' | 'clearText' | 'readClipboard' | 'writeClipboard'>;
+
+function textOf(ask: Ask): Texts {
+  /** What was typed last into a password field: its own text is known to nobody. */
+  let password = '';
+  const fieldOf = async (signal: AbortSignal): Promise<{ isPassword: boolean; shown: string }> => {
+    const told = (await ask(requestKind.field, nothing, signal)).toString();
+    return { isPassword: told.startsWith('1'), shown: told.slice(1) };
+  };
+  const set = async (text: string, signal: AbortSignal): Promise<void> =>
+    void (await ask(requestKind.setText, Buffer.from(text), signal));
+  return {
+    async typeText(text, signal) {
+      const { isPassword, shown } = await fieldOf(signal);
+      const whole = (isPassword ? passwordBefore(shown, password) : shown) + text;
+      await set(whole, signal);
+      if (isPassword) password = whole;
+    },
+    clearText: (signal) => set('', signal),
+    readClipboard: async (signal) => (await ask(requestKind.readClipboard, nothing, signal)).toString(),
+    writeClipboard: async (text, signal) =>
+      void (await ask(requestKind.writeClipboard, Buffer.from(text), signal)),
+  };
+}

@@ -1,0 +1,268 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { decodeTrees, inflateTrees } from './decode-tree.ts';
+import { answerKind, encodeFrame, type Frame, readFrames, requestKind } from './frames.ts';
+
+const tools = process.env['TEST_HELPER_TOOLS'] ?? '';
+const folder = join(import.meta.dirname, '../../../helper');
+const dex = join(folder, 'phalanx-helper.dex');
+const nothing = Buffer.alloc(0);
+
+let work = '';
+
+/** Without the Python of another package manager, which may come first in PATH. */
+const run = (program: string, ...args: string[]): Buffer =>
+  execFileSync(program, args, { env: { ...process.env, PATH: '/usr/bin:/bin' }, stdio: 'pipe' });
+
+function compile(into: string, classPath: string, ...files: string[]): void {
+  mkdirSync(into);
+  const sources = ['-implicit:none', '-sourcepath', join(folder, 'java')];
+  run('javac', '-Xlint:-options', '--release', '8', '-cp', classPath, ...sources, '-d', into, ...files);
+}
+
+interface Helper {
+  ask(kind: number, payload?: Buffer): Promise<Frame>;
+  /** Raw bytes, and then the end of the stream. */
+  end(bytes?: Buffer): Promise<{ code: number | null; said: string }>;
+  readonly changes: Frame[];
+}
+
+/** The bytes that phones get, translated back for this machine's JVM. */
+function startHelper(classes: string, properties: Record<string, string>, ...args: string[]): Helper {
+  const classPath = [join(work, classes), join(work, 'helper.jar'), join(tools, 'android.jar')].join(':');
+  const flags = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`);
+  const java = [
+    '-XX:TieredStopAtLevel=1',
+    ...flags,
+    '-cp',
+    classPath,
+    'dev.phalanx.helper.Main',
+    'abc',
+    ...args,
+  ];
+  const child = spawn('java', java, { stdio: 'pipe' });
+  child.stdin.on('error', () => {});
+  const said = readText(child.stderr);
+  const frames = readFrames(child.stdout);
+  const changes: Frame[] = [];
+  let lastId = 0;
+  return {
+    changes,
+    async ask(kind, payload = nothing) {
+      child.stdin.write(encodeFrame({ kind, id: (lastId += 1), payload }));
+      for (;;) {
+        const { value, done } = await frames.next();
+        if (done === true) throw new Error(`The helper ended: ${await said}`);
+        if (value.kind !== answerKind.changed) {
+          expect(value.id).toBe(lastId);
+          return value;
+        }
+        changes.push(value);
+      }
+    },
+    async end(bytes = nothing) {
+      child.stdin.end(bytes);
+      const [code] = (await once(child, 'exit')) as [number | null];
+      return { code, said: await said };
+    },
+  };
+}
+
+const read = (allWindows = false): Buffer => Buffer.from([allWindows ? 1 : 0, 0]);
+
+function gestureOf(fingers: number, durationMs: number): Buffer {
+  const payload = Buffer.alloc(13 + 16 * fingers);
+  payload.writeInt32BE(durationMs, 8);
+  payload.writeUInt8(fingers, 12);
+  for (let finger = 0; finger < fingers; finger += 1) payload.writeInt32BE(100, 13 + 16 * finger + 8);
+  return payload;
+}
+
+function key(code: number): Buffer {
+  const payload = Buffer.alloc(8);
+  payload.writeInt32BE(code, 0);
+  return payload;
+}
+
+if (tools === '') test.skip('the resident helper that is shipped');
+else
+  describe('the resident helper that is shipped', () => {
+    beforeAll(() => {
+      work = mkdtempSync(join(tmpdir(), 'phalanx-helper-'));
+      run('enjarify', '-f', '-o', join(work, 'helper.jar'), dex);
+      const android = join(tools, 'android.jar');
+      compile(join(work, 'fake'), android, ...globSync(join(folder, 'testing/fake/**/*.java')));
+      for (const release of ['26', '34'])
+        compile(
+          join(work, release),
+          android,
+          ...globSync(join(folder, `testing/doubles/{common,${release}}/**/*.java`)),
+        );
+    });
+    afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+    it('is what its sources give', () => {
+      run(join(folder, 'build.sh'), tools, join(work, 'again.dex'));
+      expect(readFileSync(join(work, 'again.dex')).equals(readFileSync(dex))).toBe(true);
+    });
+
+    describe('tiers 1 and 2, its core on a made-up screen', () => {
+      const start = (properties: Record<string, string> = {}): Helper =>
+        startHelper('fake', properties, 'dev.phalanx.helper.FakeScreen');
+
+      it('tells trees that the host reads, and the same one shortly', async () => {
+        const helper = start();
+        expect((await helper.ask(requestKind.hello)).payload.toString()).toBe('1 99 abc');
+        const first = await helper.ask(requestKind.read, read());
+        const golden = readFileSync(join(folder, 'testing/golden/list.tree'));
+        expect(inflateTrees(first.payload).equals(golden)).toBe(true);
+        const { rotation, roots, announced } = decodeTrees(inflateTrees(first.payload));
+        expect({ rotation, announced }).toEqual({ rotation: 1, announced: [] });
+        expect(roots[0]).toMatchObject({ boundsInScreen: { left: -5, top: 7, right: 1075, bottom: 97 } });
+        expect(roots[0]?.children.map(({ text }) => text)).toEqual([
+          'Zeile 0 日本 😀',
+          null,
+          'Zeile 2 日本 😀',
+        ]);
+        expect(roots[0]?.children[1]).toMatchObject({ hintText: 'A hint', inputType: '129', index: 1 });
+        expect((await helper.ask(requestKind.read, read())).kind).toBe(answerKind.same);
+        const both = decodeTrees(inflateTrees((await helper.ask(requestKind.read, read(true))).payload));
+        expect(both.roots).toHaveLength(2);
+        expect((await helper.end()).code).toBe(0);
+      });
+
+      it('cuts what has more nodes than any screen', async () => {
+        const helper = start({ rows: '30000' });
+        const tree = inflateTrees((await helper.ask(requestKind.read, read())).payload);
+        expect(tree.at(-1)).toBe(1);
+        await helper.end();
+      });
+
+      it('keeps to frames whatever a library prints, and answers errors by their word', async () => {
+        const helper = start();
+        expect((await helper.ask(requestKind.key, key(3))).kind).toBe(answerKind.ok);
+        const refusals = [await helper.ask(requestKind.key, key(1)), await helper.ask(requestKind.key)];
+        expect(refusals.map(({ kind }) => kind)).toEqual([answerKind.error, answerKind.error]);
+        expect(refusals.map(({ payload }) => payload.toString().split(':')[0])).toEqual([
+          'input_refused',
+          'bad_request',
+        ]);
+        expect((await helper.ask(77)).payload.toString()).toMatch(/^bad_request/);
+        expect((await helper.ask(requestKind.gesture, gestureOf(11, 0))).payload.toString()).toMatch(
+          /^bad_request/,
+        );
+        expect((await helper.ask(requestKind.picture, Buffer.from([0, 0x10, 0, 0, 0]))).payload).toHaveLength(
+          1 << 20,
+        );
+        expect((await helper.end()).said).toContain('a library prints');
+      });
+
+      it('tells once that something changed, and again after the next reading', async () => {
+        const helper = start();
+        await helper.ask(requestKind.watch, Buffer.from([1]));
+        const change = async (): Promise<number> => {
+          await helper.ask(requestKind.setText, Buffer.from('x'));
+          await helper.ask(requestKind.setText, Buffer.from('y'));
+          const before = helper.changes.length;
+          await expect
+            .poll(async () => (await helper.ask(requestKind.hello), helper.changes.length))
+            .toBe(before + 1);
+          return helper.changes.length;
+        };
+        expect(await change()).toBe(1);
+        expect(helper.changes[0]?.payload.readUInt32BE(0)).toBe(2048 | 16);
+        await helper.ask(requestKind.read, read());
+        expect(await change()).toBe(2);
+        await helper.end();
+      });
+
+      it.each([
+        { what: 'the end of the stream', bytes: nothing, code: 0 },
+        {
+          what: 'a frame that is cut',
+          bytes: encodeFrame({ kind: 2, id: 1, payload: read() }).subarray(0, 7),
+          code: 2,
+        },
+        { what: 'a length that no host sends', bytes: Buffer.from('ffffffff0000', 'hex'), code: 2 },
+        { what: 'a length of nothing', bytes: Buffer.from('0000000000', 'hex'), code: 2 },
+      ])('ends by $what, with all fingers lifted', async ({ bytes, code }) => {
+        const helper = start();
+        await helper.ask(requestKind.hello);
+        const end = await helper.end(bytes);
+        expect(end.code).toBe(code);
+        expect(end.said).toContain('fingers lifted');
+      });
+    });
+
+    describe.each(['26', '34'])('tier 3, its Android part on doubles of API level %s', (sdk) => {
+      const start = (fault: string): Helper => startHelper(sdk, { sdk, fault });
+
+      it('connects, reads past what Android keeps, types, and uses the clipboard', async () => {
+        const helper = start('');
+        for (const reads of [1, 2]) {
+          const { payload } = await helper.ask(requestKind.read, read());
+          const { roots, rotation } = decodeTrees(inflateTrees(payload));
+          expect(rotation).toBe(1);
+          expect(roots[0]?.children).toMatchObject([
+            { text: `forgotten ${reads}`, hintText: 'Name', inputType: '1' },
+          ]);
+        }
+        expect(
+          decodeTrees(inflateTrees((await helper.ask(requestKind.read, read())).payload)).announced,
+        ).toEqual(['Saved']);
+        expect((await helper.ask(requestKind.field)).payload.toString()).toBe('0typed');
+        await helper.ask(requestKind.setText, Buffer.from('né'));
+        await helper.ask(requestKind.writeClipboard, Buffer.from('clip é'));
+        expect((await helper.ask(requestKind.readClipboard)).payload.toString()).toBe('clip é');
+        await helper.ask(requestKind.release);
+        const { said } = await helper.end();
+        expect(said).toMatch(/connected by connect\w* 1\n[^]*action \d+ né[^]*disconnected/);
+      });
+
+      it('waits for a UiAutomation that another program has, and for a root', async () => {
+        for (const fault of ['registered twice', 'late root']) {
+          const helper = start(fault);
+          expect((await helper.ask(requestKind.read, read())).kind).toBe(answerKind.tree);
+          await helper.end();
+        }
+        const helper = start('no root');
+        expect((await helper.ask(requestKind.read, read())).payload.toString()).toMatch(
+          /^no_root: .*1 windows/,
+        );
+        await helper.end();
+      });
+
+      it('moves fingers together, and says that input is refused', async () => {
+        const helper = start('');
+        await helper.ask(requestKind.gesture, gestureOf(2, 30));
+        const { said } = await helper.end();
+        expect(said).toMatch(
+          /down 0 0,0.*\n.*pointer down 1.*\n[^]*move 0 100,0 100,0.*\n.*pointer up 1.*\n.*up 0 100,0/,
+        );
+        const refusing = start('no injecting');
+        expect((await refusing.ask(requestKind.gesture, gestureOf(1, 0))).payload.toString()).toMatch(
+          /^input_refused.*INJECT/,
+        );
+        await refusing.end();
+      });
+
+      it('lifts the finger when the stream ends in the middle of a gesture, or Android refuses it', async () => {
+        const helper = start('');
+        await helper.ask(requestKind.hello);
+        const { said, code } = await helper.end(
+          encodeFrame({ kind: requestKind.gesture, id: 9, payload: gestureOf(1, 60_000) }),
+        );
+        expect(code).toBe(0);
+        const touches = said.split('\n').filter((line) => line.startsWith('touch'));
+        if (touches.length > 0) expect(touches.at(-1)).toMatch(/cancel/);
+        const refusing = start('refuses the third');
+        await refusing.ask(requestKind.gesture, gestureOf(1, 50));
+        expect((await refusing.end()).said).toMatch(/move.*\n.*cancel/);
+      });
+    });
+  });

@@ -1,0 +1,56 @@
+import { type MakerName, makerProfiles, type SimulatedPhone } from '@phalanx/simulated-phone';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createPhoneTestBed, type PhoneTestBed } from '../../phones/testing/phone-test-bed.ts';
+import { waitForPhone } from '../../phones/testing/wait-for-phone.ts';
+import type { WatchPhonesOptions } from '../../phones/watch-phones.ts';
+import type { Driver } from '../driver.ts';
+import { appAndFileScenarios } from './app-and-file-scenarios.ts';
+import { driverScenarios } from './driver-scenarios.ts';
+
+export type Reach = (bed: PhoneTestBed, phone: SimulatedPhone) => Promise<Partial<WatchPhonesOptions>>;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
+const makerNames = Object.keys(makerProfiles) as MakerName[];
+const sources = ['uiautomator2', 'resident', 'dump'] as const;
+/** `npm run phone-table` runs this for every maker. */
+const makers = (process.env['TEST_MAKERS'] ?? 'own').split(' ');
+const profileOf = (maker: string): { profile?: MakerName } => {
+  const profile = makerNames.find((name) => name === maker);
+  return profile === undefined ? {} : { profile };
+};
+
+/** What the driver promises, on a phone of each maker that is reached in each of these ways. */
+export function describeDriver(reaches: Readonly<Record<string, Reach>>): void {
+  const matrix = makers.flatMap((maker) =>
+    Object.entries(reaches).flatMap(([way, reach]) =>
+      sources.map((source) => ({ maker, way, reach, source })),
+    ),
+  );
+  describe.each(matrix)('$maker over $way by $source', ({ maker, reach, source }) => {
+    let bed: PhoneTestBed;
+    let driver: Driver;
+
+    beforeAll(async () => {
+      bed = await createPhoneTestBed();
+      const phone = await bed.startPreparedPhone({
+        serial: 'SIM1',
+        uiAutomator2: source === 'uiautomator2',
+        allowsGrants: true,
+        ...profileOf(maker),
+      });
+      const helper = source === 'resident' ? 'resident' : 'uiautomator2';
+      const watch = bed.watch({ ...(await reach(bed, phone)), helper });
+      driver = (await waitForPhone(watch, ({ state }) => state.state === 'ready')).driver();
+    });
+    afterAll(async () => {
+      await bed.close();
+    });
+
+    const scenarios = [...driverScenarios, ...appAndFileScenarios].filter(
+      ({ only }) => only?.includes(source) ?? true,
+    );
+    it.each(scenarios)('$behaviour', async (scenario) => {
+      await expect(scenario.run(driver)).resolves.toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,231 @@
+import type { ScreenTree } from '@phalanx/protocol';
+import { pino } from 'pino';
+import { createDriver, type Driver } from '../../driver/driver.ts';
+import { createFallbackBackend } from '../../driver/fallback/fallback-backend.ts';
+import { Renewals } from '../../driver/renewals.ts';
+import { createPhoneShell, type PhoneShell } from '../../driver/shell/phone-shell.ts';
+import { stopHelper } from '../../driver/uiautomator2/start-helper.ts';
+import type { UiBackend } from '../../driver/ui-backend.ts';
+import { pause } from '../../time/time-limit.ts';
+import type { PhoneDescription } from '../phone.ts';
+import { readDescription } from '../start/read-description.ts';
+import { startHelperOnce } from '../start/start-backend.ts';
+import { differenceOf, figuresOf, type ScreenDifference, type ScreenFigures } from './compare-screens.ts';
+import { openPhone, type WantedPhone } from './open-phone.ts';
+
+export const ways = ['uiautomator2', 'resident', 'dump'] as const;
+export type Way = (typeof ways)[number];
+
+/** Those of them that the phone has, after the ones that were named. */
+const usualApps = [
+  'com.android.settings',
+  'com.android.chrome',
+  'com.android.vending',
+  'com.google.android.deskclock',
+  'com.google.android.apps.maps',
+  'com.google.android.contacts',
+  'com.android.contacts',
+  'com.google.android.dialer',
+  'com.google.android.documentsui',
+  'com.android.documentsui',
+  'com.google.android.calendar',
+  'dev.phalanx.sample.form',
+  'dev.phalanx.sample.surprise',
+];
+const maxScreens = 10;
+const readings = 3;
+/** What a screen gets to come to rest. */
+const settleMs = 1500;
+const clipboardText = 'Phalanx é 日本 😀';
+const keyWakeUp = 224;
+const keyHome = 3;
+
+export interface PhoneCheck extends Omit<WantedPhone, 'log'> {
+  /** Packages whose first screen is looked at, besides the usual ones. */
+  readonly apps: readonly string[];
+  readonly onProgress: (sentence: string) => void;
+  /** Default 1500. */
+  readonly settleMs?: number;
+}
+
+export interface WayReport {
+  readonly way: Way;
+  /** Undefined when it works. */
+  readonly failure?: string;
+  readonly start_ms?: number;
+  readonly key_ms?: readonly number[];
+  readonly tap_ms?: readonly number[];
+  /** Whether what was written came back. */
+  readonly clipboard?: boolean | string;
+  /** How many windows it sees with the notifications open. */
+  readonly windows?: number | string;
+  /** By the name of the screen. */
+  readonly screens: Readonly<Record<string, ScreenFigures | { readonly failure: string }>>;
+}
+
+/** Has no text of a screen, and nothing that tells whose phone it is. */
+export interface PhoneReport {
+  readonly phone: Pick<
+    PhoneDescription,
+    'brand' | 'model' | 'androidVersion' | 'sdkVersion' | 'securityPatch'
+  >;
+  readonly ways: readonly WayReport[];
+  /** What the first way lacks of the second one. */
+  readonly differences: readonly (ScreenDifference & { screen: string; way: Way; against: Way })[];
+}
+
+interface Seen {
+  readonly report: WayReport;
+  readonly trees: ReadonlyMap<string, ScreenTree>;
+}
+
+/** Reads the same screens of a phone by each way in turn. The phone must be used by nobody else. */
+export async function checkPhone(check: PhoneCheck): Promise<PhoneReport> {
+  const opened = await openPhone({ ...check, log: pino({ level: 'silent' }) });
+  const { connection } = opened;
+  try {
+    const shell = createPhoneShell(connection);
+    const phone = await readDescription(shell, connection.gone);
+    const seen: Seen[] = [];
+    for (const way of ways) {
+      check.onProgress(`Reading the phone by ${way}.`);
+      seen.push(await lookBy(way, shell, phone, check));
+    }
+    const { brand, model, androidVersion, sdkVersion, securityPatch } = phone;
+    return {
+      phone: { brand, model, androidVersion, sdkVersion, securityPatch },
+      ways: seen.map(({ report }) => report),
+      differences: differencesOf(seen),
+    };
+  } finally {
+    connection.close('The check is over');
+    await opened.close();
+  }
+}
+
+function differencesOf(seen: readonly Seen[]): PhoneReport['differences'] {
+  return seen.flatMap((one) =>
+    seen
+      .filter((other) => other !== one)
+      .flatMap((other) =>
+        [...one.trees].flatMap(([screen, tree]) => {
+          const against = other.trees.get(screen);
+          if (against === undefined) return [];
+          const difference = differenceOf(tree, against);
+          return [{ screen, way: one.report.way, against: other.report.way, ...difference }];
+        }),
+      ),
+  );
+}
+
+async function startBackendOf(way: Way, shell: PhoneShell, phone: PhoneDescription): Promise<UiBackend> {
+  const signal = shell.connection.gone;
+  await stopHelper(shell, signal);
+  if (way === 'dump') return createFallbackBackend(shell);
+  const start = { shell, phone, signal, renewals: new Renewals(), onLaunched: () => {} };
+  return await startHelperOnce(start, way);
+}
+
+async function lookBy(
+  way: Way,
+  shell: PhoneShell,
+  phone: PhoneDescription,
+  check: PhoneCheck,
+): Promise<Seen> {
+  const trees = new Map<string, ScreenTree>();
+  const began = performance.now();
+  let backend: UiBackend;
+  try {
+    backend = await startBackendOf(way, shell, phone);
+  } catch (error) {
+    return { report: { way, failure: sentenceOf(error), screens: {} }, trees };
+  }
+  const startMs = Math.round(performance.now() - began);
+  try {
+    const driver = createDriver({
+      serial: 'checked',
+      shell,
+      backend,
+      deviceInfo: () => ({ ...phone, serial: 'checked', deviceId: 'checked' }),
+    });
+    const screens = await readScreens(driver, trees, check);
+    return { report: { way, start_ms: startMs, ...(await tryInput(driver)), screens }, trees };
+  } finally {
+    backend.close();
+  }
+}
+
+async function readScreens(
+  driver: Driver,
+  trees: Map<string, ScreenTree>,
+  check: PhoneCheck,
+): Promise<WayReport['screens']> {
+  const screens: Record<string, ScreenFigures | { failure: string }> = {};
+  for (const [name, open] of await screensOf(driver, check)) {
+    try {
+      await driver.call('navigate.home', {});
+      await open();
+      await pause(check.settleMs ?? settleMs, new AbortController().signal);
+      const readMs: number[] = [];
+      for (let reading = 0; reading < readings; reading += 1)
+        readMs.push(await timeOf(async () => trees.set(name, await driver.call('screen.content', {}))));
+      const tree = trees.get(name);
+      if (tree !== undefined) screens[name] = figuresOf(tree, readMs);
+    } catch (error) {
+      screens[name] = { failure: sentenceOf(error) };
+    }
+  }
+  return screens;
+}
+
+async function screensOf(
+  driver: Driver,
+  { apps }: PhoneCheck,
+): Promise<ReadonlyMap<string, () => Promise<unknown>>> {
+  const installed = new Set((await driver.call('app.list', {})).map(({ packageName }) => packageName));
+  const opened = [...new Set([...apps, ...usualApps])].filter((name) => installed.has(name));
+  return new Map<string, () => Promise<unknown>>(
+    [
+      ['home', async () => {}] as const,
+      ['notifications', () => driver.call('navigate.notifications', {})] as const,
+      ['recent apps', () => driver.call('navigate.recents', {})] as const,
+      ...opened.map(
+        (packageName) => [packageName, () => driver.call('app.launch', { packageName })] as const,
+      ),
+    ].slice(0, maxScreens),
+  );
+}
+
+async function tryInput(driver: Driver): Promise<Partial<WayReport>> {
+  const told = <T>(work: () => Promise<T>): Promise<T | string> => work().catch(sentenceOf);
+  const several = async (work: () => Promise<unknown>): Promise<number[]> => {
+    const times: number[] = [];
+    for (let at = 0; at < readings; at += 1) times.push(Math.round(await timeOf(work)));
+    return times;
+  };
+  const input: { key_ms?: number[]; tap_ms?: number[] } = {};
+  await told(async () => {
+    input.key_ms = await several(() => driver.call('input.key', { keyCode: keyWakeUp }));
+    // The top left corner: a status bar, where a tap does nothing.
+    input.tap_ms = await several(() => driver.call('input.tap', { x: 1, y: 1 }));
+  });
+  const windows = await told(async () => {
+    await driver.call('navigate.notifications', {});
+    return (await driver.call('screen.windows', {})).length;
+  });
+  await told(() => driver.call('input.key', { keyCode: keyHome }));
+  const clipboard = await told(async () => {
+    await driver.call('clipboard.write', { text: clipboardText });
+    return (await driver.call('clipboard.read', {})) === clipboardText;
+  });
+  return { ...input, windows, clipboard };
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+const sentenceOf = (error: unknown): string =>
+  error instanceof Error ? error.message.slice(0, 400) : String(error);

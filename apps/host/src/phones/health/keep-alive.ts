@@ -1,0 +1,205 @@
+import type { PhoneFacts } from '@phalanx/protocol';
+
+import { DriverError } from '../../driver/driver-error.ts';
+import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
+import type { UiBackend } from '../../driver/ui-backend.ts';
+import { follow, pause, withTimeLimit } from '../../time/time-limit.ts';
+import { askPhone } from '../ask-phone.ts';
+import type { PhoneRecord } from '../phone-record.ts';
+import { type PhoneRules, reasonToRest } from '../phone-rules.ts';
+
+// One trip and six short processes.
+const question = [
+  'cat /proc/uptime',
+  'dumpsys battery',
+  'dumpsys power | grep mWakefulness=',
+  'dumpsys window policy | grep showing=',
+  'df /data',
+  'ip -f inet addr show wlan0 2>/dev/null',
+].join('; ');
+
+/** `helper`: the phone answers but its UI helper doesn't. `phone`: nothing answers. */
+type ProbeResult = 'alive' | 'helper' | 'phone';
+
+// An answering helper proves the connection too. The shell is asked only when the helper is slow.
+const hedgeMs = 500;
+
+interface Probe {
+  readonly shell: PhoneShell;
+  readonly backend: UiBackend;
+  readonly timeoutMs: number;
+  /** Told at the phone's first answer, which may come before the result. */
+  readonly onAnswer: () => void;
+}
+
+/** A helper that sees the screen names its windows within a fraction of a second. */
+const seeingMs = 10_000;
+
+interface HealthCheck {
+  readonly phone: PhoneRecord;
+  readonly shell: PhoneShell;
+  readonly backend: UiBackend;
+  readonly rules: PhoneRules;
+  /** Calls of user code wait or run: then they tell, and nothing stands in their way. */
+  readonly isBusy: () => boolean;
+}
+
+const goneGraceMs = 300;
+const minPauseMs = 50;
+
+export interface Beating {
+  readonly phone: PhoneRecord;
+  readonly shell: PhoneShell;
+  readonly backend: UiBackend;
+  readonly options: {
+    readonly heartbeatMs: number;
+    readonly probeTimeoutMs: number;
+    readonly callTimeoutMs: number;
+    readonly healthMs: number;
+    readonly rules: PhoneRules;
+  };
+  readonly isBusy: () => boolean;
+  /** Aborted when a better backend was found. */
+  readonly found: AbortSignal | undefined;
+}
+
+/** Probes until the backend fails or a better one was found (returns) or the phone does (throws). */
+export async function keepAlive(beating: Beating): Promise<void> {
+  const { phone, shell, backend, options } = beating;
+  const { gone } = shell.connection;
+  const waiting = new AbortController();
+  const stops = [gone, backend.failed, beating.found].map((signal) => follow(signal, waiting));
+  let blindness: string | undefined;
+  const isHelperStuck = createPatience(beating);
+  let beganAt = performance.now();
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  try {
+    for (;;) {
+      // Counted from the last beat, so that a slow answer doesn't put off the next question.
+      await pause(Math.max(minPauseMs, options.heartbeatMs - (performance.now() - beganAt)), waiting.signal);
+      // The helper's connection ends a little before the phone is known to be gone.
+      if (backend.failed.aborted) await pause(goneGraceMs, gone);
+      gone.throwIfAborted();
+      if (beating.found?.aborted === true) return;
+      if (backend.failed.aborted) {
+        phone.setTrouble('helper_failed', `${reasonOf(backend.failed)} Restarting it.`);
+        return;
+      }
+      beganAt = performance.now();
+      const onAnswer = (): void => phone.confirm();
+      const result = await probePhone({ shell, backend, timeoutMs: options.probeTimeoutMs, onAnswer });
+      gone.throwIfAborted();
+      if (result === 'phone') {
+        throw new DriverError(
+          'phone_gone',
+          `The phone did not answer in ${options.probeTimeoutMs / 1000} s.`,
+        );
+      }
+      if (result === 'alive' && performance.now() - checkedAt > options.healthMs) {
+        checkedAt = performance.now();
+        await checkHealth({ ...beating, rules: options.rules }).catch((error: unknown) => {
+          gone.throwIfAborted();
+          if (!backend.failed.aborted) blindness = error instanceof Error ? error.message : String(error);
+        });
+        if (blindness !== undefined) {
+          phone.setTrouble('helper_failed', `${blindness} Restarting it.`);
+          return;
+        }
+      }
+      if (isHelperStuck(result)) {
+        phone.setTrouble('helper_failed', 'The UI helper on the phone does not answer. Restarting it.');
+        return;
+      }
+    }
+  } finally {
+    for (const stop of stops) stop();
+  }
+}
+
+/** The helper does one thing at a time: a long call of user code keeps it from answering, but not for longer than two calls may take. */
+function createPatience({ isBusy, options }: Beating): (result: ProbeResult) => boolean {
+  let silentSince: number | undefined;
+  return (result) => {
+    if (result === 'alive') silentSince = undefined;
+    else silentSince ??= performance.now();
+    if (silentSince === undefined) return false;
+    return !isBusy() || performance.now() - silentSince > 2 * options.callTimeoutMs;
+  };
+}
+
+function reasonOf(signal: AbortSignal): string {
+  return signal.reason instanceof Error ? signal.reason.message : String(signal.reason);
+}
+
+/** Looks after a phone that answers: how it is, and whether its helper still sees anything. Rejects when it does not. */
+async function checkHealth({ phone, shell, backend, rules, isBusy }: HealthCheck): Promise<void> {
+  const facts = await sampleFacts(shell, () => phone.now()).catch(() => undefined);
+  if (facts === undefined) return;
+  phone.setFacts(facts);
+  const isResting = phone.state.state === 'resting';
+  const reason = reasonToRest(facts, rules, isResting);
+  if (reason !== undefined) phone.rest(reason);
+  else if (isResting) phone.endRest();
+  if (isBusy() || facts.screen === 'off') return;
+  const onTimeout = (): Error =>
+    new Error('The UI helper says that it is well, and does nothing that it is asked for.');
+  await withTimeLimit(
+    { timeoutMs: seeingMs, signals: [shell.connection.gone, backend.failed], onTimeout },
+    (signal) => backend.probeScreen(signal),
+  );
+}
+
+/** Asks a phone for a sign of life, once, within the limit. */
+async function probePhone({ shell, backend, timeoutMs, onAnswer }: Probe): Promise<ProbeResult> {
+  const onTimeout = (): Error => new DriverError('call_timed_out', 'The phone did not answer.');
+  const limit = { timeoutMs, signals: [shell.connection.gone], onTimeout };
+  const helper = answers(() => withTimeLimit(limit, (signal) => backend.probe(signal)));
+  const { promise: hedge, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), Math.min(hedgeMs, timeoutMs / 4));
+  const early = await Promise.race([helper, hedge]);
+  clearTimeout(timer);
+  if (early === true) {
+    onAnswer();
+    return 'alive';
+  }
+  const echo = await answers(() =>
+    withTimeLimit({ ...limit, timeoutMs: timeoutMs * 0.75 }, (signal) => shell.run('echo alive', signal)),
+  );
+  if (echo) onAnswer();
+  if (await helper) {
+    onAnswer();
+    return 'alive';
+  }
+  return echo ? 'helper' : 'phone';
+}
+
+async function answers(ask: () => Promise<unknown>): Promise<boolean> {
+  return await ask().then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Asks a phone how it is. What it does not tell is null. */
+async function sampleFacts(shell: PhoneShell, now: () => number): Promise<PhoneFacts> {
+  const { stdout } = await askPhone(shell, (signal) => shell.run(question, signal));
+  const find = (form: RegExp): string | undefined => form.exec(stdout)?.[1];
+  const number = (form: RegExp, unit = 1): number | null => {
+    const text = find(form);
+    return text === undefined ? null : Number(text) * unit;
+  };
+  const isAwake = find(/mWakefulness=(\w+)/) === 'Awake';
+  const isLocked = find(/showing=(true|false)/) === 'true';
+  return {
+    sampled_at: now(),
+    battery_percent: number(/^\s*level: (\d{1,3})\s*$/m),
+    temperature_celsius: number(/^\s*temperature: (-?\d{1,4})\s*$/m, 0.1),
+    charging: /(?:AC|USB|Wireless|Dock) powered: /.test(stdout)
+      ? /(?:AC|USB|Wireless|Dock) powered: true/.test(stdout)
+      : null,
+    free_bytes: number(/^\S+\s+\d+\s+\d+\s+(\d+)\s+\d+%\s+\/data/m, 1024),
+    screen: isAwake ? (isLocked ? 'locked' : 'on') : 'off',
+    wifi_address: find(/inet (\d[\d.]+)\//) ?? null,
+    uptime_seconds: number(/^(\d+(?:\.\d+)?) \d/m),
+  };
+}

@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises';
+import { SettingError } from '@phalanx/settings';
+import type { PhoneShell } from '../driver/shell/phone-shell.ts';
+import { pause } from '../time/time-limit.ts';
+
+/** Android locks a phone for longer and longer after wrong PINs. */
+const maxTries = 2;
+const openMs = 3000;
+const pollMs = 150;
+const everyPhone = '*';
+const keyWakeUp = 224;
+const keyEnter = 66;
+/** The key of the digit 0. */
+const keyZero = 7;
+
+/** `closed`: the PIN was typed, and the phone did not open. `given_up`: it has been wrong too often. */
+export type Unlocking = 'open' | 'no_pin' | 'closed' | 'given_up';
+
+/** What opens the lock screens of the phones. A PIN is in no error and no log. */
+export class PhonePins {
+  readonly #pins: ReadonlyMap<string, string>;
+  readonly #failures = new Map<string, number>();
+
+  /** By serial number; `*` is for all others. */
+  constructor(pins: ReadonlyMap<string, string> = new Map()) {
+    this.#pins = pins;
+  }
+
+  /** Types the PIN, if there is one and it was not wrong before; `isOpen` asks the phone. */
+  async unlock(
+    serial: string,
+    shell: PhoneShell,
+    { isOpen, signal }: { isOpen: () => Promise<boolean>; signal: AbortSignal },
+  ): Promise<Unlocking> {
+    const pin = this.#pins.get(serial) ?? this.#pins.get(everyPhone);
+    if (pin === undefined) return 'no_pin';
+    const failures = this.#failures.get(serial) ?? 0;
+    if (failures >= maxTries) return 'given_up';
+    // Counted before: whatever happens to the link, a PIN is not typed more often.
+    this.#failures.set(serial, failures + 1);
+    const digits = [...pin].map((digit) => keyZero + Number(digit)).join(' ');
+    await shell.run(`input keyevent ${keyWakeUp}; wm dismiss-keyguard`, signal);
+    await shell.run(`input keyevent ${digits} ${keyEnter}`, signal);
+    for (const until = performance.now() + openMs; performance.now() < until;) {
+      if (await isOpen()) {
+        this.#failures.delete(serial);
+        return 'open';
+      }
+      await pause(pollMs, signal);
+      signal.throwIfAborted();
+    }
+    return failures + 1 < maxTries ? 'closed' : 'given_up';
+  }
+}
+
+/** Reads lines of a serial number and a PIN; empty lines and those with # are left out. */
+export async function loadPins(file: string): Promise<PhonePins> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new SettingError(`PHALANX_PINS_FILE: ${file} can't be read (${error.code ?? 'unknown reason'}).`);
+  });
+  const pins = new Map<string, string>();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (/^\s*(?:#|$)/.test(line)) continue;
+    const [, serial, pin] = /^\s*(\S{1,100})\s+(\d{4,16})\s*$/.exec(line) ?? [];
+    if (serial === undefined || pin === undefined)
+      throw new SettingError(
+        `PHALANX_PINS_FILE: line ${index + 1} of ${file} is no serial number (or *) and a PIN of 4 to 16 digits.`,
+      );
+    pins.set(serial, pin);
+  }
+  return new PhonePins(pins);
+}

@@ -1,0 +1,39 @@
+import type { PhoneInput } from '@phalanx/protocol';
+
+import type { Driver } from '../../driver/driver.ts';
+import { type AnswerOptions, answerRequest, type PhoneRequest } from './answer-request.ts';
+
+const usualSwipeMs = 300;
+
+/** Does one `input` of the server, among the calls of automations that run on the phone. */
+export const answerInput = (
+  request: PhoneRequest & { input: PhoneInput },
+  options: AnswerOptions,
+): Promise<void> =>
+  answerRequest({ ...request, type: 'input' }, options, async (phone, signal) => {
+    const letSleep = phone.screen.hold();
+    try {
+      await act(phone.driver(), request.input, signal);
+    } finally {
+      letSleep();
+    }
+    return Buffer.alloc(0);
+  });
+
+async function act(driver: Driver, input: PhoneInput, signal: AbortSignal): Promise<void> {
+  switch (input.type) {
+    case 'tap':
+      return await driver.call('input.tap', { x: input.x, y: input.y }, signal);
+    case 'swipe': {
+      const { from_x: fromX, from_y: fromY, to_x: toX, to_y: toY, duration_ms: durationMs } = input;
+      const swipe = { fromX, fromY, toX, toY, durationMs: durationMs ?? usualSwipeMs };
+      return await driver.call('input.swipe', swipe, signal);
+    }
+    case 'text':
+      return await driver.call('input.text', { text: input.text }, signal);
+    case 'key':
+      return await driver.call('input.key', { keyCode: input.key_code }, signal);
+    default:
+      return await driver.call('app.launch', { packageName: input.package_name }, signal);
+  }
+}

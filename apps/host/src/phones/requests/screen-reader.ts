@@ -1,0 +1,92 @@
+import type { DeviceScreen, ScreenTree, UiNode } from '@phalanx/protocol';
+
+import type { ServiceClock } from '../../connection/service-clock.ts';
+import type { Driver } from '../../driver/driver.ts';
+import { DriverError, type DriverErrorCode } from '../../driver/driver-error.ts';
+import type { EncodedPicture } from '../../driver/pictures/encode-picture.ts';
+import { movingScreen } from '../../driver/pictures/picture-of-moment.ts';
+import { type AnswerOptions, answerRequest, type PhoneRequest } from './answer-request.ts';
+
+const usualWidth = 1080;
+/** A screen that changes between tree and picture is looked at so often. */
+const maxLooks = 4;
+
+/** Answers one `screen` of the server: JSON of a `DeviceScreen`. */
+export const answerScreen = (
+  request: PhoneRequest & { width: number | null },
+  { clock, ...options }: AnswerOptions & { clock: ServiceClock },
+): Promise<void> =>
+  answerRequest({ ...request, type: 'screen' }, options, async (phone, signal) =>
+    Buffer.from(
+      JSON.stringify(await readScreen(phone.driver(), { clock, width: request.width ?? usualWidth, signal })),
+    ),
+  );
+
+/** Failures of the picture alone. */
+const lacking: ReadonlySet<DriverErrorCode> = new Set(['secure_screen', 'screen_not_readable']);
+
+interface Reading {
+  readonly clock: ServiceClock;
+  readonly width: number;
+  readonly signal: AbortSignal;
+}
+
+interface Shown {
+  readonly tree: ScreenTree;
+  readonly picture: EncodedPicture | null;
+  /** Why there is no picture. */
+  readonly lack: string | null;
+}
+
+async function readScreen(driver: Driver, { clock, width, signal }: Reading): Promise<DeviceScreen> {
+  const { tree, picture, lack } = await look(driver, width, signal);
+  const { root, packageName, rotation, source, capturedAt } = tree;
+  return {
+    captured_at: clock.toService(capturedAt),
+    rotation,
+    ...(await sizeOf(driver, { picture, rotation, signal })),
+    picture: picture && { mime_type: 'image/jpeg', base64: picture.data.toString('base64') },
+    picture_reason: lack,
+    tree: { packageName, source, root: { ...root } },
+  };
+}
+
+/** Tree and picture of one moment. There is no picture of a secure window, and of a screen that does not rest. */
+async function look(driver: Driver, width: number, signal: AbortSignal): Promise<Shown> {
+  for (let looks = 1; ; looks += 1) {
+    const tree = await driver.call('screen.content', {}, signal);
+    const found = await findPicture(driver, { root: tree.root, width, signal });
+    if (found instanceof DriverError) return { tree, picture: null, lack: found.message };
+    if (found !== undefined) return { tree, picture: found, lack: null };
+    if (looks === maxLooks) return { tree, picture: null, lack: movingScreen().message };
+  }
+}
+
+async function findPicture(
+  driver: Driver,
+  { root, width, signal }: { root: UiNode; width: number; signal: AbortSignal },
+): Promise<EncodedPicture | DriverError | undefined> {
+  const letGo = driver.holdScreen();
+  try {
+    const form = { format: 'jpeg', maxWidth: width } as const;
+    const taken = await driver.takePictureOf({ root, form, onTaken: letGo }, signal);
+    return await taken?.finish();
+  } catch (error) {
+    if (error instanceof DriverError && lacking.has(error.code)) return error;
+    throw error;
+  } finally {
+    letGo();
+  }
+}
+
+/** As the screen is rotated; the phone describes itself upright. */
+async function sizeOf(
+  driver: Driver,
+  { picture, rotation, signal }: { picture: EncodedPicture | null; rotation: number; signal: AbortSignal },
+): Promise<{ width: number; height: number }> {
+  if (picture !== null) return { width: picture.originalWidth, height: picture.originalHeight };
+  const { screenWidth, screenHeight } = await driver.call('device.info', {}, signal);
+  return rotation % 2 === 0
+    ? { width: screenWidth, height: screenHeight }
+    : { width: screenHeight, height: screenWidth };
+}

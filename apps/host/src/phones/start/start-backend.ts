@@ -1,0 +1,125 @@
+import { DriverError } from '../../driver/driver-error.ts';
+import { createFallbackBackend } from '../../driver/fallback/fallback-backend.ts';
+import type { PhoneShell } from '../../driver/shell/phone-shell.ts';
+import type { Renewals } from '../../driver/renewals.ts';
+import type { UiBackend } from '../../driver/ui-backend.ts';
+import { stopHelper } from '../../driver/uiautomator2/start-helper.ts';
+import { createResidentBackend } from '../../driver/resident/resident-backend.ts';
+import {
+  createUiautomator2Backend,
+  type HelpedPhone,
+} from '../../driver/uiautomator2/uiautomator2-backend.ts';
+import { createBackoff } from '../../time/backoff.ts';
+import { pause, withTimeLimit } from '../../time/time-limit.ts';
+
+export interface BackendStart {
+  readonly shell: PhoneShell;
+  readonly phone: HelpedPhone;
+  /** False when the helper has died too often. */
+  readonly isHelperUsable: boolean;
+  readonly choice: HelperChoice;
+  readonly renewals: Renewals;
+  readonly signal: AbortSignal;
+  /** Told when the helper was launched: from then on the host only waits for the phone. */
+  readonly onLaunched: () => void;
+  /** Told of each attempt of the helper that failed. */
+  readonly onFailure: (reason: string) => void;
+}
+
+/** Which way to the screen is taken; `auto` is the UiAutomator2 server where the phone takes it. */
+export const helperChoices = ['auto', 'resident', 'uiautomator2'] as const;
+export type HelperChoice = (typeof helperChoices)[number];
+
+export type HelperStart = Pick<BackendStart, 'shell' | 'phone' | 'signal' | 'renewals' | 'onLaunched'>;
+
+export interface StartedBackend {
+  readonly backend: UiBackend;
+  /** Why it is not the first choice. */
+  readonly drawback: string | undefined;
+}
+
+const maxAttempts = 3;
+// Pushing and installing 18 MB over slow Wi-Fi takes most of it.
+const startTimeoutMs = 120_000;
+const residentTimeoutMs = 30_000;
+/** The lowest Android of both helpers, 8.0. */
+export const lowestSdk = 26;
+
+type Helper = 'uiautomator2' | 'resident';
+type Outcome = { readonly backend: UiBackend } | { readonly failure: string };
+
+const orders: Readonly<Record<HelperChoice, readonly Helper[]>> = {
+  auto: ['uiautomator2', 'resident'],
+  resident: ['resident', 'uiautomator2'],
+  uiautomator2: ['uiautomator2'],
+};
+
+/** The first helper that can be had, else Android's own commands. Rejects when the phone goes. */
+export async function startBackend(start: BackendStart): Promise<StartedBackend> {
+  const failures: string[] = [];
+  const obstacle = obstacleOf(start);
+  if (obstacle !== undefined) failures.push(obstacle);
+  else
+    for (const helper of orders[start.choice]) {
+      const outcome = await tryHelper(start, helper);
+      if ('backend' in outcome)
+        return { backend: outcome.backend, drawback: failures.length > 0 ? failures.join(' ') : undefined };
+      failures.push(outcome.failure);
+      if (helper === 'uiautomator2') await freeUiAutomation(start);
+    }
+  const backend = createFallbackBackend(start.shell);
+  await inTime(start, async (signal) => {
+    await stopHelper(start.shell, signal);
+    await backend.probe(signal);
+  });
+  return { backend, drawback: failures.join(' ') };
+}
+
+/** A server that was left half started would keep the phone's only UiAutomation. */
+const freeUiAutomation = (start: BackendStart): Promise<void> =>
+  inTime(start, (signal) => stopHelper(start.shell, signal));
+
+function inTime({ signal }: BackendStart, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const onTimeout = (): Error => new DriverError('call_timed_out', "The phone's shell does not answer.");
+  return withTimeLimit({ timeoutMs: 5000, signals: [signal], onTimeout }, work);
+}
+
+function obstacleOf({ phone: { sdkVersion }, isHelperUsable }: BackendStart): string | undefined {
+  if (sdkVersion < lowestSdk) return 'the UI helper needs Android 8.0 or newer.';
+  return isHelperUsable
+    ? undefined
+    : 'the UI helper stopped too often. Plug the phone in again to give it another chance.';
+}
+
+/** Rejects when it does not run within the limit, or can't. */
+export async function startHelperOnce(start: HelperStart, helper: Helper): Promise<UiBackend> {
+  const { shell, phone, signal, onLaunched, renewals } = start;
+  const timeoutMs = helper === 'resident' ? residentTimeoutMs : startTimeoutMs;
+  const onTimeout = (): Error =>
+    new DriverError('ui_helper_failed', `The UI helper did not start in ${timeoutMs / 1000} s.`);
+  return await withTimeLimit({ timeoutMs, signals: [signal], onTimeout }, async (limited) => {
+    const launch = { signal: limited, onLaunched };
+    if (helper === 'uiautomator2') return await createUiautomator2Backend(shell, phone, launch, renewals);
+    await stopHelper(shell, limited);
+    return await createResidentBackend(shell, launch, renewals);
+  });
+}
+
+async function tryHelper(start: BackendStart, helper: Helper): Promise<Outcome> {
+  const { shell, signal, onFailure } = start;
+  const backoff = createBackoff({ firstMs: 500, lastMs: 5000 });
+  let failure = '';
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    try {
+      return { backend: await startHelperOnce(start, helper) };
+    } catch (error) {
+      if (signal.aborted || shell.connection.gone.aborted) throw error;
+      failure = error instanceof Error ? error.message : String(error);
+      onFailure(`Starting the UI helper, attempt ${attempt} of ${maxAttempts} failed: ${failure}`);
+      // Pushing 18 MB again would end the same way.
+      if (error instanceof DriverError && error.code === 'ui_helper_refused') break;
+    }
+    await pause(backoff.nextMs(), signal);
+  }
+  return { failure };
+}

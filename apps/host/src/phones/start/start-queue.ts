@@ -1,0 +1,90 @@
+import { availableParallelism } from 'node:os';
+
+/** What a start does beyond this, such as an installation over slow Wi-Fi, goes on beside the next ones. */
+const longestTurnMs = 5000;
+
+export interface StartQueueOptions {
+  /** How many phones start at a time. Default: twice the processor's cores. */
+  readonly atOnce?: number | undefined;
+  /** After so long, the next phone may start too. Default 5000. */
+  readonly turnMs?: number | undefined;
+}
+
+export interface Turn {
+  /** Lets the next phone start: the rest of this start costs the host little. May be called twice. */
+  end(): void;
+}
+
+/** Who goes first: a phone that somebody works with, then one that is known, then one that has yet to say who it is. */
+const order = ['in_use', 'known', 'unknown'] as const;
+
+export interface TurnRequest {
+  readonly signal: AbortSignal;
+  readonly rank: (typeof order)[number];
+  /** Told when it is not at once this phone's turn. */
+  readonly onWait: () => void;
+}
+
+interface Waiting {
+  readonly place: number;
+  begin(): void;
+}
+
+/** Lets the phones of a host start in turns, those of a rank in the order in which they came: each start costs the host processor time, memory and network. */
+export class StartQueue {
+  readonly atOnce: number;
+  readonly #turnMs: number;
+  #running = 0;
+  #waiting: Waiting[] = [];
+
+  constructor({ atOnce = 2 * availableParallelism(), turnMs = longestTurnMs }: StartQueueOptions = {}) {
+    this.atOnce = atOnce;
+    this.#turnMs = turnMs;
+  }
+
+  /** Rejects with the signal's reason when it aborts before the turn. */
+  async run<T>(request: TurnRequest, start: (turn: Turn) => Promise<T>): Promise<T> {
+    request.signal.throwIfAborted();
+    if (this.#running >= this.atOnce) await this.#wait(request);
+    else this.#running += 1;
+    const turn = this.#openTurn();
+    try {
+      return await start(turn);
+    } finally {
+      turn.end();
+    }
+  }
+
+  /** Resolves when another turn was handed on to this phone. */
+  #wait({ signal, rank, onWait }: TurnRequest): Promise<void> {
+    onWait();
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        reject(signal.reason instanceof Error ? signal.reason : new Error('The phone is gone'));
+      };
+      const begin = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const waiting: Waiting = { place: order.indexOf(rank), begin };
+      signal.addEventListener('abort', onAbort, { once: true });
+      const behind = this.#waiting.findIndex(({ place }) => place > waiting.place);
+      this.#waiting.splice(behind < 0 ? this.#waiting.length : behind, 0, waiting);
+    });
+  }
+
+  #openTurn(): Turn {
+    let isOpen = true;
+    const end = (): void => {
+      clearTimeout(timer);
+      if (!isOpen) return;
+      isOpen = false;
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next.begin();
+    };
+    const timer = setTimeout(end, this.#turnMs);
+    return { end };
+  }
+}

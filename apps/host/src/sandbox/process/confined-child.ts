@@ -1,0 +1,196 @@
+import type { Socket } from 'node:net';
+import { constants, setPriority } from 'node:os';
+
+import {
+  nodeFiles,
+  startProcess,
+  type Confinement,
+  type Policy,
+  type StartedProcess,
+} from '@phalanx/confinement';
+import { maxSandboxReportBytes, type SandboxBoot } from '@phalanx/protocol';
+
+import { bootScript } from './boot-script.ts';
+import type { SandboxBundles } from './bundles.ts';
+import { createFrameReader, encodeFrame } from './frames.ts';
+
+/** What a dying child says of itself (V8's fatal errors) is kept for the host's own log. */
+const maxStderrLength = 4000;
+const megabyte = 1024 * 1024;
+
+/** How a child's process ended. */
+export interface ChildExit {
+  signal: NodeJS.Signals | null;
+  exitCode: number | null;
+  stderr: string;
+  /** Set when there never was a process. */
+  startError?: string;
+}
+
+/** A process that runs user code behind all walls, and is spoken to in frames. */
+export interface ConfinedChild<Command, Report> {
+  readonly pid: number | undefined;
+  readonly memoryMb: number;
+  /** Settles after the last report was handed over and the process is gone. Never rejects. */
+  readonly exited: Promise<ChildExit>;
+  send(command: Command): void;
+  kill(): void;
+  /** All reports go here, in order; no more are read until its promise settles. */
+  onReports: (batch: Report[]) => Promise<void>;
+}
+
+export interface ConfinedStart<Report> {
+  bundles: SandboxBundles;
+  confinement: Confinement;
+  memoryMb: number;
+  /** Throws for what no child of this kind says. */
+  parseReport: (value: unknown) => Report;
+  env?: Record<string, string>;
+  /** Takes the other end of the socket through which the child fetches; without it, there is none. */
+  serveFetches?: (socket: Socket) => Promise<void>;
+}
+
+/** Starts a process that gets what it needs in its first frame. Never throws: `exited` tells of failures. */
+export function spawnConfinedChild<Command, Report>(
+  start: ConfinedStart<Report>,
+): ConfinedChild<Command, Report> {
+  const wrapped = wrap(start);
+  const streamCount = start.serveFetches === undefined ? 3 : 4;
+  const starting = startProcess(wrapped, { environment: start.env ?? {}, folder: '/', streamCount });
+  if (wrapped.makesGroup !== true) void starting.then(({ pid }) => lowerPriority(pid)).catch(() => {});
+  return new StartedChild(starting, start);
+}
+
+function wrap({
+  bundles,
+  confinement,
+  memoryMb,
+  serveFetches,
+}: ConfinedStart<unknown>): ReturnType<Confinement['wrap']> {
+  const command = { program: process.execPath, args: childArguments(bundles, memoryMb) };
+  return confinement.wrap(command, childPolicy(bundles, serveFetches === undefined ? [] : [3]));
+}
+
+class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
+  readonly memoryMb: number;
+  readonly exited: Promise<ChildExit>;
+  onReports: (batch: Report[]) => Promise<void> = async () => {};
+  /** Rejects when there never is a process, of which `exited` tells. */
+  readonly #served: Promise<Socket>;
+  #process: StartedProcess | undefined;
+  #isKilled = false;
+
+  constructor(starting: Promise<StartedProcess>, start: ConfinedStart<Report>) {
+    this.memoryMb = start.memoryMb;
+    const begun = starting.then((started) => this.#begin(started, start));
+    this.#served = begun.then(async ({ streams: [stdin, , , fetches] }) => {
+      if (fetches !== undefined) await start.serveFetches?.(fetches);
+      return stdin;
+    });
+    this.exited = begun.then((started) => this.#follow(started, start)).catch(notStarted);
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  send(command: Command): void {
+    this.#served.then(
+      (stdin) => stdin.write(encodeFrame(command)),
+      () => {},
+    );
+  }
+
+  kill(): void {
+    this.#isKilled = true;
+    this.#process?.signal('SIGKILL');
+  }
+
+  #begin(started: StartedProcess, { bundles, memoryMb }: ConfinedStart<Report>): StartedProcess {
+    this.#process = started;
+    if (this.#isKilled) this.kill();
+    started.streams[0].write(encodeFrame({ ...bundles, memoryMb } satisfies SandboxBoot));
+    return started;
+  }
+
+  /** Resolves after its last report was handed over. */
+  async #follow(
+    { streams: [, stdout, stderr], exited }: StartedProcess,
+    { parseReport }: ConfinedStart<Report>,
+  ): Promise<ChildExit> {
+    let said = '';
+    stderr.on('data', (bytes: Buffer) => {
+      said = (said + bytes.toString()).slice(-maxStderrLength);
+    });
+    await readReports(stdout, async (batch) => this.onReports(batch.map(parseReport))).catch(() =>
+      this.kill(),
+    );
+    return { ...(await exited), stderr: said };
+  }
+}
+
+const notStarted = (error: unknown): ChildExit => ({
+  signal: null,
+  exitCode: null,
+  stderr: '',
+  startError: error instanceof Error ? error.message : String(error),
+});
+
+function childArguments({ readablePaths }: SandboxBundles, memoryMb: number): string[] {
+  return [
+    '--permission',
+    '--allow-addons',
+    ...readablePaths.map((path) => `--allow-fs-read=${path}/*`),
+    // The loader of isolated-vm looks for this file to tell musl from glibc.
+    '--allow-fs-read=/etc/alpine-release',
+    // This flag, and not isolated-vm's own option, sets the limit of the isolate's heap.
+    `--max-old-space-size=${memoryMb}`,
+    '--no-node-snapshot',
+    withoutOpenSslFile,
+    '--disable-warning=SecurityWarning',
+    '--eval',
+    bootScript,
+  ];
+}
+
+/** V8's heap, the isolate's and their code stay far below; what goes on beyond that ends the process. */
+const maxDataBytes = 2.25 * 1024 * megabyte;
+
+/** OpenSSL gives up when it may not read its settings; nothing here needs any. */
+export const withoutOpenSslFile = '--openssl-config=/dev/null';
+
+function childPolicy({ readablePaths }: SandboxBundles, keptDescriptors: readonly number[]): Policy {
+  const node = nodeFiles();
+  return {
+    ...node,
+    readable: [...node.readable, ...readablePaths],
+    keptDescriptors,
+    emptyNetwork: true,
+    ownRoot: true,
+    // Automations wait for phones most of the time; when they compute, all else goes first.
+    nice: 10,
+    maxDataBytes,
+    maxFileBytes: 0,
+    maxOpenFiles: 256,
+  };
+}
+
+/** Where no launcher does it. */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // The child is already gone, or the system does not allow it.
+  }
+}
+
+async function readReports(
+  stdout: AsyncIterable<Buffer>,
+  onReports: (batch: unknown[]) => Promise<void>,
+): Promise<void> {
+  const read = createFrameReader(maxSandboxReportBytes);
+  for await (const bytes of stdout) {
+    const batch = read(bytes);
+    if (batch.length > 0) await onReports(batch);
+  }
+}

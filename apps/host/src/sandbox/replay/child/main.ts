@@ -1,0 +1,104 @@
+import type { ReplayCommand, SandboxBoot } from '@phalanx/protocol';
+import type ivm from 'isolated-vm';
+
+import { createSourcePositions } from '../../child/source-positions.ts';
+import { playRun, type PlayLimits } from './play-run.ts';
+import { ReplayIsolate } from './replay-isolate.ts';
+import { ScreenStream } from './screen-stream.ts';
+import { ShownScreen } from './shown-screen.ts';
+import { SingleScreen } from './single-screen.ts';
+import { syncChannel } from './sync-channel.ts';
+import { VerdictNotes } from './verdict-notes.ts';
+
+const limits: PlayLimits = { entryMs: 250, totalMs: 1000 };
+/** A machine that stands still for a moment must not look like a slow automation. */
+const secondLimits: PlayLimits = { entryMs: 2000, totalMs: 4000 };
+
+type Code = Extract<ReplayCommand, { type: 'code' }>;
+type Screens = Extract<ReplayCommand, { type: 'screens' }>;
+
+/** The program of a process that replays saved screens: one project's code, as long as whoever started it wants. */
+export function main(boot: SandboxBoot, loadModule: NodeJS.Require): void {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the path is that of isolated-vm's package
+  const isolate = new ReplayIsolate(loadModule(boot.isolatedVmPath) as typeof ivm, boot);
+  let replay: Replay | undefined;
+  syncChannel.send({ type: 'ready' });
+  for (let command = syncChannel.receive(); command !== undefined; command = syncChannel.receive()) {
+    if (command.type === 'code') {
+      replay = new Replay(isolate, command);
+    } else {
+      if (command.mode === 'stream') replay?.stream(command);
+      else replay?.each(command);
+      syncChannel.send({ type: 'shown' });
+    }
+  }
+  process.exit(0);
+}
+
+class Replay {
+  readonly #isolate: ReplayIsolate;
+  readonly #given: Pick<Code, 'argumentsJson' | 'fetches'>;
+  readonly #positions: ReturnType<typeof createSourcePositions>;
+  /** Of code that does not compile. */
+  readonly #syntaxError: Error | undefined;
+
+  constructor(isolate: ReplayIsolate, { code, sourceMap, ...given }: Code) {
+    this.#isolate = isolate;
+    this.#given = given;
+    this.#positions = createSourcePositions(sourceMap);
+    this.#syntaxError = thrownBy(() => isolate.load(code));
+  }
+
+  each({ screens, tellsMissed }: Screens): void {
+    for (const [index, screen] of screens.entries()) {
+      const shown = new ShownScreen(screen);
+      const first = this.#play(shown, tellsMissed, limits);
+      this.#tell(
+        index,
+        first.verdict?.kind === 'limit' ? this.#play(shown, tellsMissed, secondLimits) : first,
+      );
+    }
+  }
+
+  stream({ screens }: Screens): void {
+    if (this.#syntaxError !== undefined) return;
+    const shown = screens.map((screen) => new ShownScreen(screen));
+    for (let start = 0; start < shown.length;) {
+      const all = new Map<number, VerdictNotes>();
+      const notesOf = (index: number): VerdictNotes => {
+        const notes = new VerdictNotes(this.#positions);
+        all.set(index, notes);
+        return notes;
+      };
+      const stream = new ScreenStream(shown, start, notesOf);
+      playRun(this.#isolate, stream, { ...this.#given, limits });
+      for (const [index, notes] of all) this.#tell(index, notes);
+      start = stream.index;
+    }
+  }
+
+  #play(shown: ShownScreen, tellsMissed: boolean, given: PlayLimits): VerdictNotes {
+    const notes = new VerdictNotes(this.#positions);
+    if (this.#syntaxError !== undefined) {
+      const { message, stack = message } = this.#syntaxError;
+      notes.fail({ message: `SyntaxError: ${message}`, text: stack, at: '' });
+      return notes;
+    }
+    const player = new SingleScreen(shown, notes, tellsMissed);
+    playRun(this.#isolate, player, { ...this.#given, limits: given });
+    return notes;
+  }
+
+  #tell(index: number, { verdict, missed }: VerdictNotes): void {
+    if (verdict !== undefined) syncChannel.send({ type: 'verdict', index, verdict, missed });
+  }
+}
+
+function thrownBy(work: () => void): Error | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

@@ -1,0 +1,84 @@
+import type { AgentCallParams, AgentCallName, SandboxCallResult } from '@phalanx/protocol';
+
+import type { ShownScreen } from './shown-screen.ts';
+
+/** Calls after which a phone may show another screen. */
+const changing =
+  /^(?:input\.|navigate\.|alert\.|app\.(?:launch|stop|openLink|clearData)$|clipboard\.write$|screen\.(?:rotate|animations)$)/;
+
+export const changesPhone = (name: string): boolean => changing.test(name) && name !== 'screen.animations';
+
+const done: SandboxCallResult = { ok: true };
+
+const refused = (code: string, message: string): SandboxCallResult => ({
+  ok: false,
+  error: { code, message },
+});
+
+/** How errors of `not_replayed` begin, by which they are known again when nothing has caught them. */
+export const notReplayed = 'A saved screen can not answer ';
+
+/** What a call gets that neither reads nor stores the screen. */
+export function answerCall(name: string, params: unknown, screen: ShownScreen): SandboxCallResult {
+  switch (name) {
+    case 'screen.windows':
+      return { ok: true, value: [{ root: screen.tree.root, isKeyboard: false }] };
+    case 'screen.screenshot':
+      return refused('screen_not_readable', 'A saved screen has no picture.');
+    case 'alert.press':
+      return pressAlert(paramsOf<'alert.press'>(params), screen);
+    case 'device.info':
+      return { ok: true, value: deviceOf(screen) };
+    case 'app.current':
+      return { ok: true, value: { packageName: screen.tree.packageName, activity: null } };
+    case 'secret.get':
+      return { ok: true, value: 'secret' };
+    case 'clipboard.read':
+      return { ok: true, value: '' };
+    default:
+      return changesPhone(name) || name === 'screen.animations'
+        ? done
+        : refused('not_replayed', `${notReplayed}"${name}": only a phone can.`);
+  }
+}
+
+function pressAlert(
+  { answer, button }: AgentCallParams<'alert.press'>,
+  screen: ShownScreen,
+): SandboxCallResult {
+  const found = screen.findButton(answer, button);
+  if (found === undefined) return refused('no_alert', 'The saved screen has no such button of a dialog.');
+  return { ok: true, value: found.text ?? '' };
+}
+
+function deviceOf({ tree }: ShownScreen): Record<string, unknown> {
+  const { right, bottom } = tree.root.boundsInScreen;
+  const [screenWidth, screenHeight] = tree.rotation % 2 === 0 ? [right, bottom] : [bottom, right];
+  return {
+    deviceId: '00000000-0000-0000-0000-000000000000',
+    serial: 'SAVED',
+    brand: 'saved',
+    model: 'screen',
+    androidVersion: '15',
+    sdkVersion: 35,
+    screenWidth,
+    screenHeight,
+    densityDpi: 420,
+  };
+}
+
+/** What a call does to the phone, in words. */
+export function wordsOfCall(name: string, params: unknown, screen: ShownScreen): string {
+  const given = typeof params === 'object' && params !== null ? params : {};
+  if ('x' in given && 'y' in given) return `${name} on ${screen.wordsAt(Number(given.x), Number(given.y))}`;
+  if ('fromX' in given && 'fromY' in given)
+    return `${name} from ${screen.wordsAt(Number(given.fromX), Number(given.fromY))}`;
+  const [detail] = Object.entries(given)
+    .filter(([key]) => ['packageName', 'url', 'keyCode', 'answer'].includes(key))
+    .map(([, value]) => String(value));
+  return detail === undefined ? name : `${name} ${detail}`;
+}
+
+const paramsOf = <Name extends AgentCallName>(params: unknown): AgentCallParams<Name> =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+  params as AgentCallParams<Name>;

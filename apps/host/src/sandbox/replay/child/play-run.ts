@@ -1,0 +1,176 @@
+import type { PortAnswer, PortOrders } from '@phalanx/automation';
+import type { ReplayFetches, SandboxCallResult } from '@phalanx/protocol';
+
+import { answerFetch } from './answer-fetch.ts';
+import type { ReplayContext, ReplayIsolate } from './replay-isolate.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+/** As `SandboxCallResult`, or JSON of one. */
+export type CallAnswer = SandboxCallResult | { json: string };
+
+/** What one run of the code is shown, and what becomes of it. */
+export interface Player {
+  /** Nothing that the run does from then on counts. */
+  readonly isDone: boolean;
+  capturedAt(): number;
+  stage(): string;
+  answer(name: string, params: unknown, clock: VirtualClock): CallAnswer;
+  uncaught(error: PortOrders['uncaught']): void;
+  /** The code has nothing left to do. */
+  ended(): void;
+  exceeded(message: string): void;
+  readonly missed: ((by: string, wanted: string) => void) | undefined;
+}
+
+export interface PlayLimits {
+  /** For the code to go on from one wait to the next. */
+  entryMs: number;
+  /** For all of it. */
+  totalMs: number;
+}
+
+const maxCalls = 2000;
+const maxVirtualMs = 3_600_000;
+/** As in a run, in characters of JSON. */
+const maxOrderLength = 500_000;
+const maxRandomBytes = 65_536;
+
+interface Playing {
+  player: Player;
+  clock: VirtualClock;
+  results: { entry: 'result' | 'fetched'; id: number; json: string; body: string }[];
+  fetches: ReplayFetches;
+  calls: number;
+  isSettled: boolean;
+  seed: number;
+}
+
+type Orders = { [Name in keyof PortOrders]?: (order: PortOrders[Name]) => PortAnswer | void };
+
+/** Runs the loaded code from its first line, as fast as it goes, until the player has seen enough. */
+export function playRun(
+  isolate: ReplayIsolate,
+  player: Player,
+  { argumentsJson, fetches, limits }: { argumentsJson: string; fetches: ReplayFetches; limits: PlayLimits },
+): void {
+  const playing: Playing = {
+    player,
+    clock: new VirtualClock(),
+    results: [],
+    fetches,
+    calls: 0,
+    isSettled: false,
+    seed: 1,
+  };
+  const orders = ordersOf(playing);
+  const context = isolate.open({
+    ask: (name, json) => answered(() => take(playing, orders, { name, json })),
+    hold: (name) => {
+      if (name === 'stop') player.ended();
+      return player.isDone;
+    },
+    capturedAt: () => player.capturedAt(),
+    stage: () => player.stage(),
+    missed: player.missed,
+  });
+  const endsAt = performance.now() + limits.totalMs;
+  try {
+    guarded(player, () => context.begin(argumentsJson, limits.entryMs));
+    while (!player.isDone) {
+      if (performance.now() > endsAt) player.exceeded(`took more than ${limits.totalMs} ms`);
+      else guarded(player, () => step(playing, context, limits));
+    }
+  } finally {
+    context.close();
+  }
+}
+
+function step(playing: Playing, context: ReplayContext, { entryMs }: PlayLimits): void {
+  const { player, clock, results } = playing;
+  const result = results.shift();
+  if (result !== undefined) return context.enter(result.entry, result, entryMs);
+  const timer = playing.isSettled && !clock.isKept ? undefined : clock.next();
+  if (timer === undefined) return player.ended();
+  if (clock.now > maxVirtualMs) return player.exceeded('waited for more than an hour of the clock');
+  return context.enter('timer', { id: timer, json: '', body: '' }, entryMs);
+}
+
+/** An entry fails by its limits, or by a rejection that nothing handles. */
+function guarded(player: Player, enter: () => void): void {
+  try {
+    enter();
+  } catch (error) {
+    if (player.isDone) return;
+    const message = error instanceof Error ? error.message : String(error);
+    if (/timed out/.test(message)) player.exceeded('computed for too long without a wait');
+    else if (/^Isolate |allocation failed/.test(message)) player.exceeded('used too much memory');
+    else player.uncaught({ message: nameOf(error) + message, text: textOf(error), at: '' });
+  }
+}
+
+const boundary = '\n    at (<isolated-vm boundary>)';
+
+const nameOf = (error: unknown): string => (error instanceof Error ? `${error.name}: ` : '');
+
+const textOf = (error: unknown): string =>
+  `Uncaught ${error instanceof Error ? (String(error.stack).split(boundary)[0] ?? '') : String(error)}`;
+
+/** The isolate must not see an error of this process: its stack names files of this machine. */
+function answered(ask: () => PortAnswer): PortAnswer {
+  try {
+    return ask();
+  } catch {
+    return 'The request was not understood.';
+  }
+}
+
+function take(
+  { player }: Playing,
+  orders: Orders,
+  { name, json }: { name: string; json: string },
+): PortAnswer {
+  if (player.isDone || !Object.hasOwn(orders, name)) return 'The run has ended.';
+  if (json.length > maxOrderLength) return `Too large: at most ${maxOrderLength} characters of JSON.`;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+  const order = orders[name as keyof Orders] as (order: unknown) => PortAnswer;
+  return order(JSON.parse(json));
+}
+
+function ordersOf(playing: Playing): Orders {
+  const { player, clock, results } = playing;
+  return {
+    timer: (order) => clock.start(order),
+    clearTimer: ({ id }) => clock.clear(id),
+    call: (order) => call(playing, order),
+    cancelCall: () => {},
+    fetch: (order) =>
+      void results.push({ entry: 'fetched', id: order.id, ...answerFetch(playing.fetches, order) }),
+    abortFetch: () => {},
+    random: (order) => randomByteString(playing, order),
+    stepBegan: () => 'A replay has no trace.',
+    stepEnded: () => {},
+    result: () => {},
+    now: () => clock.now,
+    mainSettled: () => void (playing.isSettled = true),
+    uncaught: (error) => player.uncaught(error),
+  };
+}
+
+function call(playing: Playing, { id, name, params }: PortOrders['call']): void {
+  const { player, clock, results } = playing;
+  playing.calls += 1;
+  if (playing.calls > maxCalls) return player.exceeded(`made more than ${maxCalls} calls of agent`);
+  const answer = player.answer(name, params, clock);
+  const json = 'json' in answer ? answer.json : JSON.stringify(answer);
+  results.push({ entry: 'result', id, json, body: '' });
+}
+
+/** The same bytes in each replay. */
+function randomByteString(playing: Playing, { sizeBytes }: PortOrders['random']): string {
+  let bytes = '';
+  for (let count = Math.min(sizeBytes, maxRandomBytes); count > 0; count -= 1) {
+    playing.seed = (Math.imul(playing.seed, 1_664_525) + 1_013_904_223) | 0;
+    bytes += String.fromCharCode((playing.seed >>> 16) & 0xff);
+  }
+  return bytes;
+}

@@ -1,0 +1,113 @@
+import { preludeScriptName, userScriptName, type PortAnswer } from '@phalanx/automation';
+import type { SandboxBoot } from '@phalanx/protocol';
+import type ivm from 'isolated-vm';
+
+/** What the isolate may call of this process. None may throw: an error would carry paths of this machine. */
+export interface ReplayFunctions {
+  ask: (name: string, json: string) => PortAnswer;
+  hold: (name: string, ...texts: string[]) => boolean;
+  capturedAt: () => number;
+  stage: () => string;
+  missed: ((by: string, wanted: string) => void) | undefined;
+}
+
+/** A context with the globals, in which the code has not begun. */
+export interface ReplayContext {
+  /** Runs the code to its first wait. Throws when that takes longer than `timeoutMs`. */
+  begin(argumentsJson: string, timeoutMs: number): void;
+  enter(
+    entry: 'timer' | 'result' | 'fetched',
+    given: { id: number; json: string; body: string },
+    timeoutMs: number,
+  ): void;
+  close(): void;
+}
+
+/** What an isolate keeps of its contexts grows; a new one takes 8 ms. */
+const maxContexts = 200;
+const wrapperHead = `(async () => {'use strict';`;
+const entryCode = `(ask, hold, capturedAt, stage, missed) => {
+  const install = globalThis.installPrelude;
+  delete globalThis.installPrelude;
+  return install({ ask, hold, capturedAt, stage, missed });
+}`;
+
+interface Loaded {
+  isolate: ivm.Isolate;
+  entry: ivm.Script;
+  user: ivm.Script;
+}
+
+/** Makes contexts out of one snapshot of the prelude. The isolate runs in the thread of this process. */
+export class ReplayIsolate {
+  readonly #lib: typeof ivm;
+  readonly #memoryMb: number;
+  readonly #snapshot: ivm.ExternalCopy<ArrayBuffer>;
+  #code = '';
+  #loaded: Loaded | undefined;
+  #contexts = 0;
+
+  constructor(lib: typeof ivm, boot: SandboxBoot) {
+    this.#lib = lib;
+    this.#memoryMb = boot.memoryMb;
+    this.#snapshot = lib.Isolate.createSnapshot([{ code: boot.prelude, filename: preludeScriptName }]);
+  }
+
+  /** Throws the SyntaxError of a script that does not compile. */
+  load(code: string): void {
+    this.#code = code;
+    this.renew();
+    this.#load();
+  }
+
+  /** The next context comes of a new isolate. */
+  renew(): void {
+    if (this.#loaded?.isolate.isDisposed === false) this.#loaded.isolate.dispose();
+    this.#loaded = undefined;
+  }
+
+  open(functions: ReplayFunctions): ReplayContext {
+    if (this.#contexts >= maxContexts || this.#loaded?.isolate.isDisposed === true) this.renew();
+    const { isolate, entry, user } = this.#loaded ?? this.#load();
+    this.#contexts += 1;
+    const context = isolate.createContextSync();
+    const install: ivm.Reference = entry.runSync(context, { reference: true });
+    const enter: ivm.Reference = install.applySync(undefined, this.#callbacks(functions), {
+      result: { reference: true },
+    });
+    const call = (args: unknown[], timeoutMs: number): void => {
+      // oxlint-disable-next-line no-useless-call -- a method of isolated-vm, not that of functions
+      enter.applySync(undefined, args, { timeout: timeoutMs });
+    };
+    return {
+      begin(argumentsJson, timeoutMs) {
+        const script: ivm.Reference = user.runSync(context, { reference: true });
+        call(['begin', 0, argumentsJson, script.derefInto({ release: true })], timeoutMs);
+      },
+      enter: (name, { id, json, body }, timeoutMs) => call([name, id, json, body], timeoutMs),
+      close: () => {
+        if (!isolate.isDisposed) for (const held of [install, enter, context]) held.release();
+      },
+    };
+  }
+
+  #load(): Loaded {
+    const isolate = new this.#lib.Isolate({
+      memoryLimit: this.#memoryMb,
+      snapshot: this.#snapshot,
+      onCatastrophicError: () => process.abort(),
+    });
+    const user = isolate.compileScriptSync(`${wrapperHead}${this.#code}\n})`, {
+      filename: userScriptName,
+      columnOffset: -wrapperHead.length,
+    });
+    this.#contexts = 0;
+    return (this.#loaded = { isolate, entry: isolate.compileScriptSync(entryCode), user });
+  }
+
+  #callbacks({ ask, hold, capturedAt, stage, missed }: ReplayFunctions): unknown[] {
+    const callback = (of: (...args: never[]) => unknown): ivm.Callback =>
+      new this.#lib.Callback(of, { sync: true });
+    return [ask, hold, capturedAt, stage].map(callback).concat(missed === undefined ? [] : callback(missed));
+  }
+}

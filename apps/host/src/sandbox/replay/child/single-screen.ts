@@ -1,0 +1,95 @@
+import type { PortOrders } from '@phalanx/automation';
+import type { AgentCallParams } from '@phalanx/protocol';
+
+import { answerCall, changesPhone, wordsOfCall } from './phone-of-screen.ts';
+import type { CallAnswer, Player } from './play-run.ts';
+import type { ShownScreen } from './shown-screen.ts';
+import type { VerdictNotes } from './verdict-notes.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+
+/** Changes of the phone by code that has stored nothing. */
+const maxBlindActs = 200;
+
+/** A wait charges at most so much for one reading, so that waits of 30 s look 25 times. */
+const readingMs = 1000;
+
+/** Readings after the screen was stored, without anything being done. */
+const maxIdleReadings = 200;
+
+export const submitted: CallAnswer = {
+  ok: true,
+  value: { success: true, id: '00000000-0000-0000-0000-000000000000' },
+};
+
+/** What `agent.utils.debug` stores is no verdict. */
+export const isDebug = ({ stage, screenState }: AgentCallParams<'record.screen'>): boolean =>
+  stage === 'debug' && screenState === 'unknown';
+
+/** The phone shows one screen for ever; over when it is clear what the code makes of it. */
+export class SingleScreen implements Player {
+  readonly missed: Player['missed'];
+  readonly #screen: ShownScreen;
+  readonly #notes: VerdictNotes;
+  #readings = 0;
+  #idleReadings = 0;
+
+  constructor(screen: ShownScreen, notes: VerdictNotes, tellsMissed: boolean) {
+    this.#screen = screen;
+    this.#notes = notes;
+    this.missed = tellsMissed
+      ? (by, wanted) => {
+          if (notes.stored === undefined) notes.noteMissed(by, wanted);
+        }
+      : undefined;
+  }
+
+  get isDone(): boolean {
+    return this.#notes.verdict !== undefined;
+  }
+
+  capturedAt = (): number => this.#screen.tree.capturedAt;
+  stage = (): string => this.#screen.stage;
+  uncaught = (error: PortOrders['uncaught']): void => this.#notes.fail(error);
+  exceeded = (message: string): void => this.#notes.exceed(message);
+  ended = (): void => this.#notes.conclude(this.#notes.stored === undefined ? 'ended' : 'ends');
+
+  answer(name: string, params: unknown, clock: VirtualClock): CallAnswer {
+    if (name === 'screen.content') return this.#read(clock);
+    if (name === 'record.screen') return this.#store(params);
+    if (name === 'record.submit') {
+      if (this.#notes.stored !== undefined) this.#notes.conclude('gives_up');
+      return submitted;
+    }
+    if (name === 'run.arrived') {
+      if (this.#notes.stored !== undefined) this.#notes.conclude('arrives');
+      return { ok: true };
+    }
+    const answer = answerCall(name, params, this.#screen);
+    if (changesPhone(name)) this.#act(wordsOfCall(name, params, this.#screen));
+    return answer;
+  }
+
+  #read(clock: VirtualClock): CallAnswer {
+    if (this.#readings > 0) clock.now += readingMs;
+    this.#readings += 1;
+    if (this.#notes.stored !== undefined && ++this.#idleReadings > maxIdleReadings)
+      this.#notes.conclude('waits');
+    return { json: `{"ok":true,"value":${this.#screen.jsonAs(1)}}` };
+  }
+
+  #store(params: unknown): CallAnswer {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+    const stored = params as AgentCallParams<'record.screen'>;
+    if (!isDebug(stored)) {
+      if (this.#notes.stored === undefined) this.#notes.store(stored.screenState, stored.stage);
+      else this.#notes.conclude('waits');
+    }
+    return { ok: true, value: 'stored' };
+  }
+
+  #act(words: string): void {
+    this.#notes.noteAct(words);
+    if (this.#notes.stored !== undefined) this.#notes.conclude('acts');
+    else if (this.#notes.acts >= maxBlindActs) this.#notes.conclude('acts_blind');
+  }
+}

@@ -1,0 +1,103 @@
+import type { Confinement } from '@phalanx/confinement';
+import {
+  ReplayReport,
+  type MissedSearch,
+  type ReplayCommand,
+  type ReplayScreen,
+  type ReplayVerdict,
+} from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+
+import type { SandboxBundles } from '../process/bundles.ts';
+import { spawnConfinedChild, type ChildExit, type ConfinedChild } from '../process/confined-child.ts';
+import { watchMemory } from '../run/memory-watch.ts';
+
+const reports = Compile(ReplayReport);
+
+/** One screen may take five seconds. */
+const maxSilenceMs = 15_000;
+
+export type ReplayMode = Extract<ReplayCommand, { type: 'screens' }>['mode'];
+
+/** What the code makes of a screen. */
+export interface ReplayedScreen {
+  verdict: ReplayVerdict;
+  /** Searches that found nothing, if they were wanted. */
+  missed: readonly MissedSearch[];
+}
+
+export interface ReplayGround {
+  bundles: SandboxBundles;
+  confinement: Confinement;
+  memoryMb: number;
+}
+
+interface Batch {
+  mode: ReplayMode;
+  tellsMissed: boolean;
+  screens: readonly ReplayScreen[];
+}
+
+/** A process that replays screens with one project's code. */
+export class ReplayProcess {
+  readonly #child: ConfinedChild<ReplayCommand, ReplayReport>;
+  readonly #stopMemoryWatch: () => void;
+  #shown = 0;
+  #exit: ChildExit | undefined;
+
+  constructor(
+    { bundles, confinement, memoryMb }: ReplayGround,
+    code: Extract<ReplayCommand, { type: 'code' }>,
+  ) {
+    this.#child = spawnConfinedChild<ReplayCommand, ReplayReport>({
+      bundles,
+      confinement,
+      memoryMb,
+      env: { TZ: 'UTC' },
+      parseReport: (value) => reports.Parse(value),
+    });
+    this.#stopMemoryWatch = watchMemory(this.#child, memoryMb, () => this.#child.kill());
+    void this.#child.exited.then((exit) => (this.#exit = exit));
+    this.#child.send(code);
+  }
+
+  /** Screens that it was given. */
+  get shown(): number {
+    return this.#shown;
+  }
+
+  /** Gives the verdicts that came, by the screens' places; `isWhole` is false when the process has ended over it. */
+  async show(batch: Batch): Promise<{ verdicts: Map<number, ReplayedScreen>; isWhole: boolean }> {
+    this.#shown += batch.screens.length;
+    const verdicts = new Map<number, ReplayedScreen>();
+    const { promise: shown, resolve } = Promise.withResolvers<true>();
+    const silence = setTimeout(() => this.#child.kill(), maxSilenceMs);
+    this.#child.onReports = async (told) => {
+      silence.refresh();
+      for (const report of told) {
+        if (report.type === 'verdict') verdicts.set(report.index, report);
+        else if (report.type === 'shown') resolve(true);
+      }
+    };
+    this.#child.send({ type: 'screens', ...batch });
+    const isWhole = (await Promise.race([shown, this.#child.exited])) === true;
+    clearTimeout(silence);
+    return { verdicts, isWhole };
+  }
+
+  /** Why it has ended, for people. */
+  get endText(): string {
+    const { startError, signal, exitCode, stderr } = this.#exit ?? {};
+    return [startError, signal ?? exitCode, stderr].filter(Boolean).join(' ');
+  }
+
+  get hasStarted(): boolean {
+    return this.#exit?.startError === undefined;
+  }
+
+  async close(): Promise<void> {
+    this.#stopMemoryWatch();
+    this.#child.kill();
+    await this.#child.exited;
+  }
+}

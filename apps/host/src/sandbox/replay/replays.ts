@@ -1,0 +1,145 @@
+import { availableParallelism } from 'node:os';
+import { openConfinement, type Confinement } from '@phalanx/confinement';
+import type { ReplayCommand, ReplayFetches, ReplayScreen } from '@phalanx/protocol';
+
+import { buildReplayBundles } from '../process/bundles.ts';
+import { ReplayProcess, type ReplayedScreen, type ReplayGround, type ReplayMode } from './replay-process.ts';
+
+export type { ReplayedScreen } from './replay-process.ts';
+
+/** What a project's code was bundled to, as a run gets it. */
+export interface ReplayCode {
+  code: string;
+  sourceMap: string | null;
+  /** `agent.arguments`. */
+  arguments: { automationParameters: unknown; jobVariables: unknown };
+  /** What `fetch` gets. Default: it fails. */
+  fetches?: ReplayFetches;
+}
+
+interface ReplayOptions {
+  /** What holds the processes of user code. Default: what this machine offers. */
+  confinement?: Confinement;
+  /** How many may run. Default: half of the processors. */
+  processes?: number;
+  /** Heap of the user's code, in MB. Default 128. */
+  memoryMb?: number;
+}
+
+export interface ReplayOrder {
+  /** `stream` is ten times as fast, and gives no verdict of some screens. */
+  mode: ReplayMode;
+  /** Whether searches that found nothing are told; with `strict` only. */
+  tellsMissed?: boolean;
+}
+
+export interface Replays {
+  /** What the code makes of each screen, in their order. Rejects when this machine can't start processes for it. */
+  replay(
+    code: ReplayCode,
+    screens: readonly ReplayScreen[],
+    order: ReplayOrder,
+  ): Promise<(ReplayedScreen | undefined)[]>;
+}
+
+const maxBatchScreens = 50;
+const maxBatchLength = 4 * 1024 * 1024;
+/** What a process keeps grows. */
+const maxShown = 5000;
+
+/** Makes ready what processes that replay saved screens are started with. */
+export async function openReplays(options: ReplayOptions = {}): Promise<Replays> {
+  const [bundles, confinement] = await Promise.all([
+    buildReplayBundles(),
+    options.confinement ?? openConfinement(),
+  ]);
+  const ground = { bundles, confinement, memoryMb: options.memoryMb ?? 128 };
+  const maxProcesses = options.processes ?? Math.max(1, Math.floor(availableParallelism() / 2));
+  return {
+    async replay(code, screens, order) {
+      const replayed = Array.from<ReplayedScreen | undefined>({ length: screens.length });
+      const batches = batchesOf(screens);
+      const work = async (): Promise<void> => {
+        const worker = new Worker(ground, code, order);
+        for (let next = batches.shift(); next !== undefined; next = batches.shift())
+          for (const [index, told] of await worker.replay(next.screens)) replayed[next.start + index] = told;
+        await worker.close();
+      };
+      await Promise.all(Array.from({ length: Math.min(maxProcesses, batches.length) }, work));
+      return replayed;
+    },
+  };
+}
+
+function batchesOf(screens: readonly ReplayScreen[]): { start: number; screens: ReplayScreen[] }[] {
+  const batches: { start: number; screens: ReplayScreen[] }[] = [];
+  let length = Infinity;
+  for (const [index, screen] of screens.entries()) {
+    length += screen.treeJson.length;
+    const last = batches.at(-1);
+    if (last !== undefined && last.screens.length < maxBatchScreens && length <= maxBatchLength) {
+      last.screens.push(screen);
+    } else {
+      batches.push({ start: index, screens: [screen] });
+      length = screen.treeJson.length;
+    }
+  }
+  return batches;
+}
+
+/** Replays batch after batch, with a new process after one has ended. */
+class Worker {
+  readonly #ground: ReplayGround;
+  readonly #code: Extract<ReplayCommand, { type: 'code' }>;
+  readonly #order: { mode: ReplayMode; tellsMissed: boolean };
+  #process: ReplayProcess | undefined;
+
+  constructor(
+    ground: ReplayGround,
+    { code, sourceMap, arguments: args, fetches = [] }: ReplayCode,
+    { mode, tellsMissed = false }: ReplayOrder,
+  ) {
+    this.#ground = ground;
+    this.#code = { type: 'code', code, sourceMap, argumentsJson: JSON.stringify(args), fetches };
+    this.#order = { mode, tellsMissed };
+  }
+
+  async replay(screens: readonly ReplayScreen[]): Promise<Map<number, ReplayedScreen>> {
+    const all = new Map<number, ReplayedScreen>();
+    let suspect: number | undefined;
+    for (let start = 0; start < screens.length;) {
+      const process_ = await this.#take();
+      const { verdicts, isWhole } = await process_.show({ ...this.#order, screens: screens.slice(start) });
+      for (const [index, told] of verdicts) all.set(start + index, told);
+      if (isWhole) return all;
+      await this.#drop();
+      if (!process_.hasStarted) throw new Error(`A process to replay did not start: ${process_.endText}`);
+      if (this.#order.mode === 'stream') return all;
+      // The screen that it ended over gets a second process of its own before it is blamed.
+      const fatal = start + verdicts.size;
+      if (fatal === suspect) all.set(fatal, ended);
+      start = fatal === suspect ? fatal + 1 : fatal;
+      suspect = fatal;
+    }
+    return all;
+  }
+
+  async close(): Promise<void> {
+    await this.#drop();
+  }
+
+  async #take(): Promise<ReplayProcess> {
+    if (this.#process !== undefined && this.#process.shown >= maxShown) await this.#drop();
+    return (this.#process ??= new ReplayProcess(this.#ground, this.#code));
+  }
+
+  async #drop(): Promise<void> {
+    await this.#process?.close();
+    this.#process = undefined;
+  }
+}
+
+const ended: ReplayedScreen = {
+  verdict: { kind: 'limit', message: 'The process ended over this screen: it used too much memory or time.' },
+  missed: [],
+};

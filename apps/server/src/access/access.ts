@@ -1,0 +1,39 @@
+import type { Clock } from '../clock.ts';
+import type { ServerConfig } from '../config.ts';
+import type { Db } from '../db/database.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import { OwnAddress } from '../http/own-address.ts';
+import type { Limits } from '../limits/limits.ts';
+import { type Authenticator, createAuthenticator } from './authenticator.ts';
+import { createSessionStore } from './session-store.ts';
+import { Sessions } from './sessions.ts';
+import { SignInLinks } from './sign-in-links.ts';
+import { type AccessStore, createAccessStore } from './store.ts';
+
+export interface Access {
+  readonly store: AccessStore;
+  readonly authenticator: Authenticator;
+  readonly sessions: Sessions;
+  readonly ownAddress: OwnAddress;
+  readonly links: SignInLinks;
+}
+
+interface Ground {
+  config: ServerConfig;
+  database: Db;
+  clock: Clock;
+  limits: Limits;
+  faults: FaultMonitor;
+}
+
+/** Users, tokens and sessions: who a request comes from. */
+export function openAccess({ config, database, clock, limits, faults }: Ground): Access {
+  const store = createAccessStore(database);
+  const authenticator = createAuthenticator({
+    ...{ store, clock, limits },
+    onError: (error) => faults.report(error, 'the last uses of tokens could not be stored'),
+  });
+  const ownAddress = new OwnAddress(config.listen.host, config.publicUrl);
+  const sessions = new Sessions({ store: createSessionStore(database), authenticator, ownAddress, clock });
+  return { store, authenticator, sessions, ownAddress, links: new SignInLinks(store, clock) };
+}

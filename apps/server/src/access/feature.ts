@@ -1,0 +1,23 @@
+import type { Context } from '../context.ts';
+import { addAccessRoutes } from './routes.ts';
+import { addSessionRoutes } from './session-routes.ts';
+import { addUsageRoutes } from './usage-routes.ts';
+import { addUserRoutes, type OwnedResources } from './user-routes.ts';
+
+interface AccessNeighbours {
+  ownedResources: OwnedResources;
+  /** Told the present name of a user that has changed. */
+  onNamed: (userId: string, name: string) => void;
+}
+
+/** Users, tokens and sessions. */
+export function serveAccess(context: Context, { ownedResources, onNamed }: AccessNeighbours): void {
+  const { app, access, authenticator, clock, cluster, limits } = context;
+  const { store, sessions } = access;
+  cluster.invalidations.on('access', () => authenticator.recheck());
+  cluster.invalidations.on('sessions', () => sessions.forgetAll());
+  addAccessRoutes(app, { store, authenticator, clock, limits });
+  addSessionRoutes(app, access);
+  addUsageRoutes(app, { store, limits });
+  addUserRoutes(app, { store, authenticator, clock, ownedResources, onNamed });
+}

@@ -1,0 +1,79 @@
+import path from 'node:path';
+import type { CaptureKind } from '@phalanx/protocol';
+import { validate } from 'uuid';
+
+import type { BlobStore, Pieces, StoredBlob } from '../blobs/blob-store.ts';
+
+/** Names one capture. The IDs are UUIDs in lower case. */
+export interface CaptureKey {
+  readonly recordId: string;
+  readonly screenId: string;
+  readonly kind: CaptureKind;
+}
+
+/** A body that has arrived whole and that no reader sees yet. One of the two must be called, once. */
+export interface ReceivedCapture {
+  readonly sizeBytes: number;
+  /** Makes it the capture; an earlier one is replaced at once. It outlives a loss of power. */
+  keep(key: CaptureKey): Promise<void>;
+  discard(): Promise<void>;
+}
+
+export const contentTypes: Readonly<Record<CaptureKind, string>> = {
+  tree: 'application/json',
+  screenshot: 'image/jpeg',
+};
+
+/** The name of the blobs of captures, in a data folder and in a bucket. */
+export const capturesName = 'captures';
+
+/** Records are spread over so many parts, by the random end of their IDs. */
+export const partCount = 256;
+
+const isRecordId = (text: string): boolean => validate(text) && text === text.toLowerCase();
+
+/** By the end of the record's ID: `3f/<record>`. The only place where a path is made of an ID. */
+function recordPath(id: string): string {
+  if (!isRecordId(id)) throw new Error('the ID of a record is not a UUID in lower case');
+  return path.posix.join(id.slice(-2), id);
+}
+
+/** `3f/<record>/<screen>.tree` */
+export function capturePath({ recordId, screenId, kind }: CaptureKey): string {
+  if (!isRecordId(screenId)) throw new Error('the ID of a screen is not a UUID in lower case');
+  return path.posix.join(recordPath(recordId), `${screenId}.${kind}`);
+}
+
+/** The captures of records. */
+export class Captures {
+  readonly #blobs: BlobStore;
+
+  constructor(blobs: BlobStore) {
+    this.#blobs = blobs;
+  }
+
+  /** Takes in a body to its end. Throws the error of the body or of the disk; then nothing is left of it. */
+  async receive(body: Pieces): Promise<ReceivedCapture> {
+    const received = await this.#blobs.receive(body);
+    return {
+      sizeBytes: received.sizeBytes,
+      discard: () => received.discard(),
+      keep: async (key) => received.keep(capturePath(key), contentTypes[key.kind]),
+    };
+  }
+
+  async find(key: CaptureKey): Promise<StoredBlob | undefined> {
+    return this.#blobs.find(capturePath(key));
+  }
+
+  /** Deletes all captures of a record. A record without captures is a success. */
+  async deleteRecord(id: string): Promise<void> {
+    await this.#blobs.deleteBelow(`${recordPath(id)}/`);
+  }
+
+  /** IDs of the records that have captures, in one of the parts from 0 to `partCount - 1`. */
+  async listRecords(part: number): Promise<string[]> {
+    const names = await this.#blobs.listFolders(`${part.toString(16).padStart(2, '0')}/`);
+    return names.filter((name) => isRecordId(name));
+  }
+}

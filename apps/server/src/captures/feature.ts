@@ -1,0 +1,68 @@
+import { addBackgroundJob } from '../background-job.ts';
+import { openBlobs } from '../blobs/open-blobs.ts';
+import type { Context } from '../context.ts';
+import { readUrlKey } from '../db/installation.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { RecordFigures } from '../health/metrics.ts';
+import { CaptureCleaner, type RecordDeletions } from './capture-cleaner.ts';
+import { CaptureUploads, type CaptureNotes } from './capture-uploads.ts';
+import { Captures, capturesName } from './captures.ts';
+import { addCaptureRoutes } from './routes.ts';
+import { SignedUrls } from './signed-urls.ts';
+
+export interface CaptureFiles {
+  readonly captures: Captures;
+  readonly urls: SignedUrls;
+}
+
+/** `base`: public base of capture URLs, without a slash at its end. Throws when the folder of the captures can't be used. */
+export async function openCaptures(context: Context, base: () => string): Promise<CaptureFiles> {
+  const { bucket, clock, database, dataDir, faults } = context;
+  const missing = (): Error => ApiError.of('capture_not_found', {});
+  return {
+    captures: new Captures(await openBlobs({ name: capturesName, dataDir, bucket, missing }, faults)),
+    urls: new SignedUrls({ key: await readUrlKey(database), clock, base }),
+  };
+}
+
+interface CaptureNeighbours extends CaptureFiles {
+  /** What the records know of captures. */
+  notes: CaptureNotes & RecordDeletions;
+  figures: RecordFigures;
+}
+
+/** Returns a function that deletes the captures of deleted records. */
+export async function serveCaptures(
+  context: Context,
+  { captures, urls, notes, figures }: CaptureNeighbours,
+): Promise<() => Promise<void>> {
+  const { app, limits } = context;
+  const uploads = new CaptureUploads({
+    ...notes,
+    captures,
+    keepRoom: (userId, sizeBytes) => limits.keepRoom('capture_bytes', userId, sizeBytes),
+    onStored: (kind, sizeBytes) => {
+      figures.captures.inc({ kind });
+      figures.captureBytes.inc(sizeBytes);
+    },
+  });
+  await addCaptureRoutes(app, { captures, uploads, urls });
+  return addCleaning(context, new CaptureCleaner({ ...notes, captures }));
+}
+
+const minuteMs = 60_000;
+
+function addCleaning(context: Context, cleaner: CaptureCleaner): () => Promise<void> {
+  addBackgroundJob(context, {
+    name: 'delete captures without a record',
+    everyMs: minuteMs,
+    work: () => cleaner.cleanNextPart(),
+  });
+  // What a crash left undone is done at the start.
+  return addBackgroundJob(context, {
+    name: 'delete captures of deleted records',
+    everyMs: minuteMs,
+    atStart: true,
+    work: () => cleaner.clean(),
+  });
+}

@@ -1,0 +1,20 @@
+import type { Context } from '../context.ts';
+import { compileInTurns, type Compiler, createCompiler } from './compiler.ts';
+import { readAgentTypes } from './declarations.ts';
+
+/** Type checking and bundling, in processes of their own. */
+export async function openCompiler({ app, log, limits, confinement, timing }: Context): Promise<Compiler> {
+  const isOverShare = (userId: string): boolean => limits.turns.compile.isOverShare(userId);
+  const compiler = createCompiler({ log, confinement, isOverShare, agentTypes: await readAgentTypes() });
+  const { prepareCompilerMs } = timing;
+  let preparing: NodeJS.Timeout | undefined;
+  app.addHook('onListen', async () => {
+    if (prepareCompilerMs !== undefined)
+      preparing = setTimeout(() => compiler.prepare(), prepareCompilerMs).unref();
+  });
+  app.addHook('onClose', async () => {
+    clearTimeout(preparing);
+    await compiler.close();
+  });
+  return compileInTurns(compiler, limits.turns.compile);
+}

@@ -1,0 +1,45 @@
+interface Waiting<Question, Answer> {
+  readonly question: Question;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One is asked while the answer of the other is worked on. */
+const mostUnderWay = 2;
+/** So that nobody waits for the answers of very many others. */
+const mostTogether = 16;
+
+/**
+ * For what many ask a database for, each a little: a statement costs more than what it finds. Questions that come while
+ * statements are under way are asked with the next one. `ask` gives the answers in the order of the questions; when it
+ * fails, all of them do.
+ */
+export function batchQueries<Question, Answer>(
+  ask: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+): (question: Question) => Promise<Answer> {
+  let waiting: Waiting<Question, Answer>[] = [];
+  let underWay = 0;
+
+  async function askNext(): Promise<void> {
+    if (waiting.length === 0 || underWay === mostUnderWay) return;
+    const group = waiting.slice(0, mostTogether);
+    waiting = waiting.slice(mostTogether);
+    underWay += 1;
+    void askNext();
+    try {
+      const answers = await ask(group.map(({ question }) => question));
+      for (const [index, answer] of answers.entries()) group[index]?.resolve(answer);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+    underWay -= 1;
+    void askNext();
+  }
+
+  return (question) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ question, resolve, reject });
+      // At the end of this turn of the event loop, so that what else it brings can join.
+      if (waiting.length === 1) setImmediate(() => void askNext());
+    });
+}

@@ -1,0 +1,11 @@
+import type { CachedThing } from './cached-things.ts';
+import { databaseTime } from './lease.ts';
+import type { Transaction } from './tables.ts';
+
+/** Tells the other servers, in the transaction of the change, that what they cache of this name is out of date. */
+export async function invalidate(transaction: Transaction, name: CachedThing): Promise<void> {
+  await transaction
+    .insertInto('cache_invalidation')
+    .values({ name, at: databaseTime(transaction) })
+    .execute();
+}

@@ -1,0 +1,50 @@
+import type { Kysely } from 'kysely';
+
+import { createTrigger } from '../../triggers.ts';
+import { execute } from './column-types.ts';
+
+interface Counted {
+  table: 'record' | 'project' | 'kept_log';
+  column: string;
+  user: string;
+  kind: 'captures' | 'projects' | 'logs';
+}
+
+const counted: readonly Counted[] = [
+  { table: 'record', column: 'capture_bytes', user: 'user_id', kind: 'captures' },
+  { table: 'project', column: 'size_bytes', user: 'owner_id', kind: 'projects' },
+  { table: 'kept_log', column: 'bytes', user: 'user_id', kind: 'logs' },
+];
+
+/** The sums of stored bytes by user. Triggers keep them right in the transaction that changes a row. */
+export async function createStoredBytes(db: Kysely<unknown>): Promise<void> {
+  await execute(db, ({ text }) => [
+    `create table stored_bytes (
+      user_id ${text} not null, kind ${text} not null, bytes bigint not null, primary key (user_id, kind))`,
+  ]);
+  for (const one of counted) await count(db, one);
+}
+
+async function count(db: Kysely<unknown>, { table, column, user, kind }: Counted): Promise<void> {
+  const add = (bytes: string): string =>
+    `insert into stored_bytes (user_id, kind, bytes) values (new.${user}, '${kind}', ${bytes})
+      on conflict (user_id, kind) do update set bytes = stored_bytes.bytes + excluded.bytes`;
+  const [before, after] = [`old.${column}`, `new.${column}`];
+  await createTrigger(db, {
+    name: `${table}_bytes_begin`,
+    on: `after insert on ${table}`,
+    when: `${after} <> 0`,
+    statement: add(after),
+  });
+  await createTrigger(db, {
+    name: `${table}_bytes_change`,
+    on: `after update of ${column} on ${table}`,
+    statement: add(`${after} - ${before}`),
+  });
+  await createTrigger(db, {
+    name: `${table}_bytes_end`,
+    on: `after delete on ${table}`,
+    when: `${before} <> 0`,
+    statement: `update stored_bytes set bytes = bytes - ${before} where user_id = old.${user} and kind = '${kind}'`,
+  });
+}

@@ -1,0 +1,100 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A statement that takes longer may wait for an engine that does not answer any more. */
+const patienceMs = 500;
+const lookEveryMs = 100;
+/** So often looked, `lookEveryMs` apart: a process that stood still itself gives the engine its time all the same. */
+const mostLooks = 11;
+const silent = Symbol('silent');
+
+interface Waiting {
+  readonly since: number;
+  readonly giveUp: () => void;
+}
+
+interface Options {
+  /** Resolves with a sign of life of the engine, and rejects when it can't give one. */
+  ping: () => Promise<unknown>;
+  /** Ends what is under way. */
+  onSilence: () => void;
+  silenceError: () => Error;
+}
+
+/**
+ * Bounds how long anybody waits for an engine that is away: less than two seconds. Work that takes long at an engine
+ * that answers is left alone.
+ */
+export class SilenceWatch {
+  readonly #options: Options;
+  readonly #waiting = new Set<Waiting>();
+  #isSilent = false;
+  #isClosed = false;
+  #isWatching = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Rejects when the engine is silent meanwhile, or already. `undo`: what to do with a result that comes too late. */
+  async guard<Result>(work: () => Promise<Result>, undo?: (result: Result) => void): Promise<Result> {
+    if (this.#isSilent) throw this.#options.silenceError();
+    const { promise: givenUp, resolve } = Promise.withResolvers<typeof silent>();
+    const waiting = { since: performance.now(), giveUp: () => resolve(silent) };
+    this.#waiting.add(waiting);
+    this.#startWatching();
+    const working = work();
+    try {
+      const result = await Promise.race([working, givenUp]);
+      if (result !== silent) return result;
+    } finally {
+      this.#waiting.delete(waiting);
+    }
+    working.then(undo, () => undefined);
+    throw this.#options.silenceError();
+  }
+
+  /** Nobody waits any more. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #watch(): Promise<void> {
+    while (!this.#isClosed && (this.#waiting.size > 0 || this.#isSilent)) {
+      await pause(lookEveryMs, undefined, { ref: false });
+      if (this.#isSilent || this.#isLate()) await this.#ask();
+    }
+  }
+
+  /** In the order in which they came. */
+  #isLate(): boolean {
+    const [oldest] = this.#waiting;
+    return oldest !== undefined && performance.now() - oldest.since > patienceMs;
+  }
+
+  async #ask(): Promise<void> {
+    const isAlive = await this.#isAnswered();
+    this.#isSilent = !isAlive;
+    if (isAlive) return;
+    for (const { giveUp } of this.#waiting) giveUp();
+    this.#options.onSilence();
+  }
+
+  #startWatching(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    void this.#watch().finally(() => {
+      this.#isWatching = false;
+    });
+  }
+
+  async #isAnswered(): Promise<boolean> {
+    const answer: { isAlive?: boolean } = {};
+    this.#options.ping().then(
+      () => (answer.isAlive = true),
+      () => (answer.isAlive = false),
+    );
+    for (let looks = 0; looks < mostLooks && answer.isAlive === undefined; looks += 1)
+      await pause(lookEveryMs, undefined, { ref: false });
+    return answer.isAlive === true;
+  }
+}

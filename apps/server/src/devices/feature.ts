@@ -1,0 +1,66 @@
+import { addBackgroundJob } from '../background-job.ts';
+import type { Context } from '../context.ts';
+import type { Hosts } from '../hosts/feature.ts';
+import type { PhoneLabels } from '../labels/phone-labels.ts';
+import { addControlRoutes } from './control-routes.ts';
+import { DeviceAccess, DeviceShares } from './device-access.ts';
+import type { RunsByDevice } from './device-view.ts';
+import { Fleet } from './fleet.ts';
+import { createLeaseStore } from './lease-store.ts';
+import { Leases } from './leases.ts';
+import { addMemberRoutes } from './member-routes.ts';
+import { createPlacedDeviceStore } from './placed-device-store.ts';
+import { addDeviceRoutes } from './routes.ts';
+import { createShareStore } from './share-store.ts';
+import { createDeviceStore } from './store.ts';
+
+/** Devices, their shares and their leases. */
+export async function openDevices(
+  context: Context,
+  { hosts: { sessions }, labels }: { hosts: Hosts; labels: PhoneLabels },
+): Promise<DeviceAccess> {
+  const { database, cluster, node, commits, clock, limits, timing } = context;
+  const { heartbeatMs } = timing;
+  const placed = createPlacedDeviceStore(database);
+  const fleet = new Fleet({
+    ...{ store: createDeviceStore(database, commits), placed, clock, limits, heartbeatMs, nodeId: node.id },
+    endsStored: () => sessions.endsStored(),
+  });
+  const shares = new DeviceShares(createShareStore(database));
+  await shares.load();
+  const leases = new Leases({ clock, shares, store: createLeaseStore(database) });
+  await leases.load();
+  cluster.invalidations.on('shares', () => shares.load());
+  cluster.invalidations.on('leases', () => leases.load());
+  return new DeviceAccess({ fleet, shares, leases, labels });
+}
+
+interface DeviceNeighbours {
+  devices: DeviceAccess;
+  hosts: Hosts;
+  runs: { activeRunRows: RunsByDevice };
+}
+
+/** Call it after what has to hear of a host before its devices are ready. */
+export function serveDevices(context: Context, { devices: access, hosts, runs }: DeviceNeighbours): void {
+  const { app, limits, timing } = context;
+  const { fleet, shares, leases } = access;
+  const reaching = { access, hosts: hosts.linked };
+  addDeviceRoutes(app, { ...reaching, activeRunRows: runs.activeRunRows, turns: limits.turns.screens });
+  addControlRoutes(app, reaching);
+  addMemberRoutes(app, { access, hosts: hosts.known });
+  context.hosts.on('hello', (link) => shares.noteName(link.userId, link.userName));
+  context.hosts.on('hello', (link, { devices }) => fleet.report(link, devices));
+  context.hosts.on('devices', (link, reports) => fleet.report(link, reports));
+  context.hosts.on('heartbeat', (link, ready) => fleet.confirm(link, ready));
+  context.hosts.on('closed', (link) => fleet.disconnect(link));
+  addBackgroundJob(context, {
+    name: 'end leases and confirmations that have expired',
+    everyMs: timing.sweepMs,
+    onEachServer: true,
+    work: async () => {
+      await leases.sweep(fleet);
+      await fleet.sweep();
+    },
+  });
+}

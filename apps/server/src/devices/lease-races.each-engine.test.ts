@@ -1,0 +1,64 @@
+import { sql } from 'kysely';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import type { Db } from '../db/database.ts';
+import { openTestDatabase } from '../testing/open-test-database.ts';
+import { TestClock } from '../testing/test-clock.ts';
+import { engines } from '../testing/test-database.ts';
+import type { FleetDevice } from './fleet-device.ts';
+import { createLeaseStore, type LeaseStore } from './lease-store.ts';
+import { Leases } from './leases.ts';
+
+// What its row refers to is of no matter here, and of a phone only its ID.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const phone = { id: 'phone' } as FleetDevice;
+const shares = { roleOf: () => 'launch' as const, nameOf: (userId: string) => userId };
+
+describe.each(engines)('leases, in %s,', (engine) => {
+  let db: Db;
+  let clock: TestClock;
+
+  beforeEach(async () => {
+    db = await openTestDatabase(engine);
+    const withoutReferences = {
+      SQLite: sql`PRAGMA foreign_keys = OFF`,
+      PostgreSQL: sql`ALTER TABLE device_lease DISABLE TRIGGER ALL`,
+    };
+    await withoutReferences[engine].execute(db);
+    clock = new TestClock();
+  });
+
+  const open = (store: LeaseStore = createLeaseStore(db)): Leases => new Leases({ clock, shares, store });
+
+  it('stay with the user who has used the device at another server a moment ago', async () => {
+    const [one, other] = [open(), open()];
+    await one.take(phone, 'holder', 10_000);
+    await other.load();
+    clock.advance(9000);
+    await one.use(phone, 'holder');
+    clock.advance(2000);
+    await expect(other.take(phone, 'somebody', 10_000)).rejects.toMatchObject({ code: 'device_leased' });
+    clock.advance(9000);
+    expect(await other.take(phone, 'somebody', 10_000)).toMatchObject({ user: { id: 'somebody' } });
+  });
+
+  it('that expire are told of, though the rows are read again while they are deleted', async () => {
+    const store = createLeaseStore(db);
+    const leases: Leases = open({
+      ...store,
+      async deleteExpired(now) {
+        const deviceIds = await store.deleteExpired(now);
+        await leases.load();
+        return deviceIds;
+      },
+    });
+    await leases.take(phone, 'holder', 10_000);
+    const told: string[] = [];
+    leases.onChange(({ id }) => told.push(id));
+    clock.advance(11_000);
+    await leases.sweep({ findAll: async () => new Map([[phone.id, phone]]) });
+    expect(told).toEqual(['phone']);
+    await leases.sweep({ findAll: async () => new Map([[phone.id, phone]]) });
+    expect(told).toEqual(['phone']);
+  });
+});

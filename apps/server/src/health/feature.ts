@@ -1,0 +1,41 @@
+import type { Context } from '../context.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import { describeFaults } from '../faults/fault-monitor.ts';
+import type { Runs } from '../runs/feature.ts';
+import { createMetrics, measureRequests, type Metrics } from './metrics.ts';
+import { addHealthRoutes } from './routes.ts';
+
+/** Probes, and the metrics that other features count in. */
+export function openHealth(
+  context: Context,
+  { devices, runs }: { devices: DeviceAccess; runs: Runs },
+): Metrics {
+  const { app, cluster, connections, faults, hosts, limits, node } = context;
+  const metrics = createMetrics({
+    hosts: () => hosts.size,
+    activeRuns: () => runs.activeRuns.size,
+    devices: () => devices.fleet.countByState(),
+    faults: () => faults.active,
+    limits,
+    connections: () => connections.open,
+    node: node.name,
+    isBusConnected: () => cluster.bus.isConnected,
+    invalidationsAgeMs: () => cluster.invalidations.ageMs,
+  });
+  measureRequests(app, metrics);
+  addHealthRoutes(app, { metrics, obstacle: watchObstacles(context) });
+  return metrics;
+}
+
+/** What keeps the service from taking requests, as the end of "The service is …". */
+function watchObstacles({ app, faults, hosts }: Context): () => Promise<string | undefined> {
+  let isStopping = false;
+  app.addHook('preClose', async () => {
+    isStopping = true;
+  });
+  return async () => {
+    if (isStopping || hosts.isClosed) return 'stopping';
+    await faults.check();
+    return describeFaults(faults.active);
+  };
+}

@@ -1,0 +1,154 @@
+import { hash } from 'node:crypto';
+import { defaultRetries, type JobBody, type Retries } from '@phalanx/protocol';
+import { v7 as uuidv7 } from 'uuid';
+
+import type { Clock } from '../clock.ts';
+import { isUniqueViolation } from '../db/unique-violation.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
+import type { Principal } from '../http/principal.ts';
+import type { PhoneLabels } from '../labels/phone-labels.ts';
+import { readSelector } from '../labels/selectors.ts';
+import type { ProjectLaunches } from '../launches/project-launches.ts';
+import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
+import { IncreasingIds } from '../uuid-v7.ts';
+import { readInputs } from './read-inputs.ts';
+import type { JobStore, NewJob, NewTask, StoredJob } from './store.ts';
+
+export interface JobMaker {
+  readonly store: JobStore;
+  readonly labels: PhoneLabels;
+  readonly launches: Pick<ProjectLaunches, 'checkParameters'>;
+  readonly getLaunchable: GetLaunchable;
+  readonly clock: Clock;
+  /** How many tasks of a user may wait. */
+  readonly mostTasks: number;
+}
+
+/** Of the keys of jobs that schedules make. */
+export const scheduleKeyPrefix = 'schedule:';
+
+export interface JobOrigin {
+  readonly principal: Principal;
+  /** Null: a schedule makes it. */
+  readonly auditEvent: AuditEvent | null;
+  readonly scheduleId: string | null;
+}
+
+/** Stores a job with its tasks; with a key that is used, returns the job that has it. */
+export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrigin): Promise<StoredJob> {
+  const body = withInputs(given);
+  const { store, launches, getLaunchable, mostTasks } = maker;
+  const { principal, auditEvent } = origin;
+  const project = await getLaunchable(body.automation_id, principal);
+  requirePhones(maker.labels, principal.userId, body);
+  const fingerprint = fingerprintOf(body);
+  const known = await findSame(maker, body, { userId: principal.userId, fingerprint });
+  if (known !== undefined) return known;
+  const parameters = await launches.checkParameters(project, body.parameters ?? {}, principal.userId);
+  const now = maker.clock.now();
+  const tasks = tasksOf(body, now);
+  const job = newJob(body, { project, parameters, origin, now, fingerprint, waiting: tasks.length });
+  auditEvent?.on({ type: 'job', id: job.id, name: project.name }, [project.ownerId], {
+    ...{ project: project.projectId, tasks: tasks.length },
+  });
+  try {
+    const row = await store.insert(job, tasks, mostTasks);
+    if (row === undefined) throw ApiError.of('too_many_tasks', { limit: mostTasks }, { retryAfterS: 60 });
+    return row;
+  } catch (error) {
+    // Of two requests with one key at the same moment, one finds the job of the other.
+    const same = isUniqueViolation(error)
+      ? await findSame(maker, body, { userId: principal.userId, fingerprint })
+      : undefined;
+    if (same === undefined) throw error;
+    return same;
+  }
+}
+
+function withInputs({ inputs_text: text, ...body }: JobBody): JobBody {
+  if (text === undefined) return body;
+  if (body.inputs === undefined) return { ...body, inputs: readInputs(text) };
+  throw ApiError.of('invalid_request', { problem: 'Give inputs or inputs_text, not both' });
+}
+
+/** Throws `invalid_request` or `invalid_selector`. */
+export function requirePhones(
+  labels: PhoneLabels,
+  userId: string,
+  { selector, device_ids }: Pick<JobBody, 'selector' | 'device_ids'>,
+): void {
+  if ((selector === undefined) === (device_ids === undefined))
+    throw ApiError.of('invalid_request', { problem: 'Give either selector or device_ids' });
+  if (selector !== undefined) readSelector(labels, userId, selector);
+}
+
+async function findSame(
+  { store }: JobMaker,
+  { key }: JobBody,
+  { userId, fingerprint }: { userId: string; fingerprint: string },
+): Promise<StoredJob | undefined> {
+  const known = key === undefined ? undefined : await store.findByKey(userId, key);
+  if (known !== undefined && known.fingerprint !== fingerprint)
+    throw ApiError.of('job_key_conflict', { key: key ?? '' });
+  return known;
+}
+
+const inOrder = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    : value;
+const fingerprintOf = (body: JobBody): string => hash('sha256', JSON.stringify(body, inOrder), 'hex');
+
+function tasksOf({ inputs, count, device_ids: deviceIds }: JobBody, now: number): NewTask[] {
+  const ids = new IncreasingIds();
+  const runs = count ?? (deviceIds === undefined ? 1 : new Set(deviceIds).size);
+  const texts = inputs?.map((input) => JSON.stringify(input)) ?? Array.from({ length: runs }, () => null);
+  return texts.map((input, index) => ({ id: ids.next(now), number: index + 1, input }));
+}
+
+const retriesOf = ({ retries }: Pick<JobBody, 'retries'>): Retries =>
+  typeof retries === 'object'
+    ? retries
+    : { most: retries ?? defaultRetries.most, on: [...defaultRetries.on] };
+
+interface JobParts {
+  project: Launchable;
+  parameters: Record<string, unknown>;
+  origin: JobOrigin;
+  now: number;
+  fingerprint: string;
+  waiting: number;
+}
+
+function newJob(body: JobBody, { project, parameters, origin, now, fingerprint, waiting }: JobParts): NewJob {
+  const { principal, scheduleId } = origin;
+  const hasInputs = body.inputs !== undefined;
+  return {
+    id: uuidv7(),
+    user_id: principal.userId,
+    project_id: project.projectId,
+    project_name: project.name,
+    token_name: principal.tokenName,
+    token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds]),
+    fingerprint,
+    selector: body.selector ?? null,
+    device_ids: body.device_ids === undefined ? null : JSON.stringify([...new Set(body.device_ids)]),
+    count: body.count ?? null,
+    at_once: hasInputs ? (body.count ?? null) : null,
+    is_distinct: Number(!hasInputs),
+    is_exclusive: Number(body.exclusive ?? true),
+    priority: body.priority ?? 0,
+    dedup_key: body.key ?? null,
+    concurrency_key: body.concurrency?.key ?? null,
+    concurrency_most: body.concurrency?.most ?? null,
+    parameters: JSON.stringify(parameters),
+    retries: JSON.stringify(retriesOf(body)),
+    wait_until: body.wait_seconds === undefined ? null : now + body.wait_seconds * 1000,
+    schedule_id: scheduleId,
+    created_at: now,
+    ended_at: null,
+    cancelled_at: null,
+    waiting,
+  };
+}

@@ -1,0 +1,81 @@
+import type { JobBody } from '@phalanx/protocol';
+
+import { addBackgroundJob } from '../background-job.ts';
+import type { Context } from '../context.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { Hosts } from '../hosts/feature.ts';
+import type { ProjectLaunches } from '../launches/project-launches.ts';
+import type { Projects } from '../projects/feature.ts';
+import type { Runs } from '../runs/feature.ts';
+import { createJob, type JobMaker, type JobOrigin } from './create-job.ts';
+import { JobRunner } from './job-runner.ts';
+import { addJobRoutes } from './routes.ts';
+import { createJobStore } from './store.ts';
+import { type FindUser, TaskStarter } from './task-starter.ts';
+import { createTaskStore } from './task-store.ts';
+
+interface JobNeighbours {
+  hosts: Hosts;
+  devices: DeviceAccess;
+  runs: Runs;
+  projects: Projects;
+  launches: ProjectLaunches;
+}
+
+/** For what makes jobs by itself. */
+export interface Jobs {
+  make(body: JobBody, origin: JobOrigin): Promise<{ id: string }>;
+  /** Whether a job of the schedule has not ended. */
+  hasOpen(scheduleId: string): Promise<boolean>;
+  /** With the rights that the maker has at this moment. Throws `forbidden`. */
+  principalOf: TaskStarter['principalOf'];
+}
+
+const hourMs = 60 * 60_000;
+const dayMs = 24 * hourMs;
+/** Tasks of one user that wait. */
+const mostTasks = 200_000;
+
+/** Jobs: runs that wait for phones. */
+export async function serveJobs(
+  context: Context,
+  { hosts, devices, runs, projects, launches }: JobNeighbours,
+): Promise<Jobs> {
+  const { app, access, database, commits, clock, faults, cluster, config } = context;
+  const { activeRuns, activeRunRows } = runs;
+  const { getLaunchable } = projects;
+  const store = createJobStore(database);
+  const tasks = createTaskStore(database, commits);
+  const findUser: FindUser = (id) => access.store.findUser(id);
+  const starter = new TaskStarter({ findUser, launches, tasks, clock, faults });
+  const runner = new JobRunner({ jobs: store, tasks, starter, devices, activeRuns, clock, faults });
+  runs.onChange((rows) => runner.runsChanged(rows));
+  cluster.invalidations.on('jobs', () => runner.catchUp());
+  app.addHook('onClose', async () => {
+    await runner.close();
+    await starter.close();
+  });
+  const maker: JobMaker = { store, labels: devices.labels, launches, getLaunchable, clock, mostTasks };
+  addJobRoutes(app, {
+    ...{ store, maker, runner, projects: projects.access, access: devices, activeRunRows },
+    stop: async (runIds) => {
+      for (const epoch of await activeRunRows.requestStop(runIds)) hosts.linked.flush(epoch);
+    },
+  });
+  addBackgroundJob(context, {
+    name: 'delete old jobs',
+    everyMs: hourMs,
+    atStart: true,
+    work: () => store.deleteEndedBefore(clock.now() - config.historyDays * dayMs),
+  });
+  await runner.load();
+  return {
+    make: async (body, origin) => {
+      const job = await createJob(maker, body, origin);
+      await runner.catchUp();
+      return job;
+    },
+    hasOpen: (scheduleId) => store.hasOpen(scheduleId),
+    principalOf: (made) => starter.principalOf(made),
+  };
+}

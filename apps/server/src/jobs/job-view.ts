@@ -1,0 +1,99 @@
+import { type Job, type JobStatus, JsonObject, type Task } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+
+import { countPhones, describePhones, listSelected, type PhoneSources } from '../labels/choose-phones.ts';
+import { readRetries } from './retry-rule.ts';
+import type { JobStore, StoredAttempt, StoredJob, StoredTask } from './store.ts';
+
+export interface JobSources extends PhoneSources {
+  readonly store: JobStore;
+}
+
+const statusOf = (row: StoredJob): JobStatus => {
+  if (row.ended_at === null) return row.running > 0 ? 'running' : 'waiting';
+  if (row.cancelled_at !== null) return 'cancelled';
+  return row.failed > 0 ? 'failed' : row.completed > 0 ? 'completed' : 'cancelled';
+};
+
+/** With its place and the reason why it waits, which take some looking up. */
+export async function jobView(sources: JobSources, row: StoredJob): Promise<Job> {
+  const view = shortView(sources, row);
+  if (row.waiting === 0) return view;
+  return {
+    ...view,
+    place: await sources.store.countBefore(row),
+    reason: await whyWaiting(sources, row),
+  };
+}
+
+/** As lists have it. */
+export function shortView({ access }: Pick<JobSources, 'access'>, row: StoredJob): Job {
+  const { waiting, running, completed, failed, cancelled } = row;
+  return {
+    id: row.id,
+    automation_id: row.project_id,
+    project_name: row.project_name,
+    user: { id: row.user_id, name: access.shares.nameOf(row.user_id) },
+    status: statusOf(row),
+    reason: row.problem,
+    place: null,
+    tasks: { waiting, running, completed, failed, cancelled },
+    selector: row.selector,
+    device_ids: row.device_ids === null ? null : idsOf(row.device_ids),
+    count: row.count,
+    priority: row.priority,
+    retries: readRetries(row.retries),
+    exclusive: row.is_exclusive === 1,
+    key: row.dedup_key,
+    schedule_id: row.schedule_id,
+    wait_until: row.wait_until,
+    created_at: row.created_at,
+    ended_at: row.ended_at,
+  };
+}
+
+function idsOf(json: string): string[] {
+  const ids: unknown = JSON.parse(json);
+  return Array.isArray(ids) ? ids.map(String) : [];
+}
+
+async function whyWaiting(sources: JobSources, row: StoredJob): Promise<string> {
+  const { running, at_once: most } = row;
+  if (most !== null && running >= most) return `It waits: ${running} of at most ${most} tasks run.`;
+  const phones = await listSelected(sources, { userId: row.user_id, selector: selectorOf(row) });
+  const text = describePhones(countPhones(phones));
+  return phones.some(({ obstacle }) => obstacle === undefined)
+    ? `It waits for its turn: ${text}.`
+    : `It waits for a phone: ${text}.`;
+}
+
+/** Also for a job with a list of phones. */
+const selectorOf = ({ selector, device_ids }: StoredJob): string => {
+  const ids = device_ids === null ? [] : [`id=${idsOf(device_ids).join('|')}`];
+  return [...(selector === null ? [] : [selector]), ...ids].join(',');
+};
+
+const object = Compile(JsonObject);
+const parse = (json: string): unknown => JSON.parse(json);
+const parseObject = (json: string): Record<string, unknown> => object.Parse(parse(json));
+
+export function taskView({ task, attempts }: { task: StoredTask; attempts: readonly StoredAttempt[] }): Task {
+  return {
+    id: task.id,
+    number: task.number,
+    status: task.status,
+    input: task.input === null ? null : parseObject(task.input),
+    result: task.result === null ? null : parse(task.result),
+    error:
+      task.error_code === null
+        ? null
+        : { code: task.error_code, message: task.error_message ?? '', stack: null },
+    run_id: task.run_id,
+    device_id: task.device_id,
+    due_at: task.due_at === 0 ? null : task.due_at,
+    attempts: attempts.map(({ run_id, device_id, began_at, ended_at, reason }) => ({
+      ...{ run_id, device_id, began_at, ended_at, reason },
+    })),
+    ended_at: task.ended_at,
+  };
+}

@@ -1,0 +1,270 @@
+import { Job, Task } from '@phalanx/protocol';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import { TestProject } from '../projects/testing/test-projects.ts';
+import type { ApiCaller } from '../testing/api-caller.ts';
+import type { TestHost } from '../testing/test-host.ts';
+import { TestServer } from '../testing/test-server.ts';
+
+const jobs = Compile(Job);
+const taskLists = Compile(Type.Array(Task));
+const patience = { timeout: 40_000, interval: 50 };
+
+let server: TestServer;
+let host: TestHost;
+let ids: string[];
+let project: TestProject;
+let beating: NodeJS.Timeout;
+
+beforeAll(async () => {
+  server = await TestServer.start({ ackTimeoutMs: 10_000, sweepMs: 50, heartbeatMs: 60_000 });
+  ({ host, deviceIds: ids } = await server.connectHost({ serials: ['a', 'b', 'c'] }));
+  project = await TestProject.create(server.api, 'checkout');
+  await project.put('main.ts', 'console.log(1);');
+  beating = setInterval(() => void host.heartbeat(), 2000);
+});
+afterEach(async () => {
+  const { body } = await server.api('GET', '/api/v2/jobs?open=true');
+  for (const job of Array.isArray(body['jobs']) ? body['jobs'] : [])
+    await server.api('POST', `/api/v2/jobs/${job.id}/cancel`);
+  host.launchHabit = 'ack';
+  for (const id of ids)
+    await server.api('POST', '/api/v2/devices/stopAllAutomations', { body: { device_id: id } });
+});
+afterAll(async () => {
+  clearInterval(beating);
+  await host.cut();
+  await server.dispose();
+});
+
+const jobOf = (value: unknown, text: string): Job => {
+  if (!jobs.Check(value)) throw new Error(text);
+  return value;
+};
+const create = async (more: object, api: ApiCaller = server.api): Promise<Job> => {
+  const body = { automation_id: project.id, ...more };
+  const reply = await api('POST', '/api/v2/jobs', { body });
+  return jobOf(reply.body['job'], reply.text);
+};
+const read = async (id: string, api: ApiCaller = server.api): Promise<Job> => {
+  const reply = await api('GET', `/api/v2/jobs/${id}`);
+  return jobOf(reply.body['job'], reply.text);
+};
+const tasksOf = async (id: string): Promise<Task[]> => {
+  const { body, text } = await server.api('GET', `/api/v2/jobs/${id}/tasks`);
+  if (!taskLists.Check(body['tasks'])) throw new Error(text);
+  return body['tasks'];
+};
+const until = (id: string, counts: Partial<Job['tasks']>): Promise<void> =>
+  expect.poll(async () => (await read(id)).tasks, patience).toMatchObject(counts);
+const runsOf = async (id: string): Promise<string[]> =>
+  (await tasksOf(id)).filter(({ status }) => status === 'running').flatMap(({ run_id }) => run_id ?? []);
+
+describe('a job', () => {
+  it('waits for free phones, says why, and begins when one is free', async () => {
+    const first = await create({ selector: 'model~pixel', count: 3 });
+    await until(first.id, { running: 3 });
+    const second = await create({ device_ids: [ids[0]], priority: 1 });
+    const third = await create({ selector: 'serial=a' });
+    expect(await read(second.id)).toMatchObject({
+      status: 'waiting',
+      place: 0,
+      reason: 'It waits for a phone: of 1 phone that fit, 1 is busy.',
+    });
+    expect(await read(third.id)).toMatchObject({ place: 1 });
+    const onFirst = (await tasksOf(first.id)).find(({ device_id }) => device_id === ids[0]);
+    await host.end(onFirst?.run_id ?? '', 'completed', { result: '{"order":7}' });
+    await until(second.id, { running: 1 });
+    expect(await read(third.id)).toMatchObject({ status: 'waiting' });
+    expect(await tasksOf(first.id)).toContainEqual(
+      expect.objectContaining({ status: 'completed', result: { order: 7 }, device_id: ids[0] }),
+    );
+    for (const runId of await runsOf(second.id)) await host.end(runId, 'completed');
+    await until(third.id, { running: 1 });
+    for (const { id } of [first, third])
+      for (const runId of await runsOf(id)) await host.end(runId, 'completed');
+    await expect
+      .poll(() => read(first.id), patience)
+      .toMatchObject({
+        status: 'completed',
+        tasks: { completed: 3, running: 0, waiting: 0 },
+        ended_at: expect.any(Number),
+      });
+  });
+
+  it('with inputs is a run for each of them, which has it as its job variables', async () => {
+    host.launchHabit = 'ends_at_once';
+    const inputs = Array.from({ length: 40 }, (_, at) => ({ row: at + 1 }));
+    const job = await create({ selector: 'model~pixel', inputs, parameters: { shop: 'x' } });
+    await until(job.id, { completed: 40 });
+    const tasks = await tasksOf(job.id);
+    expect(tasks.map(({ input }) => input)).toEqual(inputs);
+    const launches = host
+      .messages('launch')
+      .filter(({ runs }) => tasks.some(({ run_id }) => run_id === runs[0]?.run_id));
+    const rows = launches.map(({ job_variables }) => Number(job_variables['row']));
+    expect(rows.toSorted((one, other) => one - other)).toEqual(inputs.map(({ row }) => row));
+    expect(launches[0]?.automation_parameters).toEqual({ shop: 'x' });
+    expect(new Set(tasks.map(({ device_id }) => device_id))).toEqual(new Set(ids));
+  });
+
+  it('tries a task again whose phone has failed, on another phone, and not one whose code has', async () => {
+    const job = await create({ selector: 'serial=a|b', inputs: [{ row: 1 }] });
+    await until(job.id, { running: 1 });
+    const [before] = await tasksOf(job.id);
+    const error = { code: 'phone_lost', message: 'The phone was away' };
+    await host.end(before?.run_id ?? '', 'failed', { error });
+    await until(job.id, { waiting: 1, running: 0 });
+    await until(job.id, { running: 1 });
+    const [again] = await tasksOf(job.id);
+    expect(again?.device_id).not.toBe(before?.device_id);
+    await host.end(again?.run_id ?? '', 'failed', {
+      error: { code: 'uncaught_error', message: 'no button' },
+    });
+    await until(job.id, { failed: 1 });
+    const [task] = await tasksOf(job.id);
+    expect(task?.error).toMatchObject({ code: 'uncaught_error', message: 'no button' });
+    expect(task?.attempts).toMatchObject([
+      { run_id: before?.run_id, reason: 'phone: The phone was away' },
+      { run_id: again?.run_id, reason: 'error: no button' },
+    ]);
+    expect(await read(job.id)).toMatchObject({ status: 'failed' });
+  });
+
+  it('tries again after what its rule names, as often as it says', async () => {
+    const retries = { most: 1, on: ['error'] };
+    const job = await create({ selector: 'serial=a', retries });
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await until(job.id, { running: 1 });
+      const [runId = ''] = await runsOf(job.id);
+      await host.end(runId, 'failed', { error: { code: 'uncaught_error', message: 'no' } });
+    }
+    await until(job.id, { failed: 1 });
+    expect((await tasksOf(job.id))[0]?.attempts).toHaveLength(2);
+  });
+
+  it('with a key is made once, for any number of requests at once', async () => {
+    const body = { selector: 'serial=a', key: 'nightly 1' };
+    const made = await Promise.all(Array.from({ length: 20 }, () => create(body)));
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+    const other = await server.api('POST', '/api/v2/jobs', {
+      body: { automation_id: project.id, ...body, count: 2 },
+    });
+    expect(other.body).toMatchObject({ code: 'job_key_conflict' });
+  });
+
+  it('that is cancelled begins nothing more and stops what runs; resumed, it goes on with the rest', async () => {
+    const inputs = Array.from({ length: 5 }, (_, at) => ({ row: at }));
+    const job = await create({ selector: 'model~pixel', inputs, count: 2 });
+    await until(job.id, { running: 2 });
+    expect((await read(job.id)).reason).toBe('It waits: 2 of at most 2 tasks run.');
+    const [runId = ''] = await runsOf(job.id);
+    await host.end(runId, 'completed');
+    await until(job.id, { completed: 1, running: 2 });
+    await server.api('POST', `/api/v2/jobs/${job.id}/cancel`);
+    await until(job.id, { completed: 1, cancelled: 4, running: 0, waiting: 0 });
+    expect((await read(job.id)).status).toBe('cancelled');
+    host.launchHabit = 'ends_at_once';
+    await server.api('POST', `/api/v2/jobs/${job.id}/resume`);
+    await until(job.id, { completed: 5 });
+  });
+
+  it('has at most so many tasks at once as the key of its concurrency allows', async () => {
+    const concurrency = { key: 'one account', most: 1 };
+    const first = await create({ selector: 'serial=a', concurrency });
+    await until(first.id, { running: 1 });
+    const second = await create({ selector: 'serial=b', concurrency });
+    const free = await create({ selector: 'serial=c' });
+    await until(free.id, { running: 1 });
+    expect(await read(second.id)).toMatchObject({ tasks: { waiting: 1 } });
+    for (const runId of await runsOf(first.id)) await host.end(runId, 'completed');
+    await until(second.id, { running: 1 });
+  });
+
+  it('fails what has not begun within wait_seconds', async () => {
+    const busy = await create({ selector: 'serial=a' });
+    await until(busy.id, { running: 1 });
+    const job = await create({ selector: 'serial=a', wait_seconds: 60 });
+    server.clock.advance(61_000);
+    await until(job.id, { failed: 1 });
+    expect((await tasksOf(job.id))[0]?.error?.code).toBe('wait_expired');
+  });
+
+  it('fails with the reason when its project is gone, or its code does not compile', async () => {
+    const other = await TestProject.create(server.api);
+    await other.put('main.ts', 'console.log(1);');
+    const busy = await create({ selector: 'serial=a' });
+    await until(busy.id, { running: 1 });
+    const job = await create({ automation_id: other.id, selector: 'serial=a' });
+    await server.api('DELETE', `/api/v2/automation-project/${other.id}`);
+    for (const runId of await runsOf(busy.id)) await host.end(runId, 'completed');
+    await until(job.id, { failed: 1 });
+    expect(await read(job.id)).toMatchObject({ reason: expect.stringContaining('was not found') });
+  });
+
+  it('goes on after a restart of the service with what has not ended', async () => {
+    const inputs = Array.from({ length: 6 }, (_, at) => ({ row: at }));
+    const job = await create({ selector: 'model~pixel', inputs });
+    await until(job.id, { running: 3, waiting: 3 });
+    await server.restart();
+    host.url = server.url;
+    host.launchHabit = 'ends_at_once';
+    await host.connect();
+    for (const runId of await runsOf(job.id)) await host.end(runId, 'completed');
+    await until(job.id, { completed: 6 });
+    const reasons = (await tasksOf(job.id)).map(({ attempts }) => attempts.map(({ reason }) => reason));
+    expect(reasons).toEqual(inputs.map(() => ['completed']));
+  });
+
+  it('is its maker’s and its project’s: others do not find it', async () => {
+    const job = await create({ selector: 'serial=none' });
+    const ada = await server.createCaller(`ada ${crypto.randomUUID()}`);
+    expect((await ada.api('GET', `/api/v2/jobs/${job.id}`)).status).toBe(404);
+    expect((await ada.api('POST', `/api/v2/jobs/${job.id}/cancel`)).status).toBe(404);
+    await server.api('PUT', `/api/v2/automation-project/${project.id}/members/${ada.userId}`, {
+      body: { role: 'shared_viewer' },
+    });
+    expect(await read(job.id, ada.api)).toMatchObject({ id: job.id });
+    expect((await ada.api('POST', `/api/v2/jobs/${job.id}/cancel`)).status).toBe(403);
+  });
+});
+
+it('phones are shared fairly between users who all have much to do', async () => {
+  host.launchHabit = 'ends_at_once';
+  const users = await Promise.all(
+    ['x', 'y', 'z'].map((name) => server.createCaller(`${name} ${crypto.randomUUID()}`)),
+  );
+  for (const { userId } of users) {
+    await server.api('PUT', `/api/v2/hosts/${host.hostId}/members/${userId}`, { body: { role: 'launch' } });
+    await server.api('PUT', `/api/v2/automation-project/${project.id}/members/${userId}`, {
+      body: { role: 'shared_editor' },
+    });
+  }
+  // Until all have their jobs, nothing begins.
+  const busy = await create({ selector: 'model~pixel', count: 3, priority: 100 });
+  await until(busy.id, { completed: 3 });
+  host.launchHabit = 'ack';
+  const blocker = await create({ selector: 'model~pixel', count: 3 });
+  await until(blocker.id, { running: 3 });
+  const before = host.messages('launch').length;
+  const inputs = Array.from({ length: 60 }, (_, at) => ({ row: at }));
+  const made = [];
+  for (const [at, { api }] of users.entries())
+    made.push(
+      await create({ selector: 'model~pixel', inputs, parameters: { user: at }, priority: at * 50 }, api),
+    );
+  host.launchHabit = 'ends_at_once';
+  for (const runId of await runsOf(blocker.id)) await host.end(runId, 'completed');
+  for (const { id } of made) await until(id, { completed: 60 });
+  const order = host
+    .messages('launch')
+    .slice(before)
+    .map(({ automation_parameters: given }) => given['user']);
+  const early = order.slice(0, 90);
+  for (const at of users.keys()) {
+    const share = early.filter((user) => user === at).length;
+    expect(Math.abs(share - 30), `${share} of 90 for user ${at}`).toBeLessThanOrEqual(3);
+  }
+});

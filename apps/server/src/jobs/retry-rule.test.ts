@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+
+import { pauseAfter, verdictOf } from './retry-rule.ts';
+
+const run = { status: 'completed', outcome: null, error_code: null, started_at: 1 } as const;
+
+it.each([
+  ['a success', {}, 'completed'],
+  ['an uncaught error', { status: 'failed', error_code: 'uncaught_error' }, 'error'],
+  ['a phone that is gone', { status: 'failed', error_code: 'phone_lost' }, 'phone'],
+  ['a host that was restarted', { status: 'failed', error_code: 'host_restarted' }, 'phone'],
+  ['a host that did not come back', { status: 'lost', error_code: 'lost' }, 'lost'],
+  ['a stop by a person', { status: 'stopped' }, 'cancelled'],
+  ['a start that no phone confirmed', { status: 'stopped', started_at: null }, 'phone'],
+  ['a time limit', { status: 'timed_out' }, 'timeout'],
+  ['an unknown screen', { outcome: 'out_of_steps' }, 'out_of_steps'],
+] as const)('%s is judged', (_name, more, verdict) => {
+  expect(verdictOf({ ...run, ...more })).toBe(verdict);
+});
+
+it('pauses grow to ten minutes and differ by a quarter each way', () => {
+  const least = [1, 2, 3, 4, 5, 6, 20].map((attempts) => pauseAfter(attempts, () => 0));
+  expect(least).toEqual([1500, 6000, 24_000, 96_000, 384_000, 450_000, 450_000]);
+  expect(pauseAfter(1, () => 1)).toBe(2500);
+});

@@ -1,0 +1,108 @@
+import { jobRoutes, maxInputs } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+
+import { ApiError } from '../errors/api-error.ts';
+import { pageLimit, toPage } from '../http/page.ts';
+import type { Principal } from '../http/principal.ts';
+import { addRawRoute, addRoute } from '../http/route.ts';
+import { editors, type ProjectAccess, readers } from '../projects/project-access.ts';
+import { createJob, type JobMaker, scheduleKeyPrefix } from './create-job.ts';
+import type { JobRunner } from './job-runner.ts';
+import { type JobSources, jobView, shortView, taskView } from './job-view.ts';
+import { resultsAsCsv, resultsAsLines } from './results-table.ts';
+import type { StoredJob } from './store.ts';
+
+interface JobRoutesOptions extends JobSources {
+  maker: JobMaker;
+  runner: JobRunner;
+  projects: ProjectAccess;
+  /** Asks their hosts to end these runs. */
+  stop: (runIds: readonly string[]) => Promise<void>;
+}
+
+/** `GET, POST /jobs` · `GET, DELETE /jobs/:id` · `GET /jobs/:id/tasks` · `POST /jobs/:id/cancel, resume` */
+export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): void {
+  const { store, maker, runner, projects, stop } = options;
+
+  /** The user's own, and those of projects in which they have one of the roles. */
+  const get = async (principal: Principal, id: string, roles = readers): Promise<StoredJob> => {
+    const job = await store.find(id.toLowerCase());
+    const role = job && (await projects.findProject(principal, job.project_id))?.role;
+    const isOwn = job?.user_id === principal.userId && principal.projectIds?.has(job.project_id) !== false;
+    if (job === undefined || !(isOwn || role !== undefined))
+      throw ApiError.of('job_not_found', { job_id: id });
+    if (isOwn || (role !== undefined && roles.includes(role))) return job;
+    throw ApiError.of('forbidden', {
+      reason: 'A job is changed by whoever made it and by editors of its project',
+    });
+  };
+
+  addRoute(app, jobRoutes.create, async ({ principal, body, auditEvent }) => {
+    if (body.key?.startsWith(scheduleKeyPrefix) === true)
+      throw ApiError.of('invalid_request', { problem: `Field key begins with ${scheduleKeyPrefix}` });
+    const row = await createJob(maker, body, { principal, auditEvent, scheduleId: null });
+    await runner.catchUp();
+    return { success: true, job: await jobView(options, row) };
+  });
+
+  addRoute(app, jobRoutes.list, async ({ principal, query }) => {
+    const limit = pageLimit(query);
+    const rows = await store.list({
+      userId: principal.userId,
+      projectIds: principal.projectIds,
+      projectId: query.automation_id?.toLowerCase(),
+      isOpen: query.open === undefined ? undefined : query.open === 'true',
+      cursor: query.cursor?.toLowerCase(),
+      limit: limit + 1,
+    });
+    const { items, next_cursor } = toPage(rows, limit, ({ id }) => id);
+    return { success: true, jobs: items.map((row) => shortView(options, row)), next_cursor };
+  });
+
+  addRoute(app, jobRoutes.get, async ({ principal, params }) => ({
+    success: true,
+    job: await jobView(options, await get(principal, params.id)),
+  }));
+
+  addRoute(app, jobRoutes.listTasks, async ({ principal, params, query }) => {
+    const { id } = await get(principal, params.id);
+    const limit = pageLimit(query);
+    const part = { status: query.status, after: query.cursor?.toLowerCase(), limit: limit + 1 };
+    const { items, next_cursor } = toPage(await store.listTasks(id, part), limit, ({ task }) => task.id);
+    return { success: true, tasks: items.map(taskView), next_cursor };
+  });
+
+  addRawRoute(app, jobRoutes.results, async ({ principal, params, query }, reply) => {
+    const { id } = await get(principal, params.id);
+    const found = await store.listTasks(id, { status: undefined, after: undefined, limit: maxInputs });
+    const tasks = found.map(taskView);
+    const isCsv = query.format !== 'jsonl';
+    return reply
+      .type(isCsv ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${id}.${isCsv ? 'csv' : 'jsonl'}"`)
+      .send(isCsv ? resultsAsCsv(tasks) : resultsAsLines(tasks));
+  });
+
+  addRoute(app, jobRoutes.cancel, async ({ principal, params, auditEvent }) => {
+    const { id, user_id, project_name: name } = await get(principal, params.id, editors);
+    auditEvent.on({ type: 'job', id, name }, [user_id]);
+    const runIds = await store.cancel(id, maker.clock.now());
+    if (runIds !== undefined && runIds.length > 0) await stop(runIds);
+    return { success: true, job: await jobView(options, await get(principal, id)) };
+  });
+
+  addRoute(app, jobRoutes.resume, async ({ principal, params, auditEvent }) => {
+    const { id, user_id, project_id, project_name: name } = await get(principal, params.id, editors);
+    await projects.getProject(principal, project_id, editors);
+    auditEvent.on({ type: 'job', id, name }, [user_id]);
+    if (await store.resume(id)) await runner.catchUp();
+    return { success: true, job: await jobView(options, await get(principal, id)) };
+  });
+
+  addRoute(app, jobRoutes.delete, async ({ principal, params, auditEvent }) => {
+    const { id, user_id, project_name: name } = await get(principal, params.id, editors);
+    auditEvent.on({ type: 'job', id, name }, [user_id]);
+    if (!(await store.delete(id))) throw ApiError.of('job_not_ended', { job_id: id });
+    return { success: true, message: `Job ${id} is deleted.` };
+  });
+}

@@ -1,0 +1,285 @@
+import type { JobStatus } from '@phalanx/protocol';
+import { sql } from 'kysely';
+
+import { change } from '../db/change-notes.ts';
+import type { Db, Transaction } from '../db/database.ts';
+import { invalidate } from '../db/invalidate.ts';
+import { databaseTime } from '../db/lease.ts';
+import { serialize } from '../db/locks.ts';
+import { rowsAs, textsIn } from '../db/rows.ts';
+import type { Row } from '../db/tables.ts';
+
+export type StoredJob = Row<'job'>;
+export type NewJob = Omit<
+  StoredJob,
+  'running' | 'completed' | 'failed' | 'cancelled' | 'problem' | 'woken_at'
+>;
+export type StoredTask = Row<'task'>;
+export type StoredAttempt = Row<'task_attempt'>;
+export type NewTask = Pick<StoredTask, 'id' | 'number' | 'input'>;
+
+export interface JobFilter {
+  userId: string;
+  /** The only projects whose jobs may be seen; null: all. */
+  projectIds: ReadonlySet<string> | null;
+  projectId: string | undefined;
+  isOpen: boolean | undefined;
+  cursor: string | undefined;
+  limit: number;
+}
+
+const taskColumns = { id: 'text', number: 'bigint', input: 'text' } as const;
+
+export type JobStore = ReturnType<typeof createJobStore>;
+
+/** Jobs and what became of their tasks. */
+export function createJobStore(db: Db) {
+  return {
+    /** Undefined: the user would have more than `most` tasks that wait. Throws what `isUniqueViolation` knows for a key that is used. */
+    insert: (job: NewJob, tasks: readonly NewTask[], most: number): Promise<StoredJob | undefined> =>
+      change(db, async (transaction) => {
+        await serialize(transaction, `jobs of ${job.user_id}`);
+        const { waiting } = await transaction
+          .selectFrom('job')
+          .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('waiting'), sql.lit(0)).as('waiting'))
+          .where('user_id', '=', job.user_id)
+          .where('waiting', '>', 0)
+          .executeTakeFirstOrThrow();
+        if (Number(waiting) + tasks.length > most) return undefined;
+        const row = await transaction
+          .insertInto('job')
+          .values({ ...job, woken_at: databaseTime(transaction) })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        await sql`INSERT INTO task (id, job_id, number, status, input)
+          SELECT own.id, ${job.id}, own.number, 'waiting', own.input
+          FROM ${rowsAs(transaction, 'own', taskColumns, tasks)}`.execute(transaction);
+        await invalidate(transaction, 'jobs');
+        return row;
+      }),
+
+    find: (id: string): Promise<StoredJob | undefined> =>
+      db.selectFrom('job').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    findByKey: (userId: string, key: string): Promise<StoredJob | undefined> =>
+      db
+        .selectFrom('job')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('dedup_key', '=', key)
+        .executeTakeFirst(),
+
+    /** The user's own, and those of projects in which they have a part; newest first. */
+    list: ({ userId, projectIds, projectId, isOpen, cursor, limit }: JobFilter): Promise<StoredJob[]> => {
+      const mine = sql<string>`(SELECT id FROM project WHERE owner_id = ${userId}
+        UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})`;
+      let query = db
+        .selectFrom('job')
+        .selectAll()
+        .where((eb) => eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)]));
+      if (projectIds !== null) query = query.where('project_id', 'in', textsIn(db, [...projectIds]));
+      if (projectId !== undefined) query = query.where('project_id', '=', projectId);
+      if (isOpen !== undefined) query = query.where('ended_at', isOpen ? 'is' : 'is not', null);
+      if (cursor !== undefined) query = query.where('id', '<', cursor);
+      return query.orderBy('id', 'desc').limit(limit).execute();
+    },
+
+    /** Whether a job of the schedule has not ended. */
+    async hasOpen(scheduleId: string): Promise<boolean> {
+      const query = db.selectFrom('job').select('id').where('schedule_id', '=', scheduleId);
+      return (await query.where('ended_at', 'is', null).limit(1).executeTakeFirst()) !== undefined;
+    },
+
+    /** Those of which tasks wait, since this time or later by the clock of the database. */
+    listWaiting: (since = 0): Promise<StoredJob[]> =>
+      db.selectFrom('job').selectAll().where('waiting', '>', 0).where('woken_at', '>=', since).execute(),
+
+    /** How many tasks of the user begin before those of this job. */
+    async countBefore({ id, user_id, priority }: StoredJob): Promise<number> {
+      const { waiting } = await db
+        .selectFrom('job')
+        .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('waiting'), sql.lit(0)).as('waiting'))
+        .where('user_id', '=', user_id)
+        .where('waiting', '>', 0)
+        .where((eb) =>
+          eb.or([eb('priority', '>', priority), eb.and([eb('priority', '=', priority), eb('id', '<', id)])]),
+        )
+        .executeTakeFirstOrThrow();
+      return Number(waiting);
+    },
+
+    /** In the order of the inputs; `after`: the ID of the task before. */
+    async listTasks(
+      jobId: string,
+      { status, after, limit }: { status: JobStatus | undefined; after: string | undefined; limit: number },
+    ): Promise<{ task: StoredTask; attempts: StoredAttempt[] }[]> {
+      let query = db.selectFrom('task').selectAll().where('job_id', '=', jobId);
+      if (status !== undefined) query = query.where('status', '=', status);
+      if (after !== undefined)
+        query = query.where('number', '>', (eb) =>
+          eb.selectFrom('task').select('number').where('id', '=', after).where('job_id', '=', jobId),
+        );
+      const tasks = await query.orderBy('number').limit(limit).execute();
+      const ids = tasks.map(({ id }) => id);
+      const attempts = await db
+        .selectFrom('task_attempt')
+        .selectAll()
+        .where('task_id', 'in', textsIn(db, ids))
+        .orderBy('number')
+        .execute();
+      const ofTask = Map.groupBy(attempts, ({ task_id }) => task_id);
+      return tasks.map((task) => ({ task, attempts: ofTask.get(task.id) ?? [] }));
+    },
+
+    /** What waits never begins. Returns the runs that are to be stopped; undefined: the job has ended. */
+    cancel: (id: string, now: number): Promise<string[] | undefined> =>
+      change(db, async (transaction) => {
+        const job = await lockOpen(transaction, id);
+        if (job === undefined) return undefined;
+        const count = await endWaiting(
+          transaction,
+          id,
+          { status: 'cancelled', code: null, message: null },
+          now,
+        );
+        await transaction
+          .updateTable('job')
+          .set((eb) => ({
+            waiting: 0,
+            cancelled: eb('cancelled', '+', count),
+            cancelled_at: now,
+            ended_at: job.running === 0 ? now : null,
+          }))
+          .where('id', '=', id)
+          .execute();
+        await invalidate(transaction, 'jobs');
+        const running = transaction.selectFrom('task').select('run_id').where('job_id', '=', id);
+        const rows = await running.where('status', '=', 'running').execute();
+        return rows.flatMap(({ run_id }) => run_id ?? []);
+      }),
+
+    /** What has failed or was cancelled waits again. False: there is nothing of that. */
+    resume: (id: string): Promise<boolean> =>
+      change(db, async (transaction) => {
+        await transaction.selectFrom('job').select('id').where('id', '=', id).forUpdate().execute();
+        const { numUpdatedRows } = await transaction
+          .updateTable('task')
+          .set({
+            status: 'waiting',
+            attempts: 0,
+            due_at: 0,
+            ended_at: null,
+            error_code: null,
+            error_message: null,
+          })
+          .where('job_id', '=', id)
+          .where('status', 'in', ['failed', 'cancelled'])
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        await transaction
+          .updateTable('job')
+          .set((eb) => ({
+            waiting: eb('waiting', '+', Number(numUpdatedRows)),
+            ...{ failed: 0, cancelled: 0, cancelled_at: null, ended_at: null, wait_until: null, problem: '' },
+            woken_at: databaseTime(transaction),
+          }))
+          .where('id', '=', id)
+          .execute();
+        await invalidate(transaction, 'jobs');
+        return true;
+      }),
+
+    /** Everything that waits of the job fails, for one reason. */
+    failWaiting: (id: string, error: { code: string; message: string }, now: number): Promise<void> =>
+      change(db, async (transaction) => {
+        const job = await lockOpen(transaction, id);
+        if (job === undefined) return;
+        await fail(transaction, job, { ...error, now });
+      }),
+
+    /** What has not begun within the time of its job fails. */
+    expire: (now: number, error: { code: string; message: string }): Promise<void> =>
+      change(db, async (transaction) => {
+        const due = await transaction
+          .selectFrom('job')
+          .selectAll()
+          .where('waiting', '>', 0)
+          .where('wait_until', '<=', now)
+          .orderBy('id')
+          .forUpdate()
+          .execute();
+        for (const job of due) await fail(transaction, job, { ...error, now });
+      }),
+
+    /** When the next job or task has to be looked at, which is after `now`; undefined: none. */
+    async findNextDue(now: number): Promise<number | undefined> {
+      const limits = db.selectFrom('job').select((eb) => eb.fn.min('wait_until').as('at'));
+      const limit = await limits
+        .where('waiting', '>', 0)
+        .where('wait_until', 'is not', null)
+        .executeTakeFirst();
+      const retries = db.selectFrom('task').select((eb) => eb.fn.min('due_at').as('at'));
+      const retry = await retries
+        .where('status', '=', 'waiting')
+        .where('due_at', '>', Math.max(0, now))
+        .executeTakeFirst();
+      const times = [limit?.at, retry?.at].flatMap((at) =>
+        at === null || at === undefined ? [] : Number(at),
+      );
+      return times.length === 0 ? undefined : Math.min(...times);
+    },
+
+    /** False: it has not ended. */
+    delete: (id: string): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const query = transaction.deleteFrom('job').where('id', '=', id).where('ended_at', 'is not', null);
+        return (await query.executeTakeFirst()).numDeletedRows > 0n;
+      }),
+
+    async deleteEndedBefore(time: number): Promise<void> {
+      await db.deleteFrom('job').where('ended_at', '<', time).execute();
+    },
+  };
+}
+
+const lockOpen = (transaction: Transaction, id: string): Promise<StoredJob | undefined> =>
+  transaction
+    .selectFrom('job')
+    .selectAll()
+    .where('id', '=', id)
+    .where('ended_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst();
+
+interface End {
+  status: 'failed' | 'cancelled';
+  code: string | null;
+  message: string | null;
+}
+
+async function endWaiting(transaction: Transaction, jobId: string, end: End, now: number): Promise<number> {
+  const { status, code: error_code, message: error_message } = end;
+  const { numUpdatedRows } = await transaction
+    .updateTable('task')
+    .set({ status, error_code, error_message, ended_at: now })
+    .where('job_id', '=', jobId)
+    .where('status', '=', 'waiting')
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+}
+
+async function fail(
+  transaction: Transaction,
+  job: StoredJob,
+  { code, message, now }: { code: string; message: string; now: number },
+): Promise<void> {
+  const count = await endWaiting(transaction, job.id, { status: 'failed', code, message }, now);
+  await transaction
+    .updateTable('job')
+    .set((eb) => ({
+      ...{ waiting: 0, wait_until: null, problem: message, ended_at: job.running === 0 ? now : null },
+      failed: eb('failed', '+', count),
+    }))
+    .where('id', '=', job.id)
+    .execute();
+}

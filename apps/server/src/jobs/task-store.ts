@@ -1,0 +1,234 @@
+import { sql } from 'kysely';
+
+import type { Db, Transaction } from '../db/database.ts';
+import type { GroupCommit, Write } from '../db/group-commit.ts';
+import { invalidate } from '../db/invalidate.ts';
+import { databaseTime } from '../db/lease.ts';
+import { serialize } from '../db/locks.ts';
+import { textsIn } from '../db/rows.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
+import { pauseAfter, readRetries, verdictOf } from './retry-rule.ts';
+import type { StoredJob, StoredTask } from './store.ts';
+
+/** A task that can't begin at this moment, where the caller thought it could. */
+export class NotNow extends Error {
+  override readonly name = 'NotNow';
+  /** It has begun elsewhere; false: there is no place for it, or the phone is not free for it. */
+  readonly isTaskGone: boolean;
+
+  constructor(isTaskGone = false) {
+    super('the task cannot begin now');
+    this.isTaskGone = isTaskGone;
+  }
+}
+
+/** What runs of tasks came to. */
+export interface Settled {
+  readonly userIds: ReadonlySet<string>;
+  /** Whether other tasks may begin now, on whatever phone. */
+  readonly isPlaceFree: boolean;
+  /** Whether one waits again. */
+  readonly isAgain: boolean;
+}
+
+type EndedRun = Pick<StoredRun, 'id' | 'status' | 'outcome' | 'error_code' | 'error_message' | 'started_at'>;
+type WaitingTask = Pick<StoredTask, 'id' | 'input' | 'device_id' | 'due_at'>;
+
+const mostAtOnce = 500;
+
+export type TaskStore = ReturnType<typeof createTaskStore>;
+
+/** Tasks as they begin and end. */
+export function createTaskStore(db: Db, commits: GroupCommit) {
+  return {
+    listDue: (jobId: string, now: number, limit: number): Promise<WaitingTask[]> =>
+      db
+        .selectFrom('task')
+        .select(['id', 'input', 'device_id', 'due_at'])
+        .where('job_id', '=', jobId)
+        .where('status', '=', 'waiting')
+        .where('due_at', '<=', now)
+        .orderBy('number')
+        .limit(limit)
+        .execute(),
+
+    /** For the transaction that stores the run of the task. Throws `NotNow`. */
+    claim:
+      (job: StoredJob, taskId: string, now: number) =>
+      async (transaction: Transaction, run: Pick<StoredRun, 'id' | 'device_id'>): Promise<void> => {
+        await takePlace(transaction, job);
+        await takePhone(transaction, job, run);
+        const { numUpdatedRows } = await transaction
+          .updateTable('task')
+          .set((eb) => ({
+            ...{ status: 'running', run_id: run.id, device_id: run.device_id, due_at: 0 },
+            attempts: eb('attempts', '+', 1),
+          }))
+          .where('id', '=', taskId)
+          .where('status', '=', 'waiting')
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) throw new NotNow(true);
+        await sql`INSERT INTO task_attempt (task_id, number, run_id, device_id, began_at, reason)
+          SELECT ${taskId}, coalesce(max(number), 0) + 1, ${run.id}, ${run.device_id}, ${now}, 'running'
+          FROM task_attempt WHERE task_id = ${taskId}`.execute(transaction);
+      },
+
+    /** Stores what these runs mean for their tasks; those of no task, and those that are settled, mean nothing. */
+    settle: (runs: readonly EndedRun[], now: number): Promise<Settled> => commits.write(settleAll(runs, now)),
+
+    /** Runs that have ended while nobody settled their tasks. */
+    listUnsettled: (): Promise<EndedRun[]> =>
+      db
+        .selectFrom('task')
+        .innerJoin('run', 'run.id', 'task.run_id')
+        .select([
+          'run.id',
+          'run.status',
+          'run.outcome',
+          'run.error_code',
+          'run.error_message',
+          'run.started_at',
+        ])
+        .where('task.status', '=', 'running')
+        .where('run.ended_at', 'is not', null)
+        .limit(mostAtOnce)
+        .execute(),
+  };
+}
+
+/** One of the places that the job, and its key, have. */
+async function takePlace(transaction: Transaction, job: StoredJob): Promise<void> {
+  const { id, user_id, concurrency_key: key, concurrency_most: most } = job;
+  if (key !== null && most !== null) {
+    await serialize(transaction, `tasks of ${user_id} ${key}`);
+    const { running } = await transaction
+      .selectFrom('job')
+      .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('running'), sql.lit(0)).as('running'))
+      .where('user_id', '=', user_id)
+      .where('concurrency_key', '=', key)
+      .where('running', '>', 0)
+      .executeTakeFirstOrThrow();
+    if (Number(running) >= most) throw new NotNow();
+  }
+  const { numUpdatedRows } = await transaction
+    .updateTable('job')
+    .set((eb) => ({ waiting: eb('waiting', '-', 1), running: eb('running', '+', 1) }))
+    .where('id', '=', id)
+    .where('waiting', '>', 0)
+    .where((eb) => eb.or([eb('at_once', 'is', null), eb('running', '<', eb.ref('at_once'))]))
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) throw new NotNow();
+}
+
+async function takePhone(
+  transaction: Transaction,
+  job: StoredJob,
+  run: Pick<StoredRun, 'id' | 'device_id'>,
+): Promise<void> {
+  if (job.is_exclusive === 1) {
+    const others = transaction.selectFrom('run').select('id').where('device_id', '=', run.device_id);
+    const other = await others
+      .where('ended_at', 'is', null)
+      .where('id', '<>', run.id)
+      .limit(1)
+      .executeTakeFirst();
+    if (other !== undefined) throw new NotNow();
+  }
+  if (job.is_distinct === 0) return;
+  const used = await transaction
+    .selectFrom('task')
+    .select('id')
+    .where('job_id', '=', job.id)
+    .where('device_id', '=', run.device_id)
+    .where('status', 'in', ['running', 'completed'])
+    .limit(1)
+    .executeTakeFirst();
+  if (used !== undefined) throw new NotNow();
+}
+
+function settleAll(runs: readonly EndedRun[], now: number): Write<Settled> {
+  return async (transaction) => {
+    const byId = new Map(runs.map((run) => [run.id, run]));
+    const tasks = await transaction
+      .selectFrom('task')
+      .innerJoin('job', 'job.id', 'task.job_id')
+      .select(['task.id', 'task.run_id', 'task.attempts', 'task.job_id'])
+      .select(['job.user_id', 'job.retries', 'job.cancelled_at'])
+      .select(['job.at_once', 'job.concurrency_key'])
+      .where('task.run_id', 'in', textsIn(transaction, [...byId.keys()]))
+      .where('task.status', '=', 'running')
+      .orderBy('task.job_id')
+      .execute();
+    let isAgain = false;
+    for (const task of tasks) {
+      const run = byId.get(task.run_id ?? '');
+      if (run === undefined) continue;
+      if (await settleOne(transaction, { task, run, now })) isAgain = true;
+    }
+    if (isAgain) await invalidate(transaction, 'jobs');
+    const isPlaceFree =
+      isAgain || tasks.some(({ at_once, concurrency_key }) => at_once !== null || concurrency_key !== null);
+    return { userIds: new Set(tasks.map(({ user_id }) => user_id)), isPlaceFree, isAgain };
+  };
+}
+
+interface Settling {
+  task: Pick<StoredTask, 'id' | 'attempts' | 'job_id'> & Pick<StoredJob, 'retries' | 'cancelled_at'>;
+  run: EndedRun;
+  now: number;
+}
+
+/** True: the task waits again. */
+async function settleOne(transaction: Transaction, { task, run, now }: Settling): Promise<boolean> {
+  const verdict = verdictOf(run);
+  const { most, on } = readRetries(task.retries);
+  const isRetried =
+    task.cancelled_at === null &&
+    verdict !== 'completed' &&
+    verdict !== 'cancelled' &&
+    on.includes(verdict) &&
+    task.attempts <= most;
+  const ended = verdict === 'completed' || verdict === 'cancelled' ? verdict : 'failed';
+  const status = isRetried
+    ? 'waiting'
+    : task.cancelled_at !== null && ended === 'failed'
+      ? 'cancelled'
+      : ended;
+  const reason = verdict === 'completed' ? verdict : `${verdict}: ${run.error_message ?? run.status}`;
+  const { numUpdatedRows } = await transaction
+    .updateTable('task')
+    .set({
+      status,
+      due_at: isRetried ? now + pauseAfter(task.attempts) : 0,
+      ended_at: isRetried ? null : now,
+      error_code: verdict === 'completed' ? null : (run.error_code ?? verdict),
+      error_message: verdict === 'completed' ? null : (run.error_message ?? null),
+      result: sql<string | null>`coalesce((SELECT json FROM run_result WHERE run_id = ${run.id}), result)`,
+    })
+    .where('id', '=', task.id)
+    .where('run_id', '=', run.id)
+    .where('status', '=', 'running')
+    .executeTakeFirst();
+  // Another server was faster.
+  if (numUpdatedRows === 0n) return false;
+  const attempt = transaction.updateTable('task_attempt').set({ ended_at: now, reason });
+  await attempt.where('run_id', '=', run.id).execute();
+  await transaction
+    .updateTable('job')
+    .set((eb) => ({
+      running: eb('running', '-', 1),
+      [status]: eb(status, '+', 1),
+      ...(isRetried ? { woken_at: databaseTime(transaction) } : {}),
+    }))
+    .where('id', '=', task.job_id)
+    .execute();
+  await transaction
+    .updateTable('job')
+    .set({ ended_at: now })
+    .where('id', '=', task.job_id)
+    .where('waiting', '=', 0)
+    .where('running', '=', 0)
+    .where('ended_at', 'is', null)
+    .execute();
+  return isRetried;
+}

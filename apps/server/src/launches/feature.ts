@@ -1,0 +1,107 @@
+import type { LaunchSecrets } from '@phalanx/protocol';
+
+import { addBackgroundJob } from '../background-job.ts';
+import type { Compiler } from '../compile/compiler.ts';
+import type { Context } from '../context.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import { nameOf } from '../devices/online-devices.ts';
+import type { Hosts } from '../hosts/feature.ts';
+import type { GetLaunchable } from '../projects/project-files.ts';
+import type { ProjectPeople } from '../projects/project-people.ts';
+import type { Runs } from '../runs/feature.ts';
+import { RunStops } from '../runs/run-stops.ts';
+import { Bundles } from './bundles.ts';
+import type { NamesOf } from './device-names.ts';
+import { DirectLaunches } from './direct-launches.ts';
+import { deleteOldLaunches } from './history.ts';
+import { ParameterChecker } from './parameters/parameter-checker.ts';
+import { createPayloadStore } from './payload-store.ts';
+import { ProjectLaunches } from './project-launches.ts';
+import { addLaunchRoutes } from './routes.ts';
+import { RunLimits } from './run-limits.ts';
+import { RunOutbox } from './run-outbox.ts';
+import { createLaunchStore } from './store.ts';
+
+interface LaunchNeighbours {
+  compiler: Compiler;
+  parameters: ParameterChecker;
+  getLaunchable: GetLaunchable;
+  secretsOf: (projectId: string) => Promise<LaunchSecrets>;
+  people: ProjectPeople;
+  hosts: Hosts;
+  devices: DeviceAccess;
+  runs: Runs;
+}
+
+const hourMs = 60 * 60 * 1000;
+
+function openOutbox(context: Context, { runs, hosts, secretsOf }: LaunchNeighbours): RunOutbox {
+  const { app, database, clock, faults } = context;
+  const { activeRunRows: store, activeRuns, lifecycle } = runs;
+  const payloads = createPayloadStore(database);
+  const outbox = new RunOutbox({
+    ...{ store, payloads, activeRuns, hosts: hosts.linked, lifecycle, secretsOf, faults },
+  });
+  app.addHook('onClose', () => outbox.close());
+  addBackgroundJob(context, {
+    name: 'delete old payloads of launches',
+    everyMs: hourMs,
+    work: () => payloads.deleteOld(clock.now()),
+  });
+  return outbox;
+}
+
+/** Starting and stopping automations. */
+export function serveLaunches(context: Context, neighbours: LaunchNeighbours): ProjectLaunches {
+  const { app, config, database, commits, audit, clock, limits, timing } = context;
+  const { compiler, parameters, getLaunchable, secretsOf, people, devices, runs } = neighbours;
+  const { activeRuns, activeRunRows } = runs;
+  const { ackTimeoutMs } = timing;
+  const hosts = neighbours.hosts.linked;
+  const launches = createLaunchStore(database, commits);
+  const stops = new RunStops({
+    store: runs.store,
+    activeRunRows,
+    activeRuns,
+    hosts,
+    timeoutMs: ackTimeoutMs,
+  });
+  const namesOf: NamesOf = async (deviceIds) => {
+    const known = await devices.fleet.findAll(deviceIds);
+    return (id) => nameOf(known.get(id) ?? { id, serial: '' });
+  };
+  const dispatcher = {
+    ...{ launches, audit, activeRuns, hosts, stops, clock, ackTimeoutMs, onCreated: runs.created },
+    outbox: openOutbox(context, neighbours),
+    runLimits: new RunLimits(limits, activeRunRows),
+    turns: limits.turns.launches,
+    namesOf,
+  };
+  const bundles = new Bundles(compiler);
+  const projectLaunches = new ProjectLaunches({
+    ...{ dispatcher, devices, getLaunchable, bundles, parameters, secretsOf },
+  });
+  addLaunchRoutes(app, {
+    directLaunches: new DirectLaunches(dispatcher, devices, bundles),
+    projectLaunches,
+    getLaunchable,
+    people,
+    stopper: { devices, activeRunRows, stops },
+    runAccess: runs.access,
+    findRun: (runId) => runs.store.find(runId),
+  });
+  addBackgroundJob(context, {
+    name: 'delete old launches',
+    everyMs: hourMs,
+    atStart: true,
+    work: () => deleteOldLaunches(launches, { clock, historyDays: config.historyDays }),
+  });
+  return projectLaunches;
+}
+
+/** Checks of parameters against their schema, in processes of their own. */
+export function openParameterChecker({ app, confinement, limits }: Context): ParameterChecker {
+  const checker = new ParameterChecker({ turns: limits.turns.parameters, confinement });
+  app.addHook('onClose', () => checker.close());
+  return checker;
+}

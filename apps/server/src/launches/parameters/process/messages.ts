@@ -1,0 +1,23 @@
+import { Type, type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** What the server asks. A schema goes by its hash, so that a warm one is neither sent nor compiled again. */
+export type ToProcess =
+  | { readonly kind: 'compile'; readonly hash: string; readonly schema: string }
+  | { readonly kind: 'check'; readonly hash: string; readonly parameters: Record<string, unknown> };
+
+const FromProcess = Type.Union([
+  /** The first message. */
+  Type.Object({ kind: Type.Literal('ready') }),
+  Type.Object({ kind: Type.Literal('compiled'), problem: Type.Union([Type.String(), Type.Null()]) }),
+  /** The schema of the hash is not in memory. */
+  Type.Object({ kind: Type.Literal('unknown') }),
+  /** The parameters with the defaults of the schema. */
+  Type.Object({ kind: Type.Literal('fits'), parameters: Type.Record(Type.String(), Type.Unknown()) }),
+  Type.Object({ kind: Type.Literal('refused'), reasons: Type.Array(Type.String()) }),
+  Type.Object({ kind: Type.Literal('schema_problem'), problem: Type.String() }),
+]);
+export type FromProcess = Static<typeof FromProcess>;
+
+const fromProcess = Compile(FromProcess);
+export const isFromProcess = (message: unknown): message is FromProcess => fromProcess.Check(message);

@@ -1,0 +1,101 @@
+import { addBackgroundJob } from '../background-job.ts';
+import type { Context } from '../context.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { Metrics } from '../health/metrics.ts';
+import { createStoredBytes } from '../limits/stored-bytes-store.ts';
+import type { Runs } from '../runs/feature.ts';
+import { RunOwners } from '../runs/run-owners.ts';
+import { LogIngest } from './ingest.ts';
+import { ArchivedLogs } from './kept/archived-logs.ts';
+import { ArchiveQuota } from './kept/archive-quota.ts';
+import { createKeptBytesStore } from './kept/kept-bytes-store.ts';
+import { createKeptChunkStore } from './kept/kept-chunk-store.ts';
+import { LogArchiver } from './kept/log-archiver.ts';
+import { addRunLogRoutes } from './kept/routes.ts';
+import type { EntryKind, LogBatch } from './log-batch.ts';
+import { addLogRoutes } from './routes.ts';
+import { openLogTables } from './tables/open-log-tables.ts';
+import { RecentLogs } from './tables/recent-logs.ts';
+
+interface Neighbours {
+  devices: DeviceAccess;
+  runs: Runs;
+  metrics: Metrics;
+}
+
+type BatchListener = (batch: LogBatch) => void;
+
+export interface Logs {
+  onStored(listener: BatchListener): void;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** Console logs: taking them in, recent ones and archived ones. Throws when the folder of the logs can't be used. */
+export async function openLogs(context: Context, neighbours: Neighbours): Promise<Logs> {
+  const { app, clock, timing } = context;
+  const { devices, runs, metrics } = neighbours;
+  const stored: BatchListener[] = [({ count }) => metrics.logEntries.inc(count)];
+  const store = await RecentLogs.open({ tables: openLogTables(context), clock });
+  const ingest = openIngest(context, {
+    runs,
+    store,
+    onStored: (batch) => {
+      // Steps are read when somebody looks at the run.
+      if (batch.kind === 'log') stored.forEach((listener) => listener(batch));
+    },
+  });
+  app.addHook('onClose', async () => {
+    await ingest.close();
+    store.close();
+  });
+  runs.onCreated((rows) => rows.forEach((row) => store.begin(row.id)));
+  addLogRoutes(app, { devices, runAccess: runs.access, store, clock });
+  addBackgroundJob(context, {
+    name: 'delete expired logs',
+    everyMs: timing.sweepMs,
+    onEachServer: true,
+    work: () => store.expire(),
+  });
+  openArchive(context, store, runs);
+  return { onStored: (listener) => stored.push(listener) };
+}
+
+function openIngest(
+  { hosts, limits, log, faults }: Context,
+  { runs, store, onStored }: { runs: Runs; store: RecentLogs; onStored: BatchListener },
+): LogIngest {
+  const owners = new RunOwners(runs.store, runs.activeRuns);
+  const ingest = new LogIngest({
+    ...{ store, limits, log, faults, onStored },
+    findStream: (link, runId) => owners.findStream(link, runId),
+  });
+  hosts.on('logs', (link, runId, batch) => ingest.take(link, runId, batch));
+  hosts.on('closed', (link) => ingest.forget(link));
+  return ingest;
+}
+
+function openArchive(context: Context, store: RecentLogs, { store: runs, access }: Runs): void {
+  const { app, config, database, clock, limits, faults, timing } = context;
+  const archiveOf = (kind: EntryKind): ArchivedLogs =>
+    new ArchivedLogs({ chunks: createKeptChunkStore(database, kind), maxBytes: config.runLogMb * mebibyte });
+  const kept = { log: archiveOf('log'), trace: archiveOf('trace') };
+  const storedBytes = createStoredBytes(database);
+  const quota = new ArchiveQuota({
+    ...{ kept: kept.log, limits, bytes: createKeptBytesStore(database) },
+    used: (userId) => storedBytes.count(userId, 'logs'),
+  });
+  addRunLogRoutes(app, {
+    ...{ store, kept, access, turns: limits.turns.searches },
+    findRun: (runId) => runs.find(runId),
+  });
+  const archiver = new LogArchiver({ store, kept, quota, clock, faults });
+  addBackgroundJob(context, {
+    name: 'archive logs',
+    everyMs: timing.sweepMs,
+    work: async () => {
+      await archiver.keep();
+      await kept.log.deleteOfGone();
+    },
+  });
+}

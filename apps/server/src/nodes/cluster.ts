@@ -1,0 +1,47 @@
+import type { Logger } from 'pino';
+
+import type { Bus } from '../bus/bus.ts';
+import { InProcessNetwork } from '../bus/in-process-bus.ts';
+import { NatsBus } from '../bus/nats-bus.ts';
+import type { ServerConfig } from '../config.ts';
+import type { Db } from '../db/database.ts';
+import { readInstallation } from '../db/installation.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import { createCacheInvalidationStore } from './cache-invalidation-store.ts';
+import { CacheInvalidations } from './cache-invalidations.ts';
+import { Peers } from './peers.ts';
+import type { ServerNode } from './server-node.ts';
+
+interface Ground {
+  database: Db;
+  node: ServerNode;
+  faults: FaultMonitor;
+  log: Logger;
+}
+
+/** The other servers of the database, as this one reaches them. A single server is a cluster of one. */
+export interface Cluster {
+  readonly bus: Bus;
+  readonly peers: Peers;
+  readonly invalidations: CacheInvalidations;
+  close(): Promise<void>;
+}
+
+export async function openCluster(ground: Ground, config: ServerConfig): Promise<Cluster> {
+  const { database, node, faults } = ground;
+  const bus = await openBus(ground, config);
+  const peers = new Peers({ bus, nodeId: node.id, listOthers: () => node.listOthers() });
+  const store = createCacheInvalidationStore(database);
+  const invalidations = new CacheInvalidations({ store, peers, faults });
+  const close = async (): Promise<void> => {
+    await invalidations.close();
+    await bus.close();
+  };
+  return { bus, peers, invalidations, close };
+}
+
+async function openBus({ database, log }: Ground, { natsUrls, nodeName }: ServerConfig): Promise<Bus> {
+  if (natsUrls === undefined) return new InProcessNetwork().join();
+  const prefix = `phalanx.${await readInstallation(database)}`;
+  return new NatsBus({ urls: natsUrls, name: nodeName, log, prefix });
+}

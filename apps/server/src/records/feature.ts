@@ -1,0 +1,106 @@
+import { keptDebugRecords } from '@phalanx/protocol';
+
+import { addBackgroundJob } from '../background-job.ts';
+import type { CaptureNotes } from '../captures/capture-uploads.ts';
+import { openCaptures, serveCaptures } from '../captures/feature.ts';
+import type { Context } from '../context.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { EventFeed } from '../events/event-feed.ts';
+import type { Metrics } from '../health/metrics.ts';
+import { urlOf } from '../http/listen-address.ts';
+import type { Runs } from '../runs/feature.ts';
+import { createAutomationAccess } from './access-store.ts';
+import { createBrowseStore } from './browse/browse-store.ts';
+import { createCaptureNotes } from './capture-notes-store.ts';
+import { RecordIntake } from './intake/record-intake.ts';
+import { RecordChanges } from './record-changes.ts';
+import { createReadRecord } from './record-view.ts';
+import { createRecordsOfRun, type RecordsOfRun } from './records-of-run.ts';
+import { createRetentionStore } from './retention/retention-store.ts';
+import { RecordRetention } from './retention/retention.ts';
+import { addRecordRoutes } from './routes.ts';
+import { createRecordStore, type RecordStore } from './store.ts';
+
+interface RecordNeighbours {
+  devices: DeviceAccess;
+  runs: Runs;
+  feed: EventFeed;
+  metrics: Metrics;
+}
+
+export interface Records {
+  /** Call it after a project is gone. */
+  projectDeleted(projectId: string): Promise<void>;
+  readonly recordsOfRun: RecordsOfRun;
+  /** Deletes the records that a user who goes would leave. */
+  deleteOwner(userId: string): Promise<void>;
+}
+
+const hourMs = 60 * 60 * 1000;
+
+/** Out-of-steps records with their captures. */
+export async function openRecords(context: Context, neighbours: RecordNeighbours): Promise<Records> {
+  const { app, config, hosts, database, clock, log } = context;
+  const { devices, runs, feed, metrics } = neighbours;
+  const figures = metrics.records;
+  const store = createRecordStore(database);
+  const noteStore = createCaptureNotes(database);
+  const access = createAutomationAccess(database);
+  const { captures, urls } = await openCaptures(context, () => config.fileUrl ?? urlOf(app.server.address()));
+  const read = createReadRecord({ store, access, captureUrl: (key) => urls.urlOf(key) });
+  const onDeleted = (count: number): void => {
+    figures.deleted.inc(count);
+    void cleanCaptures();
+  };
+  const changes = new RecordChanges({ access, read, log, feed, figures, onDeleted });
+  const notes = { ...noteStore, ...captureNotes(store, noteStore, changes) };
+  const cleanCaptures = await serveCaptures(context, { captures, urls, notes, figures });
+  const limits = { debugPerTag: keptDebugRecords, others: config.recordsKept };
+  const retention = addRetention(context, limits, onDeleted);
+  const { fleet } = devices;
+  const intake = new RecordIntake({
+    ...{ store, access, fleet, clock, log, limits, changes },
+    findRun: runs.store.find,
+  });
+  hosts.on('record', (link, report) => intake.take(link, report));
+  addRecordRoutes(app, { store, browser: createBrowseStore(database), access, changes, read, clock, limits });
+  return {
+    projectDeleted: (projectId) => retention.deleteProject(projectId),
+    recordsOfRun: createRecordsOfRun({ store, access, read }),
+    deleteOwner: (userId) => retention.deleteOwner(userId),
+  };
+}
+
+const captureNotes = (
+  store: RecordStore,
+  notes: ReturnType<typeof createCaptureNotes>,
+  changes: RecordChanges,
+): CaptureNotes => ({
+  async expectationOf(userId, key) {
+    const record = await store.find(key.recordId);
+    if (record?.user_id !== userId) return 'unknown';
+    const state = (await notes.findScreen(key.recordId, key.screenId))?.[key.kind] ?? 'none';
+    return state === 'none' ? 'unknown' : state;
+  },
+  async noteStored({ recordId, screenId, kind }, sizeBytes) {
+    const record = await notes.captureStored(recordId, screenId, { kind, sizeBytes });
+    if (record !== undefined) changes.changed(record);
+    return record !== undefined;
+  },
+});
+
+function addRetention(
+  context: Context,
+  limits: { debugPerTag: number; others: number },
+  onDeleted: (count: number) => void,
+): RecordRetention {
+  const { clock, database } = context;
+  const retention = new RecordRetention({ store: createRetentionStore(database), clock, limits, onDeleted });
+  addBackgroundJob(context, {
+    name: 'delete old records',
+    everyMs: hourMs,
+    atStart: true,
+    work: () => retention.sweep(),
+  });
+  return retention;
+}

@@ -1,0 +1,84 @@
+import { addBackgroundJob } from '../background-job.ts';
+import type { Context } from '../context.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { Hosts } from '../hosts/feature.ts';
+import type { ProjectPeople } from '../projects/project-people.ts';
+import type { ActiveRunRows } from './active-run-rows.ts';
+import { createActiveRunStore } from './active-run-store.ts';
+import { ActiveRuns } from './active-runs.ts';
+import { addRunRoutes } from './routes.ts';
+import { RunAccess } from './run-access.ts';
+import { RunChangeStore } from './run-change-store.ts';
+import { RunLifecycle } from './run-lifecycle.ts';
+import { RunNews } from './run-news.ts';
+import { createRunStore, type RunStore } from './store.ts';
+import type { StoredRun } from './stored-run.ts';
+
+type RunListener = (rows: readonly StoredRun[]) => void;
+
+export interface Runs {
+  readonly store: RunStore;
+  readonly access: RunAccess;
+  /** Those of this server's hosts. */
+  readonly activeRuns: ActiveRuns;
+  readonly activeRunRows: ActiveRunRows;
+  readonly lifecycle: RunLifecycle;
+  onCreated(listener: RunListener): void;
+  onChange(listener: RunListener): void;
+  /** To be told of the runs that a launch begins. */
+  created: RunListener;
+}
+
+interface RunNeighbours {
+  hosts: Hosts;
+  devices: DeviceAccess;
+  people: ProjectPeople;
+}
+
+/** Runs, what hosts report of them, and what servers tell each other of them. */
+export async function openRuns(
+  context: Context,
+  { hosts: { linked, sessions }, devices, people }: RunNeighbours,
+): Promise<Runs> {
+  const { app, cluster, commits, config, clock, database, faults, limits, timing } = context;
+  const store = createRunStore(database, commits);
+  const activeRuns = new ActiveRuns();
+  const activeRunRows = createActiveRunStore(database, commits);
+  limits.show('runs', (userId) => activeRunRows.countOfUser(userId));
+  const access = new RunAccess({ store, devices, people });
+  await access.load();
+  const news = new RunNews({ bus: cluster.bus, store: activeRunRows, activeRuns, faults });
+  app.addHook('onClose', () => news.close());
+  const created: RunListener[] = [(rows) => rows.forEach((row) => access.note(row))];
+  const changed: RunListener[] = [(rows) => news.tell(rows)];
+  const lifecycle = new RunLifecycle({
+    ...{ store, changes: new RunChangeStore(commits, activeRuns), activeRuns, activeRunRows, clock },
+    lostAfterMs: config.lostAfterMs,
+    onChange: (rows) => changed.forEach((listener) => listener(rows)),
+    flush: (epoch) => linked.flush(epoch),
+    listAway: (forMs) => sessions.listAway(forMs),
+  });
+  context.hosts.on('hello', (link, { runs }) => lifecycle.reconcile(link, runs));
+  context.hosts.on('runs', (link, reports) => lifecycle.report(link, reports));
+  context.hosts.on('closed', (link) => lifecycle.disconnect(link));
+  addBackgroundJob(context, {
+    name: 'end runs of hosts that do not return',
+    everyMs: timing.sweepMs,
+    onEachServer: true,
+    work: () => lifecycle.sweep(),
+  });
+  return {
+    ...{ store, access, activeRuns, activeRunRows, lifecycle },
+    onCreated: (listener) => created.push(listener),
+    onChange: (listener) => changed.push(listener),
+    created: (rows) => created.forEach((listener) => listener(rows)),
+  };
+}
+
+export function serveRuns(
+  { app }: Context,
+  { store, access }: Runs,
+  recordsOf: Parameters<typeof addRunRoutes>[1]['recordsOf'],
+): void {
+  addRunRoutes(app, { store, access, recordsOf });
+}

@@ -1,0 +1,84 @@
+import { CompiledQuery } from 'kysely';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { createAccessStore } from '../access/store.ts';
+import type { Db } from '../db/database.ts';
+import { GroupCommit } from '../db/group-commit.ts';
+import { createLaunchStore, type NewRun } from '../launches/store.ts';
+import { openTestDatabase } from '../testing/open-test-database.ts';
+import { engines } from '../testing/test-database.ts';
+import { createRunStore, type RunFilter, type RunStore } from './store.ts';
+
+const all: RunFilter = {
+  ...{ userId: 'u', otherDeviceIds: [], automationIds: null, deviceId: undefined, automationId: undefined },
+  ...{
+    launchId: undefined,
+    launch: undefined,
+    status: undefined,
+    createdAfter: undefined,
+    createdBefore: undefined,
+  },
+  ...{ cursor: undefined, limit: 10 },
+};
+const runOn = (deviceId: string, id: string): NewRun => ({
+  ...{ id, launch: 'l', user_id: 'u', device_id: deviceId, device_owner_id: 'u', host_id: 'h' },
+  ...{
+    automation_id: 'a',
+    project_name: null,
+    launch_id: 'l',
+    status: 'starting',
+    stop_requested: 0,
+    outcome: null,
+  },
+  ...{ commit: null, error_code: null, error_message: null, error_stack: null, dirty: null },
+  ...{ created_at: 0, started_at: null, ended_at: null, epoch: null },
+});
+describe.each(engines)('%s', (engine) => {
+  let db: Db;
+  let runs: RunStore;
+
+  const end = (id: string): Promise<unknown> =>
+    db.executeQuery(
+      CompiledQuery.raw(`UPDATE run SET status = 'completed', ended_at = 1 WHERE id = '${id}'`),
+    );
+  const listIds = async (filter: Partial<RunFilter>): Promise<string[]> =>
+    (await runs.list({ ...all, ...filter })).map(({ id }) => id);
+
+  beforeEach(async () => {
+    db = await openTestDatabase(engine);
+    await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
+    const commits = new GroupCommit(db);
+    runs = createRunStore(db, commits);
+    const launch = { id: 'l', user_id: 'u', launch_id: 'l', fingerprint: '', created_at: 0 };
+    const about = { token_name: null, tree: null, parameters: null };
+    const rows = ['1', '2', '3', '4', '5'].map((id) => runOn(id === '3' ? 'other' : 'phone', id));
+    await createLaunchStore(db, commits).insert({ ...launch, ...about }, rows, {
+      requireRoom: async () => undefined,
+      payload: undefined,
+      note: async () => undefined,
+    });
+    await end('1');
+    await end('4');
+  });
+
+  describe('the runs of a phone', () => {
+    it('are one list, newest first, whether they have ended or not', async () => {
+      expect(await listIds({ deviceId: 'phone' })).toEqual(['5', '4', '2', '1']);
+    });
+
+    it('go on after a cursor', async () => {
+      expect(await listIds({ deviceId: 'phone', limit: 2 })).toEqual(['5', '4']);
+      expect(await listIds({ deviceId: 'phone', limit: 2, cursor: '4' })).toEqual(['2', '1']);
+    });
+
+    it('are found by their status', async () => {
+      expect(await listIds({ deviceId: 'phone', status: 'completed' })).toEqual(['4', '1']);
+      expect(await listIds({ deviceId: 'phone', status: 'starting' })).toEqual(['5', '2']);
+    });
+  });
+
+  it('the runs of a status are found among all', async () => {
+    expect(await listIds({ status: 'starting' })).toEqual(['5', '3', '2']);
+    expect(await listIds({})).toEqual(['5', '4', '3', '2', '1']);
+  });
+});

@@ -1,0 +1,133 @@
+import { sql } from 'kysely';
+
+import { change } from '../db/change-notes.ts';
+import type { Db } from '../db/database.ts';
+import { invalidate } from '../db/invalidate.ts';
+import { serialize } from '../db/locks.ts';
+import { textsIn } from '../db/rows.ts';
+import type { Row } from '../db/tables.ts';
+
+export type StoredSchedule = Row<'schedule'>;
+export type StoredTurn = Row<'schedule_turn'>;
+export type ScheduleChange = Partial<Omit<StoredSchedule, 'id' | 'user_id' | 'project_id' | 'created_at'>>;
+
+interface Filter {
+  userId: string;
+  projectIds: ReadonlySet<string> | null;
+  projectId: string | undefined;
+  cursor: string | undefined;
+  limit: number;
+}
+
+/** Turns of a schedule that are over; the newest are kept. */
+const turnsKept = 1000;
+
+export type ScheduleStore = ReturnType<typeof createScheduleStore>;
+
+/** Schedules and their turns. */
+export function createScheduleStore(db: Db) {
+  return {
+    /** False: the user has as many as they may. */
+    insert: (schedule: StoredSchedule, most: number): Promise<boolean> =>
+      change(db, async (transaction) => {
+        await serialize(transaction, `schedules of ${schedule.user_id}`);
+        const { count } = await transaction
+          .selectFrom('schedule')
+          .select((eb) => eb.fn.countAll<number>().as('count'))
+          .where('user_id', '=', schedule.user_id)
+          .executeTakeFirstOrThrow();
+        if (count >= most) return false;
+        await transaction.insertInto('schedule').values(schedule).execute();
+        await invalidate(transaction, 'schedules');
+        return true;
+      }),
+
+    find: (id: string): Promise<StoredSchedule | undefined> =>
+      db.selectFrom('schedule').selectAll().where('id', '=', id).executeTakeFirst(),
+
+    list: ({ userId, projectIds, projectId, cursor, limit }: Filter): Promise<StoredSchedule[]> => {
+      const mine = sql<string>`(SELECT id FROM project WHERE owner_id = ${userId}
+        UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})`;
+      let query = db
+        .selectFrom('schedule')
+        .selectAll()
+        .where((eb) => eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)]));
+      if (projectIds !== null) query = query.where('project_id', 'in', textsIn(db, [...projectIds]));
+      if (projectId !== undefined) query = query.where('project_id', '=', projectId);
+      if (cursor !== undefined) query = query.where('id', '<', cursor);
+      return query.orderBy('id', 'desc').limit(limit).execute();
+    },
+
+    update: (id: string, changes: ScheduleChange): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const query = transaction.updateTable('schedule').set(changes).where('id', '=', id);
+        const { numUpdatedRows } = await query.executeTakeFirst();
+        await invalidate(transaction, 'schedules');
+        return numUpdatedRows > 0n;
+      }),
+
+    delete: (id: string): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const query = transaction.deleteFrom('schedule').where('id', '=', id);
+        return (await query.executeTakeFirst()).numDeletedRows > 0n;
+      }),
+
+    /** Whose turn has come, or whose queued job may be made. */
+    listDue: async (now: number): Promise<StoredSchedule[]> => {
+      const due = db.selectFrom('schedule').selectAll().where('paused', '=', 0).where('due_at', '<=', now);
+      const queued = db.selectFrom('schedule').selectAll().where('queued_at', 'is not', null);
+      const rows = [...(await due.orderBy('due_at').limit(1000).execute()), ...(await queued.execute())];
+      return [...new Map(rows.map((row) => [row.id, row])).values()];
+    },
+
+    /** Undefined: none is to come. */
+    async findNextDue(): Promise<number | undefined> {
+      const query = db.selectFrom('schedule').select((eb) => eb.fn.min('due_at').as('at'));
+      const row = await query.where('paused', '=', 0).where('due_at', 'is not', null).executeTakeFirst();
+      return row?.at ?? undefined;
+    },
+
+    /** Goes on after these turns, unless the schedule was changed, or another server has done it. */
+    finish: (
+      before: StoredSchedule,
+      changes: ScheduleChange,
+      turns: readonly StoredTurn[],
+    ): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const { numUpdatedRows } = await transaction
+          .updateTable('schedule')
+          .set(changes)
+          .where('id', '=', before.id)
+          .where(sql<boolean>`coalesce(planned_at, 0) = ${before.planned_at ?? 0}`)
+          .where(sql<boolean>`coalesce(queued_at, 0) = ${before.queued_at ?? 0}`)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        if (turns.length > 0)
+          await transaction
+            .insertInto('schedule_turn')
+            .values([...turns])
+            .execute();
+        const kept = transaction
+          .selectFrom('schedule_turn')
+          .select('id')
+          .where('schedule_id', '=', before.id)
+          .orderBy('id', 'desc')
+          .offset(turnsKept)
+          .limit(1);
+        const oldest = await kept.executeTakeFirst();
+        if (oldest !== undefined)
+          await transaction
+            .deleteFrom('schedule_turn')
+            .where('schedule_id', '=', before.id)
+            .where('id', '<=', oldest.id)
+            .execute();
+        return true;
+      }),
+
+    listTurns: (scheduleId: string, cursor: string | undefined, limit: number): Promise<StoredTurn[]> => {
+      let query = db.selectFrom('schedule_turn').selectAll().where('schedule_id', '=', scheduleId);
+      if (cursor !== undefined) query = query.where('id', '<', cursor);
+      return query.orderBy('id', 'desc').limit(limit).execute();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** A condition of the filter, as data: it can be written as code, and tried by the runtime's own matcher. */
+export type Condition =
+  | { readonly method: KindMethod }
+  | { readonly method: 'hasText' | 'hasDescription' | 'hasId' | 'hasClass'; readonly value: string }
+  | { readonly method: RelationMethod; readonly of: readonly Condition[] }
+  | { readonly method: 'nth'; readonly position: number };
+
+export type KindMethod =
+  | 'isButton'
+  | 'isEditText'
+  | 'isTextView'
+  | 'isImage'
+  | 'isCheckBox'
+  | 'isRadioButton'
+  | 'isSwitch'
+  | 'isWebView'
+  | 'isClickable'
+  | 'isScrollable';
+
+export type SideMethod = 'rightOf' | 'leftOf' | 'below' | 'above';
+type RelationMethod = SideMethod | 'childOf' | 'hasDescendant';
+
+/** For `filterAdvanced` and `waitForNode`. */
+export const toNodeConditions =
+  (conditions: readonly Condition[]): NodeConditions =>
+  (filter) =>
+    conditions.reduce(addCondition, filter);
+
+function addCondition(filter: AndroidNodeFilter, condition: Condition): AndroidNodeFilter {
+  if ('value' in condition) return filter[condition.method](condition.value);
+  if ('of' in condition) return filter[condition.method](toNodeConditions(condition.of));
+  if ('position' in condition) return filter.nth(condition.position);
+  return filter[condition.method]();
+}
+
+const parameterNames = ['f', 'g', 'h'];
+
+/** Such as `(f) => f.isSwitch().rightOf((g) => g.hasText('Bluetooth'))`. */
+export function writeConditions(conditions: readonly Condition[], depth = 0): string {
+  const name = parameterNames[depth] ?? `f${depth}`;
+  return `(${name}) => ${name}${conditions.map((one) => writeCondition(one, depth)).join('')}`;
+}
+
+function writeCondition(condition: Condition, depth: number): string {
+  const call = (argument: string): string => `.${condition.method}(${argument})`;
+  if ('value' in condition) return call(quote(condition.value));
+  if ('of' in condition) return call(writeConditions(condition.of, depth + 1));
+  return call('position' in condition ? String(condition.position) : '');
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '\n': '\\n',
+  '\r': '\\r',
+  '\u2028': '\\u2028',
+  '\u2029': '\\u2029',
+};
+
+/** As a string literal of an automation. */
+export const quote = (text: string): string =>
+  `'${text.replaceAll(/['\\]/g, '\\$&').replaceAll(/[\n\r\u2028\u2029]/g, (end) => escapes[end] ?? '')}'`;

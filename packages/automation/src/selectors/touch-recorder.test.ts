@@ -1,0 +1,122 @@
+import type { PhoneInput, UiNode } from '@phalanx/protocol';
+import { describe, expect, it } from 'vitest';
+
+import { screenOf, uiNode } from '../agent/testing/screens.ts';
+import { TouchRecorder } from './touch-recorder.ts';
+
+type Part = Partial<UiNode>;
+const box = (left: number, top: number, right: number, bottom: number): Part => ({
+  boundsInScreen: { left, top, right, bottom },
+});
+const screen = (children: UiNode[], part: Part = {}): AndroidNode =>
+  screenOf(uiNode({ className: 'android.widget.FrameLayout', ...box(0, 0, 1080, 2400), ...part, children }));
+const label = (text: string, top: number): UiNode => uiNode({ text, ...box(40, top, 600, top + 60) });
+const toggle = (isOn: boolean, top: number): UiNode =>
+  uiNode({
+    className: 'android.widget.Switch',
+    text: isOn ? 'On' : 'Off',
+    ...{ checkable: true, checked: isOn, clickable: true },
+    ...box(900, top, 1040, top + 60),
+  });
+const field = (part: Part = {}): UiNode =>
+  uiNode({
+    className: 'android.widget.EditText',
+    viewId: 'com.example:id/name',
+    ...box(40, 100, 1040, 200),
+    ...part,
+  });
+const tap = (x: number, y: number): PhoneInput => ({ type: 'tap', x, y });
+const up: PhoneInput = { type: 'swipe', from_x: 500, from_y: 1800, to_x: 500, to_y: 600, duration_ms: 300 };
+
+/** The code of touches, each of which leads from a screen to the next. */
+function record(screens: readonly AndroidNode[], inputs: readonly PhoneInput[]): string[] {
+  const recorder = new TouchRecorder();
+  const lines = inputs.flatMap((input, index) => {
+    const before = screens[index] ?? screens.at(-1);
+    const after = screens[index + 1] ?? before;
+    if (before === undefined || after === undefined) throw new Error('There is no such screen.');
+    return recorder.write({ input, before, after });
+  });
+  return [...lines, ...recorder.end()];
+}
+
+describe('a recorded touch', () => {
+  it('waits for its node, and then for what is new on the screen', () => {
+    const code = record(
+      [
+        screen([label('About phone', 100)]),
+        screen([label('About phone', 0), label('12:30', 100), label('Model', 200)]),
+      ],
+      [tap(50, 120)],
+    );
+    expect(code).toEqual([
+      "await (await agent.actions.waitForText('About phone')).tap();",
+      "await agent.actions.waitForText('Model');",
+    ]);
+  });
+
+  it('of a switch names its label, and checks what it has become', () => {
+    const at = (isOn: boolean): AndroidNode =>
+      screen([label('Bluetooth', 100), toggle(isOn, 100), label('Wi-Fi', 200), toggle(true, 200)]);
+    const conditions = "(f) => f.isSwitch().rightOf((g) => g.hasText('Bluetooth'))";
+    expect(record([at(false), at(true)], [tap(950, 120)])).toEqual([
+      `await (await agent.actions.waitForNode(${conditions})).tap();`,
+      `await agent.actions.waitFor((screen) => screen.filterOne(${conditions})?.isChecked === true, { description: 'the switch to be on' });`,
+    ]);
+  });
+
+  it('after swipes scrolls to its node, however far that is on another phone', () => {
+    const code = record(
+      [screen([label('First', 100)]), screen([label('Last', 100)]), screen([label('Last', 100)])],
+      [up, tap(50, 120)],
+    );
+    expect(code).toEqual(["await (await agent.actions.scrollTo('Last')).tap();"]);
+    const back = { ...up, from_y: 600, to_y: 1800 };
+    const screens = [screen([label('Last', 100)]), screen([label('First', 100)])];
+    expect(record(screens, [back, tap(50, 120)])).toEqual([
+      "await (await agent.actions.scrollTo('First', { direction: 'up' })).tap();",
+    ]);
+  });
+
+  it('of a field becomes what is typed into it', () => {
+    const [empty, typed] = [screen([field()]), screen([field({ text: "O'Neill", focused: true })])];
+    const text: PhoneInput = { type: 'text', text: "O'Neill" };
+    expect(record([empty, empty, typed], [tap(50, 120), text])).toEqual([
+      String.raw`await (await agent.actions.waitForId('name')).writeText('O\'Neill');`,
+    ]);
+    expect(record([empty, empty], [tap(50, 120)])).toEqual([
+      "await (await agent.actions.waitForId('name')).tap();",
+    ]);
+    expect(record([empty, empty], [tap(50, 120), { type: 'key', key_code: 4 }])).toEqual([
+      "await (await agent.actions.waitForId('name')).tap();",
+      'await agent.actions.back();',
+    ]);
+  });
+
+  it('of an icon of the launcher starts the app, and a long press is one', () => {
+    const home = screen([label('Settings', 100)], { packageName: 'com.maker.launcher' });
+    const settings = screen([label('Network', 100)], { packageName: 'com.android.settings' });
+    expect(record([home, settings], [tap(50, 120)])).toEqual([
+      "await agent.actions.launchApp('com.android.settings');",
+      "await agent.actions.waitForText('Network');",
+    ]);
+    const held = { ...up, to_y: 1800, duration_ms: 900 };
+    const shown = screen([uiNode({ text: 'Message', ...box(0, 1700, 1080, 1900) })]);
+    expect(record([shown], [held])).toEqual([
+      "await (await agent.actions.waitForText('Message')).longPress();",
+    ]);
+  });
+
+  it('of what nothing distinguishes keeps its place, and keys have their names', () => {
+    const inputs: PhoneInput[] = [
+      tap(700, 900),
+      { type: 'key', key_code: 66 },
+      { type: 'key', key_code: 24 },
+    ];
+    expect(record([screen([])], inputs)).toEqual([
+      'await agent.actions.tap(700, 900);',
+      'await agent.actions.performEditorAction();',
+      'await agent.actions.inputKey(24);',
+    ]);
+  });
+});

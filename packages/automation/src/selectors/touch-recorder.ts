@@ -1,0 +1,204 @@
+import type { PhoneInput } from '@phalanx/protocol';
+
+import { nodesBelow } from '../agent/node-search.ts';
+import { isChangingText } from './changing-text.ts';
+import { quote } from './conditions.ts';
+import { proposeSelectors, type SelectorProposal } from './propose-selectors.ts';
+
+/** What somebody did to a phone, between what it showed before and what it showed when it had come to rest. */
+interface RecordedTouch {
+  readonly input: PhoneInput;
+  readonly before: AndroidNode;
+  readonly after: AndroidNode;
+}
+
+type Direction = NonNullable<ScrollOptions['direction']>;
+
+/** Somebody who presses longer means a long press, as Android has it. */
+const longPressMs = 500;
+/** A finger that moves less, as a share of the screen, stays where it is. */
+const stillShare = 0.02;
+
+/**
+ * Writes touches as code for a phone of any size: each waits for its node, and what is new on the screen afterwards is
+ * waited for too.
+ */
+export class TouchRecorder {
+  /** Swipes do nothing by themselves: they bring the next node into view. */
+  #scrolled: Direction | undefined;
+  /** A field that was tapped, until it is known whether something is typed into it. */
+  #field: SelectorProposal | undefined;
+
+  /** The lines of code for a touch; none for one that only prepares the next. */
+  write(touch: RecordedTouch): string[] {
+    const { input, before, after } = touch;
+    if (input.type === 'swipe' && !isStill(input, before)) {
+      const field = this.#takeField();
+      this.#scrolled = directionOf(input);
+      return field;
+    }
+    if (input.type === 'text') return [...this.#typed(input.text, before), ...seen(before, after)];
+    const pending = this.#takeField();
+    if (input.type === 'tap' || input.type === 'swipe') return [...pending, ...this.#pressed(touch)];
+    this.#scrolled = undefined;
+    const line =
+      input.type === 'key'
+        ? keyLine(input.key_code)
+        : `agent.actions.launchApp(${quote(input.package_name)})`;
+    return [...pending, `await ${line};`, ...seen(before, after)];
+  }
+
+  /** What is left when the recording ends. */
+  end(): string[] {
+    this.#scrolled = undefined;
+    return this.#takeField();
+  }
+
+  #takeField(): string[] {
+    const field = this.#field;
+    this.#field = undefined;
+    return field === undefined ? [] : [`await (await ${field.wait}).tap();`];
+  }
+
+  #typed(text: string, before: AndroidNode): string[] {
+    const focused = nodesBelow(before).find((node) => node.isFocused && isField(node));
+    const field = this.#field ?? (focused === undefined ? undefined : bestOf(focused));
+    this.#field = undefined;
+    if (field === undefined) return [`await agent.actions.writeText(${quote(text)});`];
+    return [`await (await ${this.#found(field)}).writeText(${quote(text)});`];
+  }
+
+  #pressed({ input, before, after }: RecordedTouch): string[] {
+    const { x, y } = pointOf(input);
+    const node = touchedNode(before, x, y);
+    const proposal = node === undefined ? undefined : bestOf(node);
+    if (isLauncher(before) && before.packageName !== after.packageName)
+      return [`await agent.actions.launchApp(${quote(after.packageName)});`, ...seen(before, after)];
+    if (node === undefined || proposal === undefined) {
+      this.#scrolled = undefined;
+      return [`await agent.actions.tap(${x}, ${y});`, ...seen(before, after)];
+    }
+    if (input.type === 'tap' && isField(node)) {
+      this.#field = proposal;
+      return [];
+    }
+    const use = input.type === 'tap' ? 'tap' : 'longPress';
+    return [
+      `await (await ${this.#found(proposal)}).${use}();`,
+      ...(checkLine(proposal, node, after) ?? seen(before, after)),
+    ];
+  }
+
+  /** After swipes the node is scrolled to. */
+  #found({ wait, target }: SelectorProposal): string {
+    const direction = this.#scrolled;
+    this.#scrolled = undefined;
+    if (direction === undefined) return wait;
+    const options = direction === 'down' ? '' : `, { direction: ${quote(direction)} }`;
+    return `agent.actions.scrollTo(${target}${options})`;
+  }
+}
+
+const bestOf = (node: AndroidNode): SelectorProposal | undefined =>
+  proposeSelectors(node).find(({ finds }) => finds !== 'another');
+
+const isLasting = (node: AndroidNode): boolean => {
+  const best = bestOf(node);
+  return best !== undefined && best.dependsOn === undefined && best.finds !== 'first';
+};
+
+const isField = ({ className, isPassword }: AndroidNode): boolean =>
+  isPassword || /(EditText|AutoCompleteTextView)$/.test(className ?? '');
+/** Where somebody looks for an app, which each maker arranges otherwise. */
+const isLauncher = ({ packageName }: AndroidNode): boolean => /launcher|\.home$/i.test(packageName);
+
+/** The smallest node at the point, or the nearest around it that is found by something that lasts. */
+function touchedNode(screen: AndroidNode, x: number, y: number): AndroidNode | undefined {
+  const [smallest] = nodesBelow(screen)
+    .filter(({ isVisible, boundsInScreen: { left, top, right, bottom } }) => {
+      return isVisible && x >= left && x < right && y >= top && y < bottom;
+    })
+    .toReversed()
+    .toSorted((one, other) => areaOf(one) - areaOf(other));
+  if (smallest === undefined || isField(smallest)) return smallest;
+  for (let node: AndroidNode | null = smallest; node !== null; node = node.parent) {
+    if (isLasting(node)) return node;
+    // What is around something that can be touched is touched for another reason.
+    if (node.clickable) break;
+  }
+  return smallest;
+}
+
+function areaOf({ boundsInScreen: { left, top, right, bottom } }: AndroidNode): number {
+  return Math.max(0, right - left) * Math.max(0, bottom - top);
+}
+
+type Swipe = Extract<PhoneInput, { type: 'swipe' }>;
+
+function isStill({ from_x, from_y, to_x, to_y, duration_ms = 0 }: Swipe, screen: AndroidNode): boolean {
+  const way = Math.hypot(to_x - from_x, to_y - from_y);
+  return duration_ms >= longPressMs && way < stillShare * screen.boundsInScreen.bottom;
+}
+
+/** Where the node is that comes into view, from what was shown. */
+function directionOf({ from_x, from_y, to_x, to_y }: Swipe): Direction {
+  const [across, along] = [to_x - from_x, to_y - from_y];
+  if (Math.abs(along) >= Math.abs(across)) return along < 0 ? 'down' : 'up';
+  return across < 0 ? 'right' : 'left';
+}
+
+const pointOf = (input: PhoneInput): { x: number; y: number } =>
+  input.type === 'tap'
+    ? input
+    : input.type === 'swipe'
+      ? { x: input.from_x, y: input.from_y }
+      : { x: 0, y: 0 };
+
+const keyLines: Readonly<Record<number, string>> = {
+  3: 'agent.actions.home()',
+  4: 'agent.actions.back()',
+  66: 'agent.actions.performEditorAction()',
+  187: 'agent.actions.recents()',
+};
+const keyLine = (code: number): string => keyLines[code] ?? `agent.actions.inputKey(${code})`;
+
+/** That a switch is now what the touch made of it. */
+function checkLine({ find }: SelectorProposal, node: AndroidNode, after: AndroidNode): string[] | undefined {
+  if (!node.isCheckable) return undefined;
+  const now = nodesBelow(after).find((one) => isSamePlace(one, node));
+  if (now === undefined || now.isChecked === node.isChecked) return undefined;
+  const description = now.isChecked ? 'the switch to be on' : 'the switch to be off';
+  return [
+    `await agent.actions.waitFor((screen) => ${find}?.isChecked === ${now.isChecked}, { description: ${quote(description)} });`,
+  ];
+}
+
+const isSamePlace = (one: AndroidNode, other: AndroidNode): boolean =>
+  one.className === other.className &&
+  one.boundsInScreen.top === other.boundsInScreen.top &&
+  one.boundsInScreen.left === other.boundsInScreen.left;
+
+const longestLabel = 40;
+
+/** Waits for the first lasting words that were not there before, which tell that the screen has changed. */
+function seen(before: AndroidNode, after: AndroidNode): string[] {
+  const label = nodesBelow(after).find(
+    (node) =>
+      isLabel(node) &&
+      before.findTextOne(node.text ?? '') === null &&
+      after.findText(node.text ?? '').length === 1,
+  );
+  return label?.text === undefined ? [] : [`await agent.actions.waitForText(${quote(label.text)});`];
+}
+
+const isLabel = (node: AndroidNode): boolean => {
+  const { text = '', isVisible } = node;
+  return (
+    isVisible &&
+    text.trim() !== '' &&
+    text.length <= longestLabel &&
+    !isField(node) &&
+    !node.isCheckable &&
+    !isChangingText(text)
+  );
+};

@@ -1,0 +1,15 @@
+import type { StepAim, StepEnd } from '@phalanx/protocol';
+
+export interface StepCall<Result> {
+  readonly name: string;
+  readonly aim: () => StepAim;
+  readonly work: () => Promise<Result>;
+  /** What the result says of the step, beyond that there is one. */
+  readonly endOf?: (result: Result) => Partial<StepEnd>;
+}
+
+/** Does the work and tells of it as one step of the run. */
+export type RunStep = <Result>(call: StepCall<Result>) => Promise<Result>;
+
+/** Without anybody who is told. */
+export const runUntold: RunStep = ({ work }) => work();

@@ -1,0 +1,116 @@
+/** What is given of a phone, beside its labels; a label can't have one of these keys. */
+export const givenProperties = [
+  ...(['id', 'serial', 'name', 'maker', 'model', 'android', 'sdk', 'host', 'state'] as const),
+] as const;
+type GivenProperty = (typeof givenProperties)[number];
+/** In a selector: the phones of a saved selector. */
+export const poolKey = 'pool';
+
+export const maxLabels = 50;
+const labelKey = /^[a-z][a-z0-9_.-]{0,62}$/;
+const labelValue = /^[^\p{Cc},|]{1,100}$/u;
+
+/** What selectors ask about a phone. */
+export interface SelectablePhone {
+  readonly device_id: string;
+  readonly serial: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly brand: string;
+  readonly model: string;
+  readonly android_version: string;
+  readonly sdk_version: number;
+  readonly host: { readonly id: string; readonly name: string } | null;
+  readonly state: string;
+}
+
+const operators = ['!=', '!~', '>=', '<=', '=', '~'] as const;
+type Operator = (typeof operators)[number];
+
+/** One condition of a selector, in small letters. */
+export interface SelectorTerm {
+  readonly key: string;
+  readonly operator: Operator;
+  readonly values: readonly string[];
+}
+
+/** A selector that can't be read, or a label that can't be set: the message says why, without a full stop. */
+export class SelectorProblem extends Error {
+  override readonly name = 'SelectorProblem';
+}
+
+/** Throws a `SelectorProblem`. */
+export function parseSelector(text: string): SelectorTerm[] {
+  return text.split(',').map((term) => parseTerm(term.trim()));
+}
+
+function parseTerm(term: string): SelectorTerm {
+  const [, key, operator, value] = /^([a-z][a-z0-9_.-]*)\s*(!=|!~|>=|<=|=|~)(.*)$/is.exec(term) ?? [];
+  const known = operators.find((one) => one === operator);
+  if (key === undefined || value === undefined || known === undefined)
+    throw new SelectorProblem(
+      term === '' ? 'it has an empty term' : `"${term}" is no term such as country=de or model~Pixel`,
+    );
+  const values = value.split('|').map((one) => one.trim().toLowerCase());
+  if (values.includes('')) throw new SelectorProblem(`"${term}" has an empty value`);
+  if (isOfNumbers(known) && values.some((one) => Number.isNaN(Number(one))))
+    throw new SelectorProblem(`"${term}" compares with what is no number`);
+  return { key: key.toLowerCase(), operator: known, values };
+}
+
+const isOfNumbers = (operator: Operator): boolean => operator === '>=' || operator === '<=';
+
+/** Whether all terms hold for the phone. Pools have been replaced by their terms. */
+export const isSelected = (terms: readonly SelectorTerm[], phone: SelectablePhone): boolean =>
+  terms.every((term) => holds(term, phone));
+
+function holds({ key, operator, values }: SelectorTerm, phone: SelectablePhone): boolean {
+  const found = propertiesOf(phone, key).map((value) => value.toLowerCase());
+  const isAny = (test: (value: string, wanted: string) => boolean): boolean =>
+    found.some((value) => values.some((wanted) => test(value, wanted)));
+  if (operator === '!=') return !isAny((value, wanted) => value === wanted);
+  if (operator === '!~') return !isAny((value, wanted) => value.includes(wanted));
+  return isAny(comparisons[operator]);
+}
+
+const comparisons: Record<Exclude<Operator, '!=' | '!~'>, (value: string, wanted: string) => boolean> = {
+  '=': (value, wanted) => value === wanted,
+  '~': (value, wanted) => value.includes(wanted),
+  '>=': (value, wanted) => value !== '' && Number(value) >= Number(wanted),
+  '<=': (value, wanted) => value !== '' && Number(value) <= Number(wanted),
+};
+
+const readers: Record<GivenProperty, (phone: SelectablePhone) => readonly string[]> = {
+  id: ({ device_id }) => [device_id],
+  serial: ({ serial }) => [serial],
+  name: ({ name }) => [name],
+  maker: ({ brand }) => [brand],
+  model: ({ model }) => [model],
+  android: ({ android_version }) => [android_version],
+  sdk: ({ sdk_version }) => [String(sdk_version)],
+  host: ({ host }) => (host === null ? [] : [host.id, host.name]),
+  state: ({ state }) => [state],
+};
+
+const isGiven = (key: string): key is GivenProperty => Object.hasOwn(readers, key);
+
+function propertiesOf(phone: SelectablePhone, key: string): readonly string[] {
+  if (isGiven(key)) return readers[key](phone);
+  const label = Object.hasOwn(phone.labels, key) ? phone.labels[key] : undefined;
+  return label === undefined ? [] : [label];
+}
+
+/** Throws a `SelectorProblem` for what is no set of labels. */
+export function requireLabels(labels: Readonly<Record<string, string>>): void {
+  const entries = Object.entries(labels);
+  if (entries.length > maxLabels) throw new SelectorProblem(`more than ${maxLabels} labels`);
+  for (const [key, value] of entries) {
+    if (!labelKey.test(key))
+      throw new SelectorProblem(`"${key}" is no key: small letters, digits and _.- from a letter on`);
+    if (isGiven(key) || key === poolKey) throw new SelectorProblem(`"${key}" is given and can't be a label`);
+    if (!labelValue.test(value) || value.trim() !== value)
+      throw new SelectorProblem(
+        `the value of "${key}" is empty, too long, or has a comma, "|" or a space at an end`,
+      );
+  }
+}

@@ -1,0 +1,50 @@
+import { Type, type Static } from 'typebox';
+
+/** As environment variables are called. */
+export const secretNamePattern = '^[A-Za-z_][A-Za-z0-9_]{0,63}$';
+export const SecretName = Type.String({
+  pattern: secretNamePattern,
+  description: 'Letters, digits and `_`, at most 64; it does not begin with a digit',
+});
+
+/** In UTF-16 units. Text shorter than the minimum occurs everywhere, so it cannot be removed from logs. */
+export const secretLength = { min: 4, max: 8192 };
+export const maxSecretsOfProject = 100;
+
+/** The secrets of a launch, by name. They are sent to hosts, and stored nowhere. */
+export const LaunchSecrets = Type.Record(
+  Type.String({ pattern: secretNamePattern }),
+  Type.String({ minLength: secretLength.min, maxLength: secretLength.max }),
+);
+export type LaunchSecrets = Static<typeof LaunchSecrets>;
+
+/** Stands in the place of a secret's value. */
+export const redactedText = '[secret]';
+
+/** As it is, within JSON, and as a console prints it within an object or an array. */
+function formsOf(value: string): string[] {
+  const inJson = JSON.stringify(value).slice(1, -1);
+  return [value, inJson, inJson.replaceAll('\\"', '"')];
+}
+
+/** Replaces each of these values in a text. */
+export function createRedactor(values: readonly string[]): (text: string) => string {
+  const forms = new Set(values.flatMap(formsOf));
+  // The longest first: one value may be a part of another.
+  const sorted = [...forms].toSorted((one, other) => other.length - one.length);
+  return (text) => sorted.reduce((shown, form) => shown.replaceAll(form, redactedText), text);
+}
+
+/** Rows of the error table. */
+export const secretErrors = {
+  secret_not_found: { status: 404, message: 'Project {project_id} has no secret {name}.' },
+  too_many_secrets: {
+    status: 400,
+    message: 'A project has at most 100 secrets: delete one that is no longer used.',
+  },
+  secrets_unavailable: {
+    status: 503,
+    message:
+      'This server cannot read secrets: {reason}. Nothing was changed. Its operator finds what to do under "Secrets" in docs/operating.md.',
+  },
+} as const;

@@ -1,0 +1,184 @@
+import { applyGesture } from '../android/touch.ts';
+import { pressKey } from '../android/press-key.ts';
+import type { Phone } from '../phone.ts';
+import { findActiveTree, findTrees } from '../screen/screen.ts';
+import { pause } from '../shell/program.ts';
+import { NodeCache } from '../ui-server/node-cache.ts';
+import { walk } from '../view/find-view.ts';
+import type { TextField } from '../view/text-field.ts';
+import { TreeWriter } from './tree-writer.ts';
+
+const request = {
+  hello: 1,
+  read: 2,
+  gesture: 3,
+  key: 4,
+  field: 5,
+  setText: 6,
+  readClipboard: 7,
+  writeClipboard: 8,
+  picture: 9,
+  watch: 10,
+  release: 11,
+} as const;
+const answer = { ok: 64, same: 65, tree: 66 } as const;
+
+/** The helper gives UiAutomation back when it was not asked for so long. */
+const holdMs = 10_000;
+/** How long it waits for a UiAutomation that another program has, and for a root. */
+const busyMs = 5000;
+const rootMs = 400;
+const retryMs = 25;
+const metaShift = 1;
+
+export interface HelperAnswer {
+  readonly kind: number;
+  readonly payload: Buffer;
+}
+
+/** The word in front is the host's. */
+export class HelperRefusal extends Error {}
+
+const ok = (text = ''): HelperAnswer => ({ kind: answer.ok, payload: Buffer.from(text) });
+
+/** What the resident helper does on this phone. */
+export class ResidentHelper {
+  readonly #phone: Phone;
+  readonly #build: string;
+  /** Aborted when the helper ends: no finger comes down after that. */
+  readonly #signal: AbortSignal;
+  readonly #nodes = new NodeCache();
+  #lastDigest = '';
+  #isConnected = false;
+  #letGo: NodeJS.Timeout | undefined;
+
+  constructor(phone: Phone, build: string, signal: AbortSignal) {
+    this.#phone = phone;
+    this.#build = build;
+    this.#signal = signal;
+  }
+
+  async answer(kind: number, payload: Buffer): Promise<HelperAnswer> {
+    const { android } = this.#phone;
+    switch (kind) {
+      case request.hello:
+        return ok(`1 ${android.identity.sdkVersion} ${this.#build}`);
+      case request.read:
+        return this.#read(payload[0] === 1, payload[1] === 1);
+      case request.gesture:
+        return this.#gesture(payload);
+      case request.key:
+        this.#requireInjection();
+        pressKey(android, payload.readInt32BE(0), (payload.readInt32BE(4) & metaShift) !== 0);
+        return ok();
+      case request.field: {
+        const field = await this.#focusedField();
+        return ok(`${field.password ? 1 : 0}${field.shownText}`);
+      }
+      case request.setText:
+        (await this.#focusedField()).setText(payload.toString());
+        android.inputs.add({ kind: 'text', text: payload.toString() });
+        android.redraw();
+        return ok();
+      case request.readClipboard:
+        return ok(android.clipboard);
+      case request.writeClipboard:
+        android.clipboard = payload.toString();
+        return ok();
+      case request.picture:
+        return this.#picture();
+      case request.watch:
+        return ok();
+      case request.release:
+        this.release();
+        return ok();
+      default:
+        throw new HelperRefusal(`bad_request: kind ${kind}`);
+    }
+  }
+
+  release(): void {
+    clearTimeout(this.#letGo);
+    if (this.#isConnected) this.#phone.instrumentation.giveBack();
+    this.#isConnected = false;
+  }
+
+  async #connect(): Promise<void> {
+    clearTimeout(this.#letGo);
+    this.#letGo = setTimeout(() => this.release(), holdMs).unref();
+    const { instrumentation } = this.#phone;
+    for (let waitedMs = 0; !this.#isConnected; waitedMs += retryMs) {
+      this.#isConnected = instrumentation.borrow();
+      if (waitedMs > busyMs)
+        throw new HelperRefusal(
+          'busy: java.lang.IllegalStateException: UiAutomationService already registered!',
+        );
+      if (!this.#isConnected) await pause(this.#signal, retryMs);
+    }
+  }
+
+  async #read(allWindows: boolean, isFresh: boolean): Promise<HelperAnswer> {
+    const { android, faults } = this.#phone;
+    await this.#connect();
+    faults.beforeReading?.();
+    this.#nodes.clear();
+    const screen = this.#nodes.look(android.screen, faults.eventIntervalMs);
+    const active = findActiveTree(screen);
+    const isBlind = faults.nullRoot || faults.wornHelper;
+    const roots = isBlind ? [] : allWindows ? findTrees(screen) : active ? [active] : [];
+    if (roots.length === 0) {
+      await pause(this.#signal, rootMs);
+      throw new HelperRefusal(`no_root: ${screen.windows.length} windows, none with a tree`);
+    }
+    const tree = new TreeWriter();
+    const { announced } = android.notices;
+    tree.number(announced === undefined ? 0 : 1);
+    if (announced !== undefined) tree.text(announced);
+    tree.number(screen.rotation);
+    tree.number(roots.length);
+    for (const root of roots) tree.node(root, !faults.emptyWebPages);
+    tree.number(0);
+    const { digest, packed } = tree.finish();
+    const isSame = !isFresh && digest === this.#lastDigest;
+    this.#lastDigest = digest;
+    return isSame ? { kind: answer.same, payload: Buffer.alloc(0) } : { kind: answer.tree, payload: packed };
+  }
+
+  #requireInjection(): void {
+    if (this.#phone.faults.restrictedDebugging)
+      throw new HelperRefusal(
+        'input_refused: java.lang.SecurityException: Injecting input events requires the INJECT_EVENTS permission.',
+      );
+  }
+
+  async #gesture(payload: Buffer): Promise<HelperAnswer> {
+    this.#requireInjection();
+    const int = (at: number): number => payload.readInt32BE(at);
+    const [delayMs, restMs, moveMs] = [int(0), int(4), int(8)];
+    const durationMs = restMs + moveMs;
+    const gestures = Array.from({ length: payload.readUInt8(12) }, (_, finger) => {
+      const at = 13 + 16 * finger;
+      return { from: { x: int(at), y: int(at + 4) }, to: { x: int(at + 8), y: int(at + 12) }, durationMs };
+    });
+    await pause(this.#signal, delayMs + durationMs);
+    const [first] = gestures;
+    if (this.#signal.aborted || first === undefined) return ok();
+    if (gestures.length === 1) applyGesture(this.#phone.android, first);
+    else this.#phone.android.inputs.add({ kind: 'fingers', gestures });
+    return ok();
+  }
+
+  async #focusedField(): Promise<TextField> {
+    await this.#connect();
+    const tree = findActiveTree(this.#phone.android.screen);
+    const focused = tree && walk(tree).find(({ view }) => view.focused === true && view.field !== undefined);
+    if (focused?.view.field) return focused.view.field;
+    throw new HelperRefusal('no_field: nothing that takes text has the focus');
+  }
+
+  async #picture(): Promise<HelperAnswer> {
+    await this.#connect();
+    if (this.#phone.faults.secureWindow) throw new HelperRefusal('no_picture: Android gave no picture');
+    return { kind: answer.ok, payload: await this.#phone.camera.take('png') };
+  }
+}

@@ -1,0 +1,8 @@
+// npm run set-up:tests: installs what the tests use and npm does not bring. Needs root on Debian.
+import { describeMissing, installComponents } from './test-components.ts';
+
+const missing = await installComponents();
+if (missing.length > 0) {
+  console.error(describeMissing(missing));
+  process.exitCode = 1;
+} else console.log('Everything that the tests use is on this machine.');

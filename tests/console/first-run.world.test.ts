@@ -1,0 +1,163 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+
+import { findViolations } from './support/axe.ts';
+import { openConsole, openWindow, signIn } from './support/browser.ts';
+import { paste } from './support/paste.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
+
+const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url);
+const here = stage(2);
+
+story('from the first sign-in to a record that is solved for everybody', async () => {
+  const author = await openWindow(here.browser);
+  const { page } = author;
+  await openConsole(page, here.service.url);
+  await page.getByLabel('API token').fill('phx_wrong');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('alert').getByText('The token').waitFor();
+  await signIn(page, here.service.url, here.service.token);
+
+  // Until something has run, a sign-in leads to the first steps, where a sample leads to a project that runs.
+  await page.waitForURL(/\/start$/);
+  await page.getByText('2 phones are ready').waitFor();
+  await page.getByRole('button', { name: 'Make the sample' }).click();
+  const editor = page.locator('.cm-content');
+  await editor.getByText('home screen').waitFor();
+  expect(await findViolations(page)).toEqual([]);
+
+  // A mistake is shown where it is, before and after it is refused.
+  await editor.click();
+  await page.keyboard.press('Control+Home');
+  await paste(page, "const wrong: number = 'text';\n");
+  await page.getByText('TS2322').first().waitFor();
+  await page.keyboard.press('Control+s');
+  await page.getByText('Refused: 1 error').waitFor();
+  expect(await page.locator('.cm-lintRange-error').count()).toBeGreaterThan(0);
+
+  // What was typed outlives the page.
+  await page.reload();
+  await editor.getByText('const wrong').waitFor();
+  await page.getByText('Unsaved, kept in this browser').waitFor();
+
+  // The service's checker helps on: what could stand there, how it is called, what it is.
+  await editor.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('await agent.actions.waitForT');
+  await page.locator('.cm-tooltip-autocomplete').getByText('waitForText', { exact: true }).waitFor();
+  await page.keyboard.type('ext(');
+  await page.locator('.cm-symbol b', { hasText: 'text: string | RegExp' }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await editor.getByText('waitForIdle').hover();
+  await page.locator('.cm-tooltip-hover').getByText('Promise<AndroidNode>').waitFor();
+
+  // Fixed, saved, committed.
+  await editor.click();
+  await page.keyboard.press('Control+a');
+  await paste(page, await readFile(sample, 'utf8'));
+  await page.keyboard.press('Control+s');
+  await page.getByText(/^Saved at/).waitFor();
+  await page.getByRole('listitem').getByRole('button', { name: 'AGENTS.md' }).click();
+  await page.getByRole('button', { name: 'Rename AGENTS.md' }).click();
+  await page.getByLabel('Path').fill('docs/notes.md');
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('button', { name: 'Delete docs/notes.md' }).waitFor();
+  await page.getByRole('listitem').getByRole('button', { name: 'main.ts' }).click();
+  await page.getByRole('button', { name: 'Commit…' }).click();
+  await page.getByLabel('What has changed').fill('A sample that meets an unknown screen');
+  await page.getByRole('dialog').getByText('main.ts · added').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Commit', exact: true }).click();
+  await page.getByText('all committed').waitFor();
+
+  // On two phones, with the log below the code.
+  const phones = page.getByRole('group', { name: 'Phones to run on' });
+  await phones.getByRole('checkbox').first().check();
+  await phones.getByRole('checkbox').nth(1).check();
+  await page.getByRole('button', { name: 'Run on 2' }).click();
+  await page.getByRole('tab').nth(1).click();
+  const line = page
+    .getByRole('log')
+    .getByRole('button', { name: /main\.ts:\d+/ })
+    .first();
+  await line.waitFor();
+  // However long a line is, and however narrow its place: nothing is written over it.
+  await page.getByRole('button', { name: 'Wrap', exact: true }).click();
+  await page.getByRole('button', { name: 'Unwrap' }).click();
+  await line.waitFor();
+  const isApart = line.evaluate((button) => {
+    const [end, start] = [button.parentElement, button.parentElement?.nextElementSibling].map((part) =>
+      part?.getBoundingClientRect(),
+    );
+    return end !== undefined && start !== undefined && end.right <= start.left;
+  });
+  expect(await isApart).toBe(true);
+  const place = Number((await line.textContent())?.split(':')[1]);
+  await line.click();
+  await page.locator('.cm-activeLineGutter', { hasText: new RegExp(`^${place}$`) }).waitFor();
+
+  // The records that they leave are reviewed by two.
+  await page.getByRole('link', { name: 'Review' }).click();
+  await page.getByText('2 of 2').or(page.getByText('1 of 2')).waitFor();
+  // What the desk is narrowed to, and the screen that is looked at, stand in the address.
+  await page.getByLabel('Phone').selectOption({ index: 1 });
+  await page.getByText('1 of 1').waitFor();
+  await page.getByLabel('Time').selectOption('1h');
+  await page.keyboard.press('h');
+  await page.waitForURL(/screen=\d/);
+  await page.reload();
+  await page.getByText('1 of 1').waitFor();
+  expect(await page.getByLabel('Time').inputValue()).toBe('1h');
+  await page.getByLabel('Time').selectOption('');
+  await page.getByLabel('Phone').selectOption('');
+  await page.getByText('of 2').waitFor();
+  const { page: colleague, problems } = await openWindow(here.browser);
+  await signIn(colleague, here.service.url, here.service.token);
+  await colleague.waitForURL(/\/devices$/);
+  await colleague.getByRole('button', { name: 'Launch…' }).waitFor();
+  await colleague.getByRole('link', { name: 'Review' }).click();
+  await colleague.getByText('1 of 2').waitFor();
+  // Whoever walks by a button still has it; of the next record no node is chosen yet, and the address names it.
+  await colleague.getByRole('treeitem').first().click();
+  await colleague.getByRole('region', { name: 'Node' }).waitFor();
+  const older = colleague.getByRole('button', { name: /^Older/ });
+  await older.click();
+  await colleague.getByText('2 of 2').waitFor();
+  expect(await older.evaluate((button) => button === document.activeElement)).toBe(true);
+  expect(await colleague.getByRole('region', { name: 'Node' }).count()).toBe(0);
+  await colleague.waitForURL(/record=/);
+  await colleague.getByRole('link', { name: 'Review' }).click();
+  await colleague.getByText('1 of 2').waitFor();
+  await page.getByRole('treeitem').first().waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  // What has just appeared takes no verdict.
+  await page.waitForTimeout(500);
+  await page.keyboard.press('e');
+  await page.getByText('1 of 1').waitFor();
+  await colleague.getByText('1 of 1').waitFor();
+  await page.waitForTimeout(500);
+  await page.keyboard.press('s');
+  await page.getByText('Nothing to review').waitFor();
+  await colleague.getByText('Nothing to review').waitFor();
+  expect([...author.problems, ...problems]).toEqual([]);
+});
+
+story('a user without phones is told what phones are there for, and whom to ask', async () => {
+  const { user } = await here.service.call('POST', '/api/v2/users', { name: 'newcomer', role: 'user' });
+  const { secret } = await here.service.call('POST', '/api/v2/tokens', {
+    name: 'first',
+    user_id: (user as { id: string }).id,
+  });
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, String(secret));
+  const ask = page.getByText(/Ask the owner of a phone.*newcomer/);
+  await page.waitForURL(/\/start$/);
+  await ask.waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.goto(`${here.service.url}/devices`);
+  await page.getByText('No phones are shared with you').waitFor();
+  await ask.waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});

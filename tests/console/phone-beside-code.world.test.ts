@@ -1,0 +1,169 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+import { findViolations } from './support/axe.ts';
+import { openWindow, signIn } from './support/browser.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
+
+const here = stage(3);
+
+interface Node {
+  text: string | null;
+  className: string;
+  boundsInScreen: { left: number; top: number; right: number; bottom: number };
+  children: Node[];
+}
+
+/** Where on the page the phone shows a node, by its text, or the switch to the right of that. */
+async function placeOf(
+  page: Page,
+  deviceId: string,
+  text: string,
+  className = '',
+): Promise<{ x: number; y: number }> {
+  const { screen } = await here.service.call('GET', `/api/v2/devices/${deviceId}/screen?width=16`);
+  const { width, height, tree } = screen as { width: number; height: number; tree: { root: Node } };
+  const all: Node[] = [tree.root];
+  for (const node of all) all.push(...node.children);
+  const label = all.find((node) => node.text === text);
+  const found =
+    className === ''
+      ? label
+      : all.find(
+          (node) =>
+            node.className.endsWith(className) &&
+            Math.abs(node.boundsInScreen.top - (label?.boundsInScreen.top ?? -1)) < 150,
+        );
+  const picture = await page.getByRole('img', { name: 'What the screen shows' }).boundingBox();
+  if (found === undefined || picture === null) throw new Error(`The phone does not show “${text}”.`);
+  const { left, top, right, bottom } = found.boundsInScreen;
+  return {
+    x: picture.x + (((left + right) / 2) * picture.width) / width,
+    y: picture.y + (((top + bottom) / 2) * picture.height) / height,
+  };
+}
+
+const codeOf = (page: Page): Promise<string> => page.locator('.cm-content').innerText();
+
+story(
+  'an element is picked and twelve touches are recorded on one phone, and the code runs on another',
+  async () => {
+    const [pixel = '', , redmi = ''] = await here.service.readyDevices(3);
+    const projectId = await here.service.createProject('Recorded', { 'main.ts': '// begin\n' });
+    const { page, problems } = await openWindow(here.browser, { viewport: { width: 1440, height: 1000 } });
+    await signIn(page, here.service.url, here.service.token);
+    await page.goto(`${here.service.url}/projects/${projectId}?file=main.ts`);
+    const phone = page.getByRole('region', { name: 'Phone', exact: true });
+    await page.getByLabel('Google Pixel 8').check();
+    await phone.getByRole('img', { name: 'What the screen shows' }).waitFor();
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+End');
+
+    // A click shows the code, a button inserts it; the phone was not touched.
+    const icon = await placeOf(page, pixel, 'Settings');
+    await expect
+      .poll(async () => {
+        await page.mouse.click(icon.x, icon.y);
+        return phone.getByRole('button', { name: /^Insert/ }).count();
+      })
+      .toBeGreaterThan(0);
+    expect(await findViolations(page)).toEqual([]);
+    await phone
+      .getByRole('button', { name: /^Insert/ })
+      .first()
+      .click();
+    await page.getByText("await (await agent.actions.waitForText('Settings')).tap();").waitFor();
+    await placeOf(page, pixel, 'Settings');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
+
+    await phone.getByRole('button', { name: 'Record' }).click();
+    let written = await codeOf(page);
+    /** A touch is written at once, when the phone has come to rest. */
+    const rests = async (): Promise<void> => {
+      await expect.poll(() => codeOf(page), { timeout: 30_000 }).not.toBe(written);
+      await phone.getByText('Recording.').waitFor();
+      written = await codeOf(page);
+    };
+    const touch = async (text: string, className = ''): Promise<void> => {
+      const { x, y } = await placeOf(page, pixel, text, className);
+      await page.mouse.click(x, y);
+    };
+    const scroll = async (): Promise<void> => {
+      const box = await phone.getByRole('img').boundingBox();
+      if (box === null) throw new Error('There is no picture.');
+      const x = box.x + box.width / 2;
+      await page.mouse.move(x, box.y + box.height * 0.8);
+      await page.mouse.down();
+      await page.mouse.move(x, box.y + box.height * 0.3, { steps: 8 });
+      await page.mouse.up();
+      await phone.getByText('Recording.').waitFor();
+    };
+    const press = (name: string): Promise<void> => phone.getByRole('button', { name }).click();
+    await press('Home');
+    await rests();
+    await touch('Settings');
+    await rests();
+    await touch('Bluetooth', 'Switch');
+    await rests();
+    await touch('Airplane mode', 'Switch');
+    await rests();
+    await touch('Network & internet');
+    await rests();
+    await touch('Treat as metered', 'Switch');
+    await rests();
+    await press('Back');
+    await rests();
+    await touch('Display');
+    await rests();
+    await touch('Dark theme', 'Switch');
+    await rests();
+    await press('Back');
+    await rests();
+    await scroll();
+    const isThere = (): Promise<boolean> =>
+      placeOf(page, pixel, 'About phone').then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isThere, { timeout: 30_000 }).toBe(true);
+    await touch('About phone');
+    await rests();
+    await press('Home');
+    await rests();
+    await phone.getByRole('button', { name: 'Stop recording' }).click();
+    const code = await codeOf(page);
+    expect(code).toContain("f.isSwitch().rightOf((g) => g.hasText('Bluetooth'))");
+    expect(code).toContain("agent.actions.scrollTo('About phone')");
+    expect(code).not.toMatch(/actions\.(tap|swipe)\(/);
+    await phone.getByRole('button', { name: 'Pick' }).click();
+    expect(await findViolations(page)).toEqual([]);
+
+    // On a phone of another size.
+    await page.getByLabel('Google Pixel 8').uncheck();
+    await page.getByLabel('Xiaomi Redmi Note 13').check();
+    await page.getByRole('region', { name: 'Run' }).getByRole('button', { name: 'Run', exact: true }).click();
+    const output = page.getByRole('region', { name: 'Output' });
+    await output.getByText('completed').waitFor({ timeout: 120_000 });
+    await placeOf(page, redmi, 'Form');
+
+    // A selection runs alone, at the lines that it has in the file; the line that runs is marked.
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.insertText(
+      "throw new Error('not selected');\nconsole.log('chosen');\nawait agent.actions.sleep(4000);\n",
+    );
+    await page.keyboard.press('Control+Home');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Shift+Control+End');
+    await page.keyboard.press('Control+Shift+Enter');
+    await output.getByRole('log').getByText('chosen', { exact: true }).waitFor();
+    await page.locator('.cm-running').getByText("console.log('chosen')").waitFor();
+    await output.getByRole('button', { name: 'main.ts:2' }).waitFor();
+    await output.getByText('completed').waitFor();
+    expect(await page.locator('.cm-running').count()).toBe(0);
+    expect(problems).toEqual([]);
+  },
+);

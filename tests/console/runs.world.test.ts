@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import type { Locator } from 'playwright-core';
+import { expect } from 'vitest';
+
+import { findViolations } from './support/axe.ts';
+import { openWindow, signIn } from './support/browser.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
+
+const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url);
+const here = stage(1);
+const widths = [1280, 1920, 390];
+
+/** How many pixels of the box, or of what is in it, lie outside the part of the page that shows it. */
+const hiddenPixels = (box: Locator): Promise<number> =>
+  box.evaluate((element) => {
+    const visible = element.parentElement?.getBoundingClientRect().right ?? 0;
+    return Math.max(
+      element.getBoundingClientRect().right - visible,
+      ...[element, ...element.querySelectorAll('*')].map(({ scrollWidth, clientWidth }) =>
+        clientWidth === 0 ? 0 : scrollWidth - clientWidth,
+      ),
+    );
+  });
+
+story('a failed run shows its whole error once, and one out of steps its stage and state', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(1);
+  const long = `flows/${'with-a-long-name-'.repeat(6)}pay`;
+  const failing = await here.service.createProject('Checkout', {
+    [`${long}.ts`]: `const missing = 'the button ${'with a long name '.repeat(8)}';
+export const pay = () => agent.actions.waitForText(missing, { timeoutMs: 300 });`,
+    'main.ts': `import { pay } from './${long}.ts';\nawait pay();`,
+  });
+  const failed = await here.service.launch(deviceId, failing, { address: 'x'.repeat(300) });
+  const walk = await here.service.createProject('Walk', { 'main.ts': await readFile(sample, 'utf8') });
+  const lostWay = await here.service.launch(deviceId, walk);
+  expect(lostWay).toMatchObject({ status: 'completed', outcome: 'out_of_steps' });
+
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/runs/${String(failed['run_id'])}`);
+  const happened = page.getByRole('region', { name: 'What happened' });
+  const parameters = page.getByRole('region', { name: 'Parameters' });
+  await parameters.waitFor();
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await hiddenPixels(happened), `error at ${width}`).toBeLessThanOrEqual(0);
+    expect(await hiddenPixels(parameters), `parameters at ${width}`).toBeLessThanOrEqual(0);
+  }
+  expect((await happened.innerText()).split('Waited').length - 1).toBe(1);
+  await happened.getByRole('link', { name: /main\.ts:2/ }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${here.service.url}/runs`);
+  const { screenState, nextStage } = await lastScreenOf(String(lostWay['run_id']));
+  const row = page.getByRole('row').filter({ hasText: 'Walk' });
+  await row.getByText(screenState, { exact: true }).waitFor();
+  await row.getByText(nextStage, { exact: true }).waitFor();
+  await row.getByRole('link').click();
+  await happened.getByText(screenState, { exact: true }).waitFor();
+  await happened.getByText(nextStage, { exact: true }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});
+
+async function lastScreenOf(runId: string): Promise<{ screenState: string; nextStage: string }> {
+  const { run } = (await here.service.call('GET', `/api/v2/runs/${runId}`)) as {
+    run: { last_screen: { screen: { screenState: string; nextStage: string } } };
+  };
+  return run.last_screen.screen;
+}
+
+story('the inspector proposes code by the label beside a switch, which works after a tap too', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(1);
+  const settings = await here.service.createProject('Settings', {
+    'main.ts':
+      "await agent.actions.launchApp('com.android.settings');\nawait agent.actions.waitForText('Vibrate for calls');",
+  });
+  expect(await here.service.launch(deviceId, settings)).toMatchObject({ status: 'completed' });
+  const { page, problems, context } = await openWindow(here.browser);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/devices/${deviceId}`);
+  const first = page.getByRole('region', { name: 'Node' }).locator('code').first();
+  const wait =
+    "agent.actions.waitForNode((f) => f.isSwitch().rightOf((g) => g.hasText('Vibrate for calls')))";
+  const choose = async (state: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByLabel('Search the tree').fill('Vibrate for calls');
+    const switches = page.getByRole('treeitem').filter({ hasText: 'Switch' });
+    await expect.poll(() => switches.filter({ hasText: '“On”' }).count()).toBe(state === 'On' ? 1 : 0);
+    await switches
+      .filter({ hasText: `“${state}”` })
+      .last()
+      .click();
+    await expect.poll(() => first.textContent()).toBe(wait);
+  };
+  await choose('On');
+  await page.getByText('✓ finds this node as the nearest of').waitFor();
+  await page.getByRole('button', { name: 'Copy the code that finds it by relation' }).first().click();
+  const code = await page.evaluate(() => navigator.clipboard.readText());
+  expect(code).toBe(`await (await ${wait}).tap();`);
+  expect(await findViolations(page)).toEqual([]);
+  const tap = await here.service.createProject('Tap', { 'main.ts': code });
+  expect(await here.service.launch(deviceId, tap)).toMatchObject({ status: 'completed' });
+  await choose('Off');
+  expect(problems).toEqual([]);
+});

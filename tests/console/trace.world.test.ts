@@ -1,0 +1,87 @@
+import { expect } from 'vitest';
+
+import { findViolations } from './support/axe.ts';
+import { openWindow, signIn } from './support/browser.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
+
+const here = stage(2);
+
+const code = `const form = 'dev.phalanx.sample.form';
+await agent.actions.launchApp(form);
+await agent.actions.waitForText('Registration');
+console.log('the form is there');
+await (await agent.actions.waitForId('name')).writeText('Ada');
+console.log('the name is typed');
+await agent.actions.waitForText('Registratoin', { timeoutMs: 400 });`;
+
+story(
+  'a failed run opens at its failing step, and one choice moves steps, screen, log and source',
+  async () => {
+    const devices = await here.service.readyDevices(2);
+    const project = await here.service.createProject('Checkout', { 'main.ts': code });
+    const run = await here.service.launch(devices[0] ?? '', project);
+    expect(run).toMatchObject({ status: 'failed' });
+    const runId = String(run['run_id']);
+    const { page, problems } = await openWindow(here.browser);
+    await signIn(page, here.service.url, here.service.token);
+    await page.goto(`${here.service.url}/runs/${runId}`);
+
+    const steps = page.getByRole('listbox', { name: 'Steps' });
+    const chosen = steps.locator('[aria-selected="true"]');
+    const screen = page.getByRole('region', { name: 'Screen of the step' });
+    const source = page.getByRole('region', { name: 'Source' });
+    const line = source.locator('[aria-current="step"]');
+    await expect.poll(() => chosen.innerText()).toMatch(/waitForText\s+"Registratoin"/);
+    await screen.getByText('Nearest on the screen: “Registration”').waitFor();
+    await screen.getByRole('img').first().waitFor();
+    await expect.poll(() => line.innerText()).toContain('Registratoin');
+    for (const width of [1920, 390, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await findViolations(page), `at ${width}`).toEqual([]);
+    }
+
+    await steps.focus();
+    await page.keyboard.press('ArrowUp');
+    await expect.poll(() => chosen.innerText()).toMatch(/writeText\s+EditText #name/);
+    await expect.poll(() => line.innerText()).toContain("writeText('Ada')");
+    await screen.locator('svg rect').first().waitFor({ state: 'attached' });
+    expect(new URL(page.url()).searchParams.get('step')).toBe('4');
+
+    const log = page.getByRole('region', { name: 'Log' });
+    await log
+      .locator('[data-level]')
+      .filter({ hasText: 'the form is there' })
+      .getByTitle('Show the step')
+      .click();
+    await expect.poll(() => chosen.innerText()).toMatch(/waitFor(Text|Id)/);
+    await page.getByRole('group', { name: 'Screens' }).getByRole('button').last().click();
+    await expect.poll(() => chosen.innerText()).toContain('Registratoin');
+
+    // The address names the step for somebody else.
+    await page.goto(`${here.service.url}/runs/${runId}?step=1`);
+    await expect.poll(() => chosen.innerText()).toContain('launchApp');
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download log' }).click();
+    expect((await download).suggestedFilename()).toBe(`${runId}.log`);
+    expect(problems).toEqual([]);
+  },
+);
+
+story('the runs of one launch are a row that opens, and each names the others', async () => {
+  const devices = await here.service.readyDevices(2);
+  const project = await here.service.createProject('Both', { 'main.ts': "console.log('ran');" });
+  await here.service.call('POST', '/api/v2/devices/launchAutomation', {
+    ...{ automationId: project, command: 'start', device_ids: devices },
+  });
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/runs`);
+  const launch = page.getByRole('row').filter({ hasText: '2 phones' }).first();
+  await launch.getByRole('button', { name: 'Both' }).click();
+  const links = page.getByRole('row').getByRole('link');
+  await links.first().click();
+  await page.getByRole('heading', { name: 'Same launch' }).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});

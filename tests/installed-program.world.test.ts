@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openConfinement } from '@phalanx/confinement';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { Program } from './support/program.ts';
+
+const run = promisify(execFile);
+const repository = fileURLToPath(new URL('..', import.meta.url));
+/** Several processes start, and packages come from the network. */
+const timeLimitMs = 600_000;
+
+/** Names of settings of what runs this test. */
+const ofThisRun = /^(npm_|PHALANX_|TEST|VITEST|VITE_|NODE_ENV$|NODE_OPTIONS$)/i;
+/** What the machine says of its network, such as certificates and proxies, belongs to a user's shell. */
+const ofMachine = Object.fromEntries(
+  Object.entries(process.env).flatMap(([name, value = '']) =>
+    ofThisRun.test(name) ? [] : [[name, value] as const],
+  ),
+);
+
+/** The machine's own Node and npm, not those of the repository. */
+const machinePath = (process.env['PATH'] ?? '')
+  .split(path.delimiter)
+  .filter((folder) => !folder.startsWith(repository))
+  .join(path.delimiter);
+
+let folder: string;
+let env: Record<string, string>;
+let service: Program | undefined;
+
+const at = (...names: string[]): string => path.join(folder, ...names);
+
+/** The installed `phalanx`, found as a shell would. */
+async function phalanx(args: readonly string[], cwd = folder): Promise<string> {
+  const { stdout } = await run('phalanx', [...args], { cwd, env });
+  return stdout;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'phalanx-installed-'));
+  env = {
+    ...ofMachine,
+    PATH: `${at('prefix', 'bin')}${path.delimiter}${machinePath}`,
+    HOME: process.env['HOME'] ?? folder,
+    XDG_CONFIG_HOME: at('config'),
+  };
+  await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: repository, env });
+  const tarball = at(`phalanx-${await packedVersion()}.tgz`);
+  const options = ['--global', '--prefix', at('prefix'), '--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...options, tarball], { cwd: folder, env });
+}, timeLimitMs);
+
+afterAll(async () => {
+  await service?.end('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function packedVersion(): Promise<string> {
+  const { stdout } = await run('npm', ['pkg', 'get', 'version'], { cwd: repository, env });
+  return JSON.parse(stdout) as string;
+}
+
+test('it says its version', async () => {
+  expect((await phalanx(['--version'])).trim()).toBe(await packedVersion());
+});
+
+describe('a first day', () => {
+  beforeAll(async () => {
+    await mkdir(at('service'));
+    service = new Program(['start', '--simulated-phones', '1', '--listen', '127.0.0.1:0'], env, {
+      program: [at('prefix', 'bin', 'phalanx')],
+      cwd: at('service'),
+    });
+    const [, url = ''] = await service.printed(/Phalanx is at (\S+)/);
+    const [, tokenFile = ''] = await service.printed(/token is in (.+): take it/);
+    expect(await phalanx(['login', '--server-url', url, '--token-file', tokenFile])).toContain(url);
+  }, timeLimitMs);
+
+  test('its console is there, built', async () => {
+    const [, url = ''] = (await service?.printed(/Phalanx is at (\S+)/)) ?? [];
+    const page = await (await fetch(`${url}/devices`)).text();
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
+    const reply = await fetch(`${url}${script}`, { headers: { 'accept-encoding': 'br' } });
+    expect([reply.status, reply.headers.get('content-encoding')]).toEqual([200, 'br']);
+  });
+
+  test('it confines user code as a clone of the repository does', async () => {
+    const { description } = await openConfinement();
+    expect((await service?.printed(/"msg":"(User code is [^"]+)"/))?.[1]).toBe(description);
+  });
+
+  test(
+    'a project is created, pushed, run and its log is read, in any folder',
+    async () => {
+      await phalanx(['project', 'create', 'checkout']);
+      await phalanx(['project', 'push'], at('checkout'));
+      await expect.poll(() => phalanx(['devices']), { timeout: 60_000 }).toMatch(/SIM0001 +ready/);
+      await phalanx(['run', '--device', 'SIM0001', '--follow'], at('checkout'));
+      expect(await phalanx(['logs', 'SIM0001', 'checkout'])).toContain('Hello from');
+      expect(await phalanx(['runs'])).toMatch(/checkout +SIM0001 +completed/);
+    },
+    timeLimitMs,
+  );
+
+  test('golden screens are tested without the server, and a failure has its exit code', async () => {
+    expect(await phalanx(['test'], at('checkout'))).toContain('1 golden screen as expected');
+    const code = (await readFile(at('checkout', 'main.ts'), 'utf8')).replace("'Home'", "'Start'");
+    await writeFile(at('checkout', 'main.ts'), code);
+    await expect(phalanx(['test', '--junit', 'report.xml'], at('checkout'))).rejects.toMatchObject({
+      code: 4,
+      stdout: expect.stringContaining('expected "Home", got "Start"'),
+    });
+    expect(await readFile(at('checkout', 'report.xml'), 'utf8')).toContain('<failure type="state"');
+  });
+
+  test('it ends at Ctrl-C, and its data is in the folder where it was started', async () => {
+    await service?.end('SIGINT');
+    expect(service?.exitCode).toBe(0);
+    const { stdout } = await run('ls', [at('service')]);
+    expect(stdout.trim()).toBe('data');
+  });
+});
