@@ -18,8 +18,8 @@ let host: TestHost;
 let project: TestProject;
 
 beforeAll(async () => {
-  // The host says nothing over a day of the clock; three times as long is still a time that a timer can wait.
-  server = await TestServer.start({ ackTimeoutMs: 10_000, heartbeatMs: 600_000_000 });
+  // The host says nothing over three days of the clock. A timer can wait five times as long: the silence that is tolerated.
+  server = await TestServer.start({ ackTimeoutMs: 10_000, heartbeatMs: 400_000_000 });
   ({ host } = await server.connectHost({ serials: ['a', 'b'] }));
   project = await TestProject.create(server.api);
   await project.put('main.ts', 'console.log(1);');
@@ -53,8 +53,9 @@ it('a schedule says its next five times, and makes one job at each, whichever se
   await expect.poll(() => turnsOf(schedule.id), patience).toMatchObject([{ planned_at: first, reason: '' }]);
   server.clock.advance(second - server.clock.now() + 1);
   await expect.poll(async () => (await turnsOf(schedule.id)).length, patience).toBe(2);
-  const { body } = await server.api('GET', '/api/v2/jobs');
-  expect(body['jobs']).toHaveLength(2);
+  const jobs = async () => (await server.api('GET', '/api/v2/jobs')).body['jobs'];
+  const completed = { status: 'completed', tasks: { completed: 1, waiting: 0 } };
+  await expect.poll(jobs, patience).toMatchObject([completed, completed]);
   await remove(schedule.id);
 });
 
