@@ -19,7 +19,9 @@ export function outOfMemory(memoryMb: number): FailedEnd {
 
 /** V8 throws these errors when the process may have no more memory. */
 export const isOutOfMemory = (message: string): boolean =>
-  /^(RangeError: )?(Array buffer allocation failed|(Shared)?ArrayBuffer\.prototype\.\w+: Out of memory)$/.test(message);
+  /^(RangeError: )?(Array buffer allocation failed|(Shared)?ArrayBuffer\.prototype\.\w+: Out of memory)$/.test(
+    message,
+  );
 
 export function cpuLimit(cpuMs: number): FailedEnd {
   return failed(

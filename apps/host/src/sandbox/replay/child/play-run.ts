@@ -104,7 +104,8 @@ function guarded(player: Player, enter: () => void): void {
     if (player.isDone) return;
     const message = error instanceof Error ? error.message : String(error);
     if (/timed out/.test(message)) player.exceeded('computed for too long without a wait');
-    else if (message.startsWith('Isolate ') || isOutOfMemory(message)) player.exceeded('used too much memory');
+    else if (message.startsWith('Isolate ') || isOutOfMemory(message))
+      player.exceeded('used too much memory');
     else player.uncaught({ message: nameOf(error) + message, text: textOf(error), at: '' });
   }
 }
