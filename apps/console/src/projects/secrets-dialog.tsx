@@ -72,8 +72,8 @@ export function SecretsDialog({ projectId, reason, onClose }: SecretsDialogProps
       }
     >
       <p>
-        Automations read a value by <code>await agent.secrets.get('NAME')</code>. The console never shows it. People
-        who run a phone’s host, or who may edit this project, can still obtain it.
+        Automations read a value by <code>await agent.secrets.get('NAME')</code>. The console never shows it.
+        People who run a phone’s host, or who may edit this project, can still obtain it.
       </p>
       {secrets === undefined ? (
         error === null && <Loading rows={2} />

@@ -43,7 +43,9 @@ export function timedOut(durationMs: number): FailedEnd {
 }
 
 /** The process died of something that no code in it can catch, or never lived. */
-export function crashed(exit: ExitFacts): FailedEnd {
+export function crashed(exit: ExitFacts, memoryMb: number): FailedEnd {
+  // V8 ends the process with its last collections when a heap outgrows its limit before the isolate can be ended.
+  if (exit.stderr.includes('<--- Last few GCs --->')) return outOfMemory(memoryMb);
   if (exit.startError !== undefined)
     return failed(
       'sandbox_not_started',
@@ -57,6 +59,7 @@ export function crashed(exit: ExitFacts): FailedEnd {
 }
 
 interface ExitFacts {
+  stderr: string;
   signal: string | null;
   exitCode: number | null;
   startError?: string;
