@@ -12,6 +12,8 @@ import { maxLivePictureBytes } from './live.ts';
 import { PhoneInput } from './phone-input.ts';
 
 interface HostQuestionRow {
+  /** The first version of the host protocol with this question. Earlier hosts are not asked it. */
+  readonly since: number;
   /** What the server says beside the phone. */
   readonly asks: TProperties;
   /** Of the answer's payload; what is longer counts as no answer. */
@@ -22,21 +24,28 @@ const megabyte = 1024 * 1024;
 
 export const hostQuestions = {
   /** Answer: a JPEG. */
-  screenshot: { asks: {}, maxAnswerBytes: 8 * megabyte },
+  screenshot: { since: 1, asks: {}, maxAnswerBytes: 8 * megabyte },
   /** Tree and picture of one moment. `width`: of the picture, at most. Answer: JSON of a `DeviceScreen`. */
-  screen: { asks: { width: Type.Union([Type.Integer(), Type.Null()]) }, maxAnswerBytes: 4 * megabyte },
+  screen: {
+    since: 2,
+    asks: { width: Type.Union([Type.Integer(), Type.Null()]) },
+    maxAnswerBytes: 4 * megabyte,
+  },
   /** How the phone is and what it went through. Answer: JSON of a `PhoneHealth`. */
-  health: { asks: {}, maxAnswerBytes: megabyte },
+  health: { since: 4, asks: {}, maxAnswerBytes: megabyte },
   /**
    * The next picture of a live view that is not the one with the hash `known`; after a second the known one again. Answer:
    * JSON of a `LiveFrame`, a line feed, and the JPEG; nothing after it when the picture is the known one.
    */
   live: {
+    since: 5,
     asks: { known: Type.Union([Type.String(), Type.Null()]) },
     maxAnswerBytes: maxLivePictureBytes + 1024,
   },
   /** Touch, type or start something. Answer: empty, when it was done. */
-  input: { asks: { input: PhoneInput }, maxAnswerBytes: 1024 },
+  input: { since: 4, asks: { input: PhoneInput }, maxAnswerBytes: 1024 },
+  /** The apps that are installed. Answer: JSON of `PhoneApps`. */
+  apps: { since: 8, asks: {}, maxAnswerBytes: megabyte },
 } as const satisfies Record<string, HostQuestionRow>;
 
 type Rows = typeof hostQuestions;

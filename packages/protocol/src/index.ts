@@ -13,6 +13,7 @@ export * from './live.ts';
 export * from './logs.ts';
 export * from './masks.ts';
 export * from './phone-answers.ts';
+export * from './phone-apps.ts';
 export * from './phone-health.ts';
 export * from './phone-input.ts';
 export * from './openapi/document.ts';

@@ -22,6 +22,12 @@ test('a phone is touched by hand, and its screen shows it', async () => {
   expect(await service.run(['input', 'tap', 'SIM0001', 'left', '3'])).toMatchObject({ code: 2 });
 });
 
+test('the apps of a phone are listed', async () => {
+  expect((await service.run(['devices', 'apps', 'SIM0001'])).stdout).toContain('dev.phalanx.sample.form\n');
+  const { stdout } = await service.run(['devices', 'apps', 'SIM0001', '--all', '--json']);
+  expect(JSON.parse(stdout).apps).toContainEqual({ package_name: 'com.android.settings', is_system: true });
+});
+
 test('a phone is leased and given back', async () => {
   const taken = await service.run(['lease', 'SIM0001', '--minutes', '10']);
   expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('SIM0001 is in your hand until') });

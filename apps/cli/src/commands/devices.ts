@@ -1,9 +1,10 @@
-import type { Device } from '@phalanx/protocol';
+import { type Device, deviceRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
-import { listDevices } from '../launch/find-device.ts';
+import { deviceIdOf, listDevices } from '../launch/find-device.ts';
 import { formatAge } from '../output/duration.ts';
+import { printable } from '../output/printable.ts';
 import { printJson, printTable } from '../output/table.ts';
 import { addDeviceLabelCommands, labelsText } from './label-phones.ts';
 import { addDeviceShareCommands } from './share-phones.ts';
@@ -16,6 +17,7 @@ export function addDevicesCommand(program: Command): void {
   const command = program
     .command('devices')
     .description('list your phones: what each can do now, since when, and why')
+    .enablePositionalOptions()
     .option('--labels <selector>', 'only those that fit, such as "country=de,model~Pixel" or "pool=NAME"')
     .option('--json', "print the API's reply")
     .addHelpText(
@@ -37,6 +39,21 @@ Examples:
           flags.labels === undefined ? noDevices : 'No device fits.',
         );
     });
+  const apps = command
+    .command('apps')
+    .description('list the apps that are installed on a phone, by package name')
+    .argument('<device>', 'serial number, name or ID')
+    .option('--all', 'also those that came with the phone')
+    .option('--json', "print the API's reply")
+    .action(async (text: string, flags: ConnectionFlags & { all?: true; json?: true }) => {
+      const { api } = await connect(flags);
+      const id = deviceIdOf(await listDevices(api), text);
+      const reply = await api.call(deviceRoutes.apps, { params: { id } });
+      if (flags.json) return printJson(reply);
+      const shown = reply.apps.filter(({ is_system: isSystem }) => flags.all === true || !isSystem);
+      for (const { package_name: name } of shown) console.log(printable(name));
+    });
+  addConnectionOptions(apps);
   addConnectionOptions(command);
   addDeviceShareCommands(command);
   addDeviceLabelCommands(command);

@@ -1,4 +1,4 @@
-import type { DeviceReport, RecordReport, RunReport } from '@phalanx/protocol';
+import type { DeviceReport, HostQuestionType, RecordReport, RunReport } from '@phalanx/protocol';
 
 /** Something that reached the service, in order of arrival. */
 export type Arrival =
@@ -9,7 +9,5 @@ export type Arrival =
   | { kind: 'logs'; runId: string; firstSeq: number; count: number; storedSeq: number }
   | { kind: 'record'; record: RecordReport }
   | { kind: 'capture'; path: string; status: number }
-  | { kind: 'screenshot'; requestId: string; bytes: Buffer }
-  | { kind: 'health' | 'live' | 'input'; requestId: string; bytes: Buffer }
-  | { kind: 'screen'; requestId: string; bytes: Buffer }
+  | { [Name in HostQuestionType]: { kind: Name; requestId: string; bytes: Buffer } }[HostQuestionType]
   | { kind: 'request_failed'; requestId: string; message: string };

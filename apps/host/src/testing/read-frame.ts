@@ -1,4 +1,10 @@
-import { HostFrameHeader, HostMessage, type WireLogEntry, WireLogEntries } from '@phalanx/protocol';
+import {
+  HostFrameHeader,
+  HostMessage,
+  type HostQuestionType,
+  type WireLogEntry,
+  WireLogEntries,
+} from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import type { RawData } from 'ws';
 
@@ -10,7 +16,7 @@ const entryLists = Compile(WireLogEntries);
 export type Received =
   | { kind: 'message'; message: HostMessage }
   | { kind: 'logs'; runId: string; firstSeq: number; entries: WireLogEntry[] }
-  | { kind: 'screenshot' | 'screen' | 'health' | 'live' | 'input'; requestId: string; bytes: Buffer }
+  | { kind: HostQuestionType; requestId: string; bytes: Buffer }
   | { kind: 'violation'; text: string };
 
 export function readFrame(data: RawData, isBinary: boolean): Received {

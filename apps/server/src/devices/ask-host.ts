@@ -1,18 +1,10 @@
-import {
-  type ErrorCode,
-  type PhoneHealth,
-  PhoneHealth as PhoneHealthSchema,
-  type PhoneInput,
-} from '@phalanx/protocol';
-import { Compile } from 'typebox/compile';
+import type { ErrorCode, PhoneInput } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
 import { findExcess } from '../http/json-bounds.ts';
 import type { HostQuestion } from '../hosts/host-link.ts';
 import type { LinkedHosts, Touch } from '../hosts/linked-hosts.ts';
 import type { FleetDevice } from './fleet-device.ts';
-
-const validator = Compile(PhoneHealthSchema);
 
 /** What is said when a host, or its phone, did not do what it was asked for. */
 type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed' | 'screenshot_failed'>;
@@ -40,14 +32,18 @@ export async function askHost<Answer>(
   }
 }
 
-/** How a phone is, from its host. */
-export const readHealth = (asked: Asked): Promise<PhoneHealth> =>
+/** The JSON that a host answers, held against its schema. */
+export const askForJson = <Answer>(
+  asked: Asked,
+  question: HostQuestion,
+  validator: { Check: (value: unknown) => value is Answer },
+): Promise<Answer> =>
   askHost(asked, 'host_request_failed', async (ask) => {
-    const answer = await ask({ type: 'health', serial: asked.device.serial });
+    const answer = await ask(question);
     const excess = findExcess(answer);
     if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
-    const health: unknown = JSON.parse(answer.toString());
-    if (validator.Check(health)) return health;
+    const value: unknown = JSON.parse(answer.toString());
+    if (validator.Check(value)) return value;
     throw new Error('its host answered with something else');
   });
 

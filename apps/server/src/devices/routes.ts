@@ -1,16 +1,20 @@
-import { type Device, deviceRoutes, isSelected } from '@phalanx/protocol';
+import { type Device, deviceRoutes, isSelected, PhoneApps, PhoneHealth } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
 
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { readSelector } from '../labels/selectors.ts';
 import type { Turns } from '../limits/turns.ts';
-import { askHost, readHealth } from './ask-host.ts';
+import { askForJson, askHost } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView, type RunsByDevice } from './device-view.ts';
 import { readScreen } from './read-screen.ts';
+
+const phoneHealth = Compile(PhoneHealth);
+const phoneApps = Compile(PhoneApps);
 
 type DeviceQuery = Static<typeof deviceRoutes.list.query>;
 
@@ -72,7 +76,14 @@ export function addDeviceRoutes(
 
   addRoute(app, deviceRoutes.history, async ({ principal, params }) => {
     const { device } = await access.get(params.id, principal.userId);
-    return { success: true, health: await readHealth({ hosts, device }) };
+    const question = { type: 'health', serial: device.serial } as const;
+    return { success: true, health: await askForJson({ hosts, device }, question, phoneHealth) };
+  });
+
+  addRoute(app, deviceRoutes.apps, async ({ principal, params }) => {
+    const { device } = await access.get(params.id, principal.userId);
+    const question = { type: 'apps', serial: device.serial } as const;
+    return { success: true, apps: await askForJson({ hosts, device }, question, phoneApps) };
   });
 
   addRawRoute(app, deviceRoutes.screenshot, async ({ principal, params }, reply) => {

@@ -37,6 +37,7 @@ const endpoints: readonly Endpoint[] = [
   ['takes a screenshot', [200, 200, 200, 200, 404, 200], (caller) => phone.screenshot(caller)],
   ['looks at the screen', [200, 200, 200, 200, 404, 200], (caller) => phone.screen(caller)],
   ['reads its history', [200, 200, 200, 200, 404, 200], (caller) => phone.history(caller)],
+  ['lists its apps', [200, 200, 200, 200, 404, 200], (caller) => phone.apps(caller)],
   ['touches the screen', [200, 200, 403, 200, 404, 403], (caller) => phone.touch(caller)],
   ['leases it', [200, 200, 403, 200, 404, 403], (caller) => phone.lease(caller)],
   ['gives it back', [200, 200, 403, 200, 404, 403], (caller) => phone.endLease(caller)],

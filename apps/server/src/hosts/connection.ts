@@ -109,6 +109,8 @@ export class HostConnection implements HostLink {
 
   ask(question: HostQuestion): Promise<Buffer> {
     if (!this.#isOpen) return Promise.reject(new Error('its host is not connected'));
+    if (this.#version < hostQuestions[question.type].since)
+      return Promise.reject(new Error('its host is of an earlier release: run the same release on both'));
     return this.#requests.ask((request_id) => this.send({ ...question, request_id }));
   }
 

@@ -12,6 +12,7 @@ export function answerTo({ type, request_id }: Extract<ServerMessage, { request_
     health: JSON.stringify({ facts: null, last_repair: null, events: [] }),
     live: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,
     input: '',
+    apps: '[]',
   };
   return `${JSON.stringify({ type, request_id })}\n${answers[type]}`;
 }

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Labels, Selector } from '../labels.ts';
 import { DeviceState } from '../device-states.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
+import { PhoneApps } from '../phone-apps.ts';
 import { PhoneHealth } from '../phone-health.ts';
 import { JsonObject, success, type RouteContract } from './contract.ts';
 import { pageOf, idPageQuery } from './page.ts';
@@ -162,6 +163,18 @@ export const deviceRoutes = {
     scope: 'read',
     params,
     responses: { 200: Type.Object({ success, health: PhoneHealth }) },
+    errors: ['device_not_found', 'device_offline', 'host_request_failed'],
+  },
+  apps: {
+    method: 'GET',
+    path: '/api/v2/devices/:id/apps',
+    operationId: 'deviceApps',
+    tag: 'Devices',
+    summary: 'List the apps that are installed on a phone, by package name',
+    description: 'The phone is asked: its host has to be connected.',
+    scope: 'read',
+    params,
+    responses: { 200: Type.Object({ success, apps: PhoneApps }) },
     errors: ['device_not_found', 'device_offline', 'host_request_failed'],
   },
   screenshot: {

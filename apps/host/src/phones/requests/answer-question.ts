@@ -1,4 +1,4 @@
-import type { HostQuestionOf, HostQuestionType } from '@phalanx/protocol';
+import type { HostQuestionOf, HostQuestionType, PhoneApps } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
@@ -31,6 +31,13 @@ const answers: { readonly [Name in HostQuestionType]: Answer<Name> } = {
   health: tellHealth,
   live: nextLiveFrame,
   input: doInput,
+  apps: async (phone, _question, { signal }) => {
+    const installed = await phone.driver().call('app.list', {}, signal);
+    const apps: PhoneApps = installed
+      .map(({ packageName, isSystem }) => ({ package_name: packageName, is_system: isSystem }))
+      .toSorted((one, other) => (one.package_name < other.package_name ? -1 : 1));
+    return Buffer.from(JSON.stringify(apps));
+  },
 };
 
 interface AnswerOptions {

@@ -198,12 +198,20 @@ export class SharedPhone {
     return reply;
   }
 
-  async history(caller: Caller): Promise<ApiReply> {
-    const asked = this.host.waitFor('health').then(({ request_id }) => {
-      const health = JSON.stringify({ facts: null, last_repair: null, events: [] });
-      this.host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'health', request_id })}\n${health}`));
+  history(caller: Caller): Promise<ApiReply> {
+    return this.#ask(caller, 'history', ['health', { facts: null, last_repair: null, events: [] }]);
+  }
+
+  apps(caller: Caller): Promise<ApiReply> {
+    return this.#ask(caller, 'apps', ['apps', []]);
+  }
+
+  /** Reads what the host is asked, and answers. */
+  async #ask(caller: Caller, path: string, [type, answer]: ['health' | 'apps', unknown]): Promise<ApiReply> {
+    const asked = this.host.waitFor(type).then(({ request_id }) => {
+      this.host.sendRaw(Buffer.from(`${JSON.stringify({ type, request_id })}\n${JSON.stringify(answer)}`));
     });
-    const reply = await this.api(caller)('GET', `/api/v2/devices/${this.deviceId}/history`);
+    const reply = await this.api(caller)('GET', `/api/v2/devices/${this.deviceId}/${path}`);
     if (reply.status === 200) await asked;
     return reply;
   }
