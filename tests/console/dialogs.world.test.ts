@@ -44,7 +44,7 @@ story('in every dialog Enter does what its button does, once, and not before it 
     expect(changes.splice(0)).toEqual(expected);
   };
 
-  await page.getByRole('link', { name: 'Projects' }).click();
+  await page.getByRole('link', { name: 'Projects', exact: true }).click();
   await fill('New project…', 'Once');
   await page.locator('.cm-content').waitFor();
   await did('POST automation-project', 'PUT automation/files');

@@ -145,6 +145,37 @@ story(
   },
 );
 
+story('a secret is stored, replaced and deleted, and its value is shown nowhere', async () => {
+  const main = "console.log((await agent.secrets.get('SHOP_PASSWORD')).length);\n";
+  const projectId = await here.service.createProject('Secretive', { 'main.ts': main });
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/projects/${projectId}?file=main.ts`);
+  await page.getByRole('button', { name: 'Secrets' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Secrets' });
+  await dialog.getByText('This project has no secrets yet.').waitFor();
+  for (const [version, action] of ['Add', 'Replace'].entries()) {
+    await dialog.getByLabel('Name').fill('SHOP_PASSWORD');
+    await dialog.getByLabel('Value').fill('planted-value');
+    await dialog.getByRole('button', { name: action, exact: true }).click();
+    await dialog.getByRole('cell', { name: String(version + 1), exact: true }).waitFor();
+  }
+  expect(await findViolations(page)).toEqual([]);
+  await dialog.getByLabel('Name').fill('no name');
+  await dialog.getByLabel('Value').fill('planted-value');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Value').fill('');
+  expect(await page.content()).not.toContain('planted-value');
+  await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
+  await page.getByRole('button', { name: 'Run', exact: true }).last().click();
+  await page.getByRole('log').getByText('13', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Secrets' }).click();
+  await dialog.getByRole('button', { name: 'Delete SHOP_PASSWORD' }).click();
+  await dialog.getByText('This project has no secrets yet.').waitFor();
+  expect(problems).toEqual([]);
+});
+
 story('five thousand files are a list of folders that stays small', async () => {
   const projectId = await here.service.createProject('Many');
   const files = Array.from({ length: 5000 }, (_, index) => ({

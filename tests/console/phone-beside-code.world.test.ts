@@ -74,7 +74,7 @@ story(
       .first()
       .click();
     await page.getByText("await (await agent.actions.waitForText('Settings')).tap();").waitFor();
-    await placeOf(page, pixel, 'Settings');
+    await page.locator('.cm-content').click();
     await page.keyboard.press('Control+a');
     await page.keyboard.press('Delete');
 
@@ -94,6 +94,8 @@ story(
       const box = await phone.getByRole('img').boundingBox();
       if (box === null) throw new Error('There is no picture.');
       const x = box.x + box.width / 2;
+      // A selection of the page is not dragged in place of the finger.
+      await page.evaluate(() => getSelection()?.selectAllChildren(document.body));
       await page.mouse.move(x, box.y + box.height * 0.8);
       await page.mouse.down();
       await page.mouse.move(x, box.y + box.height * 0.3, { steps: 8 });

@@ -72,7 +72,7 @@ story('two editors of a file, and one who may only look', async () => {
   await viewer.locator('.cm-content').getByText('of Bob').waitFor();
   const save = viewer.getByRole('button', { name: 'Save' });
   expect(await save.getAttribute('aria-disabled')).toBe('true');
-  expect(await save.getAttribute('title')).toBe('The project is shared with you as read-only.');
+  expect(await save.getAttribute('title')).toBe('administrator shared this project as read-only.');
   await writeAtEnd(viewer, 'nothing comes of it');
   expect(await viewer.locator('.cm-content').textContent()).not.toContain('nothing comes of it');
 });
@@ -146,7 +146,7 @@ story('a run is followed while it writes, and stopped', async () => {
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByText('stopped').first().waitFor();
   await page.goto(`${here.service.url}/devices/${deviceId}`);
-  await page.getByText('The phone is ready.').first().waitFor();
+  await page.getByText('ready').first().waitFor();
 });
 
 const form = 'dev.phalanx.sample.form';

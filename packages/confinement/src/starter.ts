@@ -153,6 +153,8 @@ export class Starter {
   #finish(id: number, { streams, started, resolve }: Starting): void {
     if (started === undefined || streams.includes(undefined)) return;
     this.#starting.delete(id);
+    // The program may have ended before its streams were here.
+    this.#keepAwake();
     const [stdin] = streams;
     void started.exited.then(() => {
       stdin?.destroy();

@@ -10,11 +10,10 @@
 import { Type, type Static } from 'typebox';
 
 import { ReportedDeviceState } from './device-states.ts';
+import { HostAnswerHeader, HostQuestion } from './host-questions.ts';
 import { EpochMs, Id, Uuid } from './ids.ts';
-import { maxLivePictureBytes } from './live.ts';
 import { logLevels } from './logs.ts';
 import { ScreenMasks } from './masks.ts';
-import { PhoneInput } from './phone-input.ts';
 import { JsonObject } from './rest/contract.ts';
 import { CaptureKind, RecordReport } from './records.ts';
 import { LaunchSecrets } from './secrets.ts';
@@ -133,15 +132,6 @@ export const HostMessage = Type.Union([
 ]);
 export type HostMessage = Static<typeof HostMessage>;
 
-/** What the answers to requests may have behind their header, in bytes; what is longer counts as no answer. */
-export const maxAnswerBytes = {
-  screenshot: maxFrameBytes,
-  screen: 4 * 1024 * 1024,
-  health: 1024 * 1024,
-  live: maxLivePictureBytes + 1024,
-  input: 1024,
-} as const satisfies Record<string, number>;
-
 /** Stands where an entry has its level: the entry is a step, and its message the JSON of a `WireStep`. From version 8 on. */
 export const wireStepLevel = logLevels.length;
 
@@ -167,16 +157,7 @@ export type WireLogEntries = Static<typeof WireLogEntries>;
 export const HostFrameHeader = Type.Union([
   /** Payload: JSON of `WireLogEntries`. The entries of a run are numbered from 1 without gaps. */
   Type.Object({ type: Type.Literal('logs'), run_id: Uuid, first_seq: Type.Integer({ minimum: 1 }) }),
-  /** Payload: a JPEG. */
-  Type.Object({ type: Type.Literal('screenshot'), request_id: Uuid }),
-  /** Payload: JSON of a `DeviceScreen`. */
-  Type.Object({ type: Type.Literal('screen'), request_id: Uuid }),
-  /** Payload: JSON of a `PhoneHealth`. */
-  Type.Object({ type: Type.Literal('health'), request_id: Uuid }),
-  /** Payload: JSON of a `LiveFrame`, a line feed, and the JPEG; nothing after it when the picture is the known one. */
-  Type.Object({ type: Type.Literal('live'), request_id: Uuid }),
-  /** No payload: it was done. */
-  Type.Object({ type: Type.Literal('input'), request_id: Uuid }),
+  HostAnswerHeader,
 ]);
 export type HostFrameHeader = Static<typeof HostFrameHeader>;
 
@@ -234,24 +215,6 @@ export const ServerMessage = Type.Union([
     record_id: Uuid,
     missing: Type.Array(Type.Object({ screen_id: Uuid, kind: CaptureKind })),
   }),
-  Type.Object({ type: Type.Literal('screenshot'), request_id: Uuid, serial: Type.String() }),
-  /** Tree and picture of one moment. `width`: of the picture, at most. From version 2 on. */
-  Type.Object({
-    type: Type.Literal('screen'),
-    request_id: Uuid,
-    serial: Type.String(),
-    width: Type.Union([Type.Integer(), Type.Null()]),
-  }),
-  /** How the phone is and what it went through. From version 4 on. */
-  Type.Object({ type: Type.Literal('health'), request_id: Uuid, serial: Type.String() }),
-  /** The next picture of a live view that is not the one with the hash `known`; after a second the known one again. From version 5 on. */
-  Type.Object({
-    type: Type.Literal('live'),
-    request_id: Uuid,
-    serial: Type.String(),
-    known: Type.Union([Type.String(), Type.Null()]),
-  }),
-  /** Touch, type or start something. From version 4 on. */
-  Type.Object({ type: Type.Literal('input'), request_id: Uuid, serial: Type.String(), input: PhoneInput }),
+  HostQuestion,
 ]);
 export type ServerMessage = Static<typeof ServerMessage>;

@@ -7,6 +7,7 @@ export * from './device-states.ts';
 export * from './errors.ts';
 export * from './golden-screens.ts';
 export * from './host-messages.ts';
+export * from './host-questions.ts';
 export * from './ids.ts';
 export * from './labels.ts';
 export * from './live.ts';

@@ -27,12 +27,30 @@ function formsOf(value: string): string[] {
   return [value, inJson, inJson.replaceAll('\\"', '"')];
 }
 
-/** Replaces each of these values in a text. */
+/** Text of a run that was cut ends with `…`, or is at least so long. */
+const leastCutLength = 3999;
+/** A shorter beginning of a value tells nothing, and stands at the end of many texts. */
+const leastBeginning = 2;
+
+/** Replaces each of these values in a text, and the beginning of one at which the text was cut. */
 export function createRedactor(values: readonly string[]): (text: string) => string {
   const forms = new Set(values.flatMap(formsOf));
   // The longest first: one value may be a part of another.
   const sorted = [...forms].toSorted((one, other) => other.length - one.length);
-  return (text) => sorted.reduce((shown, form) => shown.replaceAll(form, redactedText), text);
+  return (text) => {
+    const end = text.endsWith('…') ? text.length - 1 : text.length;
+    const isCut = end < text.length || end >= leastCutLength;
+    const beginning = isCut ? Math.max(0, ...sorted.map((form) => beginningBefore(end, text, form))) : 0;
+    const whole = beginning === 0 ? text : text.slice(0, end - beginning) + redactedText + text.slice(end);
+    return sorted.reduce((shown, form) => shown.replaceAll(form, redactedText), whole);
+  };
+}
+
+/** How much of the value's beginning, but not all of it, stands before this place in the text. */
+function beginningBefore(end: number, text: string, value: string): number {
+  for (let length = Math.min(value.length - 1, end); length >= leastBeginning; length -= 1)
+    if (text.endsWith(value.slice(0, length), end)) return length;
+  return 0;
 }
 
 /** Rows of the error table. */

@@ -180,6 +180,15 @@ test('a screen of a record and one of a phone become golden screens, without wha
     const again = await service.run(['records', 'keep', id, '--state', 'Form', '--name', 'Pixel 8'], here);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('--force') });
 
+    const known = await read('main.ts');
+    await write('main.ts', known.replace(`{ id: 'name' }`, `{ text: 'Ada Lovelace' }`));
+    const needed = await service.run(['records', 'keep', id, '--state', 'Form', '--name', 'typed'], here);
+    expect(needed.stderr).toContain('needs this text, so it stays in the file: "Ada Lovelace"');
+    expect(await read('screens/Form/typed.json')).toContain('"Ada Lovelace"');
+    expect(await runTest('--filter', 'typed')).toMatchObject({ code: 0 });
+    await rm(path.join(folder, 'screens/Form/typed.json'));
+    await write('main.ts', known);
+
     await write('masks.json', '[{ "viewId": "name" }]');
     const live = await service.run(['screen', 'SIM0001', '--keep', 'Form/live'], here);
     expect(live).toMatchObject({ code: 0, stdout: 'screens/Form/live.json\n' });

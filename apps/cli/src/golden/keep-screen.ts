@@ -2,6 +2,7 @@ import path from 'node:path';
 import { hideMasked } from '@phalanx/host/hide-masked';
 import {
   goldenText,
+  GoldenScreenError,
   ScreenMasks,
   type GoldenScreen,
   type GoldenSource,
@@ -19,8 +20,9 @@ import { readLocalFile, textOf } from '../project/read-local-file.ts';
 import { writeBelow } from '../project/write-own-file.ts';
 import { goldenPath } from './golden-files.ts';
 import { isHandled, judge } from './judge.ts';
+import { proveScreen } from './prove-screen.ts';
 import { GoldenReplay } from './replay-golden.ts';
-import { scrub, type Replaced } from './scrub.ts';
+import { scrub } from './scrub.ts';
 import { isUnknownState } from './unknown-state.ts';
 
 export interface ScreenToKeep {
@@ -74,51 +76,28 @@ async function proved(
   golden: GoldenScreen,
   replay: GoldenReplay | undefined,
 ): Promise<{ kept: GoldenScreen; verdict: ReplayVerdict | undefined }> {
-  const scrubbed = scrub(golden.tree);
-  const kept = { ...golden, tree: scrubbed.tree };
-  if (replay === undefined) return { kept, verdict: undefined };
-  const verdictOf = async (one: GoldenScreen): Promise<ReplayVerdict | undefined> =>
-    (await replay.replay([one]))[0]?.verdict;
+  const unproved = { kept: { ...golden, tree: scrub(golden.tree).tree }, verdict: undefined };
+  if (replay === undefined) return unproved;
   try {
-    const verdict = await verdictOf(golden);
-    const isSame = async (): Promise<boolean> => isEqual(await verdictOf(kept), verdict);
-    if (!(await isSame())) await putBack(scrubbed.replaced, isSame);
+    const { kept, verdict, needed, isOther } = await proveScreen(
+      golden,
+      async (one) => (await replay.replay([one]))[0]?.verdict,
+    );
+    for (const text of needed) notice(`The code needs this text, so it stays in the file: "${text}"`);
+    if (isOther) notice(otherText);
     const isDone = verdict?.kind === 'state' && isHandled(verdict) && golden.expect.stage !== undefined;
     return { kept: isDone ? { ...kept, expect: { ...kept.expect, handled: true } } : kept, verdict };
   } catch (error) {
+    if (error instanceof GoldenScreenError)
+      throw usageError(`The screen can't be kept: it ${error.message}.`);
     if (!(error instanceof CommandError)) throw error;
     notice(`Kept without a replay: ${error.message}`);
-    return { kept, verdict: undefined };
+    return unproved;
   }
 }
 
-/** Those texts without which the code takes the screen for something else. */
-async function putBack(replaced: readonly Replaced[], isSame: () => Promise<boolean>): Promise<void> {
-  for (const { node, name, original } of replaced) node[name] = original;
-  const needed: string[] = [];
-  for (const { node, name, original } of replaced) {
-    const disguise = scrub(treeOf(node)).tree.root[name];
-    node[name] = disguise;
-    if (await isSame()) continue;
-    node[name] = original;
-    needed.push(original);
-  }
-  for (const text of needed) notice(`The code needs this text, so it stays in the file: "${text}"`);
-}
-
-const treeOf = (node: ScreenTree['root']): ScreenTree => ({
-  root: { ...node, children: [] },
-  packageName: node.packageName,
-  rotation: 0,
-  capturedAt: 0,
-  source: 'dump',
-});
-
-/** What was done may be told with the text of a node. */
-function isEqual(one: ReplayVerdict | undefined, other: ReplayVerdict | undefined): boolean {
-  if (one?.kind !== 'state' || other?.kind !== 'state') return one?.kind === other?.kind;
-  return one.state === other.state && one.stage === other.stage && one.next === other.next;
-}
+const otherText =
+  'The code takes the screen for something else than it did on the phone: it goes by a password or an announcement, which no golden screen has. Let it go by something else, or state in the file what it has to be taken for.';
 
 async function hideOwnMasks(root: string, { root: top }: ScreenTree): Promise<void> {
   if ((await findKind(path.join(root, masksPath))) !== 'file') return;

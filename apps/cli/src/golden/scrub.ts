@@ -10,6 +10,7 @@ export interface Replaced {
   node: UiNode;
   name: (typeof texts)[number];
   original: string;
+  disguise: string;
 }
 
 /**
@@ -24,8 +25,9 @@ export function scrub(tree: ScreenTree): { tree: ScreenTree; replaced: Replaced[
     for (const name of texts) {
       const original = node[name];
       if (original === null || !isPersonal(node, name, original)) continue;
-      node[name] = node.password ? '•'.repeat(original.length) : disguised(original);
-      if (!node.password && node[name] !== original) replaced.push({ node, name, original });
+      const disguise = node.password ? '•'.repeat(original.length) : disguised(original);
+      node[name] = disguise;
+      if (!node.password && disguise !== original) replaced.push({ node, name, original, disguise });
     }
     waiting.push(...node.children);
   }

@@ -18,6 +18,7 @@ import type {
   RouteContract,
   runRoutes,
   scheduleRoutes,
+  secretRoutes,
   sessionRoutes,
   traceRoutes,
   usageRoutes,
@@ -45,6 +46,7 @@ type Contract =
   | RoutesOf<typeof recordRoutes>
   | RoutesOf<typeof runRoutes>
   | RoutesOf<typeof scheduleRoutes>
+  | RoutesOf<typeof secretRoutes>
   | RoutesOf<typeof sessionRoutes>
   | RoutesOf<typeof traceRoutes>
   | RoutesOf<typeof usageRoutes>;

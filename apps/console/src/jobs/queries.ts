@@ -1,5 +1,5 @@
 import type { Job, Schedule, Task } from '@phalanx/protocol';
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
 import { readAll } from '../api/read-all.ts';
@@ -24,10 +24,11 @@ export const jobQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data?.ended_at === null ? refreshMs : false),
   });
 
-/** All of them, in the order of the inputs. */
+/** All of them, in the order of the inputs; read once more when the job has ended. */
 export const tasksQuery = (job: Job) =>
   queryOptions({
-    queryKey: ['jobs', job.id, 'tasks'],
+    queryKey: ['jobs', job.id, 'tasks', job.ended_at],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }): Promise<Task[]> =>
       readAll(async (cursor) => {
         const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };

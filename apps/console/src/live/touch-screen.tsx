@@ -101,6 +101,8 @@ export function TouchScreen({ picture, touches, children }: TouchScreenProps) {
           setFinger(undefined);
         }}
         onKeyDown={typeKey}
+        // What is selected on the page would go with the finger.
+        onDragStart={(event) => event.preventDefault()}
       >
         {picture.address !== undefined && (
           <img src={picture.address} alt="What the screen shows" draggable={false} />

@@ -17,6 +17,7 @@ import { HistoryDialog } from './history-dialog.tsx';
 import styles from './project.module.css';
 import { draftsQuery, filesQuery, projectQuery } from './queries.ts';
 import { DeleteProject, RenameProject } from './change-project.tsx';
+import { SecretsDialog } from './secrets-dialog.tsx';
 import { ShareProject } from './share-project.tsx';
 import { Workspace } from './workspace.tsx';
 
@@ -44,7 +45,7 @@ export function ProjectPage() {
   );
 }
 
-type Popup = 'commit' | 'history' | 'members' | 'rename' | 'delete' | undefined;
+type Popup = 'commit' | 'history' | 'secrets' | 'members' | 'rename' | 'delete' | undefined;
 const parts = { files: 'Files', code: 'Code', run: 'Run' } as const;
 
 function Shown({ project, userId }: { project: Project; userId: string }) {
@@ -85,6 +86,9 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
           <Button look="quiet" onClick={() => setPopup('history')}>
             History
           </Button>
+          <Button look="quiet" reason={notYours} onClick={() => setPopup('secrets')}>
+            Secrets
+          </Button>
           <Button look="quiet" onClick={() => setPopup('members')}>
             Share
           </Button>
@@ -122,6 +126,9 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
       )}
       {popup === 'history' && (
         <HistoryDialog projectId={project.id} reason={reason} onClose={() => setPopup(undefined)} />
+      )}
+      {popup === 'secrets' && (
+        <SecretsDialog projectId={project.id} reason={reason} onClose={() => setPopup(undefined)} />
       )}
       {popup === 'rename' && <RenameProject project={project} onClose={() => setPopup(undefined)} />}
       {popup === 'delete' && <DeleteProject project={project} onClose={() => setPopup(undefined)} />}

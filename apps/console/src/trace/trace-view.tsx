@@ -168,7 +168,8 @@ function StepFacts({ step }: { step: RunStep }) {
     skipped > 0 ? `${skipped} steps before it were too fast to be recorded` : '',
   ].filter((fact) => fact !== '');
   return (
-    <div className={styles['facts']}>
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+    <div className={styles['facts']} role="region" aria-label="Facts of the step" tabIndex={0}>
       <p>{facts.join(' · ')}</p>
       {outcome !== 'ok' && (
         <p className={styles['failure']}>

@@ -63,7 +63,8 @@ await agent.actions.waitForText('Registratoin', { timeoutMs: 300 });`);
   });
 
   it('that the end of the run cuts off is unfinished', async () => {
-    const runId = host.launch(`${toForm} console.log('waits'); await agent.actions.waitForText('never');`);
+    const wait = "const waiting = agent.actions.waitForText('never'); console.log('waits'); await waiting;";
+    const runId = host.launch(`${toForm} ${wait}`);
     await host.service.until(() => host.service.messages(runId).includes('waits'));
     host.service.send({ type: 'stop', run_ids: [runId] });
     await host.service.untilEnded(runId);

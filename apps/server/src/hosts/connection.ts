@@ -3,10 +3,10 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import {
   closeCodes,
   hostProtocolVersion,
+  hostQuestions,
   oldestHostProtocolVersion,
   RecentBundles,
-  maxAnswerBytes,
-  type HostFrameHeader,
+  type HostAnswerHeader,
   type HostMessage,
   type ServerMessage,
 } from '@phalanx/protocol';
@@ -196,8 +196,8 @@ export class HostConnection implements HostLink {
     });
   }
 
-  #takeAnswer({ type, request_id }: Exclude<HostFrameHeader, { type: 'logs' }>, payload: Buffer): void {
-    const most = maxAnswerBytes[type];
+  #takeAnswer({ type, request_id }: HostAnswerHeader, payload: Buffer): void {
+    const { maxAnswerBytes: most } = hostQuestions[type];
     if (payload.length <= most) return this.#requests.answer(request_id, payload);
     this.#requests.refuse(request_id, `its host answered with more than ${most} bytes`);
   }

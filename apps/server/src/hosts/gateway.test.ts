@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   closeCodes,
   hostConnectPath,
-  maxAnswerBytes,
+  hostQuestions,
   maxFrameBytes,
   maxTextFrameBytes,
 } from '@phalanx/protocol';
@@ -325,7 +325,7 @@ describe('a screenshot', () => {
   it('and a screen are 502 when there is too much of what its host answers', async () => {
     const { host, deviceId } = await server.connectHost();
     const answers = [
-      ['screen', 'x'.repeat(maxAnswerBytes.screen), 'more than 4194304 bytes'],
+      ['screen', 'x'.repeat(hostQuestions.screen.maxAnswerBytes), 'more than 4194304 bytes'],
       ['screen', `{"tree":[${'{},'.repeat(50_000)}{}]}`, 'more than 40010 objects'],
       ['screen', '{"captured_at":1', 'something else'],
     ] as const;

@@ -222,6 +222,8 @@ describe('a launch ID', () => {
     expect(launchesOf(launchId)).toHaveLength(1);
     const { body } = await server.api('GET', `/api/v2/runs?automation_id=${launchId}`);
     expect(body['runs']).toHaveLength(1);
+    const audit = await server.api('GET', '/api/v2/audit?action=launch&outcome=done&limit=1000');
+    expect(audit.text.split(launchId)).toHaveLength(2);
   });
 
   it('gives the same answer after its run has ended', async () => {

@@ -147,11 +147,13 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
 
 function noteOf({ audit }: Dispatcher, launch: Dispatch, rows: readonly StoredRun[]): Write<void> {
   const { auditEvent, claim } = launch;
-  if (auditEvent !== null) describeAuditEvent(launch, auditEvent);
   const [run] = rows;
   return async (transaction) => {
     if (claim !== undefined && run !== undefined) await claim(transaction, run);
-    if (auditEvent !== null) await audit.writeOf(auditEvent)(transaction);
+    if (auditEvent === null) return;
+    // Not before: of two servers with the same launch, one stores it, and the other has done nothing.
+    describeAuditEvent(launch, auditEvent);
+    await audit.writeOf(auditEvent)(transaction);
   };
 }
 

@@ -1,24 +1,25 @@
-import type { PhoneInput } from '@phalanx/protocol';
+import type { HostQuestionOf, PhoneInput } from '@phalanx/protocol';
 
 import type { Driver } from '../../driver/driver.ts';
-import { type AnswerOptions, answerRequest, type PhoneRequest } from './answer-request.ts';
+import type { Phone } from '../phone.ts';
+import type { Asking } from './asking.ts';
 
 const usualSwipeMs = 300;
 
-/** Does one `input` of the server, among the calls of automations that run on the phone. */
-export const answerInput = (
-  request: PhoneRequest & { input: PhoneInput },
-  options: AnswerOptions,
-): Promise<void> =>
-  answerRequest({ ...request, type: 'input' }, options, async (phone, signal) => {
-    const letSleep = phone.screen.hold();
-    try {
-      await act(phone.driver(), request.input, signal);
-    } finally {
-      letSleep();
-    }
-    return Buffer.alloc(0);
-  });
+/** Among the calls of automations that run on the phone. */
+export async function doInput(
+  phone: Phone,
+  { input }: HostQuestionOf<'input'>,
+  { signal }: Asking,
+): Promise<Buffer> {
+  const letSleep = phone.screen.hold();
+  try {
+    await act(phone.driver(), input, signal);
+  } finally {
+    letSleep();
+  }
+  return Buffer.alloc(0);
+}
 
 async function act(driver: Driver, input: PhoneInput, signal: AbortSignal): Promise<void> {
   switch (input.type) {

@@ -1,27 +1,29 @@
 import { createHash } from 'node:crypto';
-import type { LiveFrame } from '@phalanx/protocol';
+import type { HostQuestionOf, LiveFrame } from '@phalanx/protocol';
 
-import type { ServiceClock } from '../../connection/service-clock.ts';
 import type { Driver } from '../../driver/driver.ts';
 import { pause } from '../../time/time-limit.ts';
-import { type AnswerOptions, answerRequest, type PhoneRequest } from './answer-request.ts';
+import type { Phone } from '../phone.ts';
+import type { Asking } from './asking.ts';
 
 /** A screen on which nothing moves is told of so often. */
 const stillMs = 1000;
 /** Each picture that the phone does not make small by itself costs it, and this host, a good part of that. */
 const afterRawMs = 400;
 
-/** Answers one `live` of the server: a `LiveFrame` and its picture. */
-export const answerLive = (
-  request: PhoneRequest & { known: string | null },
-  { clock, ...options }: AnswerOptions & { clock: ServiceClock },
-): Promise<void> =>
-  answerRequest({ ...request, type: 'live' }, options, async (phone, signal) => {
-    const { jpeg, capturedAt, ...frame } = await nextPicture(phone.driver(), request.known, signal);
-    const head: LiveFrame = { ...frame, captured_at: clock.toService(capturedAt) };
-    const isKnown = frame.hash === request.known;
-    return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), isKnown ? Buffer.alloc(0) : jpeg]);
-  });
+/** A `LiveFrame` and its picture. */
+export async function nextLiveFrame(
+  phone: Phone,
+  { known }: HostQuestionOf<'live'>,
+  { clock, signal }: Asking,
+): Promise<Buffer> {
+  const { jpeg, capturedAt, ...frame } = await nextPicture(phone.driver(), known, signal);
+  const head: LiveFrame = { ...frame, captured_at: clock.toService(capturedAt) };
+  return Buffer.concat([
+    Buffer.from(`${JSON.stringify(head)}\n`),
+    frame.hash === known ? Buffer.alloc(0) : jpeg,
+  ]);
+}
 
 interface LivePicture extends Omit<LiveFrame, 'captured_at'> {
   readonly capturedAt: number;

@@ -1,35 +1,18 @@
-import type { DeviceScreen, ScreenTree, UiNode } from '@phalanx/protocol';
+import type { DeviceScreen, HostQuestionOf, ScreenTree, UiNode } from '@phalanx/protocol';
 
-import type { ServiceClock } from '../../connection/service-clock.ts';
 import type { Driver } from '../../driver/driver.ts';
 import { DriverError, type DriverErrorCode } from '../../driver/driver-error.ts';
 import type { EncodedPicture } from '../../driver/pictures/encode-picture.ts';
 import { movingScreen } from '../../driver/pictures/picture-of-moment.ts';
-import { type AnswerOptions, answerRequest, type PhoneRequest } from './answer-request.ts';
+import type { Phone } from '../phone.ts';
+import type { Asking } from './asking.ts';
 
 const usualWidth = 1080;
 /** A screen that changes between tree and picture is looked at so often. */
 const maxLooks = 4;
 
-/** Answers one `screen` of the server: JSON of a `DeviceScreen`. */
-export const answerScreen = (
-  request: PhoneRequest & { width: number | null },
-  { clock, ...options }: AnswerOptions & { clock: ServiceClock },
-): Promise<void> =>
-  answerRequest({ ...request, type: 'screen' }, options, async (phone, signal) =>
-    Buffer.from(
-      JSON.stringify(await readScreen(phone.driver(), { clock, width: request.width ?? usualWidth, signal })),
-    ),
-  );
-
 /** Failures of the picture alone. */
 const lacking: ReadonlySet<DriverErrorCode> = new Set(['secure_screen', 'screen_not_readable']);
-
-interface Reading {
-  readonly clock: ServiceClock;
-  readonly width: number;
-  readonly signal: AbortSignal;
-}
 
 interface Shown {
   readonly tree: ScreenTree;
@@ -38,10 +21,16 @@ interface Shown {
   readonly lack: string | null;
 }
 
-async function readScreen(driver: Driver, { clock, width, signal }: Reading): Promise<DeviceScreen> {
-  const { tree, picture, lack } = await look(driver, width, signal);
+/** JSON of a `DeviceScreen`. */
+export async function readScreen(
+  phone: Phone,
+  { width }: HostQuestionOf<'screen'>,
+  { clock, signal }: Asking,
+): Promise<Buffer> {
+  const driver = phone.driver();
+  const { tree, picture, lack } = await look(driver, width ?? usualWidth, signal);
   const { root, packageName, rotation, source, capturedAt } = tree;
-  return {
+  const screen: DeviceScreen = {
     captured_at: clock.toService(capturedAt),
     rotation,
     ...(await sizeOf(driver, { picture, rotation, signal })),
@@ -49,6 +38,7 @@ async function readScreen(driver: Driver, { clock, width, signal }: Reading): Pr
     picture_reason: lack,
     tree: { packageName, source, root: { ...root } },
   };
+  return Buffer.from(JSON.stringify(screen));
 }
 
 /** Tree and picture of one moment. There is no picture of a secure window, and of a screen that does not rest. */

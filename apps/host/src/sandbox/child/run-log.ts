@@ -7,7 +7,7 @@ import {
 } from '@phalanx/protocol';
 
 import { createTokenBucket } from '../../time/token-bucket.ts';
-import { outOfMemory, uncaught, type FailedEnd } from '../run/run-end.ts';
+import { type FailedEnd, isOutOfMemory, outOfMemory, uncaught } from '../run/run-end.ts';
 import type { HostChannel } from './host-channel.ts';
 import { shortened } from './shortened.ts';
 import { createSourcePositions } from './source-positions.ts';
@@ -19,7 +19,6 @@ const maxMessageLength = 4000;
 const maxStackLength = 16_000;
 const boundary = '\n    at (<isolated-vm boundary>)';
 const notAnError = 'An object was thrown from supplied code within isolated-vm';
-const noBuffer = 'RangeError: Array buffer allocation failed';
 
 /** What a run says: its console and its last error, in the lines of the user's files. */
 export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostChannel; memoryMb: number }) {
@@ -30,7 +29,7 @@ export function createRunLog(job: Job, { channel, memoryMb }: { channel: HostCha
     const mapped = positions.mapText(text);
     const place = at === '' ? positions.firstPlaceIn(text) : positions.placeAt(at);
     void stream.write({ timestamp: Date.now(), level: 'error', ...place, message: mapped });
-    if (message === noBuffer) return outOfMemory(memoryMb);
+    if (isOutOfMemory(message)) return outOfMemory(memoryMb);
     return uncaught({
       message: shortened(positions.mapText(message), maxMessageLength),
       stack: stackIn(mapped),

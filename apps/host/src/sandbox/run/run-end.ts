@@ -17,6 +17,12 @@ export function outOfMemory(memoryMb: number): FailedEnd {
   );
 }
 
+/** V8 throws these errors when the process may have no more memory. */
+export const isOutOfMemory = (message: string): boolean =>
+  /^(RangeError: )?(Array buffer allocation failed|(Shared)?ArrayBuffer\.prototype\.\w+: Out of memory)$/.test(
+    message,
+  );
+
 export function cpuLimit(cpuMs: number): FailedEnd {
   return failed(
     'cpu_limit',
@@ -37,7 +43,9 @@ export function timedOut(durationMs: number): FailedEnd {
 }
 
 /** The process died of something that no code in it can catch, or never lived. */
-export function crashed(exit: ExitFacts): FailedEnd {
+export function crashed(exit: ExitFacts, memoryMb: number): FailedEnd {
+  // V8 ends the process with its last collections when a heap outgrows its limit before the isolate can be ended.
+  if (exit.stderr.includes('<--- Last few GCs --->')) return outOfMemory(memoryMb);
   if (exit.startError !== undefined)
     return failed(
       'sandbox_not_started',
@@ -51,6 +59,7 @@ export function crashed(exit: ExitFacts): FailedEnd {
 }
 
 interface ExitFacts {
+  stderr: string;
   signal: string | null;
   exitCode: number | null;
   startError?: string;

@@ -96,5 +96,5 @@ function endOf({ end, asked, limits }: RunFacts, exit: ChildExit): SandboxEnd {
   if (end !== undefined && end.outcome !== 'stopped') return end;
   if (asked === 'timed_out') return { outcome: 'timed_out', error: timedOut(limits.durationMs).error };
   if (asked === 'stopped') return { outcome: 'stopped', error: null };
-  return crashed(exit);
+  return crashed(exit, limits.memoryMb);
 }

@@ -1,6 +1,7 @@
 import type { PortAnswer, PortOrders } from '@phalanx/automation';
 import type { ReplayFetches, SandboxCallResult } from '@phalanx/protocol';
 
+import { isOutOfMemory } from '../../run/run-end.ts';
 import { answerFetch } from './answer-fetch.ts';
 import type { ReplayContext, ReplayIsolate } from './replay-isolate.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -103,7 +104,8 @@ function guarded(player: Player, enter: () => void): void {
     if (player.isDone) return;
     const message = error instanceof Error ? error.message : String(error);
     if (/timed out/.test(message)) player.exceeded('computed for too long without a wait');
-    else if (/^Isolate |allocation failed/.test(message)) player.exceeded('used too much memory');
+    else if (message.startsWith('Isolate ') || isOutOfMemory(message))
+      player.exceeded('used too much memory');
     else player.uncaught({ message: nameOf(error) + message, text: textOf(error), at: '' });
   }
 }

@@ -1,0 +1,59 @@
+import type { HostQuestionOf, HostQuestionType } from '@phalanx/protocol';
+import type { Logger } from 'pino';
+
+import type { ServerConnection } from '../../connection/server-connection.ts';
+import type { ServiceClock } from '../../connection/service-clock.ts';
+import { tellHealth } from '../health/health-teller.ts';
+import type { Phone } from '../phone.ts';
+import type { PhoneWatch } from '../watch-phones.ts';
+import type { Asking } from './asking.ts';
+import { doInput } from './input-doer.ts';
+import { nextLiveFrame } from './live-camera.ts';
+import { readScreen } from './screen-reader.ts';
+
+const timeoutMs = 15_000;
+const screenshotWidth = 1080;
+
+type Answer<Name extends HostQuestionType> = (
+  phone: Phone,
+  question: HostQuestionOf<Name>,
+  asking: Asking,
+) => Promise<Buffer>;
+
+/** One row a question of the protocol (`hostQuestions`): it resolves with the payload, and rejects with the reason. */
+const answers: { readonly [Name in HostQuestionType]: Answer<Name> } = {
+  screenshot: async (phone, _question, { signal }) => {
+    const wanted = { format: 'jpeg', maxWidth: screenshotWidth } as const;
+    const { base64 } = await phone.driver().call('screen.screenshot', wanted, signal);
+    return Buffer.from(base64, 'base64');
+  },
+  screen: readScreen,
+  health: tellHealth,
+  live: nextLiveFrame,
+  input: doInput,
+};
+
+interface AnswerOptions {
+  readonly phones: PhoneWatch;
+  readonly connection: ServerConnection;
+  readonly clock: ServiceClock;
+  readonly log: Logger;
+}
+
+/** Answers a question of the server about a phone, or says why there is no answer. */
+export async function answerQuestion<Name extends HostQuestionType>(
+  question: HostQuestionOf<Name>,
+  { phones, connection, clock, log }: AnswerOptions,
+): Promise<void> {
+  const { type, request_id, serial } = question;
+  try {
+    const phone = phones.find(serial);
+    if (phone === undefined) throw new Error(`The phone ${serial} is not connected to this host`);
+    const answer = await answers[type](phone, question, { clock, signal: AbortSignal.timeout(timeoutMs) });
+    connection.sendFrame({ type, request_id }, answer);
+  } catch (error) {
+    log.debug({ serial, err: error }, `No ${type}`);
+    const message = (error instanceof Error ? error.message : String(error)).slice(0, 2000);
+    connection.send({ type: 'request_failed', request_id, message });
+  }
+}

@@ -1,0 +1,127 @@
+import type { ScreenPrint } from './screen-print.ts';
+
+/** A screen that a group is known by. */
+export interface GroupedScreen {
+  print: ScreenPrint;
+  /** Of the phone, such as `de`; null when it is not known. */
+  language: string | null;
+}
+
+export interface ScreenGroup {
+  id: string;
+  /** A few of its screens that differ. */
+  screens: readonly GroupedScreen[];
+}
+
+/** Why a screen belongs to a group. */
+export type JoinReason = { by: 'key' } | { by: 'id'; id: string } | { by: 'likeness'; likeness: number };
+
+export interface Joining {
+  groupId: string;
+  reason: JoinReason;
+}
+
+/** IDs of the app tell more than words. */
+const likenessWithIds = 0.55;
+const likenessWithoutIds = 0.65;
+const likenessAcrossLanguages = 0.8;
+/** How far the second group has to be behind, where words can't be compared. */
+const aheadAcrossLanguages = 0.1;
+/** An ID that one group alone has, on a screen of another form, is another screen's. */
+const likenessByOwnId = 0.4;
+/** What is nearly nothing is like everything that is nearly nothing. */
+const leastFeatures = 3;
+const manyIds = 4;
+
+/** The group that a screen belongs to; undefined: a new one. */
+export function findGroup(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining | undefined {
+  const ofApp = groups.filter(({ screens }) => screens[0]?.print.packageName === screen.print.packageName);
+  const same = ofApp.find(({ screens }) => screens.some((one) => one.print.key === screen.print.key));
+  if (same !== undefined) return { groupId: same.id, reason: { by: 'key' } };
+  if (screen.print.features.size < leastFeatures) return undefined;
+  return byLikeness(screen, ofApp) ?? byOwnId(screen, ofApp) ?? acrossLanguages(screen, ofApp);
+}
+
+const isOfLanguage = (one: GroupedScreen, other: GroupedScreen): boolean => one.language === other.language;
+
+function byLikeness(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining | undefined {
+  const [best] = ranked(groups, ({ screens }) =>
+    most(screens.filter((one) => isOfLanguage(one, screen)).map((one) => margin(screen.print, one.print))),
+  );
+  if (best === undefined || best.score < 0) return undefined;
+  return joining(best.group, screen, likeness);
+}
+
+/** How far two screens of one language are above what they need to be one. */
+const margin = (one: ScreenPrint, other: ScreenPrint): number =>
+  likeness(one, other) - (haveIds(one, other) ? likenessWithIds : likenessWithoutIds);
+
+const haveIds = (one: ScreenPrint, other: ScreenPrint): boolean =>
+  one.ids.size >= manyIds && other.ids.size >= manyIds;
+
+/** Without IDs many screens of an app have one form, and words count for more. */
+function likeness(one: ScreenPrint, other: ScreenPrint): number {
+  const form = haveIds(one, other) ? 0.5 : 0.3;
+  return form * overlap(one.features, other.features) + (1 - form) * overlap(one.words, other.words);
+}
+
+const likenessOfForm = (one: ScreenPrint, other: ScreenPrint): number =>
+  overlap(one.features, other.features);
+
+/** An ID that one group alone has, and that is no part of another one, holds in all languages. */
+function byOwnId(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining | undefined {
+  const owned = [...screen.print.ids].map((id) => ({
+    id,
+    owners: groups.filter(({ screens }) => screens.some(({ print }) => print.ids.has(id))),
+  }));
+  const own = owned.flatMap(({ id, owners: [group, ...others] }) =>
+    group === undefined || others.length > 0 ? [] : [{ id, group }],
+  );
+  const [first] = own;
+  if (first === undefined || own.some(({ group }) => group !== first.group)) return undefined;
+  // A screen that is new may have one part of a known one: a counter, a banner.
+  if (own.length <= owned.filter(({ owners }) => owners.length === 0).length) return undefined;
+  const form = most(first.group.screens.map(({ print }) => likenessOfForm(screen.print, print)));
+  if (form < likenessByOwnId) return undefined;
+  return { groupId: first.group.id, reason: { by: 'id', id: first.id } };
+}
+
+function acrossLanguages(screen: GroupedScreen, groups: readonly ScreenGroup[]): Joining | undefined {
+  const foreign = groups.filter(({ screens }) => !screens.some((one) => isOfLanguage(one, screen)));
+  const [best, second] = ranked(foreign, ({ screens }) =>
+    most(screens.map(({ print }) => likenessOfForm(screen.print, print))),
+  );
+  if (best === undefined || best.score < likenessAcrossLanguages || screen.print.ids.size < 2)
+    return undefined;
+  if (second !== undefined && best.score - second.score < aheadAcrossLanguages) return undefined;
+  return joining(best.group, screen, likenessOfForm);
+}
+
+function joining(
+  group: ScreenGroup,
+  { print }: GroupedScreen,
+  measure: (one: ScreenPrint, other: ScreenPrint) => number,
+): Joining {
+  const score = most(group.screens.map((one) => measure(print, one.print)));
+  return { groupId: group.id, reason: { by: 'likeness', likeness: Math.round(score * 100) / 100 } };
+}
+
+const most = (scores: readonly number[]): number => Math.max(-1, ...scores);
+
+const ranked = (
+  groups: readonly ScreenGroup[],
+  score: (group: ScreenGroup) => number,
+): { group: ScreenGroup; score: number }[] =>
+  groups.map((group) => ({ group, score: score(group) })).toSorted((a, b) => b.score - a.score);
+
+/** The weighted index of Jaccard, from 0 to 1. */
+function overlap(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
+  let both = 0;
+  let all = 0;
+  for (const name of new Set([...one.keys(), ...other.keys()])) {
+    const [a, b] = [one.get(name) ?? 0, other.get(name) ?? 0];
+    both += Math.min(a, b);
+    all += Math.max(a, b);
+  }
+  return all === 0 ? 0.5 : both / all;
+}

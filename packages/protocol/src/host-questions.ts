@@ -1,0 +1,71 @@
+/**
+ * What the server asks a host about a phone: one row a question. The question is a message of the server, with the phone's
+ * serial number; the answer is a binary frame of the host with the same type, or `request_failed` with the reason.
+ *
+ * A question is added by a row here, its answer in `apps/host/src/phones/requests/answer-question.ts`, and the endpoint that
+ * asks it.
+ */
+import { Type, type Static, type TProperties, type TSchema } from 'typebox';
+
+import { Uuid } from './ids.ts';
+import { maxLivePictureBytes } from './live.ts';
+import { PhoneInput } from './phone-input.ts';
+
+interface HostQuestionRow {
+  /** What the server says beside the phone. */
+  readonly asks: TProperties;
+  /** Of the answer's payload; what is longer counts as no answer. */
+  readonly maxAnswerBytes: number;
+}
+
+const megabyte = 1024 * 1024;
+
+export const hostQuestions = {
+  /** Answer: a JPEG. */
+  screenshot: { asks: {}, maxAnswerBytes: 8 * megabyte },
+  /** Tree and picture of one moment. `width`: of the picture, at most. Answer: JSON of a `DeviceScreen`. */
+  screen: { asks: { width: Type.Union([Type.Integer(), Type.Null()]) }, maxAnswerBytes: 4 * megabyte },
+  /** How the phone is and what it went through. Answer: JSON of a `PhoneHealth`. */
+  health: { asks: {}, maxAnswerBytes: megabyte },
+  /**
+   * The next picture of a live view that is not the one with the hash `known`; after a second the known one again. Answer:
+   * JSON of a `LiveFrame`, a line feed, and the JPEG; nothing after it when the picture is the known one.
+   */
+  live: {
+    asks: { known: Type.Union([Type.String(), Type.Null()]) },
+    maxAnswerBytes: maxLivePictureBytes + 1024,
+  },
+  /** Touch, type or start something. Answer: empty, when it was done. */
+  input: { asks: { input: PhoneInput }, maxAnswerBytes: 1024 },
+} as const satisfies Record<string, HostQuestionRow>;
+
+type Rows = typeof hostQuestions;
+export type HostQuestionType = keyof Rows;
+
+type Said<Asks> = { [Key in keyof Asks]: Asks[Key] extends TSchema ? Static<Asks[Key]> : never };
+
+/** The message of a question. */
+export type HostQuestionOf<Name extends HostQuestionType> = {
+  type: Name;
+  request_id: string;
+  serial: string;
+} & Said<Rows[Name]['asks']>;
+
+type HostQuestion = { [Name in HostQuestionType]: HostQuestionOf<Name> }[HostQuestionType];
+export const HostQuestion = Type.Unsafe<HostQuestion>(
+  Type.Union(
+    Object.entries(hostQuestions).map(([type, { asks }]) =>
+      Type.Object({ type: Type.Literal(type), request_id: Uuid, serial: Type.String(), ...asks }),
+    ),
+  ),
+);
+
+export interface HostAnswerHeader {
+  type: HostQuestionType;
+  request_id: string;
+}
+export const HostAnswerHeader = Type.Unsafe<HostAnswerHeader>(
+  Type.Union(
+    Object.keys(hostQuestions).map((type) => Type.Object({ type: Type.Literal(type), request_id: Uuid })),
+  ),
+);
