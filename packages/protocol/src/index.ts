@@ -1,6 +1,7 @@
 export * from './agent-calls.ts';
 export * from './audit.ts';
 export * from './code.ts';
+export * from './compact-screen/compact-screen.ts';
 export * from './device-selector.ts';
 export * from './device-states.ts';
 export * from './errors.ts';

@@ -27,6 +27,16 @@ test('the screen of a phone is a tree as text, and a picture in a file', async (
   expect(picture.subarray(0, 3).toString('hex')).toBe('ffd8ff');
 });
 
+test('its compact form has a numbered line for what can be read or touched, and fewer letters', async () => {
+  const { code, stdout } = await service.run(['screen', 'SIM0001', '--compact']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^app "[a-z.]+", 1080×2400\n1 /);
+  expect(stdout).toMatch(/^ *\d+ \w+ "Settings"/m);
+  expect(stdout).toMatch(/\nleft out: \d+ nodes .*\d+ not visible\n$/);
+  const whole = await service.run(['screen', 'SIM0001']);
+  expect(stdout.length).toBeLessThan(whole.stdout.length / 2);
+});
+
 test('as JSON it is the reply of the API', async () => {
   const { stdout } = await service.run(['screen', 'SIM0001', '--json', '--width', '100']);
   expect(JSON.parse(stdout)).toMatchObject({

@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
-import { deviceRoutes, type Device, type DeviceScreen, type UiNode } from '@phalanx/protocol';
+import { compactScreen, deviceRoutes, type Device, type DeviceScreen, type UiNode } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
 import { CommandError, exitCodes } from '../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../launch/find-device.ts';
 import { notice } from '../output/notice.ts';
+import { printableLine } from '../output/printable.ts';
 import { printJson } from '../output/table.ts';
 import { treeText } from '../output/tree-text.ts';
 
@@ -13,6 +14,7 @@ interface Flags extends ConnectionFlags {
   picture?: string;
   width?: number;
   keep?: KeptAs;
+  compact?: true;
   json?: true;
 }
 
@@ -46,6 +48,7 @@ export function addScreenCommand(program: Command): void {
       'keep it in the project folder that you are in, as a golden screen',
       parseKeptAs,
     )
+    .option('--compact', 'only what can be read or touched, numbered, for coding agents')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -55,6 +58,7 @@ screen as left,top right,bottom.
 
 Examples:
   phalanx screen SIM0001
+  phalanx screen SIM0001 --compact
   phalanx screen SIM0001 --picture screen.jpg
   phalanx screen SIM0001 --keep Checkout/pixel-8`,
     )
@@ -62,7 +66,10 @@ Examples:
   addConnectionOptions(command);
 }
 
-async function showScreen(device: string, { picture, width, keep, json, ...flags }: Flags): Promise<void> {
+async function showScreen(
+  device: string,
+  { picture, width, keep, compact, json, ...flags }: Flags,
+): Promise<void> {
   const { api } = await connect(flags);
   const devices = await listDevices(api);
   const params = { id: deviceIdOf(devices, device) };
@@ -75,7 +82,7 @@ async function showScreen(device: string, { picture, width, keep, json, ...flags
       keep,
       devices.find((one) => one.device_id === params.id),
     );
-  else for (const line of treeText(screen.tree)) console.log(line);
+  else for (const line of compact ? compactLines(screen) : treeText(screen.tree)) console.log(line);
   if (picture === undefined) return;
   if (screen.picture === null)
     throw new CommandError(
@@ -85,6 +92,8 @@ async function showScreen(device: string, { picture, width, keep, json, ...flags
   await writeFile(picture, Buffer.from(screen.picture.base64, 'base64'));
   notice(`${picture} is the picture.`);
 }
+
+const compactLines = (screen: DeviceScreen): string[] => compactScreen(screen).map(printableLine);
 
 async function keepShown({ tree }: DeviceScreen, kept: KeptAs, device: Device | undefined): Promise<void> {
   const { keepScreen } = await import('../golden/keep-screen.ts');

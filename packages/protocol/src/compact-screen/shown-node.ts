@@ -1,0 +1,79 @@
+/** A node of a tree as it came from a host, with the fields that the compact form needs. */
+export interface ShownNode {
+  readonly kind: string;
+  /** The name in its resource ID; empty without one. */
+  readonly id: string;
+  readonly label: string;
+  readonly states: readonly string[];
+  readonly isTouchable: boolean;
+  readonly isScroller: boolean;
+  readonly isVisible: boolean;
+  readonly children: readonly unknown[];
+}
+
+const maxTextLength = 80;
+/** What would end a line, or turn the direction of writing. */
+// oxlint-disable-next-line no-control-regex
+const unprintable = /[\u0000-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]+/g;
+
+export function shortText(text: string): string {
+  // A cut between the halves of a pair would leave no character, so it counts code points.
+  const letters = Array.from(
+    text
+      .slice(0, 4 * maxTextLength)
+      .replaceAll(unprintable, ' ')
+      .trim(),
+  );
+  return letters.length <= maxTextLength
+    ? letters.join('')
+    : `${letters.slice(0, maxTextLength - 1).join('')}…`;
+}
+
+/** By the end of the class. */
+const kinds: readonly (readonly [RegExp, string])[] = [
+  [/(EditText|AutoCompleteTextView)$/, 'field'],
+  [/(Switch|SwitchCompat|ToggleButton)$/, 'switch'],
+  [/CheckBox$/, 'checkbox'],
+  [/RadioButton$/, 'radio'],
+  [/(Button|Chip)$/, 'button'],
+  [/SeekBar$/, 'slider'],
+  [/ProgressBar$/, 'progress'],
+  [/Spinner$/, 'dropdown'],
+  [/ImageView$/, 'image'],
+  [/WebView$/, 'web'],
+  [/(TextView|TextClock)$/, 'text'],
+];
+
+/** Hosts are not ours: a tree may hold anything. */
+export function shownNode(value: unknown): ShownNode {
+  const fields = new Map<string, unknown>(
+    typeof value === 'object' && value !== null ? Object.entries(value) : [],
+  );
+  const text = (name: string): string => {
+    const found = fields.get(name);
+    return typeof found === 'string' ? shortText(found) : '';
+  };
+  const is = (name: string): boolean => fields.get(name) === true;
+  const children = fields.get('children');
+  const isField = kindOf(text('className'), false) === 'field';
+  return {
+    kind: kindOf(text('className'), is('scrollable')),
+    id: text('viewId').split('/').at(-1) ?? '',
+    label: is('password') ? text('hintText') : text('text') || text('description') || text('hintText'),
+    states: statesOf(is, fields.get('enabled') === false),
+    isTouchable: is('clickable') || is('longClickable') || is('checkable') || isField || is('password'),
+    isScroller: is('scrollable'),
+    isVisible: fields.get('visible') !== false,
+    children: Array.isArray(children) ? children : [],
+  };
+}
+
+const kindOf = (className: string, isScrollable: boolean): string =>
+  kinds.find(([form]) => form.test(className))?.[1] ?? (isScrollable ? 'list' : 'item');
+
+const statesOf = (is: (name: string) => boolean, isDisabled: boolean): string[] => [
+  ...(is('checkable') ? [is('checked') ? 'on' : 'off'] : []),
+  ...(isDisabled ? ['disabled'] : []),
+  ...['selected', 'focused', 'password'].filter(is),
+  ...(is('scrollable') ? ['scroll'] : []),
+];
