@@ -23,6 +23,8 @@ async function main(): Promise<void> {
         if (!wantsJson) write(`${text.trim().replaceAll('\n', ' ')} (see --help)\n`);
       },
     })
+    // Options belong to the command before them, so a group and its parts may have the same ones.
+    .enablePositionalOptions()
     .configureHelp({
       optionDescription: (option) => new Help().optionDescription(option).replace(' (default: [])', ''),
     });

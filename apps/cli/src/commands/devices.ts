@@ -17,7 +17,6 @@ export function addDevicesCommand(program: Command): void {
   const command = program
     .command('devices')
     .description('list your phones: what each can do now, since when, and why')
-    .enablePositionalOptions()
     .option('--labels <selector>', 'only those that fit, such as "country=de,model~Pixel" or "pool=NAME"')
     .option('--json', "print the API's reply")
     .addHelpText(

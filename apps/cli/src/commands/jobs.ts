@@ -40,7 +40,6 @@ export function addJobCommands(program: Command): void {
     .option('--open', 'only those that have not ended')
     .option('--limit <count>', 'at most so many', parseLimit, 20)
     .option('--json', "print the API's reply")
-    .enablePositionalOptions()
     .action(async (flags: ConnectionFlags & { open?: true; limit: number; json?: true }) => {
       const { api } = await connect(flags);
       const query = { limit: flags.limit, ...(flags.open ? { open: 'true' as const } : {}) };

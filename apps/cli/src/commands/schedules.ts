@@ -27,7 +27,6 @@ export function addScheduleCommands(program: Command): void {
     .command('schedules')
     .description('list schedules: jobs that are made again and again')
     .option('--json', "print the API's reply")
-    .enablePositionalOptions()
     .action(async (flags: ConnectionFlags & { json?: true }) => {
       const { api } = await connect(flags);
       const all = await readAll(

@@ -57,7 +57,6 @@ Examples:
     });
   addConnectionOptions(command);
   // Else the options of `show` would be taken for those of the list.
-  command.enablePositionalOptions();
   addShowCommand(command);
 }
 
