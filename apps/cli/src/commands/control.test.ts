@@ -25,7 +25,7 @@ test('a phone is touched by hand, and its screen shows it', async () => {
 test('the apps of a phone are listed', async () => {
   expect((await service.run(['devices', 'apps', 'SIM0001'])).stdout).toContain('dev.phalanx.sample.form\n');
   const { stdout } = await service.run(['devices', 'apps', 'SIM0001', '--all', '--json']);
-  expect(JSON.parse(stdout).apps).toContainEqual({ package_name: 'com.android.settings', is_system: true });
+  expect(JSON.parse(stdout).apps).toContainEqual({ package_name: 'com.android.systemui', is_system: true });
 });
 
 test('a phone is leased and given back', async () => {
