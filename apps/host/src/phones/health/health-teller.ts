@@ -1,13 +1,13 @@
 import type { HostQuestionOf, PhoneEvent, PhoneHealth } from '@phalanx/protocol';
 
 import type { Phone } from '../phone.ts';
-import type { Asking } from '../requests/asking.ts';
+import type { AnswerContext } from '../requests/answer-context.ts';
 
 /** JSON of a `PhoneHealth`, in the service's time. */
 export async function tellHealth(
   { facts, history }: Phone,
   _question: HostQuestionOf<'health'>,
-  { clock }: Asking,
+  { clock }: AnswerContext,
 ): Promise<Buffer> {
   const inServiceTime = (event: PhoneEvent): PhoneEvent => ({ ...event, at: clock.toService(event.at) });
   const health: PhoneHealth = {

@@ -6,7 +6,7 @@ import type { ServiceClock } from '../../connection/service-clock.ts';
 import { tellHealth } from '../health/health-teller.ts';
 import type { Phone } from '../phone.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
-import type { Asking } from './asking.ts';
+import type { AnswerContext } from './answer-context.ts';
 import { doInput } from './input-doer.ts';
 import { nextLiveFrame } from './live-camera.ts';
 import { readScreen } from './screen-reader.ts';
@@ -17,7 +17,7 @@ const screenshotWidth = 1080;
 type Answer<Name extends HostQuestionType> = (
   phone: Phone,
   question: HostQuestionOf<Name>,
-  asking: Asking,
+  context: AnswerContext,
 ) => Promise<Buffer>;
 
 /** One row a question of the protocol (`hostQuestions`): it resolves with the payload, and rejects with the reason. */

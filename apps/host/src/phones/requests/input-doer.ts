@@ -2,15 +2,15 @@ import type { HostQuestionOf, PhoneInput } from '@phalanx/protocol';
 
 import type { Driver } from '../../driver/driver.ts';
 import type { Phone } from '../phone.ts';
-import type { Asking } from './asking.ts';
+import type { AnswerContext } from './answer-context.ts';
 
 const usualSwipeMs = 300;
 
-/** Among the calls of automations that run on the phone. */
+/** Does the input among the calls of automations that run on the phone. */
 export async function doInput(
   phone: Phone,
   { input }: HostQuestionOf<'input'>,
-  { signal }: Asking,
+  { signal }: AnswerContext,
 ): Promise<Buffer> {
   const letSleep = phone.screen.hold();
   try {

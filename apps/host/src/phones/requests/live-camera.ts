@@ -4,7 +4,7 @@ import type { HostQuestionOf, LiveFrame } from '@phalanx/protocol';
 import type { Driver } from '../../driver/driver.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { Phone } from '../phone.ts';
-import type { Asking } from './asking.ts';
+import type { AnswerContext } from './answer-context.ts';
 
 /** A screen on which nothing moves is told of so often. */
 const stillMs = 1000;
@@ -15,7 +15,7 @@ const afterRawMs = 400;
 export async function nextLiveFrame(
   phone: Phone,
   { known }: HostQuestionOf<'live'>,
-  { clock, signal }: Asking,
+  { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
   const { jpeg, capturedAt, ...frame } = await nextPicture(phone.driver(), known, signal);
   const head: LiveFrame = { ...frame, captured_at: clock.toService(capturedAt) };

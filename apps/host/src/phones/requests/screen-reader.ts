@@ -5,7 +5,7 @@ import { DriverError, type DriverErrorCode } from '../../driver/driver-error.ts'
 import type { EncodedPicture } from '../../driver/pictures/encode-picture.ts';
 import { movingScreen } from '../../driver/pictures/picture-of-moment.ts';
 import type { Phone } from '../phone.ts';
-import type { Asking } from './asking.ts';
+import type { AnswerContext } from './answer-context.ts';
 
 const usualWidth = 1080;
 /** A screen that changes between tree and picture is looked at so often. */
@@ -25,7 +25,7 @@ interface Shown {
 export async function readScreen(
   phone: Phone,
   { width }: HostQuestionOf<'screen'>,
-  { clock, signal }: Asking,
+  { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
   const driver = phone.driver();
   const { tree, picture, lack } = await look(driver, width ?? usualWidth, signal);

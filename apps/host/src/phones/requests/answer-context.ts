@@ -1,7 +1,7 @@
 import type { ServiceClock } from '../../connection/service-clock.ts';
 
-/** What a question of the server is answered with beside the phone. */
-export interface Asking {
+/** What an answer to the server needs besides the phone. */
+export interface AnswerContext {
   readonly clock: ServiceClock;
   readonly signal: AbortSignal;
 }
