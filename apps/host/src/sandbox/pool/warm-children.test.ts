@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
+import { openConfinement } from '@phalanx/confinement';
 import { describe, expect, it } from 'vitest';
 
+import { buildSandboxBundles } from '../process/bundles.ts';
 import { runCode, startCode, testMemoryMb } from '../testing/code-runs.ts';
 import { until } from '../../testing/until.ts';
 import { createSandboxPool } from './sandbox-pool.ts';
+import { WarmChildren } from './warm-children.ts';
 
 const options = { size: 2, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: false } };
 
@@ -56,6 +59,23 @@ describe.runIf(process.platform === 'linux')('the pool', () => {
 
     await pool.close();
     expect(await sandboxesOf(process.pid)).toEqual([]);
+  });
+
+  it('gives a run the child that is starting, instead of starting one more beside it', async () => {
+    const ground = {
+      ...{ bundles: await buildSandboxBundles(), confinement: await openConfinement() },
+      serveFetches: async () => undefined,
+    };
+    const children = new WarmChildren(ground, { size: 1, memoryMb: testMemoryMb, log: undefined });
+    const filling = children.fill();
+    const [starting] = await until(
+      'a child',
+      () => sandboxesOf(process.pid),
+      (now) => now.length === 1,
+    );
+    expect(children.take(testMemoryMb).pid).toBe(starting);
+    await children.close();
+    await filling;
   });
 
   it('gives children an empty environment, a lower priority and nothing of the disk', async () => {

@@ -18,10 +18,8 @@ export class WarmChildren {
   readonly #ground: ChildGround;
   readonly #options: WarmChildrenOptions;
   readonly #idle = new Set<SandboxChild>();
-  #starting = 0;
+  readonly #starting = new Set<SandboxChild>();
   readonly #living = new Set<SandboxChild>();
-  /** Those that were started before it grew are not given away. */
-  #generation = 0;
   #retryMs = firstRetryMs;
   #refillTimer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -33,25 +31,29 @@ export class WarmChildren {
 
   /** Starts idle children up to their number. Rejects when one dies before it is ready. */
   async fill(): Promise<void> {
-    const missing = Math.max(0, this.#options.size - this.#idle.size - this.#starting);
+    const missing = Math.max(0, this.#options.size - this.#idle.size - this.#starting.size);
     await Promise.all(Array.from({ length: missing }, () => this.#addIdle()));
   }
 
-  /** A ready child if there is one for this limit, else a new one: it takes its job when it is ready. */
+  /**
+   * A ready child for this limit. If there is none, the child that started first, else a new one: either takes its job
+   * when it is ready.
+   */
   take(memoryMb: number): SandboxChild {
     if (this.#closed) throw new Error('The sandbox pool is closed.');
-    const [child] = memoryMb === this.#options.memoryMb ? this.#idle : [];
+    const [child] = memoryMb === this.#options.memoryMb ? [...this.#idle, ...this.#starting] : [];
     if (child === undefined) return this.#spawn(memoryMb);
     this.#idle.delete(child);
+    this.#starting.delete(child);
     this.#refillLater(refillAfterMs);
     return child;
   }
 
   /** Call it when what they were started with is gone. */
   replaceIdle(): void {
-    this.#generation += 1;
-    for (const child of this.#idle) child.kill();
+    for (const child of [...this.#idle, ...this.#starting]) child.kill();
     this.#idle.clear();
+    this.#starting.clear();
     this.#refill();
   }
 
@@ -75,25 +77,20 @@ export class WarmChildren {
     return child;
   }
 
-  /** Only a ready child is given away. */
+  /** Resolves without an idle child when a run has taken this one, or when what it was started with is gone. */
   async #addIdle(): Promise<void> {
-    this.#starting += 1;
-    const generation = this.#generation;
     const child = this.#spawn(this.#options.memoryMb);
+    this.#starting.add(child);
     const ready = new Promise<true>((resolve) => {
       child.onReports = async ([first]) => {
         if (first?.type === 'ready') resolve(true);
       };
     });
     const exit = await Promise.race([ready, child.exited]);
-    this.#starting -= 1;
+    if (!this.#starting.delete(child)) return;
     if (exit !== true)
       throw new Error(`A sandbox process did not start: ${exit.startError ?? (exit.stderr || exit.signal)}`);
     if (this.#closed) return;
-    if (generation !== this.#generation) {
-      child.kill();
-      return this.#addIdle();
-    }
     this.#idle.add(child);
     this.#retryMs = firstRetryMs;
   }
