@@ -29,8 +29,13 @@ export const reconnect: Row = {
     const herd = await stage.start('herd');
     const tokens = await hostTokens({ url, token });
     await herd.call('plan', { url, tokens, ...fleet }, Type.Unknown());
-    const longest = (work: () => Promise<unknown>): Promise<number> =>
-      longestDuring(watch, { url, token }, work);
+    const stretches: number[] = [];
+    const longest = async (work: () => Promise<unknown>): Promise<number> => {
+      await server.call('watchStretch', {}, Type.Unknown());
+      const waitMs = await longestDuring(watch, { url, token }, work);
+      stretches.push(await server.call('readStretch', {}, Type.Number()));
+      return waitMs;
+    };
     const connectMs: number[] = [];
     const connect = async (): Promise<void> => {
       connectMs.push(await herd.call('connect', {}, Type.Number()));
@@ -52,6 +57,7 @@ export const reconnect: Row = {
         `new phones: all connected after ${(unknownMs / 1000).toFixed(1)} s, longest wait ${unknown.toFixed(0)} ms`,
         `connections cut: longest wait ${cut.toFixed(0)} ms`,
         `known phones: all connected after ${(knownMs / 1000).toFixed(1)} s, longest wait ${known.toFixed(0)} ms`,
+        `longest turn of the event loop: ${stretches.map((ms) => `${ms.toFixed(0)} ms`).join(', ')} (quiet, new, cut, known)`,
       ],
     };
   },

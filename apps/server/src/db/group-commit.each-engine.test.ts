@@ -34,6 +34,25 @@ describe.each(engines)('%s', (engine) => {
     expect(await stored()).toEqual([1, 2, 3]);
   });
 
+  test('many writes at once leave the event loop its turns, and stay in their order', async () => {
+    let turns = 0;
+    const ticking = setInterval(() => (turns += 1), 0);
+    const order: number[] = [];
+    await Promise.all(
+      Array.from({ length: 40 }, (_, value) =>
+        commits.write(async (transaction) => {
+          const busyUntil = performance.now() + 3;
+          while (performance.now() < busyUntil);
+          await sql`INSERT INTO number VALUES (${value})`.execute(transaction);
+          order.push(value);
+        }, 'lane'),
+      ),
+    );
+    clearInterval(ticking);
+    expect(order).toEqual(Array.from({ length: 40 }, (_, value) => value));
+    expect(turns).toBeGreaterThan(8);
+  });
+
   test('a write that fails costs only itself', async () => {
     const outcomes = await Promise.allSettled([insert(1), insert(2), insert(1), insert(3)]);
     expect(outcomes.filter(({ status }) => status === 'rejected')).toHaveLength(1);

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { findFault } from '../faults/fault.ts';
 import type { Db, Transaction } from './tables.ts';
 import { isPostgres } from './dialect.ts';
@@ -5,6 +7,9 @@ import { transact } from './transact.ts';
 
 /** Statements of one write. It may be executed again: when another write of its group fails, or two collide. */
 export type Write<Result> = (transaction: Transaction) => Promise<Result>;
+
+/** A group that has worked so long is committed: SQLite's statements keep the event loop until their transaction ends. */
+const longestGroupMs = 5;
 
 interface Waiting {
   write: Write<unknown>;
@@ -55,16 +60,18 @@ export class GroupCommit {
   }
 
   async #work(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0));
+    while (this.#waiting.length > 0) {
+      await this.#commit(this.#waiting.splice(0));
+      if (this.#waiting.length > 0) await nextTurn();
+    }
     this.#isWorking = false;
   }
 
+  /** The first ones of the group; the others wait for the next one. */
   async #commit(group: readonly Waiting[]): Promise<void> {
-    const results: unknown[] = [];
+    let results: unknown[] = [];
     try {
-      await this.#db.transaction().execute(async (transaction) => {
-        for (const { write } of group) results.push(await write(transaction));
-      });
+      results = await this.#db.transaction().execute((transaction) => writeSome(transaction, group));
     } catch (error) {
       // What the disk refuses it refuses to each of them.
       if (group.length === 1 || findFault(error) !== undefined) for (const { reject } of group) reject(error);
@@ -72,6 +79,17 @@ export class GroupCommit {
       else for (const waiting of group) await this.#commit([waiting]);
       return;
     }
-    for (const [index, { resolve }] of group.entries()) resolve(results[index]);
+    this.#waiting.unshift(...group.slice(results.length));
+    for (const [index, result] of results.entries()) group[index]?.resolve(result);
   }
+}
+
+async function writeSome(transaction: Transaction, group: readonly Waiting[]): Promise<unknown[]> {
+  const endAt = performance.now() + longestGroupMs;
+  const results: unknown[] = [];
+  for (const { write } of group) {
+    results.push(await write(transaction));
+    if (performance.now() > endAt) break;
+  }
+  return results;
 }
