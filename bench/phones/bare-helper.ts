@@ -6,7 +6,7 @@ import type { Adb } from '@yume-chan/adb';
 import { openDirectConnection } from '../../apps/host/src/adb/direct-connection.ts';
 import { loadHostKey } from '../../apps/host/src/adb/host-key.ts';
 import { TrackedLink } from '../../apps/host/src/adb/link.ts';
-import { readMjpeg } from '../../apps/host/src/driver/frames/mjpeg-reader.ts';
+import { readMjpeg } from '../../apps/host/src/driver/frames/frame-source.ts';
 import { toSocketDuplex } from '../../apps/host/src/driver/uiautomator2/socket-duplex.ts';
 
 const helperPort = 6790;

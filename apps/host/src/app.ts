@@ -1,16 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { hostProtocolVersion } from '@phalanx/protocol';
 import { dataDir as dataDirSetting, explainFolder, prepareFolder, SettingError } from '@phalanx/settings';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, realpath, rename, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 
 import type { HostConfig } from './config.ts';
 import { ServerConnection } from './connection/server-connection.ts';
 import type { ServerCommand } from './connection/server-message.ts';
 import { createServiceClock } from './connection/service-clock.ts';
-import { lockFolder } from './folder-lock.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
@@ -215,4 +216,36 @@ async function loadHostId(dir: string): Promise<string> {
   await writeFile(`${path}.tmp`, `${made}\n`, { flush: true });
   await rename(`${path}.tmp`, path);
   return made;
+}
+
+/**
+ * Keeps a second host from using the same folder: two would take each other's runs for those of a host that died.
+ * The lock is a name in the kernel that goes with the process, so that a killed one leaves nothing behind. Systems
+ * other than Linux and Windows have no such names, and no lock. Returns how to unlock.
+ */
+async function lockFolder(dir: string): Promise<() => Promise<void>> {
+  const path = lockName(await realpath(dir));
+  if (path === undefined) return async () => {};
+  const server = createServer((socket) => socket.destroy());
+  try {
+    server.listen({ path });
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new SettingError(
+      `The folder ${dir} is in use by another host program. Stop that one, or set PHALANX_DATA_DIR.`,
+      { cause },
+    );
+  }
+  server.unref();
+  return async () => {
+    server.close();
+    await once(server, 'close');
+  };
+}
+
+function lockName(dir: string): string | undefined {
+  const hash = createHash('sha256').update(dir).digest('hex').slice(0, 32);
+  if (process.platform === 'linux') return `\0phalanx-host-${hash}`;
+  if (process.platform === 'win32') return `\\\\.\\pipe\\phalanx-host-${hash}`;
+  return undefined;
 }

@@ -3,10 +3,10 @@ import { AdbServerClient } from '@yume-chan/adb';
 import type { Logger } from 'pino';
 
 import { pause, withTimeLimit } from '../time/time-limit.ts';
-import { connectorTo } from './adb-server-connector.ts';
 import { AdbServerDevice } from './adb-server-device.ts';
 import { type ListedDevice, parseDeviceList } from './device-list.ts';
 import type { LinkListener, LinkSource } from './link.ts';
+import { openTcpSocket, toByteStreams } from './tcp-socket.ts';
 import { returnHint } from './trouble-reason.ts';
 
 const answerTimeoutMs = 5000;
@@ -162,4 +162,27 @@ async function readDeviceList(client: AdbServerClient, signal: AbortSignal): Pro
       await stream.dispose();
     }
   });
+}
+
+const connectTimeoutMs = 5000;
+
+/** How Tango's client reaches an adb server. An aborted signal ends the connection at any time of its life. */
+export function connectorTo(address: Address): AdbServerClient.ServerConnector {
+  const unused = (): never => {
+    throw new Error('Reverse tunnels are not used');
+  };
+  return {
+    async connect(options) {
+      const socket = await openTcpSocket(address, connectTimeoutMs);
+      if (options?.unref === true) socket.unref();
+      const destroy = (): void => void socket.destroy();
+      options?.signal?.addEventListener('abort', destroy);
+      socket.once('close', () => options?.signal?.removeEventListener('abort', destroy));
+      if (options?.signal?.aborted === true) destroy();
+      return toByteStreams(socket);
+    },
+    addReverseTunnel: unused,
+    removeReverseTunnel: () => {},
+    clearReverseTunnels: () => {},
+  };
 }

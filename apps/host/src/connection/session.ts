@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import {
   closeCodes,
   type HostFrameHeader,
@@ -6,10 +5,10 @@ import {
   maxServerFrameBytes,
   type ServerMessage,
 } from '@phalanx/protocol';
+import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 
 import { type Hello, pagesOfHello } from './pages.ts';
-import { readRefusal } from './refusal.ts';
 import { parseServerMessage } from './server-message.ts';
 import type { ServiceClock } from './service-clock.ts';
 
@@ -215,4 +214,31 @@ function reasonOf(error: unknown): string {
 /** A JSON header, a line feed, and the payload. */
 function encodeBinaryFrame(header: HostFrameHeader, payload: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload]);
+}
+
+const maxBodyBytes = 16 * 1024;
+
+/** The `message` of the error body with which a server refused the connection, or an empty text. */
+async function readRefusal(response: IncomingMessage): Promise<string> {
+  try {
+    const body: unknown = JSON.parse(await readText(response));
+    const isObject = typeof body === 'object' && body !== null;
+    return isObject && 'message' in body && typeof body.message === 'string'
+      ? body.message.slice(0, 500)
+      : '';
+  } catch {
+    return '';
+  }
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const chunk of response) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes > maxBodyBytes) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { toUiNode } from '../driver/tree/ui-node.ts';
+import { toUiNode } from '../driver/tree/parse-tree.ts';
 import { checkTree } from './check-tree.ts';
 
 const node = (children: unknown[] = []): Record<string, unknown> => ({

@@ -1,14 +1,16 @@
-import type { UiNode, AgentCallParams } from '@phalanx/protocol';
+import type { AgentCallParams, UiNode } from '@phalanx/protocol';
+import { randomBytes } from 'node:crypto';
 
+import { pause } from '../../time/time-limit.ts';
 import { findAlertButton } from '../alert-buttons.ts';
 import { DriverError } from '../driver-error.ts';
 import { findNode } from '../find-node.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
+import { shellQuote } from '../shell/shell-quote.ts';
+import { type ParsedTree, parseTree } from '../tree/parse-tree.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
-import { dumpSource, dumpTree } from './dump-tree.ts';
-import { inputTextCommands } from './input-text.ts';
 import { screencap } from './screencap.ts';
 
 const keyMoveEnd = 123;
@@ -121,4 +123,89 @@ async function runInput(shell: PhoneShell, commandLine: string, signal: AbortSig
     'input_refused',
     `The phone refused "${commandLine.slice(0, 60)}": ${said.slice(0, 200) || `exit code ${exitCode}`}.`,
   );
+}
+
+const attempts = 3;
+const pauseMs = 300;
+
+async function dumpTree(shell: PhoneShell, signal: AbortSignal): Promise<ParsedTree> {
+  return parseTree(await dumpSource(shell, signal));
+}
+
+/** Reads the tree's XML by `uiautomator dump`: about two seconds, more when the screen moves. */
+async function dumpSource(shell: PhoneShell, signal: AbortSignal): Promise<string> {
+  const failures: string[] = [];
+  while (failures.length < attempts) {
+    const outcome = await attemptDump(shell, signal);
+    if (outcome.xml !== undefined) return outcome.xml;
+    failures.push(outcome.said);
+    await pause(pauseMs, signal);
+    signal.throwIfAborted();
+  }
+  const said = [...new Set(failures)].join('; ');
+  throw new DriverError(
+    'screen_not_readable',
+    `"uiautomator dump" gave no tree in ${attempts} attempts (${said}). ${await adviseOn(shell, said, signal)}`,
+  );
+}
+
+/** The command exits with 0 after a failure and leaves an older file in place: only a fresh file name tells. */
+async function attemptDump(
+  shell: PhoneShell,
+  signal: AbortSignal,
+): Promise<{ xml: string | undefined; said: string }> {
+  const path = `/data/local/tmp/phalanx-${randomBytes(6).toString('hex')}.xml`;
+  try {
+    const { stdout, stderr } = await shell.run(`uiautomator dump ${path}`, signal);
+    const file = await shell.run(`cat ${path}`, signal);
+    const said = `${stderr} ${stdout}`.replace(/\s+/g, ' ').trim().slice(0, 200);
+    return { xml: cutXml(file.stdout), said: said || 'it printed nothing' };
+  } finally {
+    await shell.run(`rm -f ${path}`, signal).catch(() => {});
+  }
+}
+
+/** Some vendors' builds print lines around the document. */
+function cutXml(text: string): string | undefined {
+  const start = text.indexOf('<?xml');
+  const endTag = '</hierarchy>';
+  const end = text.lastIndexOf(endTag);
+  return start === -1 || end < start ? undefined : text.slice(start, end + endTag.length);
+}
+
+async function adviseOn(shell: PhoneShell, said: string, signal: AbortSignal): Promise<string> {
+  const power = await shell.run('dumpsys power', signal).catch(() => undefined);
+  if (/mWakefulness=(Asleep|Dozing)/.test(power?.stdout ?? ''))
+    return 'The screen is off: press the key WAKEUP (224) first.';
+  if (said.includes('idle state'))
+    return 'Something on the screen moves all the time, such as a video or an animation.';
+  return 'The screen may be locked or changing; or another program uses UiAutomation on this phone.';
+}
+
+const keyEnter = 66;
+const keyTab = 61;
+
+/**
+ * The command lines that type a text by `input text`, which knows only the keys of a US keyboard, turns `%s`
+ * into a space and can't type a literal `%s` at all: such a text is cut between its two characters.
+ */
+export function inputTextCommands(text: string): string[] {
+  const unknown = /[^\x20-\x7e\n\r\t]/u.exec(text)?.[0];
+  if (unknown !== undefined) {
+    throw new DriverError(
+      'text_not_typable',
+      `"${unknown}" can't be typed: without the UI helper the phone takes only ASCII text. See the phone's state for why the helper is not there.`,
+    );
+  }
+  const parts = text
+    .replaceAll('\r\n', '\n')
+    .split(/([\n\r\t])|(?<=%)(?=s)/)
+    .filter((part) => part !== undefined && part !== '');
+  return parts.map(commandFor);
+}
+
+function commandFor(part: string): string {
+  if (part === '\n' || part === '\r') return `input keyevent ${keyEnter}`;
+  if (part === '\t') return `input keyevent ${keyTab}`;
+  return `input text ${shellQuote(part.replaceAll(' ', '%s'))}`;
 }

@@ -1,10 +1,14 @@
-import { DriverError } from '../driver-error.ts';
+import { createHash } from 'node:crypto';
+import { createReadStream, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
 import { untilAborted } from '../../time/time-limit.ts';
+import { DriverError, type DriverErrorCode } from '../driver-error.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
+import { pushFile } from '../shell/push-file.ts';
 import { startShellStream } from '../shell/shell-stream.ts';
+import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 import { answerKind, encodeFrame, type Frame, readFrames, requestKind } from './frames.ts';
-import { installDex } from './install-dex.ts';
-import { toResidentFailure } from './resident-failure.ts';
 
 const protocol = '1';
 const nothing = Buffer.alloc(0);
@@ -87,4 +91,63 @@ export async function startHelperLink(
 function endedHelper(said: string): DriverError {
   const last = said.trim().split('\n').slice(-3).join(' ').slice(0, 300) || 'it printed nothing';
   return new DriverError('ui_helper_failed', `The resident helper on the phone stopped: ${last}.`);
+}
+
+/** Built by helper/build.sh. */
+const dexFile = fileURLToPath(new URL('../../../helper/phalanx-helper.dex', import.meta.url));
+const folder = '/data/local/tmp';
+
+interface InstalledDex {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+let known: InstalledDex | undefined;
+
+/** Each build has a name of its own, so that hosts of different releases don't disturb each other. */
+function ourDex(): InstalledDex {
+  if (known !== undefined) return known;
+  const sha256 = createHash('sha256').update(readFileSync(dexFile)).digest('hex');
+  known = { path: `${folder}/phalanx-${sha256.slice(0, 12)}.dex`, sha256 };
+  return known;
+}
+
+/** Brings the helper to the phone unless this very build is there. */
+async function installDex(shell: PhoneShell, signal: AbortSignal): Promise<InstalledDex> {
+  const dex = ourDex();
+  const { stdout } = await shell.run(`sha256sum ${dex.path}; ls ${folder}`, signal);
+  if (stdout.startsWith(dex.sha256)) return dex;
+  const old = stdout.split(/\s+/).filter((name) => /^phalanx-[0-9a-f]{12}\.dex$/.test(name));
+  if (old.length > 0) await shell.run(`rm -f ${old.map((name) => `${folder}/${name}`).join(' ')}`, signal);
+  // Android 14 and newer run no dex that can be written.
+  await pushFile(shell, createReadStream(dexFile), { remotePath: dex.path, permission: 0o400 }, signal);
+  const after = await shell.run(`sha256sum ${dex.path}`, signal);
+  if (after.stdout.startsWith(dex.sha256)) return dex;
+  throw new DriverError('ui_helper_refused', `The phone did not keep the resident helper at ${dex.path}.`);
+}
+
+/** By the word in front of the helper's error (Failure.java). */
+const failures: ReadonlyMap<string, readonly [code: DriverErrorCode, sentence: string]> = new Map([
+  ['no_root', ['screen_not_readable', "The screen can't be read now. It may be off, locked or changing"]],
+  ['busy', ['screen_not_readable', "Another program uses the phone's only UiAutomation"]],
+  ['not_connected', ['ui_helper_failed', 'The resident helper has no access to the screen']],
+  ['input_refused', ['input_refused', 'The phone refuses simulated input']],
+  ['no_field', ['no_focused_field', 'No text field has the focus. Tap one first']],
+  ['text_refused', ['text_not_typable', 'The focused field does not take this text']],
+  ['no_picture', ['secure_screen', 'The app in front forbids pictures of its screen (FLAG_SECURE)']],
+  ['clipboard_refused', ['clipboard_refused', 'This Android does not give the clipboard to the helper']],
+]);
+
+function toResidentFailure(told: string): DriverError {
+  const end = told.indexOf(':');
+  const detail = told
+    .slice(end + 1)
+    .trim()
+    .slice(0, 300);
+  const [code, sentence] = failures.get(told.slice(0, end)) ?? [
+    'phone_answer_unexpected',
+    'The resident helper refused the call',
+  ];
+  const advice = code === 'input_refused' ? ` ${injectionAdvice}` : '';
+  return new DriverError(code, `${sentence} (${detail}).${advice}`);
 }

@@ -1,15 +1,14 @@
-import type { UiNode, AgentCallParams } from '@phalanx/protocol';
+import type { AgentCallParams, UiNode } from '@phalanx/protocol';
 
 import { DriverError } from '../driver-error.ts';
+import { createFallbackBackend } from '../fallback/fallback-backend.ts';
 import { createFrameSource } from '../frames/frame-source.ts';
+import type { HelperRenewal, Patience, Renewals } from '../renewals.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { parseRoots } from '../tree/parse-tree.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
-import { createFallbackBackend } from '../fallback/fallback-backend.ts';
-import type { HelperRenewal, Renewals } from '../renewals.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
-import { createQuickInput } from './quick-input.ts';
 import { createTreeReader } from './read-tree.ts';
 import { type HelperLaunch, isReady, lastLines, startHelper } from './start-helper.ts';
 import { createFieldTyper } from './text-field.ts';
@@ -209,5 +208,35 @@ function finger(
       move(durationMs, toX, toY),
       { type: 'pointerUp', button: 0 },
     ],
+  };
+}
+
+type Input = Pick<UiBackend, 'tap' | 'doubleTap' | 'longPress' | 'swipe' | 'drag' | 'pressKey'>;
+
+/**
+ * Input by the helper, and by the shell into an app where the helper took far too long: from Android 16 on, UiAutomation waits before it
+ * injects until the animations of all windows have ended, and some apps have one that never does.
+ */
+function createQuickInput(
+  helper: Input,
+  shell: Input,
+  { inputMs }: Patience,
+  appInFront: () => string,
+): Input {
+  let slowApp: string | undefined;
+  const either = async (ownMs: number, act: (input: Input) => Promise<void>): Promise<void> => {
+    if (slowApp === appInFront()) return await act(shell);
+    slowApp = undefined;
+    const began = performance.now();
+    await act(helper);
+    if (performance.now() - began > inputMs + ownMs) slowApp = appInFront();
+  };
+  return {
+    tap: (point, signal) => either(0, (input) => input.tap(point, signal)),
+    doubleTap: (point, signal) => either(0, (input) => input.doubleTap(point, signal)),
+    longPress: (press, signal) => either(press.durationMs, (input) => input.longPress(press, signal)),
+    swipe: (way, signal) => either(way.durationMs, (input) => input.swipe(way, signal)),
+    drag: (way, signal) => either(way.durationMs, (input) => input.drag(way, signal)),
+    pressKey: (code, signal) => either(0, (input) => input.pressKey(code, signal)),
   };
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { formatAddress, type Address } from '@phalanx/settings';
 import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { AdbServerClient } from '@yume-chan/adb';
-import { connectorTo } from '../../adb/adb-server-connector.ts';
+import { connectorTo } from '../../adb/adb-server.ts';
 import { openTcpSocket } from '../../adb/tcp-socket.ts';
 import { pause } from '../../time/time-limit.ts';
 
