@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 
 import { openDatabase, type Db } from '../../apps/server/src/db/database.ts';
 import { listKey, listsOf, type RecordList } from '../../apps/server/src/records/browse/record-list.ts';
-import { rootNode } from '../../apps/server/src/records/browse/tally-nodes.ts';
+import { rootNode } from '../../apps/server/src/records/browse/tally-store.ts';
 import { addToTallies } from '../../apps/server/src/records/browse/tally-store.ts';
 import { automationCount, type FillPlan } from './fill-records.ts';
 

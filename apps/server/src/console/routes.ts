@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import type { Logger } from 'pino';
 
 import { ApiError } from '../errors/api-error.ts';
 import { pathOf } from '../http/path-of.ts';
 import { chooseCoding } from '../http/representations.ts';
-import { readBuiltConsole, type BuiltConsole, type BuiltFile } from './built-console.ts';
-import { buildingPage, failedPage } from './pages.ts';
 
 /** The addresses of its pages: all of them get the same document, which shows what its address says. */
 const pages = [
@@ -58,9 +58,9 @@ export function addConsoleRoutes(app: FastifyInstance, folder: Promise<string>, 
 
   // What is no route: a browser gets a page that says so, everybody else the error of the API.
   app.addHook('onRequest', async (request, reply) => {
-    const path = pathOf(request.url);
-    if (!request.is404 || !isPageRequest(request) || path.startsWith('/api/')) return undefined;
-    const page = otherNames.get(path);
+    const pathname = pathOf(request.url);
+    if (!request.is404 || !isPageRequest(request) || pathname.startsWith('/api/')) return undefined;
+    const page = otherNames.get(pathname);
     return page === undefined ? sendPage(reply.code(404), state) : reply.redirect(page);
   });
   for (const url of pages)
@@ -102,3 +102,66 @@ function sendFile(request: FastifyRequest, reply: FastifyReply, { type, bodies }
     .header('vary', 'accept-encoding')
     .send(bodies.get(coding));
 }
+
+interface BuiltFile {
+  readonly type: string;
+  /** By content coding; `identity` is the file as it is. */
+  readonly bodies: ReadonlyMap<string, Buffer>;
+}
+
+/** The files of the console by their path from its root, such as `assets/index-Bx3.js`. */
+interface BuiltConsole {
+  readonly page: string;
+  readonly files: ReadonlyMap<string, BuiltFile>;
+}
+
+const types: Record<string, string> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.woff2': 'font/woff2',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json; charset=utf-8',
+};
+const codings: Record<string, string> = { '.br': 'br', '.gz': 'gzip' };
+
+/** Reads what the build has written; it is about two megabytes, and never changes while it is served. */
+async function readBuiltConsole(folder: string): Promise<BuiltConsole> {
+  const page = await readFile(path.join(folder, 'index.html'), 'utf8');
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = new Map<string, { type: string; bodies: Map<string, Buffer> }>();
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const place = path.join(entry.parentPath, entry.name);
+    const coding = codings[path.extname(place)];
+    const name = path
+      .relative(folder, coding === undefined ? place : place.slice(0, -3))
+      .replaceAll('\\', '/');
+    const type = types[path.extname(name)];
+    if (type === undefined) continue;
+    const file = files.get(name) ?? { type, bodies: new Map() };
+    files.set(name, file);
+    file.bodies.set(coding ?? 'identity', await readFile(place));
+  }
+  return { page, files };
+}
+
+const escape = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+const page = (title: string, body: string, head = ''): string => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">${head}<title>${title}</title></head>
+<body>${body}</body></html>
+`;
+
+/** Looks again by itself; the API does not wait for the console. */
+const buildingPage = page(
+  'Phalanx',
+  '<p>The console is being made ready; this takes a few seconds after its sources have changed.</p>',
+  '<meta http-equiv="refresh" content="1">',
+);
+
+const failedPage = (reason: string): string =>
+  page(
+    'Phalanx',
+    `<p>The console could not be built. The API works; see <a href="/docs">/docs</a>.</p><pre>${escape(reason)}</pre>`,
+  );

@@ -1,11 +1,14 @@
 import { SettingError } from '@phalanx/settings';
-import { CompiledQuery, Kysely, sql } from 'kysely';
-import { Migrator, type Migration } from 'kysely/migration';
+import Sqlite from 'better-sqlite3';
+import { CompiledQuery, type Dialect, Kysely, sql } from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import path from 'node:path';
 
 import { isPostgres } from './dialect.ts';
+import { lockForServer } from './folder-lock.ts';
 import { migrations } from './migrations/index.ts';
 import { openPostgres, type Prepare } from './postgres.ts';
-import { openSqlite } from './sqlite.ts';
+import { StrictSqliteDialect } from './sqlite-dialect.ts';
 import type { Database, Db } from './tables.ts';
 
 const toMigrate =
@@ -82,4 +85,32 @@ async function requireMigrated<Tables>(db: Kysely<Tables>): Promise<void> {
   const { rows } = await sql<{ needs: string }>`SELECT needs FROM installation`.execute(db);
   const needs = rows[0]?.needs ?? '';
   if (needs !== '' && migrations[needs] === undefined) throw newerRelease();
+}
+
+/** A backup that opens the file at the same moment reads it in, if it has to be, within that. */
+const busyMs = 1000;
+
+/** Throws when the file can't be used, also because another server has its folder. */
+export function openSqlite(file: string): Dialect {
+  const lock = lockForServer(path.dirname(file));
+  try {
+    const sqlite = new Sqlite(file, { timeout: busyMs });
+    try {
+      configure(sqlite);
+      return new StrictSqliteDialect(sqlite, lock);
+    } catch (error) {
+      sqlite.close();
+      throw error;
+    }
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function configure(sqlite: Sqlite.Database): void {
+  sqlite.pragma('journal_mode = WAL');
+  // A reply of success outlives a loss of power: each commit waits for its own flush (`sqlite-dialect.ts`).
+  sqlite.pragma('synchronous = NORMAL');
+  sqlite.pragma('foreign_keys = ON');
 }

@@ -1,20 +1,30 @@
 import {
+  type ColumnDefinitionNode,
+  type DatabaseConnection,
+  DataTypeNode,
+  type Driver,
   Kysely,
+  type KyselyPlugin,
+  OperationNodeTransformer,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
   PostgresDialect,
   PostgresDriver,
-  type DatabaseConnection,
-  type Driver,
+  PostgresQueryCompiler,
   type QueryCompiler,
+  type QueryId,
+  type QueryResult,
+  RawNode,
+  type RootOperationNode,
+  type UnknownRow,
 } from 'kysely';
 import { Socket } from 'node:net';
-import { Client, type ClientConfig, DatabaseError, type PoolClient, Pool, TypeOverrides, types } from 'pg';
+import { Client, type ClientConfig, DatabaseError, Pool, type PoolClient, TypeOverrides, types } from 'pg';
 
 import { errorCodeOf } from '../errors/error-code.ts';
 import { PartFailed } from '../faults/fault.ts';
-import { BinaryOrder } from './binary-order.ts';
 import { explainPostgres, requirePostgres } from './postgres-problem.ts';
 import { SilenceWatch } from './silence-watch.ts';
-import { StorableTexts } from './storable-texts.ts';
 import type { Database, Db } from './tables.ts';
 
 /** A pool would count the wait for a free connection to it, too. */
@@ -206,3 +216,41 @@ const cutCodes: ReadonlySet<string> = new Set([
 
 const unavailable = (reason: string, cause: unknown): PartFailed =>
   new PartFailed({ part: 'database', code: 'database_unavailable', reason }, { cause });
+
+/** PostgreSQL has no U+0000 in a text. Halves of surrogate pairs its client writes as U+FFFD, which this becomes too. */
+const storable = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value;
+  return Array.isArray(value) ? value.map(storable) : value;
+};
+
+/** Whoever a text comes from, it can be stored, and is found by the same text. */
+class StorableTexts extends PostgresQueryCompiler {
+  protected override addParameter(parameter: unknown): void {
+    super.addParameter(storable(parameter));
+  }
+}
+
+class ColumnTransformer extends OperationNodeTransformer {
+  protected override transformColumnDefinition(
+    node: ColumnDefinitionNode,
+    queryId?: QueryId,
+  ): ColumnDefinitionNode {
+    const column = super.transformColumnDefinition(node, queryId);
+    const { dataType } = column;
+    if (!DataTypeNode.is(dataType) || dataType.dataType !== 'text') return column;
+    return { ...column, dataType: RawNode.createWithSql('text collate "C"') };
+  }
+}
+
+/** Columns of text that PostgreSQL sorts by code point, as SQLite does: its own order follows a language. */
+class BinaryOrder implements KyselyPlugin {
+  readonly #transformer = new ColumnTransformer();
+
+  transformQuery({ node, queryId }: PluginTransformQueryArgs): RootOperationNode {
+    return this.#transformer.transformNode(node, queryId);
+  }
+
+  async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
+    return result;
+  }
+}

@@ -1,5 +1,3 @@
-import { close, fdatasync, openSync } from 'node:fs';
-import { promisify } from 'node:util';
 import type Database from 'better-sqlite3';
 import {
   type DatabaseConnection,
@@ -7,15 +5,16 @@ import {
   type Driver,
   type QueryCompiler,
   type SelectModifierNode,
-  type SqliteDatabase,
   SqliteAdapter,
+  type SqliteDatabase,
   SqliteDialect,
   SqliteDriver,
   SqliteQueryCompiler,
 } from 'kysely';
+import { close, fdatasync, openSync } from 'node:fs';
+import { promisify } from 'node:util';
 
 import { Checkpoints } from './checkpoints.ts';
-import { CommitFlush } from './commit-flush.ts';
 import { ConnectionLock } from './connection-lock.ts';
 import type { FolderLock } from './folder-lock.ts';
 
@@ -167,4 +166,35 @@ function keepStatements(sqlite: Database.Database, writes: Writes): SqliteDataba
     },
     close: () => void sqlite.close(),
   };
+}
+
+/**
+ * Flushes of the disk that commits of one moment share. SQLite's own would stop the event loop, and with it everybody who
+ * only reads.
+ */
+export class CommitFlush {
+  readonly #sync: () => Promise<void>;
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+
+  constructor(sync: () => Promise<void>) {
+    this.#sync = sync;
+  }
+
+  /** Resolves when all that was committed before is on the disk. Rejects with what the disk says. */
+  flush(): Promise<void> {
+    this.#next ??= this.#running.catch(() => undefined).then(() => this.#begin());
+    return this.#next;
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async whenDone(): Promise<void> {
+    await (this.#next ?? this.#running).catch(() => undefined);
+  }
+
+  #begin(): Promise<void> {
+    this.#running = this.#next ?? this.#running;
+    this.#next = undefined;
+    return this.#sync();
+  }
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { openSqlite } from './sqlite.ts';
+import { openSqlite } from './database.ts';
 
 let folder: string;
 let file: string;

@@ -1,18 +1,24 @@
+import type { ErrorCode } from '@phalanx/protocol';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import type { ErrorCode } from '@phalanx/protocol';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 
 import { ApiError } from '../errors/api-error.ts';
-import { AuditEvent, actorOf, type AuditEventSink } from '../http/audit-event.ts';
-import type { Authenticate } from '../http/authentication.ts';
+import { actorOf, AuditEvent, type AuditEventSink } from '../http/audit-event.ts';
+import { type Authenticate, requireScope } from '../http/authentication.ts';
 import { asApiError, logFailure, tellWhen } from '../http/error-replies.ts';
+import type { Principal } from '../http/principal.ts';
 import type { Limits } from '../limits/limits.ts';
-import { onProject, type ProjectAccess } from '../projects/project-access.ts';
+import {
+  editors,
+  onProject,
+  type ProjectAccess,
+  readers,
+  type SharedProject,
+} from '../projects/project-access.ts';
 import { deskFor, type ProjectServices } from '../projects/project-services.ts';
-import { admitGitCaller, authenticateGitCaller } from './git-caller.ts';
 import { GitExchange, type GitService } from './git-exchange.ts';
 import { flush, pktLine } from './pkt-line.ts';
 import { guardPush } from './push-gate.ts';
@@ -228,4 +234,39 @@ function counted(count: (bytes: number) => Promise<void>): Transform {
     },
     flush: (done) => tell(done),
   });
+}
+
+/** Git sends the token as a password, programs send it as everywhere else. */
+function bearerOf(authorization: string | undefined): string | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization ?? '')?.[1];
+  if (encoded === undefined) return authorization;
+  const credentials = Buffer.from(encoded, 'base64').toString();
+  const password = credentials.slice(credentials.indexOf(':') + 1);
+  // A form of user name that some tools use for tokens: https://TOKEN@host/
+  const token = password === '' ? credentials.slice(0, credentials.indexOf(':')) : password;
+  return `Bearer ${token}`;
+}
+
+interface GitRequest {
+  principal: Principal;
+  projectId: string;
+  service: GitService;
+}
+
+const authenticateGitCaller = (
+  authenticate: Authenticate,
+  authorization: string | undefined,
+  address: () => string,
+): Principal | Promise<Principal> => authenticate(bearerOf(authorization), address);
+
+/** The project that this caller may fetch from or push to. Throws what the error table has for that. */
+async function admitGitCaller(
+  access: ProjectAccess,
+  { principal, projectId, service }: GitRequest,
+): Promise<SharedProject> {
+  requireScope(principal, service === 'upload-pack' ? 'read' : 'edit');
+  const project = await access.getProject(principal, projectId, readers);
+  if (service === 'receive-pack' && !editors.includes(project.role))
+    throw ApiError.of('forbidden', { reason: 'You may read this project, but not push to it' });
+  return project;
 }

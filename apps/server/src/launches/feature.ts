@@ -1,6 +1,8 @@
 import type { LaunchSecrets } from '@phalanx/protocol';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { addBackgroundJob } from '../background-job.ts';
+import type { Clock } from '../clock.ts';
 import type { Compiler } from '../compile/compiler.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
@@ -13,14 +15,13 @@ import { RunStops } from '../runs/run-stops.ts';
 import { Bundles } from './bundles.ts';
 import type { NamesOf } from './device-names.ts';
 import { DirectLaunches } from './direct-launches.ts';
-import { deleteOldLaunches } from './history.ts';
 import { ParameterChecker } from './parameters/parameter-checker.ts';
 import { createPayloadStore } from './payload-store.ts';
 import { ProjectLaunches } from './project-launches.ts';
 import { addLaunchRoutes } from './routes.ts';
 import { RunLimits } from './run-limits.ts';
 import { RunOutbox } from './run-outbox.ts';
-import { createLaunchStore } from './store.ts';
+import { createLaunchStore, type LaunchStore } from './store.ts';
 
 interface LaunchNeighbours {
   compiler: Compiler;
@@ -104,4 +105,26 @@ export function openParameterChecker({ app, confinement, limits }: Context): Par
   const checker = new ParameterChecker({ turns: limits.turns.parameters, confinement });
   app.addHook('onClose', () => checker.close());
   return checker;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+/** Small steps, with a turn of the event loop between them, so that requests come in between. */
+const launchesPerStep = 50;
+
+/** Deletes launches and runs that ended longer ago than the history is kept. */
+export async function deleteOldLaunches(
+  store: LaunchStore,
+  { clock, historyDays }: HistoryLimits,
+): Promise<void> {
+  const limit = clock.now() - historyDays * dayMs;
+  for (let old = await store.listEndedBefore(limit, launchesPerStep); old.length > 0;) {
+    await store.delete(old);
+    await nextTurn();
+    old = await store.listEndedBefore(limit, launchesPerStep);
+  }
+}
+
+interface HistoryLimits {
+  clock: Clock;
+  historyDays: number;
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-caller.ts';
 import { adminToken, startBody, TestServer } from '../testing/test-server.ts';
 import { limitSettings } from './limit-settings.ts';
-import { limitTable } from './limit-table.ts';
+import { limitTable } from './limits.ts';
 import { readUsage } from './testing/read-usage.ts';
 
 const launchPath = '/api/v2/devices/launchDirectAutomation';

@@ -1,4 +1,4 @@
-import { logRoutes } from '@phalanx/protocol';
+import { logPageSize, logRoutes, logWindowMs } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { Clock } from '../clock.ts';
@@ -6,10 +6,13 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute } from '../http/route.ts';
+import { TimeSlice } from '../limits/time-slice.ts';
 import type { RunAccess } from '../runs/run-access.ts';
+import { entrySeparator, replyOf, type StoredBatch } from './log-batch.ts';
 import { cursorOf } from './log-cursor.ts';
+import { entriesOf, type LogPiece, type LogQuery, pageBytes } from './log-query.ts';
+import { mergeStreams } from './merge-streams.ts';
 import type { RecentLogs } from './tables/recent-logs.ts';
-import { readLogs } from './read-logs.ts';
 
 interface LogRoutesOptions {
   devices: DeviceAccess;
@@ -39,4 +42,61 @@ function requireProjects({ projectIds }: Principal, automationIds: readonly stri
   const foreign = projectIds === null ? [] : automationIds.filter((id) => !projectIds.has(id));
   if (foreign.length === 0) return;
   throw ApiError.of('forbidden', { reason: `This token is not for the automation ${foreign.join(', ')}` });
+}
+
+const isWhole = (batch: StoredBatch, { from, nowMs }: LogQuery): boolean =>
+  batch.first_id > from && batch.oldest > nowMs - logWindowMs;
+
+/** Whole batches are passed on as they are stored; only where the query cuts one are its entries looked at. */
+function pieceOf(batch: StoredBatch, query: LogQuery, room: number): LogPiece {
+  if (isWhole(batch, query) && batch.count <= room) return wholeOf(batch);
+  const entries = entriesOf(batch, query).slice(0, room);
+  return { text: Buffer.from(entries.join(entrySeparator)), count: entries.length };
+}
+
+const wholeOf = ({ entries, count, reply }: StoredBatch): LogPiece =>
+  reply === undefined ? { text: entries, count } : { text: entries, count, reply };
+
+/** As many as one reply holds. */
+class Pieces {
+  readonly all: LogPiece[] = [];
+  #room = logPageSize;
+  #bytes = 0;
+
+  /** Whether more have room. */
+  add(batch: StoredBatch, query: LogQuery): boolean {
+    const piece = pieceOf(batch, query, this.#room);
+    if (piece.count === 0) return true;
+    this.all.push(piece);
+    this.#room -= piece.count;
+    this.#bytes += piece.text.length;
+    return this.#room > 0 && this.#bytes < pageBytes;
+  }
+}
+
+async function readStream(logs: RecentLogs, query: LogQuery, automationId: string): Promise<LogPiece[]> {
+  const pieces = new Pieces();
+  const slice = new TimeSlice();
+  for await (const batches of logs.read({ deviceId: query.deviceId, automationId }, query.from)) {
+    for (const batch of batches) {
+      if (!pieces.add(batch, query)) return pieces.all;
+      if (slice.isOver) await slice.next();
+    }
+  }
+  return pieces.all;
+}
+
+const comma = Buffer.from(',');
+
+/** The body of a reply: `{"logs":[…]}`, oldest first, as many entries as one reply holds. */
+async function readLogs(logs: RecentLogs, query: LogQuery): Promise<Buffer> {
+  const automationIds = [...new Set(query.automationIds)];
+  const [only] = automationIds;
+  const pieces =
+    automationIds.length === 1 && only !== undefined
+      ? await readStream(logs, query, only)
+      : await mergeStreams(logs, query, automationIds);
+  const [first] = pieces;
+  if (pieces.length === 1 && first?.reply !== undefined) return first.reply;
+  return replyOf(pieces.flatMap((piece, index) => (index === 0 ? [piece.text] : [comma, piece.text])));
 }

@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
+import { SaxesParser } from 'saxes';
 
-import { parseFailedDeletions, parseListing, type Listing } from './listing.ts';
-import { asFault, explainS3, isPassing, isRefused, S3Refusal } from './s3-problem.ts';
 import { type S3Body, S3Exchange, type S3Request } from './s3-exchange.ts';
+import { asFault, explainS3, isPassing, isRefused, S3Refusal } from './s3-problem.ts';
 import type { S3Config } from './s3-settings.ts';
 
 export interface StoredObject {
@@ -199,3 +199,49 @@ const isAbsence = (error: unknown): boolean =>
 
 const escapeXml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** A page of what a bucket has below a prefix. */
+interface Listing {
+  readonly keys: readonly string[];
+  /** With a slash at the end. */
+  readonly folders: readonly string[];
+  /** Where the next page begins; undefined after the last one. */
+  readonly next: string | undefined;
+}
+
+/** Reads an answer to `ListObjectsV2`. Throws when it is no XML. */
+function parseListing(xml: string): Listing {
+  const texts = textsByPath(xml);
+  return {
+    keys: texts.get('ListBucketResult/Contents/Key') ?? [],
+    folders: texts.get('ListBucketResult/CommonPrefixes/Prefix') ?? [],
+    next: texts.get('ListBucketResult/NextContinuationToken')?.[0],
+  };
+}
+
+/** What an answer to `DeleteObjects` says of those that are still there: the codes. */
+const parseFailedDeletions = (xml: string): readonly string[] =>
+  textsByPath(xml).get('DeleteResult/Error/Code') ?? [];
+
+function textsByPath(xml: string): Map<string, string[]> {
+  const texts = new Map<string, string[]>();
+  const path: string[] = [];
+  let text = '';
+  const parser = new SaxesParser();
+  parser.on('opentag', ({ name }) => {
+    path.push(name);
+    text = '';
+  });
+  parser.on('text', (part) => (text += part));
+  parser.on('closetag', () => {
+    const name = path.join('/');
+    texts.set(name, [...(texts.get(name) ?? []), text]);
+    path.pop();
+    text = '';
+  });
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.write(xml).close();
+  return texts;
+}

@@ -8,7 +8,7 @@ import { RunChangeStore } from '../runs/run-change-store.ts';
 import { createRunStore } from '../runs/store.ts';
 import { openTestDatabase } from '../testing/open-test-database.ts';
 import { engines } from '../testing/test-database.ts';
-import { deleteOldLaunches } from './history.ts';
+import { deleteOldLaunches } from './feature.ts';
 import { createLaunchStore } from './store.ts';
 
 const terms = { requireRoom: async () => undefined, payload: undefined, note: async () => undefined };
