@@ -1,12 +1,22 @@
 import { execFile } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
-import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync, rmSync } from 'node:fs';
+import {
+  access,
+  constants,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-
-import { withBuildLock } from './build-lock.ts';
-import { hashSources } from './hash-sources.ts';
 
 const workspace = path.join(import.meta.dirname, '..');
 const dist = path.join(workspace, 'dist');
@@ -19,7 +29,7 @@ const oldBuildMs = 24 * 60 * 60 * 1000;
  */
 export async function prepareConsole(): Promise<string> {
   if (!existsSync(path.join(workspace, 'src'))) return path.join(dist, 'packed');
-  const folder = path.join(dist, await hashSources(workspace));
+  const folder = path.join(dist, await hashSources());
   if (existsSync(folder)) return folder;
   if (!(await isWritable())) return buildForThisStart();
   await withBuildLock(`${folder}.lock`, async () => {
@@ -68,4 +78,62 @@ async function removeOldBuilds(newest: string): Promise<void> {
     const { mtimeMs } = await stat(place);
     if (mtimeMs < Date.now() - oldBuildMs) await rm(place, { recursive: true, force: true });
   }
+}
+
+const pollMs = 100;
+
+/** Runs `work` in one process at a time. A lock whose process has died is taken over. */
+async function withBuildLock(file: string, work: () => Promise<void>): Promise<void> {
+  while (!(await take(file))) {
+    if (!(await isHeld(file))) await rm(file, { force: true });
+    await sleep(pollMs);
+  }
+  try {
+    await work();
+  } finally {
+    await rm(file, { force: true });
+  }
+}
+
+async function take(file: string): Promise<boolean> {
+  try {
+    const handle = await open(file, 'wx');
+    await handle.writeFile(String(process.pid));
+    await handle.close();
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function isHeld(file: string): Promise<boolean> {
+  try {
+    const pid = Number(await readFile(file, 'utf8'));
+    // Its owner is about to write its number into it.
+    if (pid === 0) return true;
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** What the built files depend on, from the root of the repository. */
+const sources = [
+  'apps/console/{src,build}/**/*',
+  'apps/console/{index.html,vite.config.ts,package.json}',
+  'packages/{protocol,automation}/src/**/*.ts',
+  'packages/automation/starter/*',
+  'package-lock.json',
+];
+
+/** A name for the built files: another one when a source has changed. */
+async function hashSources(): Promise<string> {
+  const root = path.join(workspace, '..', '..');
+  const hash = createHash('sha256').update(process.version);
+  const found = globSync(sources, { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = found.map((entry) => path.join(entry.parentPath, entry.name)).toSorted();
+  for (const file of files) hash.update(path.relative(root, file)).update(await readFile(file));
+  return hash.digest('hex').slice(0, 16);
 }

@@ -1,20 +1,21 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+
 import { AdbConnection, type AdbDevice } from './adb/adb-connection.ts';
 import { Authorization } from './adb/authorization.ts';
 import { DeviceSockets } from './adb/device-sockets.ts';
 import { findService } from './adb/services.ts';
 import { Android } from './android/android.ts';
+import type { Boot } from './android/boot.ts';
 import type { Identity } from './android/identity.ts';
 import type { Dialog } from './apps/app.ts';
 import { sampleApps } from './apps/sample-apps.ts';
 import { type Faults, noFaults } from './faults.ts';
-import type { Phone } from './phone.ts';
 import type { SimulatedPhoneOptions } from './phone-options.ts';
+import type { Phone } from './phone.ts';
 import { androidReleases, makerProfiles, ownProfile } from './profiles.ts';
 import { Camera } from './screen/camera.ts';
 import type { PictureFormat } from './screen/picture.ts';
-import { PowerSwitch } from './power-switch.ts';
 import { createShell } from './shell/shell.ts';
 import { Instrumentation } from './ui-server/instrumentation.ts';
 import { startUiServer } from './ui-server/ui-server.ts';
@@ -239,4 +240,32 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
       await once(server, 'close');
     },
   };
+}
+
+/** Share of a restart after which adbd answers and Android's services are still on their way. */
+const adbdShare = 0.4;
+
+/** The electric power of a phone: what runs on it ends when it is cut. */
+class PowerSwitch {
+  #cut = new AbortController();
+  #timers: NodeJS.Timeout[] = [];
+
+  get signal(): AbortSignal {
+    return this.#cut.signal;
+  }
+
+  cut(): void {
+    this.#cut.abort();
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  /** Lets the phases of a start pass. */
+  start(boot: Boot, durationMs: number): void {
+    this.#cut = new AbortController();
+    this.#timers = [
+      setTimeout(() => (boot.phase = 'starting'), durationMs * adbdShare),
+      setTimeout(() => (boot.phase = 'up'), durationMs),
+    ];
+    for (const timer of this.#timers) timer.unref();
+  }
 }

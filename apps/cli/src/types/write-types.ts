@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { defaultOptions, fixedOptions } from '@phalanx/server/checking-options';
 import { readDeclarations } from '@phalanx/server/declarations';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 
 import { notice } from '../output/notice.ts';
 import { findKind, ownFolder } from '../project/local-path.ts';
 import { writeBelow } from '../project/write-own-file.ts';
-import { declareParameters } from './declare-parameters.ts';
+import { isObject, type SchemaContext, typeOf } from './schema-type.ts';
 
 const typesFolder = `${ownFolder}/types`;
 const configFile = 'tsconfig.json';
@@ -56,4 +56,18 @@ async function declareOwnParameters(root: string): Promise<string | undefined> {
     notice(`${schemaFile} is not valid JSON: the types of your parameters were not written.`);
     return undefined;
   }
+}
+
+const maxParts = 1000;
+
+/** `interface AutomationParameters` for what a JSON Schema of it allows, as far as it can be said in types. */
+export function declareParameters(schema: unknown): string {
+  const head = '// Made from parameters.schema.json by "phalanx types".\n';
+  if (!isObject(schema)) return `${head}export {};\n`;
+  const context: SchemaContext = { root: schema, depth: 0, budget: { left: maxParts } };
+  const members = typeOf({ type: 'object', ...schema }, context);
+  // What can't be said as an interface stays as the runtime declares it: any name, any value.
+  return members.startsWith('{')
+    ? `${head}interface AutomationParameters ${members}\n`
+    : `${head}export {};\n`;
 }

@@ -1,16 +1,19 @@
 import { Tabs } from '@base-ui/react/tabs';
-import type { Device } from '@phalanx/protocol';
-import { useQuery } from '@tanstack/react-query';
+import type { Device, Labels } from '@phalanx/protocol';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { LaunchDialog } from '../launches/launch-dialog.tsx';
 import { StopDialog } from '../launches/stop-dialog.tsx';
 import { Control } from '../live/control.tsx';
 import { Button } from '../parts/button.tsx';
+import { ActionDialog } from '../parts/dialog.tsx';
+import { Field, TextArea, TextField } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
-import { Empty, Failure, Loading } from '../parts/states.tsx';
+import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { Age } from '../parts/time.tsx';
 import { RunList } from '../runs/run-list.tsx';
 import { Inspector } from '../screens/inspector.tsx';
@@ -20,7 +23,6 @@ import { deviceName } from './device-name.ts';
 import styles from './device-page.module.css';
 import { deviceSearch } from './device-search.ts';
 import { DeviceStateMark, isReady, reasonShown } from './device-state.tsx';
-import { NamePhone } from './name-phone.tsx';
 import { devicesQuery } from './queries.ts';
 import { ShareDevice } from './share-phones.tsx';
 
@@ -182,4 +184,59 @@ function Screen({ device }: { device: Device }) {
       }
     />
   );
+}
+
+/** Name and labels of one phone. */
+function NamePhone({ device, onClose }: { device: Device; onClose: () => void }) {
+  const client = useQueryClient();
+  const [name, setName] = useState(device.name);
+  const [text, setText] = useState(() => linesOf(device.labels));
+  const [error, setError] = useState<unknown>(null);
+  const { labels, problem } = readLines(text);
+  const save = async (): Promise<void> => {
+    const params = { id: device.device_id };
+    try {
+      if (name !== device.name) await call('PATCH /api/v2/devices/:id', { params, body: { name } });
+      if (text !== linesOf(device.labels))
+        await call('PUT /api/v2/devices/:id/labels', { params, body: { labels } });
+      await client.invalidateQueries({ queryKey: devicesQuery.queryKey });
+      onClose();
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  return (
+    <ActionDialog
+      title={`Name and labels of ${device.serial}`}
+      action="Save"
+      reason={problem}
+      onAct={save}
+      onClose={onClose}
+    >
+      <TextField label="Name" hint="Empty: maker and model" value={name} onChange={setName} />
+      <Field label="Labels" hint="A line each, such as country=de" problem={problem}>
+        {(attributes) => (
+          <TextArea {...attributes} rows={5} value={text} onChange={({ target }) => setText(target.value)} />
+        )}
+      </Field>
+      {error !== null && <InlineFailure error={error} />}
+    </ActionDialog>
+  );
+}
+
+const linesOf = (labels: Labels): string =>
+  Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join('\n');
+
+function readLines(text: string): { labels: Labels; problem: string | undefined } {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const bad = lines.find((line) => !line.includes('='));
+  const labels = Object.fromEntries(
+    lines.map((line) => [line.split('=', 1)[0]?.trim() ?? '', line.slice(line.indexOf('=') + 1).trim()]),
+  );
+  return { labels, problem: bad === undefined ? undefined : `"${bad}" is not key=value.` };
 }

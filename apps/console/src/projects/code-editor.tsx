@@ -9,10 +9,12 @@ import {
   indentUnit,
   syntaxHighlighting,
 } from '@codemirror/language';
-import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { EditorState, type Extension, type Text } from '@codemirror/state';
+import { EditorState, type Extension, StateEffect, StateField, type Text } from '@codemirror/state';
 import {
+  Decoration,
+  type DecorationSet,
   drawSelection,
   EditorView,
   highlightActiveLine,
@@ -21,15 +23,14 @@ import {
   lineNumbers,
   ViewPlugin,
 } from '@codemirror/view';
-import { useEffect, useRef, type RefObject } from 'react';
+import { type RefObject, useEffect, useRef } from 'react';
 
 import { codeAssist, type CodeAssistant } from './code-assist.ts';
 import { codeNavigation, type CodeNavigation } from './code-navigation.ts';
 import type { Finding } from './compiler-lines.ts';
-import { handleOf, type EditorHandle } from './editor-handle.ts';
+import { type EditorHandle, handleOf } from './editor-handle.ts';
 import { colors, look } from './editor-look.ts';
 import styles from './editor.module.css';
-import { markRunningLine, runningLine } from './running-line.ts';
 
 /** When the editor gets lower, a caret that was in view stays in view. Who has scrolled away from it stays there. */
 const keepCaretInView = ViewPlugin.fromClass(
@@ -205,3 +206,21 @@ export function CodeEditor(props: CodeEditorProps) {
   }, [running, path, initial, isReadOnly]);
   return <div ref={place} className={styles['editor']} />;
 }
+
+/** The line that a run is at, from 1; null when nothing runs in this file. */
+const markRunningLine = StateEffect.define<number | null>();
+
+const mark = Decoration.line({ class: 'cm-running' });
+
+/** The mark goes with its line when somebody types above it. */
+const runningLine = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, { changes, effects, state: { doc } }) {
+    const effect = effects.find((one) => one.is(markRunningLine));
+    if (effect === undefined) return marks.map(changes);
+    const line = effect.value;
+    if (line === null || line < 1 || line > doc.lines) return Decoration.none;
+    return Decoration.set([mark.range(doc.line(line).from)]);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});

@@ -1,24 +1,27 @@
 import type { Project } from '@phalanx/protocol';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type CSSProperties, useState } from 'react';
 
+import { MembersDialog } from '../access/members-dialog.tsx';
 import { ApiFailure } from '../api/api-failure.ts';
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
+import { ActionDialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
+import { notify } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Splitter, usePaneSize } from '../parts/splitter.tsx';
-import { Empty, Failure, Loading } from '../parts/states.tsx';
+import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
+import { DeleteProject, RenameProject } from './change-project.tsx';
 import type { Jump } from './code-editor.tsx';
-import { CommitDialog } from './commit-dialog.tsx';
+import { DiffList } from './diff-list.tsx';
 import { FileList } from './file-list.tsx';
 import { HistoryDialog } from './history-dialog.tsx';
 import styles from './project.module.css';
 import { draftsQuery, filesQuery, projectQuery } from './queries.ts';
-import { DeleteProject, RenameProject } from './change-project.tsx';
 import { SecretsDialog } from './secrets-dialog.tsx';
-import { ShareProject } from './share-project.tsx';
 import { Workspace } from './workspace.tsx';
 
 const route = getRouteApi('/projects/$projectId');
@@ -173,4 +176,89 @@ function usePaneSizes() {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- React's type knows no properties of our own
   const style = { '--files': `${files.size}px`, '--run': `${run.size}px` } as CSSProperties;
   return { files, run, style };
+}
+
+interface CommitDialogProps {
+  projectId: string;
+  userId: string;
+  onClose: () => void;
+}
+
+function CommitDialog({ projectId, userId, onClose }: CommitDialogProps) {
+  const queries = useQueryClient();
+  const params = { id: projectId };
+  const { data, error: readError } = useQuery({
+    queryKey: ['diff', projectId],
+    queryFn: ({ signal }) => call('GET /api/v2/automation/diff/:id', { params }, { signal }),
+    staleTime: 0,
+  });
+  const { data: drafts = [] } = useQuery(draftsQuery(userId, projectId));
+  const [message, setMessage] = useState('');
+  const [error, setError] = useState<unknown>(null);
+  const commit = async (): Promise<void> => {
+    try {
+      const reply = await call('POST /api/v2/automation/commit/:id', { params, body: { message } });
+      notify(`Committed ${reply.commit.hash.slice(0, 8)}`, reply.commit.message);
+      await queries.invalidateQueries({ queryKey: ['files', projectId] });
+      await queries.invalidateQueries({ queryKey: ['commits', projectId] });
+      onClose();
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  return (
+    <ActionDialog
+      title="Commit"
+      isWide
+      onClose={onClose}
+      action="Commit"
+      reason={message.trim() === '' ? 'Say what has changed.' : undefined}
+      onAct={commit}
+    >
+      <TextField label="What has changed" value={message} onChange={setMessage} />
+      {drafts.length > 0 && (
+        <p role="note">
+          Not in this commit, because {drafts.length === 1 ? 'it is' : 'they are'} not saved:{' '}
+          {drafts.join(', ')}
+        </p>
+      )}
+      {(error ?? readError) !== null && <InlineFailure error={error ?? readError} />}
+      {data === undefined && readError === null && <Loading rows={5} />}
+      {data !== undefined && <DiffList files={data.files} />}
+    </ActionDialog>
+  );
+}
+
+interface ShareProjectProps {
+  project: Project;
+  onClose: () => void;
+}
+
+function ShareProject({ project: { id, name, role }, onClose }: ShareProjectProps) {
+  const missing = useMissingScope('edit');
+  return (
+    <MembersDialog
+      title={`Share ${name}`}
+      queryKey={['project', id]}
+      roles={[
+        { value: 'shared_editor', label: 'may edit and launch' },
+        { value: 'shared_viewer', label: 'may look' },
+      ]}
+      reason={missing ?? (role === 'owner' ? undefined : 'Only the owner shares a project.')}
+      list={async (signal) => {
+        const input = { params: { id }, query: { limit: 1000 } };
+        return (await call('GET /api/v2/automation-project/:id/members', input, { signal })).members;
+      }}
+      put={(userId, wanted) =>
+        call('PUT /api/v2/automation-project/:id/members/:user_id', {
+          params: { id, user_id: userId },
+          body: { role: wanted },
+        })
+      }
+      remove={(userId) =>
+        call('DELETE /api/v2/automation-project/:id/members/:user_id', { params: { id, user_id: userId } })
+      }
+      onClose={onClose}
+    />
+  );
 }

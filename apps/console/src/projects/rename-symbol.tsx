@@ -8,7 +8,6 @@ import { TextField } from '../parts/field.tsx';
 import { notify } from '../parts/notices.tsx';
 import { messageOf } from '../parts/states.tsx';
 import { readStoredFile } from './queries.ts';
-import { withName } from './with-name.ts';
 
 /** A name in a saved file. */
 export interface NamedPlace {
@@ -84,4 +83,16 @@ async function renamed(
       return { path, content: withName(content, places, name) };
     }),
   );
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A text with another name at these places. */
+export function withName(text: string, places: readonly Range[], name: string): string {
+  return places
+    .toSorted((one, other) => other.start - one.start)
+    .reduce((changed, { start, end }) => changed.slice(0, start) + name + changed.slice(end), text);
 }

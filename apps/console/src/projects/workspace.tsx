@@ -1,9 +1,12 @@
 import type { Project } from '@phalanx/protocol';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 
 import type { OutcomeRow } from '../launches/outcomes.ts';
 import { useLaunch } from '../launches/use-launch.ts';
 import { usePageKeys } from '../parts/keys.ts';
+import { findMatches } from '../parts/matching.ts';
+import { Picker } from '../parts/picker.tsx';
 import { Empty } from '../parts/states.tsx';
 import type { Jump } from './code-editor.tsx';
 import type { Finding } from './compiler-lines.ts';
@@ -12,8 +15,8 @@ import { FilePane } from './file-pane.tsx';
 import { OpenFiles, useOpenFiles } from './open-files.tsx';
 import { OutputPanel, type OutputTab, type RunningLine, type ShownRun } from './output-panel.tsx';
 import styles from './project.module.css';
-import { QuickOpen } from './quick-open.tsx';
-import { RenameSymbol, type NamedPlace } from './rename-symbol.tsx';
+import { filesQuery } from './queries.ts';
+import { type NamedPlace, RenameSymbol } from './rename-symbol.tsx';
 import { RunPane, type WantedRun } from './run-pane.tsx';
 import { useNavigation } from './use-navigation.ts';
 import { useOpenFile } from './use-open-file.ts';
@@ -139,3 +142,33 @@ const readShownRuns = (text: string | null): ShownRun[] =>
     const [runId, deviceId] = line.split(' ');
     return runId === undefined || deviceId === undefined ? [] : [{ runId, deviceId }];
   });
+
+const mostFound = 50;
+
+interface QuickOpenProps {
+  projectId: string;
+  onOpen: (path: string) => void;
+  onClose: () => void;
+}
+
+/** Ctrl+P: opens a file by some letters of its path. */
+function QuickOpen({ projectId, onOpen, onClose }: QuickOpenProps) {
+  const { data } = useQuery(filesQuery(projectId));
+  const paths = useMemo(
+    () => data?.files.filter(({ change }) => change !== 'deleted').map(({ path }) => path) ?? [],
+    [data],
+  );
+  return (
+    <Picker
+      name="Open a file"
+      label="Open a file"
+      find={(text) =>
+        findMatches(paths, text, mostFound).map((path) => ({
+          ...{ id: path, label: path, note: '', icon: 'file' },
+          run: () => onOpen(path),
+        }))
+      }
+      onClose={onClose}
+    />
+  );
+}

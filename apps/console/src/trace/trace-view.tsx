@@ -1,16 +1,17 @@
 import type { RunDetail, RunStep } from '@phalanx/protocol';
-import { useMemo, useState } from 'react';
+import { useQueries } from '@tanstack/react-query';
+import { useEffect, useMemo, useRef, useState } from 'react';
 
-import { LogView } from '../logs/log-view.tsx';
 import type { LogSnapshot } from '../logs/log-buffer.ts';
-import { InlineFailure } from '../parts/states.tsx';
+import { LogView } from '../logs/log-view.tsx';
 import { Splitter, usePaneSize } from '../parts/splitter.tsx';
+import { InlineFailure } from '../parts/states.tsx';
+import { localAddress } from '../records/local-address.ts';
+import { recordQuery, type RecordScreen } from '../records/queries.ts';
 import { isActive } from '../runs/run-status.tsx';
-import { ScreenFilm } from './screen-film.tsx';
 import { StepList } from './step-list.tsx';
 import { StepScreen } from './step-screen.tsx';
 import { StepSource } from './step-source.tsx';
-import { screensOf, stepOfScreen, useStepScreens } from './step-screens.ts';
 import { durationText, placeOf, targetOf } from './step-words.ts';
 import styles from './trace.module.css';
 import { useRunTrace } from './use-run-trace.ts';
@@ -177,6 +178,85 @@ function StepFacts({ step }: { step: RunStep }) {
         </p>
       )}
       {nearest.length > 0 && <p>Nearest on the screen: {nearest.map((text) => `“${text}”`).join(', ')}</p>}
+    </div>
+  );
+}
+
+/** The newest records of a run have its last screens; each holds up to 50. */
+const mostRecords = 5;
+
+/** The stored screens of a run, oldest first. */
+function useStepScreens(run: Pick<RunDetail, 'run_id' | 'records'>): readonly RecordScreen[] {
+  const queries = run.records
+    .slice(0, mostRecords)
+    .map(({ record_id: at }) => recordQuery({ run: run.run_id, status: 'any' }, { at }));
+  const replies = useQueries({ queries }).map(({ data }) => data?.result?.screens);
+  const known = replies.map((screens) => screens?.length ?? -1).join();
+  return useMemo(
+    () => {
+      const byId = new Map(replies.flatMap((screens) => screens ?? []).map((screen) => [screen._id, screen]));
+      return [...byId.values()].toSorted((one, other) => one.timestamp - other.timestamp);
+    },
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the replies are new each time; these tell whether they differ
+    [run.run_id, known],
+  );
+}
+
+/** The screens of a step, as far as they are stored. What it left is known when the next reading has seen it. */
+function screensOf(
+  steps: readonly RunStep[],
+  step: RunStep | undefined,
+  screens: readonly RecordScreen[],
+): { before: RecordScreen | undefined; after: RecordScreen | undefined } {
+  const find = (id: string | undefined): RecordScreen | undefined => screens.find(({ _id }) => _id === id);
+  if (step === undefined) return { before: undefined, after: undefined };
+  const next = step.after ?? steps.find((one) => one.step > step.step && one.after !== undefined)?.after;
+  return { before: find(step.before), after: find(next) };
+}
+
+/** The step that shows a screen: the last that saw it. */
+const stepOfScreen = (steps: readonly RunStep[], screenId: string): RunStep | undefined =>
+  steps.findLast((step) => step.after === screenId) ?? steps.findLast((step) => step.before === screenId);
+
+interface ScreenFilmProps {
+  screens: readonly RecordScreen[];
+  chosen: string | undefined;
+  onChoose: (screenId: string) => void;
+}
+
+/** The stored screens of the run, oldest first. */
+function ScreenFilm({ screens, chosen, onChoose }: ScreenFilmProps) {
+  const strip = useRef<HTMLDivElement>(null);
+  const current = useRef<HTMLButtonElement>(null);
+  // Within the strip alone: the page stays where it is.
+  useEffect(() => {
+    const [frame, place] = [strip.current, current.current];
+    if (frame !== null && place !== null) frame.scrollLeft = place.offsetLeft - frame.clientWidth / 2;
+  }, [chosen, screens]);
+  if (screens.length === 0) return null;
+  return (
+    <div ref={strip} className={styles['film']} role="group" aria-label="Screens">
+      {screens.map((screen, index) => {
+        const { screenshotUrl } = screen.screenshot;
+        const isChosen = screen._id === chosen;
+        return (
+          <button
+            key={screen._id}
+            ref={isChosen ? current : null}
+            type="button"
+            aria-pressed={isChosen}
+            aria-label={`Screen ${index + 1} of ${screens.length}`}
+            className={styles['shot']}
+            onClick={() => onChoose(screen._id)}
+          >
+            {screenshotUrl === null ? (
+              <span aria-hidden="true">{index + 1}</span>
+            ) : (
+              <img loading="lazy" src={localAddress(screenshotUrl)} alt="" width={36} height={64} />
+            )}
+          </button>
+        );
+      })}
     </div>
   );
 }

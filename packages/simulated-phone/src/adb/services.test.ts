@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { RawClient } from '../testing/raw-client.ts';
 import { startPhone, startPhoneWithShell } from '../testing/phones.ts';
 import { adbCommand } from './adb-message.ts';
-import { encodeShellPacket, shellPacket } from './shell-protocol.ts';
+import { encodeShellPacket, shellPacket } from './shell-service.ts';
 
 function streamOf(bytes: Buffer): ReadableStream<MaybeConsumable<Uint8Array>> {
   return new WebReadable({

@@ -1,7 +1,7 @@
 import { type Duplex, PassThrough, type Readable } from 'node:stream';
+
 import type { ServiceProgram } from './adb-connection.ts';
 import { writeTo } from './write-to.ts';
-import { encodeShellOutput, encodeShellPacket, readShellPackets, shellPacket } from './shell-protocol.ts';
 
 export interface ShellOutput {
   write(data: string | Uint8Array): Promise<void>;
@@ -88,4 +88,55 @@ export function packetShellService(run: RunCommandLine, commandLine: string, pty
     stream.end();
     await pump;
   };
+}
+
+/** Packet kinds of the shell protocol (`shell,v2:`): one byte of kind, four of length, the data. */
+export const shellPacket = {
+  stdin: 0,
+  stdout: 1,
+  stderr: 2,
+  exit: 3,
+  closeStdin: 4,
+  windowSize: 5,
+} as const;
+
+const headerBytes = 5;
+const maxPacketBytes = 1024 * 1024;
+
+/** Keeps a packet small enough for any peer's payload limit to carry it without being split often. */
+const maxOutputBytes = 64 * 1024 - headerBytes;
+
+export function encodeShellPacket(kind: number, data: Buffer): Buffer {
+  const header = Buffer.allocUnsafe(headerBytes);
+  header.writeUInt8(kind, 0);
+  header.writeUInt32LE(data.length, 1);
+  return Buffer.concat([header, data]);
+}
+
+/** One output as packets of bounded size. */
+function* encodeShellOutput(kind: number, data: Buffer): Generator<Buffer> {
+  for (let start = 0; start < data.length; start += maxOutputBytes) {
+    yield encodeShellPacket(kind, data.subarray(start, start + maxOutputBytes));
+  }
+}
+
+interface ShellPacket {
+  readonly kind: number;
+  readonly data: Buffer;
+}
+
+/** Yields the packets of a stream. Throws on one that is larger than the protocol's limit. */
+async function* readShellPackets(chunks: AsyncIterable<Buffer>): AsyncGenerator<ShellPacket> {
+  let buffered: Buffer = Buffer.alloc(0);
+  for await (const chunk of chunks) {
+    buffered = buffered.length === 0 ? chunk : Buffer.concat([buffered, chunk]);
+    while (buffered.length >= headerBytes) {
+      const dataBytes = buffered.readUInt32LE(1);
+      if (dataBytes > maxPacketBytes) throw new Error(`A shell packet of ${dataBytes} bytes is too large.`);
+      const end = headerBytes + dataBytes;
+      if (buffered.length < end) break;
+      yield { kind: buffered.readUInt8(0), data: buffered.subarray(headerBytes, end) };
+      buffered = buffered.subarray(end);
+    }
+  }
 }

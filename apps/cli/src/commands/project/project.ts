@@ -1,11 +1,21 @@
-import type { Command } from 'commander';
+import { type MemberRole, memberRoles, projectRoutes } from '@phalanx/protocol';
+import { type Command, Option } from 'commander';
 
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { CommandError, exitCodes } from '../../exit-codes.ts';
+import { getUserId } from '../../launch/find-user.ts';
+import { printMessage } from '../../output/print-message.ts';
+import { printable, printableLine } from '../../output/printable.ts';
+import { printJson } from '../../output/table.ts';
+import { chooseProject, getLinkedFolder } from '../../project/choose-project.ts';
+import { pull } from '../../project/pull.ts';
+import { writeTypes } from '../../types/write-types.ts';
 import { addCloneCommands } from './clone.ts';
 import { addHistoryCommands } from './history.ts';
-import { addPullCommand } from './pull.ts';
+import { countOf, printPaths, printSkipped } from './print-skipped.ts';
+import { addProjectOption } from './project-option.ts';
 import { addPushCommand } from './push.ts';
 import { addRegisterCommands } from './register.ts';
-import { addShareCommands } from './share.ts';
 
 /** `phalanx project …` */
 export function addProjectCommands(program: Command): void {
@@ -30,4 +40,86 @@ Example:
   addPushCommand(project);
   addHistoryCommands(project);
   addShareCommands(project);
+}
+
+/** `project pull` */
+function addPullCommand(project: Command): void {
+  const command = project
+    .command('pull')
+    .description('bring what was changed on the server into this folder')
+    .option('--force', 'overwrite what was changed here too')
+    .option('--json', 'print what was done as JSON')
+    .addHelpText(
+      'after',
+      `
+Files that were changed here and not on the server stay as they are. When one was changed on both sides, nothing is
+changed here and the command says which (exit code 1).`,
+    )
+    .action(async (flags: ConnectionFlags & { force?: true; json?: true }) => {
+      const connection = await connect(flags);
+      const folder = await getLinkedFolder(connection);
+      const pulled = await pull(connection.api, folder, flags.force === true);
+      if (!flags.json) printSkipped(pulled.skipped);
+      if (pulled.conflicts.length > 0 && !flags.force) throw conflict(pulled.conflicts);
+      if (flags.json) {
+        await writeTypes(folder.root);
+        const { written, deleted, kept, skipped } = pulled;
+        return printJson({ success: true, pulled: written, deleted, kept, left_out: skipped });
+      }
+      printPaths('pulled', pulled.written);
+      printPaths('deleted', pulled.deleted);
+      printPaths('kept', pulled.kept);
+      await writeTypes(folder.root);
+      if (pulled.written.length + pulled.deleted.length === 0) console.log('Nothing new on the server.');
+    });
+  addConnectionOptions(command);
+}
+
+const conflict = (paths: readonly string[]): CommandError =>
+  new CommandError(
+    exitCodes.failed,
+    `Nothing was pulled: ${countOf(paths.length, 'file')} changed here and on the server (${paths.map(printableLine).join(', ')}). Push with --force to keep yours, or pull with --force to take the server's.`,
+  );
+
+interface Flags extends ConnectionFlags {
+  project?: string;
+  role: MemberRole;
+}
+
+/** `project share` and `unshare` */
+function addShareCommands(project: Command): void {
+  const share = project
+    .command('share')
+    .description('share a project with a user, or change their role')
+    .argument('<user>', 'ID; administrators may give the name')
+    .addOption(new Option('--role <role>', 'what they may do').choices(memberRoles).makeOptionMandatory())
+    .addHelpText('after', '\nExample: phalanx project share ada --role shared_editor --project checkout')
+    .action(async (user: string, flags: Flags) => {
+      const connection = await connect(flags);
+      const params = await memberOf(connection, user, flags.project);
+      const { member } = await connection.api.call(projectRoutes.putMember, {
+        params,
+        body: { role: flags.role },
+      });
+      console.log(printable(`${member.name} is ${member.role} now.`));
+    });
+  const unshare = project
+    .command('unshare')
+    .description('stop sharing a project with a user')
+    .argument('<user>', 'ID; administrators may give the name')
+    .action(async (user: string, flags: ConnectionFlags & { project?: string }) => {
+      const connection = await connect(flags);
+      const params = await memberOf(connection, user, flags.project);
+      printMessage(await connection.api.call(projectRoutes.deleteMember, { params }));
+    });
+  for (const command of [share, unshare]) addConnectionOptions(addProjectOption(command));
+}
+
+async function memberOf(
+  connection: Awaited<ReturnType<typeof connect>>,
+  user: string,
+  project: string | undefined,
+): Promise<{ id: string; user_id: string }> {
+  const id = await chooseProject(connection, project);
+  return { id, user_id: await getUserId(connection.api, user) };
 }

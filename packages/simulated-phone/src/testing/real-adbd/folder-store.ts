@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import type { FileStore, StoredFile } from '../../android/file-store.ts';
+import type { FileStore, StoredFile } from '../../android/file-system.ts';
 
 /** adbd's user. What the phone writes has to be adbd's as well, as both are the shell on a phone. */
 const shellUser = 2000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { declareParameters } from './declare-parameters.ts';
+import { declareParameters } from './write-types.ts';
 
 const declared = (schema: unknown): string => declareParameters(schema).split('\n').slice(1).join('\n');
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { withName } from './with-name.ts';
+import { withName } from './rename-symbol.tsx';
 
 it('changes every place, in whatever order they come', () => {
   const text = 'const ab = 1;\nuse(ab);\n';

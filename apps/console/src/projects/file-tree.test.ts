@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { fileRows } from './file-rows.ts';
+import { fileRows } from './file-tree.tsx';
 
 const none = { toggled: new Set<string>(), current: undefined };
 const namesOf = (rows: ReturnType<typeof fileRows>): string[] =>
