@@ -64,6 +64,7 @@ async function lastLine(
         account: new RunAccount(),
         permissions: { changeApps: false, shell: false },
         secrets: new RunSecrets({}),
+        files: { attach: async () => undefined },
         phone,
       }),
       onResult: () => {},

@@ -100,6 +100,21 @@ export class ApiClient {
     return text;
   }
 
+  /** The same for a body of any size, which may take its time. */
+  async stream<Contract extends RouteContract>(
+    contract: Contract,
+    { params = {} }: Pick<Inputs<Contract>, 'params'>,
+  ): Promise<AsyncIterable<Uint8Array>> {
+    const headers = { authorization: `Bearer ${this.#token}` };
+    const address = `${this.#url}${pathOf(contract, params)}`;
+    const response = await fetch(address, { headers, redirect: 'manual' }).catch((error: unknown) => {
+      throw unreachable(this.#url, error);
+    });
+    if (response.status !== 200)
+      throw refusalOf(response.status, this.#parse(response.status, await response.text()));
+    return response.body ?? new ReadableStream();
+  }
+
   #request(
     contract: RouteContract,
     {

@@ -20,6 +20,7 @@ import { answerQuestion } from './phones/requests/answer-question.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
 import { defaultRecordLimits, type RecordLimits } from './records/record-limits.ts';
 import { RecordSender } from './records/record-sender.ts';
+import { RunFileSender } from './run-files/run-file-sender.ts';
 import { RunDelivery } from './runs/run-delivery.ts';
 import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
@@ -141,11 +142,13 @@ async function connect({
   const connection = new ServerConnection({ serverUrl, token, clock, log, refusedRetryMs });
   const spool = new LogSpool({ dir: join(dir, 'spool'), connection, clock, log, limits });
   const journal = new RunJournal(join(dir, 'runs'));
-  const delivery = new RunDelivery({ journal, spool, connection, clock, log });
-  const recording = { dir: join(dir, 'records'), limits: { ...defaultRecordLimits, ...recordLimits } };
-  const records = new RecordSender({ ...recording, serverUrl, token, phones, connection, clock, log });
+  const sending = { limits: { ...defaultRecordLimits, ...recordLimits }, serverUrl, token, connection, log };
+  const maxRunBytes = config.runFilesMb * 1_000_000;
+  const files = new RunFileSender({ ...sending, dir: join(dir, 'files'), maxRunBytes });
+  const delivery = new RunDelivery({ journal, spool, files, connection, clock, log });
+  const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
   const launcher = new RunLauncher({
-    ...{ delivery, records, spool, phones, pool, log },
+    ...{ delivery, records, files, spool, phones, pool, log },
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
     permissions: { changeApps: config.allowAppChanges, shell: config.allowShell },
@@ -162,6 +165,7 @@ async function connect({
     else void answerQuestion(command, { phones, connection, clock, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
+  await files.recover();
   await delivery.recover();
   await records.recover();
   connection.start({
@@ -184,7 +188,7 @@ async function connect({
     await launcher.close();
     if (connection.online) await settledWithin(delivery.whenEmpty(), farewellMs);
     devices.close();
-    await records.close();
+    await Promise.all([records.close(), files.close()]);
     await connection.close();
     delivery.close();
     await spool.close();

@@ -129,6 +129,12 @@ const rows = {
     description: 'longest duration of one run',
     format: wholeNumber({ min: 1, max: 604_800, unit: 'seconds' }),
   }),
+  runFilesMb: setting({
+    name: 'PHALANX_RUN_FILES_MB',
+    default: '50',
+    description: 'files that one run may attach, together',
+    format: wholeNumber({ min: 0, max: 1000, unit: 'MB' }),
+  }),
   warmSandboxes: setting({
     name: 'PHALANX_WARM_SANDBOXES',
     default: '2',

@@ -28,6 +28,7 @@ import { serveLive } from './live/feature.ts';
 import { openLogs } from './logs/feature.ts';
 import { openPeople, openProjects, type Projects } from './projects/feature.ts';
 import { openRecords, type Records } from './records/feature.ts';
+import { serveRunFiles } from './run-files/feature.ts';
 import { openRuns, serveRuns } from './runs/feature.ts';
 import { openSecrets } from './secrets/feature.ts';
 import { serveSchedules } from './schedules/feature.ts';
@@ -77,6 +78,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   serveLive(context, { devices, hosts, events });
   const records = await openRecords(context, { devices, runs, feed, metrics });
   serveRuns(context, runs, records.recordsOfRun);
+  await serveRunFiles(context, { runs, captures: records.captures, figures: metrics.records });
 
   const compiler = await openCompiler(context);
   const parameters = openParameterChecker(context);

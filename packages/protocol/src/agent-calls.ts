@@ -18,6 +18,7 @@ import type {
   WindowTree,
 } from './phone-answers.ts';
 import { maxStageLength } from './records.ts';
+import { ContentType } from './run-files.ts';
 import { SecretName } from './secrets.ts';
 
 /** Files travel in parts of at most this size, in bytes. */
@@ -198,13 +199,28 @@ export const agentCalls = {
   ),
   /** The value of a secret of the project. */
   'secret.get': call<string>()(Type.Object({ name: SecretName })),
+  /**
+   * A part of a file that the run attaches, from the first, 0, to the last. A first part of a name whose last has not
+   * come begins it anew.
+   */
+  'run.attach': call<void>()(
+    Type.Object({
+      name: Type.String({ maxLength: 1000 }),
+      contentType: Type.Optional(ContentType),
+      /** Text is searched for secrets. */
+      isText: Type.Boolean(),
+      part: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+      isLast: Type.Boolean(),
+      base64: Type.String({ maxLength: Math.ceil(maxFilePartBytes / 3) * 4 }),
+    }),
+  ),
   /** The stage runner came to its last stage: what it may have recorded of its way before no longer counts. */
   'run.arrived': call<void>()(nothing),
 } as const;
 
 export type AgentCallName = keyof typeof agentCalls;
 /** Calls that the host answers by itself. */
-export type HostCallName = 'record.screen' | 'record.submit' | 'secret.get' | 'run.arrived';
+export type HostCallName = 'record.screen' | 'record.submit' | 'secret.get' | 'run.attach' | 'run.arrived';
 /** Calls that go to the phone. */
 export type PhoneCallName = Exclude<AgentCallName, HostCallName>;
 export type AgentCallParams<Name extends AgentCallName> = Static<(typeof agentCalls)[Name]['params']>;

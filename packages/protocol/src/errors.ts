@@ -106,6 +106,10 @@ export const errorTable = {
   token_not_found: { status: 404, message: 'Token {token_id} was not found.' },
   record_not_found: { status: 404, message: 'Record {record_id} was not found.' },
   capture_not_found: { status: 404, message: 'The capture is gone: its record was deleted.' },
+  run_file_not_found: {
+    status: 404,
+    message: 'Run {run_id} has no file {name}: GET /api/v2/runs/:id/files lists them.',
+  },
   capture_not_expected: {
     status: 404,
     message:
@@ -157,10 +161,15 @@ export const errorTable = {
     message:
       'The projects of their owner may take {limit} bytes (PHALANX_MAX_PROJECT_MB), and nothing was stored beyond: delete projects, or ask the operator for more.',
   },
+  run_file_exists: {
+    status: 400,
+    message: 'Run {run_id} has another file of the name {name}: give each file of a run a name of its own.',
+  },
+  too_many_run_files: { status: 400, message: 'Run {run_id} has {limit} files, as many as a run may have.' },
   capture_bytes_exceeded: {
     status: 409,
     message:
-      'The captures of a user may take {limit} bytes (PHALANX_MAX_CAPTURE_MB), and nothing was stored beyond: old records make room when they go, or ask the operator for more.',
+      'The captures of a user and the files of their runs may take {limit} bytes (PHALANX_MAX_CAPTURE_MB), and nothing was stored beyond: old records and runs make room when they go, or ask the operator for more.',
   },
   precondition_failed: {
     status: 412,

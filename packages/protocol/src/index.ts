@@ -23,6 +23,7 @@ export * from './recent-bundles.ts';
 export * from './records.ts';
 export * from './replay-messages.ts';
 export * from './rest/index.ts';
+export * from './run-files.ts';
 export * from './runs.ts';
 export * from './scopes.ts';
 export * from './secrets.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createRedactor } from './secrets.ts';
+import { createPartRedactor, createRedactor } from './secrets.ts';
 
 const redact = createRedactor(['hunter2-long', 'say "hi"']);
 
@@ -16,4 +16,17 @@ it.each([
 
 it('a text that was not cut keeps an end that a value begins with', () => {
   expect(redact('the hunt')).toBe('the hunt');
+});
+
+it('a text in parts loses the same values, wherever it is divided', () => {
+  const values = ['hunter2-long', 'hunter2', 'a.b(c', '[x]'];
+  const text = 'at hunter2-long, hunter2-lo, a.b(c, aXb(c, [x] and hunter';
+  for (let first = 0; first <= text.length; first += 1)
+    for (let second = first; second <= text.length; second += 1) {
+      const part = createPartRedactor(values);
+      const parts = [text.slice(0, first), text.slice(first, second), text.slice(second)];
+      expect(parts.map((one, index) => part(one, index === 2)).join('')).toBe(
+        'at [secret], [secret]-lo, [secret], aXb(c, [secret] and hunter',
+      );
+    }
 });

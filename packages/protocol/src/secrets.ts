@@ -46,6 +46,32 @@ export function createRedactor(values: readonly string[]): (text: string) => str
   };
 }
 
+const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
+
+/** The same for a text that comes in parts, wherever they are divided. Returns what is safe to pass on so far. */
+export function createPartRedactor(values: readonly string[]): (part: string, isLast: boolean) => string {
+  const forms = [...new Set(values.flatMap(formsOf))].toSorted((one, other) => other.length - one.length);
+  const longest = forms[0]?.length ?? 0;
+  if (longest === 0) return (part) => part;
+  const any = new RegExp(forms.map(escaped).join('|'), 'g');
+  let held = '';
+  return (part, isLast) => {
+    const text = held + part;
+    // Whatever begins before it is there to its end.
+    const decided = isLast ? text.length : Math.max(0, text.length - longest + 1);
+    let shown = '';
+    let at = 0;
+    for (const { index, 0: value } of text.matchAll(any)) {
+      if (index >= decided) break;
+      shown += text.slice(at, index) + redactedText;
+      at = index + value.length;
+    }
+    const end = Math.max(at, decided);
+    held = text.slice(end);
+    return shown + text.slice(at, end);
+  };
+}
+
 /** How much of the value's beginning, but not all of it, stands before this place in the text. */
 function beginningBefore(end: number, text: string, value: string): number {
   for (let length = Math.min(value.length - 1, end); length >= leastBeginning; length -= 1)

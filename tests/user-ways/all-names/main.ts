@@ -4,6 +4,7 @@ import { nodes } from './nodes';
 import { phone } from './phone';
 import { plain } from './plain';
 import { recordingAndStaging } from './records';
+import { running } from './running';
 import { web } from './web';
 
 interface Given {
@@ -21,6 +22,7 @@ await acting();
 await nodes();
 await phone(apk);
 await recordingAndStaging();
+await running();
 await calls<Omit<Agent, 'control'>>('Agent', {
   arguments: () => agent.arguments.jobVariables['job'] === 7,
   actions: () => typeof agent.actions.tap === 'function',
@@ -28,6 +30,7 @@ await calls<Omit<Agent, 'control'>>('Agent', {
   files: () => typeof agent.files.read === 'function',
   shell: async () => (await agent.shell('echo a')).stdout === 'a\n',
   info: () => typeof agent.info.device === 'function',
+  run: () => typeof agent.run.attach === 'function',
   secrets: () => typeof agent.secrets.get === 'function',
   utils: () => typeof agent.utils.debug === 'function',
 });

@@ -11,7 +11,7 @@ type UsageRow = Reply<'GET /api/v2/me/usage'>['usage']['limits'][number];
 const names: Partial<Record<UsageRow['limit'], string>> = {
   projects: 'Projects',
   project_bytes: 'Repositories',
-  capture_bytes: 'Screens of records',
+  capture_bytes: 'Screens of records, files of runs',
   kept_log_bytes: 'Logs of runs',
   tokens: 'Tokens',
   devices: 'Phones',

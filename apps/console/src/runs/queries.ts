@@ -1,5 +1,5 @@
 import type { Run } from '@phalanx/protocol';
-import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
 import { timeSince } from '../parts/since.tsx';
@@ -63,4 +63,16 @@ export const runQuery = (runId: string) =>
     queryKey: ['run', runId],
     queryFn: async ({ signal }) =>
       (await call('GET /api/v2/runs/:id', { params: { id: runId } }, { signal })).run,
+  });
+
+const filesPollMs = 5000;
+
+/** While the run goes on, it may attach more. */
+export const runFilesQuery = (runId: string, isActive: boolean) =>
+  queryOptions({
+    queryKey: ['run', runId, 'files', isActive],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/runs/:id/files', { params: { id: runId } }, { signal })).files,
+    refetchInterval: isActive ? filesPollMs : false,
+    placeholderData: keepPreviousData,
   });

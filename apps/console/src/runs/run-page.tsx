@@ -18,6 +18,7 @@ import { Failure, Loading } from '../parts/states.tsx';
 import { Elapsed, Moment } from '../parts/time.tsx';
 import { localAddress } from '../records/local-address.ts';
 import { launchQuery, runQuery } from './queries.ts';
+import { RunFiles } from './run-files.tsx';
 import { TraceView } from '../trace/trace-view.tsx';
 import styles from './run-page.module.css';
 import { isActive, RunStatusMark } from './run-status.tsx';
@@ -173,6 +174,7 @@ function Facts({ run }: { run: RunDetail }) {
           </ul>
         </section>
       )}
+      <RunFiles run={run} />
       {run.parameters !== null && Object.keys(run.parameters.automation_parameters).length > 0 && (
         <Json title="Parameters" value={run.parameters.automation_parameters} />
       )}

@@ -13,30 +13,42 @@ export interface CaptureServer {
 
 const contentTypes: Record<CaptureKind, string> = { tree: 'application/json', screenshot: 'image/jpeg' };
 
-/** The server will never take this capture, or this record. */
+/** The server will never take it, or anything of what it belongs to. */
 const finalStatuses = new Set([400, 404, 413, 415]);
 
-/** Brings a capture to the server. False when the server will never take it. Rejects when another try may help. */
-export async function putCapture(
+export interface Upload {
+  /** Below the address of the server. */
+  path: string;
+  contentType: string;
+  body: NonNullable<RequestInit['body']>;
+  signal: AbortSignal;
+}
+
+/** Brings a body to the server. False when the server will never take it. Rejects when another try may help. */
+export async function putBody(
   { serverUrl, token }: CaptureServer,
-  address: CaptureAddress,
-  { body, signal }: { body: Buffer; signal: AbortSignal },
+  { path, contentType, body, signal }: Upload,
 ): Promise<boolean> {
-  const response = await fetch(captureUrl(serverUrl, address), {
+  const url = new URL(`${serverUrl.origin}${serverUrl.pathname.replace(/\/+$/, '')}${path}`);
+  const response = await fetch(url, {
     method: 'PUT',
-    headers: { authorization: `Bearer ${token}`, 'content-type': contentTypes[address.kind] },
-    body: new Uint8Array(body),
+    headers: { authorization: `Bearer ${token}`, 'content-type': contentType },
+    body,
     redirect: 'manual',
     signal,
   });
   await response.body?.cancel();
   if (response.ok) return true;
   if (finalStatuses.has(response.status)) return false;
-  throw new Error(`The server answered ${response.status} to a capture`);
+  throw new Error(`The server answered ${response.status} to an upload`);
 }
 
-function captureUrl(serverUrl: URL, { recordId, screenId, kind }: CaptureAddress): URL {
-  const url = new URL(serverUrl);
-  url.pathname = `${serverUrl.pathname.replace(/\/+$/, '')}/api/v2/hosts/records/${recordId}/screens/${screenId}/${kind}`;
-  return url;
+/** The same for a capture. */
+export function putCapture(
+  server: CaptureServer,
+  { recordId, screenId, kind }: CaptureAddress,
+  { body, signal }: { body: Buffer; signal: AbortSignal },
+): Promise<boolean> {
+  const path = `/api/v2/hosts/records/${recordId}/screens/${screenId}/${kind}`;
+  return putBody(server, { path, contentType: contentTypes[kind], body: new Uint8Array(body), signal });
 }

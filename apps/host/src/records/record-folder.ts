@@ -98,13 +98,14 @@ async function readIndex(path: string, id: string): Promise<RecordIndex> {
   throw new Error(`The record in ${path} can't be read: its ${indexFile} does not fit.`);
 }
 
-async function writeDurably(path: string, parts: readonly Buffer[]): Promise<void> {
+/** Outlives a loss of power; its name does not yet. */
+export async function writeDurably(path: string, parts: readonly Buffer[]): Promise<void> {
   await using file = await open(path, 'w');
   for (const part of parts) await file.writeFile(part);
   await file.sync();
 }
 
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   // Windows has no handles of folders.
   await using folder = await open(path, 'r').catch(() => undefined);
   await folder?.sync();

@@ -8,6 +8,7 @@ import {
 
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
+import type { RunFiles } from '../run-files/run-files.ts';
 import type { SandboxHooks } from '../sandbox/index.ts';
 import { callPhone } from './call-phone.ts';
 import type { RunAccount } from './run-account.ts';
@@ -20,6 +21,7 @@ interface Answerers {
   account: RunAccount;
   permissions: RunPermissions;
   secrets: RunSecrets;
+  files: Pick<RunFiles, 'attach'>;
   phone: { serial: string; deviceId: string };
 }
 
@@ -29,7 +31,7 @@ type Calls<Names extends AgentCallName> = {
 
 /** Brings each call of a run to where it is answered: to the run's recorder, or to its phone. */
 export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
-  const { recorder, account, secrets } = answerers;
+  const { recorder, account, secrets, files } = answerers;
   const onPhone = phoneCalls(answerers);
   const calls: Calls<AgentCallName> = {
     ...onPhone,
@@ -41,6 +43,7 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
       return recorder.submit(secrets.redact(params), signal);
     },
     'secret.get': async ({ name }) => secrets.get(name),
+    'run.attach': (params) => files.attach(params),
     'run.arrived': async () => account.arrived(),
   };
   return (name, params, signal) => calls[name](params, signal);

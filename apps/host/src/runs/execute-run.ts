@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { SpooledLog } from '../logs/spooled-log.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
+import type { RunFiles } from '../run-files/run-files.ts';
 import type { SandboxEnd, SandboxHooks, SandboxJob, SandboxPool, SandboxRun } from '../sandbox/index.ts';
 import { withTimeLimit } from '../time/time-limit.ts';
 import { RunTrace } from '../trace/run-trace.ts';
@@ -33,6 +34,7 @@ export interface RunSurroundings {
   permissions: RunPermissions;
   runLog: SpooledLog;
   recorder: RunRecorder;
+  files: RunFiles;
   /** The host's own log. */
   log: Logger;
   start: RunStart;
@@ -100,6 +102,7 @@ async function execute(
     letSleep?.();
     unmask?.();
     surroundings.recorder.close();
+    await surroundings.files.close();
   }
 }
 
@@ -207,13 +210,13 @@ function problemWithPhone(phones: PhoneWatch, serial: string): string | undefine
 
 function hooksOf(
   task: RunTask,
-  { phones, permissions, runLog, recorder }: RunSurroundings,
+  { phones, permissions, runLog, recorder, files }: RunSurroundings,
   { account, trace }: { account: RunAccount; trace: RunTrace },
 ): SandboxHooks {
   const { secrets } = task;
   return {
     onLog: (entries) => runLog.push(secrets.redact(entries)),
-    onCall: answerCall({ phones, recorder, account, permissions, secrets, phone: task }),
+    onCall: answerCall({ phones, recorder, account, permissions, secrets, files, phone: task }),
     onStepBegan: (step) => trace.began(step),
     onStepEnded: (end) => trace.ended(end),
     onResult: (json) => account.setResult(secrets.redact(json)),

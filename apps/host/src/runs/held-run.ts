@@ -6,7 +6,7 @@ import { type RunRecord, toRunReport } from './run-record.ts';
 /** A run that the server has not told the host to forget. */
 export interface HeldRun {
   record: RunRecord;
-  /** Whether the end may be told: its log has gone first. */
+  /** Whether the end may be told: its log and files have gone first. */
   mayTellEnd: boolean;
   /** Resolved when the server has stored the end. */
   endStored: PromiseWithResolvers<void>;

@@ -4,17 +4,19 @@ import type { Logger } from 'pino';
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
+import type { RunFileSender } from '../run-files/run-file-sender.ts';
 import { type HeldRun, HeldRuns, holdRun, reportOf } from './held-run.ts';
 import type { RunJournal } from './run-journal.ts';
 import { failed, type RunEnd, type RunRecord } from './run-record.ts';
 import { RunReporter } from './run-reporter.ts';
 
-/** How long the end of a run waits for its last log lines, with the server connected: less than a stop is waited for. */
+/** How long the end of a run waits for its last log lines and files, with the server connected: less than a stop is waited for. */
 const logWaitMs = 8000;
 
 export interface RunDeliveryOptions {
   journal: RunJournal;
   spool: LogSpool;
+  files: Pick<RunFileSender, 'whenOffered'>;
   connection: ServerConnection;
   clock: ServiceClock;
   log: Logger;
@@ -74,7 +76,7 @@ export class RunDelivery {
     for (const { run_id, started_at } of runs) this.runs.find(run_id)?.permission.resolve(started_at);
   }
 
-  /** The run is over: its log goes first, then its end, and then it is forgotten. */
+  /** The run is over: its log and files go first, then its end, and then it is forgotten. */
   end(run: HeldRun, end: RunEnd): void {
     this.#track(this.#conclude(run, end));
   }
@@ -133,7 +135,8 @@ export class RunDelivery {
   async #deliver(run: HeldRun): Promise<void> {
     const { run_id } = run.record;
     const runLog = this.#options.spool.open(run_id);
-    await this.#whenLogHasGone(runLog.whenStored());
+    const offered = this.#options.files.whenOffered(run_id);
+    await this.#whenGone(Promise.all([runLog.whenStored(), offered]));
     run.mayTellEnd = true;
     this.report(run_id);
     await run.endStored.promise;
@@ -141,8 +144,8 @@ export class RunDelivery {
     await this.#forget(run);
   }
 
-  /** A server that stands but does not store the log does not keep the end from being known for ever. */
-  async #whenLogHasGone(stored: Promise<void>): Promise<void> {
+  /** A server that stands but does not store log and files does not keep the end from being known for ever. */
+  async #whenGone(stored: Promise<unknown>): Promise<void> {
     const waiting = new AbortController();
     const signal = AbortSignal.any([waiting.signal, this.#closed.signal]);
     await Promise.race([stored, this.#options.connection.whenOnlineFor(logWaitMs, signal)]);

@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import type { LogSpool } from '../logs/log-spool.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RecordSender } from '../records/record-sender.ts';
+import type { RunFileSender } from '../run-files/run-file-sender.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
 import { executeRun, type RunStart } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';
@@ -23,6 +24,7 @@ type Launch = Extract<ServerMessage, { type: 'launch' }>;
 export interface RunLauncherOptions {
   delivery: RunDelivery;
   records: RecordSender;
+  files: RunFileSender;
   spool: LogSpool;
   phones: PhoneWatch;
   pool: SandboxPool;
@@ -126,7 +128,7 @@ export class RunLauncher {
   }
 
   async #execute(run: HeldRun, task: Parameters<typeof executeRun>[0]): Promise<void> {
-    const { delivery, records, spool, phones, pool, phoneGraceMs, permissions, log } = this.#options;
+    const { delivery, records, files, spool, phones, pool, phoneGraceMs, permissions, log } = this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
     const start: RunStart = {
@@ -142,6 +144,7 @@ export class RunLauncher {
       pool,
       runLog,
       recorder,
+      files: files.filesOf(run_id, task.secrets),
       log,
       start,
     });

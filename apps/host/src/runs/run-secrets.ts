@@ -1,4 +1,4 @@
-import { createRedactor, type LaunchSecrets, type ScreenMask } from '@phalanx/protocol';
+import { createPartRedactor, createRedactor, type LaunchSecrets, type ScreenMask } from '@phalanx/protocol';
 
 class SecretNotFound extends Error {
   readonly code = 'secret_not_found';
@@ -44,6 +44,15 @@ export class RunSecrets {
     // A string stays a string, and everything else keeps its shape.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return this.#redact(value) as Value;
+  }
+
+  /** For UTF-8 that comes in parts. Undefined when there is nothing to search for. */
+  redactBytes(): ((part: Uint8Array, isLast: boolean) => Uint8Array) | undefined {
+    if (this.#values.size === 0) return undefined;
+    const decoder = new TextDecoder();
+    const encoder = new TextEncoder();
+    const redact = createPartRedactor([...this.#values.values()]);
+    return (part, isLast) => encoder.encode(redact(decoder.decode(part, { stream: !isLast }), isLast));
   }
 
   #redact(value: unknown): unknown {

@@ -12,11 +12,23 @@ interface Missing {
 
 const path = /^\/api\/v2\/hosts\/records\/([^/]+)\/screens\/([^/]+)\/(tree|screenshot)$/;
 
-/** The part of the test service that keeps records. */
+const filePath = /^\/api\/v2\/hosts\/runs\/([^/]+)\/files\/([^/?]+)$/;
+
+/** A file of a run, as it was uploaded. */
+interface TakenFile {
+  runId: string;
+  name: string | null;
+  contentType: string | null;
+  body: Buffer;
+}
+
+/** The part of the test service that keeps records and files of runs. */
 export class TestRecords {
   readonly reports = new Map<string, RecordReport>();
   /** By `screen_id/kind`. */
   readonly captures = new Map<string, { body: Buffer; contentType: string | undefined }>();
+  /** By file ID. */
+  readonly files = new Map<string, TakenFile>();
   /** What a PUT is answered with: a status, a cut connection or nothing at all. */
   answer: (path: string) => Answer = () => 200;
 
@@ -47,18 +59,28 @@ export class TestRecords {
     const answer = this.answer(request.url ?? '');
     const body = await bytesOf(request, answer === 'cut');
     const status = this.#statusOf(request, token, answer);
+    if (status === 200) this.#takeFile(request.url ?? '', body);
     const [, , screenId, kind] = path.exec(request.url ?? '') ?? [];
     const contentType = request.headers['content-type'];
-    if (status === 200) this.captures.set(`${screenId}/${kind}`, { body, contentType });
+    if (status === 200 && kind !== undefined) this.captures.set(`${screenId}/${kind}`, { body, contentType });
     if (typeof answer === 'number') response.writeHead(status).end();
     return { kind: 'capture', path: request.url ?? '', status };
   }
 
+  #takeFile(address: string, body: Buffer): void {
+    const { pathname, searchParams } = new URL(address, 'http://test');
+    const [, runId, fileId] = filePath.exec(pathname) ?? [];
+    if (runId === undefined || fileId === undefined) return;
+    const about = { name: searchParams.get('name'), contentType: searchParams.get('content_type') };
+    this.files.set(fileId, { runId, ...about, body });
+  }
+
   #statusOf({ method, url, headers }: IncomingMessage, token: string, answer: Answer): number {
     const [, recordId] = path.exec(url ?? '') ?? [];
-    if (method !== 'PUT' || recordId === undefined) return 404;
+    const isFile = filePath.test((url ?? '').split('?', 1)[0] ?? '');
+    if (method !== 'PUT' || (recordId === undefined && !isFile)) return 404;
     if (headers.authorization !== `Bearer ${token}`) return 401;
-    if (!this.reports.has(recordId)) return 404;
+    if (recordId !== undefined && !this.reports.has(recordId)) return 404;
     return typeof answer === 'number' ? answer : 0;
   }
 

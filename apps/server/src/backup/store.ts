@@ -5,6 +5,8 @@ const pageRows = 5000;
 
 type ScreenRow = Pick<Row<'record_screen'>, 'record_id' | 'position' | 'screen_id' | 'tree' | 'screenshot'>;
 
+type RunFileRow = Pick<Row<'run_file'>, 'run_id' | 'name_key' | 'file_id'>;
+
 type Cursor = Pick<ScreenRow, 'record_id' | 'position'>;
 
 export type BackupStore = ReturnType<typeof createBackupStore>;
@@ -22,6 +24,24 @@ export function createBackupStore(db: Db) {
           .where((eb) => eb(eb.refTuple('record_id', 'position'), '>', eb.tuple(recordId, position)))
           .orderBy('record_id')
           .orderBy('position')
+          .limit(pageRows)
+          .execute();
+        yield rows;
+        after = rows.at(-1);
+      }
+    },
+
+    /** The files of runs, some at a time. */
+    async *listRunFiles(): AsyncGenerator<RunFileRow[]> {
+      let after: RunFileRow | undefined = { run_id: '', name_key: '', file_id: '' };
+      while (after !== undefined) {
+        const { run_id: runId, name_key: key }: RunFileRow = after;
+        const rows: RunFileRow[] = await db
+          .selectFrom('run_file')
+          .select(['run_id', 'name_key', 'file_id'])
+          .where((eb) => eb(eb.refTuple('run_id', 'name_key'), '>', eb.tuple(runId, key)))
+          .orderBy('run_id')
+          .orderBy('name_key')
           .limit(pageRows)
           .execute();
         yield rows;

@@ -2,10 +2,10 @@ import type { Captures } from './captures.ts';
 import { partCount } from './captures.ts';
 
 export interface RecordDeletions {
-  /** Records that are gone and whose captures may still be there. */
+  /** Records and runs that are gone and whose captures and files may still be there. */
   listDeletions: (limit: number) => Promise<string[]>;
   endDeletion: (recordId: string) => Promise<void>;
-  /** Those of the IDs that are records. */
+  /** Those of the IDs that are records or runs. */
   listKnown: (recordIds: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
@@ -18,7 +18,7 @@ const deletionsPerStep = 100;
 const idsPerQuestion = 1000;
 
 /**
- * Deletes the captures of records that are gone. The record goes first, with a note of what is left to do in the same
+ * Deletes the captures of records that are gone, and the files of runs. The record goes first, with a note of what is left to do in the same
  * transaction, so that a crash leaves work to do and never a record without its captures.
  */
 export class CaptureCleaner {
@@ -43,7 +43,7 @@ export class CaptureCleaner {
   }
 
   /**
-   * Looks through one part of the captures for those of no record: a process that is killed between keeping a capture
+   * Looks through one part of the captures for those of no record and no run: a process that is killed between keeping a capture
    * and noting it, while the record is deleted, leaves one.
    */
   async cleanNextPart(): Promise<void> {

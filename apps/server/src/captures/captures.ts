@@ -4,11 +4,16 @@ import { validate } from 'uuid';
 
 import type { BlobStore, Pieces, StoredBlob } from '../blobs/blob-store.ts';
 
-/** Names one capture. The IDs are UUIDs in lower case. */
-export interface CaptureKey {
+/** What is stored of a screen of a record, or of a run. */
+export type BlobKind = CaptureKind | 'file';
+
+/** Names one capture, or a file of a run by its IDs. The IDs are UUIDs in lower case. */
+export interface CaptureKey<Kind extends BlobKind = BlobKind> {
+  /** Of the record, or of the run. */
   readonly recordId: string;
+  /** Of the screen, or of the file. */
   readonly screenId: string;
-  readonly kind: CaptureKind;
+  readonly kind: Kind;
 }
 
 /** A body that has arrived whole and that no reader sees yet. One of the two must be called, once. */
@@ -19,9 +24,10 @@ export interface ReceivedCapture {
   discard(): Promise<void>;
 }
 
-export const contentTypes: Readonly<Record<CaptureKind, string>> = {
+export const contentTypes: Readonly<Record<BlobKind, string>> = {
   tree: 'application/json',
   screenshot: 'image/jpeg',
+  file: 'application/octet-stream',
 };
 
 /** The name of the blobs of captures, in a data folder and in a bucket. */
@@ -44,7 +50,7 @@ export function capturePath({ recordId, screenId, kind }: CaptureKey): string {
   return path.posix.join(recordPath(recordId), `${screenId}.${kind}`);
 }
 
-/** The captures of records. */
+/** The captures of records, and the files of runs. */
 export class Captures {
   readonly #blobs: BlobStore;
 
@@ -66,12 +72,12 @@ export class Captures {
     return this.#blobs.find(capturePath(key));
   }
 
-  /** Deletes all captures of a record. A record without captures is a success. */
+  /** Deletes all that is stored of a record or a run. One of which nothing is stored is a success. */
   async deleteRecord(id: string): Promise<void> {
     await this.#blobs.deleteBelow(`${recordPath(id)}/`);
   }
 
-  /** IDs of the records that have captures, in one of the parts from 0 to `partCount - 1`. */
+  /** IDs of the records and runs of which something is stored, in one of the parts from 0 to `partCount - 1`. */
   async listRecords(part: number): Promise<string[]> {
     const names = await this.#blobs.listFolders(`${part.toString(16).padStart(2, '0')}/`);
     return names.filter((name) => isRecordId(name));

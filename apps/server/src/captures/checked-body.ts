@@ -1,6 +1,7 @@
-import { maxCaptureBytes, type CaptureKind } from '@phalanx/protocol';
+import { maxCaptureBytes, maxRunFileBytes } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
+import type { BlobKind } from './captures.ts';
 import { JsonCheck } from './json-check.ts';
 
 interface ContentCheck {
@@ -27,14 +28,24 @@ class JpegCheck implements ContentCheck {
   }
 }
 
-const newCheck = (kind: CaptureKind): ContentCheck => (kind === 'tree' ? new JsonCheck() : new JpegCheck());
+/** Takes whatever comes. */
+const noCheck: ContentCheck = { push: () => undefined, end: () => undefined };
 
-const wrongContent: Readonly<Record<CaptureKind, string>> = {
-  tree: 'The body is not one JSON object in UTF-8',
-  screenshot: 'The body is not a JPEG picture',
+const newChecks: Readonly<Record<BlobKind, () => ContentCheck>> = {
+  tree: () => new JsonCheck(),
+  screenshot: () => new JpegCheck(),
+  file: () => noCheck,
 };
 
-function checked(kind: CaptureKind, step: () => void): void {
+const wrongContent: Readonly<Record<BlobKind, string>> = {
+  tree: 'The body is not one JSON object in UTF-8',
+  screenshot: 'The body is not a JPEG picture',
+  file: 'The body cannot be taken',
+};
+
+const limitOf = (kind: BlobKind): number => (kind === 'file' ? maxRunFileBytes : maxCaptureBytes);
+
+function checked(kind: BlobKind, step: () => void): void {
   try {
     step();
   } catch (error) {
@@ -42,18 +53,18 @@ function checked(kind: CaptureKind, step: () => void): void {
   }
 }
 
-export const tooLarge = (): ApiError => ApiError.of('body_too_large', { limit: maxCaptureBytes });
+export const tooLarge = (kind: BlobKind): ApiError => ApiError.of('body_too_large', { limit: limitOf(kind) });
 
-/** Passes a body on, and throws as soon as it is not a capture of its kind. */
+/** Passes a body on, and throws as soon as it is not of its kind. */
 export async function* checkedBody(
   body: AsyncIterable<Uint8Array>,
-  kind: CaptureKind,
+  kind: BlobKind,
 ): AsyncGenerator<Uint8Array> {
-  const check = newCheck(kind);
+  const check = newChecks[kind]();
   let sizeBytes = 0;
   for await (const chunk of body) {
     sizeBytes += chunk.byteLength;
-    if (sizeBytes > maxCaptureBytes) throw tooLarge();
+    if (sizeBytes > limitOf(kind)) throw tooLarge(kind);
     checked(kind, () => check.push(chunk));
     yield chunk;
   }

@@ -1,3 +1,5 @@
+import type { CaptureKind } from '@phalanx/protocol';
+
 import { addBackgroundJob } from '../background-job.ts';
 import { openBlobs } from '../blobs/open-blobs.ts';
 import type { Context } from '../context.ts';
@@ -5,10 +7,13 @@ import { readUrlKey } from '../db/installation.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import { CaptureCleaner, type RecordDeletions } from './capture-cleaner.ts';
-import { CaptureUploads, type CaptureNotes } from './capture-uploads.ts';
-import { Captures, capturesName } from './captures.ts';
+import { type CaptureKey, Captures, capturesName } from './captures.ts';
 import { addCaptureRoutes } from './routes.ts';
 import { SignedUrls } from './signed-urls.ts';
+import { type UploadNotes, Uploads } from './uploads.ts';
+
+/** What the records know of a capture. */
+export type CaptureNotes = Omit<UploadNotes<CaptureKey<CaptureKind>>, 'notExpected'>;
 
 export interface CaptureFiles {
   readonly captures: Captures;
@@ -37,11 +42,13 @@ export async function serveCaptures(
   { captures, urls, notes, figures }: CaptureNeighbours,
 ): Promise<() => Promise<void>> {
   const { app, limits } = context;
-  const uploads = new CaptureUploads({
+  const uploads = new Uploads({
     ...notes,
+    notExpected: ({ recordId, screenId, kind }) =>
+      ApiError.of('capture_not_expected', { record_id: recordId, screen_id: screenId, kind }),
     captures,
     keepRoom: (userId, sizeBytes) => limits.keepRoom('capture_bytes', userId, sizeBytes),
-    onStored: (kind, sizeBytes) => {
+    onStored: ({ kind }, sizeBytes) => {
       figures.captures.inc({ kind });
       figures.captureBytes.inc(sizeBytes);
     },

@@ -1,18 +1,18 @@
-import { recordRoutes } from '@phalanx/protocol';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type CaptureKind, recordRoutes } from '@phalanx/protocol';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 import { ApiError } from '../errors/api-error.ts';
 import { addRawRoute } from '../http/route.ts';
-import { parseRange } from './byte-range.ts';
 import type { StoredBlob } from '../blobs/blob-store.ts';
 import { type CaptureKey, type Captures, contentTypes } from './captures.ts';
-import type { CaptureUploads } from './capture-uploads.ts';
-import { tooLarge } from './checked-body.ts';
+import { sendBlob } from './send-blob.ts';
 import type { SignedUrls } from './signed-urls.ts';
+import { addUploadRoute } from './upload-route.ts';
+import type { Uploads } from './uploads.ts';
 
 interface CaptureRoutesOptions {
   captures: Captures;
-  uploads: CaptureUploads;
+  uploads: Uploads<CaptureKey<CaptureKind>>;
   urls: SignedUrls;
 }
 
@@ -26,32 +26,20 @@ export async function addCaptureRoutes(
     const leftSeconds = urls.check(key, query);
     const capture = await captures.find(key);
     if (capture === undefined) throw ApiError.of('capture_not_found', {});
-    return sendCapture(capture, raw, describeCapture(reply, { key, capture, leftSeconds }));
+    return sendBlob(capture, raw, describeCapture(reply, { key, capture, leftSeconds }));
   });
 
-  // Bodies that are not JSON are let through here and nowhere else, and read by the handler itself.
-  await app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _body, done) => done(null));
-    addRawRoute(scope, recordRoutes.putCapture, async ({ principal, params, raw }, reply) => {
+  await addUploadRoute(app, recordRoutes.putCapture, {
+    kindOf: ({ params }) => params.kind,
+    take: ({ principal, params }, body) => {
       const key = {
         recordId: params.record_id.toLowerCase(),
         screenId: params.screen_id.toLowerCase(),
         kind: params.kind,
       };
-      requireHeaders(raw, contentTypes[params.kind]);
-      // A refusal must reach the host, so its socket stays open.
-      const body = raw.raw.iterator({ destroyOnReturn: false });
-      await uploads.take(principal.userId, key, body);
-      return reply.send({ success: true });
-    });
+      return uploads.take(principal.userId, key, body);
+    },
   });
-}
-
-function requireHeaders({ headers, routeOptions }: FastifyRequest, contentType: string): void {
-  const given = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (given !== contentType) throw ApiError.of('wrong_capture_type', { content_type: contentType });
-  if (Number(headers['content-length'] ?? 0) > (routeOptions.bodyLimit ?? 0)) throw tooLarge();
 }
 
 interface Described {
@@ -75,33 +63,4 @@ function describeCapture(reply: FastifyReply, { key, capture, leftSeconds }: Des
     'access-control-expose-headers': 'content-length, content-range, etag',
     'cross-origin-resource-policy': 'cross-origin',
   });
-}
-
-async function sendCapture(
-  capture: StoredBlob,
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  const etag = `"${capture.version}"`;
-  if (isCached(headers['if-none-match'], etag)) {
-    await capture.close();
-    return reply.code(304).removeHeader('content-type').send();
-  }
-  const isOtherVersion = headers['if-range'] !== undefined && headers['if-range'] !== etag;
-  const range = isOtherVersion ? 'whole' : parseRange(headers.range, capture.sizeBytes);
-  if (range === 'unsatisfiable') {
-    await capture.close();
-    void reply.header('content-range', `bytes */${capture.sizeBytes}`).header('cache-control', 'no-store');
-    throw ApiError.of('range_not_satisfiable', { size: capture.sizeBytes });
-  }
-  const { first, last } = range === 'whole' ? { first: 0, last: capture.sizeBytes - 1 } : range;
-  void reply.header('content-length', last - first + 1);
-  if (range !== 'whole')
-    void reply.code(206).header('content-range', `bytes ${first}-${last}/${capture.sizeBytes}`);
-  return reply.send(capture.read({ first, last }));
-}
-
-function isCached(header: string | undefined, etag: string): boolean {
-  const known = (header ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
-  return known.includes(etag) || known.includes('*');
 }

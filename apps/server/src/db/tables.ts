@@ -47,6 +47,7 @@ export interface Database {
   bundle: { hash: string; code: string; source_map: string | null; used_at: EpochMs };
   launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };
   run_result: { run_id: string; json: Json };
+  run_file: RunFileTable;
   kept_chunk: KeptChunkTable;
   /** Runs that are gone, whose kept chunks are to be deleted. */
   kept_chunk_deletion: { run_id: string };
@@ -247,6 +248,21 @@ interface RunTable {
   ended_at: EpochMs | null;
   /** Of the connection that it is to be sent on, or whose host has it; null: its host was told nothing yet. */
   epoch: number | null;
+}
+
+interface RunFileTable {
+  run_id: string;
+  /** See `nameKey`: unique among those of a run. */
+  name_key: string;
+  name: string;
+  /** Names its blob. */
+  file_id: string;
+  /** Whose host has uploaded it. */
+  user_id: string;
+  content_type: string;
+  size_bytes: number;
+  sha256: string;
+  created_at: EpochMs;
 }
 
 interface ProjectTable {

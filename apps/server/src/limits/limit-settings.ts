@@ -44,7 +44,7 @@ export const limitSettings = {
   maxCaptureMb: setting({
     name: 'PHALANX_MAX_CAPTURE_MB',
     default: '102400',
-    description: "storage for the captures of a user's hosts",
+    description: "storage for the captures of a user's hosts, and for the files of the runs there",
     format: megabytes,
   }),
   maxKeptLogMb: setting({

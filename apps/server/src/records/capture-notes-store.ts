@@ -56,11 +56,12 @@ export function createCaptureNotes(db: Db) {
       await db.deleteFrom('capture_deletion').where('record_id', '=', recordId).execute();
     },
 
-    /** Those of the IDs that are records. */
+    /** Those of the IDs that are records or runs. */
     async listKnown(ids: readonly string[]): Promise<Set<string>> {
       if (ids.length === 0) return new Set();
-      const rows = await db.selectFrom('record').select('id').where('id', 'in', ids).execute();
-      return new Set(rows.map((row) => row.id));
+      const records = await db.selectFrom('record').select('id').where('id', 'in', ids).execute();
+      const runs = await db.selectFrom('run').select('id').where('id', 'in', ids).execute();
+      return new Set([...records, ...runs].map((row) => row.id));
     },
   };
 }

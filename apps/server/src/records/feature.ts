@@ -1,8 +1,8 @@
 import { keptDebugRecords } from '@phalanx/protocol';
 
 import { addBackgroundJob } from '../background-job.ts';
-import type { CaptureNotes } from '../captures/capture-uploads.ts';
-import { openCaptures, serveCaptures } from '../captures/feature.ts';
+import type { Captures } from '../captures/captures.ts';
+import { type CaptureNotes, openCaptures, serveCaptures } from '../captures/feature.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { EventFeed } from '../events/event-feed.ts';
@@ -32,6 +32,7 @@ export interface Records {
   /** Call it after a project is gone. */
   projectDeleted(projectId: string): Promise<void>;
   readonly recordsOfRun: RecordsOfRun;
+  readonly captures: Captures;
   /** Deletes the records that a user who goes would leave. */
   deleteOwner(userId: string): Promise<void>;
 }
@@ -67,6 +68,7 @@ export async function openRecords(context: Context, neighbours: RecordNeighbours
   return {
     projectDeleted: (projectId) => retention.deleteProject(projectId),
     recordsOfRun: createRecordsOfRun({ store, access, read }),
+    captures,
     deleteOwner: (userId) => retention.deleteOwner(userId),
   };
 }

@@ -3,6 +3,7 @@ import type { AgentBridge } from './agent-bridge.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { createFiles } from './files.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
+import { createRun } from './run.ts';
 import { createUuid } from './uuid.ts';
 import { createWaits } from './waits.ts';
 
@@ -32,6 +33,7 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
     files,
     shell: (command, { timeoutMs = defaultShellMs, signal } = {}) =>
       bridge.call('phone.shell', { command: String(command), timeoutMs }, signal),
+    run: createRun(bridge),
     secrets: { get: (name) => bridge.call('secret.get', { name: String(name) }) },
     info: { device: () => bridge.call('device.info', {}) },
     utils: { outOfSteps, debug },

@@ -7,6 +7,18 @@ const maxFileBytes = 50_000_000;
 /** A call takes 500,000 characters. */
 const partBytes = 360 * 1024;
 
+/** Brings bytes to the host in parts. */
+export async function sendInParts(
+  bytes: Uint8Array,
+  send: (part: { part: number; isLast: boolean; base64: string }) => Promise<void>,
+): Promise<void> {
+  const last = Math.max(0, Math.ceil(bytes.length / partBytes) - 1);
+  for (let part = 0; part <= last; part += 1) {
+    const base64 = toBase64(bytes.subarray(part * partBytes, (part + 1) * partBytes));
+    await send({ part, isLast: part === last, base64 });
+  }
+}
+
 /** Files cross to the host in parts, so that neither holds more than one at a time beside the file itself. */
 export function createFiles(bridge: AgentBridge): AgentFiles {
   return {
@@ -31,10 +43,9 @@ async function readFile(bridge: AgentBridge, path: string): Promise<Uint8Array> 
 
 async function writeFile(bridge: AgentBridge, path: string, bytes: Uint8Array): Promise<void> {
   requireSize(bytes.length);
-  for (let start = 0; start === 0 || start < bytes.length; start += partBytes) {
-    const base64 = toBase64(bytes.subarray(start, start + partBytes));
-    await bridge.call('file.write', { path, base64, isFirst: start === 0 });
-  }
+  await sendInParts(bytes, ({ part, base64 }) =>
+    bridge.call('file.write', { path, base64, isFirst: part === 0 }),
+  );
 }
 
 function requireSize(sizeBytes: number): void {

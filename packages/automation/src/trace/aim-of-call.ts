@@ -42,6 +42,7 @@ const aims: Readonly<Record<string, AimOf>> = {
   'apps.clearData': word,
   'apps.grantPermission': words,
   'apps.revokePermission': words,
+  'run.attach': word,
   'secrets.get': word,
   'files.list': word,
   'files.read': word,

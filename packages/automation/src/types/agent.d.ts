@@ -16,6 +16,7 @@ interface Agent {
   readonly apps: AgentApps;
   readonly files: AgentFiles;
   readonly info: AgentInfo;
+  readonly run: AgentRun;
   readonly secrets: AgentSecrets;
   readonly utils: AgentUtils;
   /**
@@ -60,6 +61,31 @@ interface AgentControl {
 
 /** The same as `agent.control.stopCurrentAutomation()`. */
 declare function stopCurrentAutomation(): never;
+
+interface AgentRun {
+  /**
+   * Attaches a file to the run: text, bytes, or a value that is stored as JSON. It appears on the page of the run, at
+   * `GET /api/v2/runs/:id/files` and in `phalanx runs files`, and is kept as long as the run, however the run ends. It
+   * resolves when the file is on the disk of the host.
+   *
+   * A name has 1 to 200 characters that every file system takes. Each name can be attached once, in whichever letter
+   * case. A run may attach 100 files of 50 MB together, unless the operator of the host has set `PHALANX_RUN_FILES_MB`.
+   * It rejects with `attach_refused`, and with a `TypeError` for what JSON can't hold. In text and JSON, Phalanx replaces
+   * the values of secrets by `[secret]`; it does not search bytes.
+   *
+   * @example
+   * const screen = await agent.actions.screenContent();
+   * const rows = screen.allNodes().map(({ text, viewId }) => `${viewId ?? ''},${text ?? ''}`);
+   * await agent.run.attach('screen.csv', ['id,text', ...rows].join('\n'));
+   * await agent.run.attach('bounds.json', screen.boundsInScreen);
+   */
+  attach(name: string, data: unknown, options?: AttachOptions): Promise<void>;
+}
+
+interface AttachOptions extends ActionOptions {
+  /** Such as `text/csv`. Default: by the end of the name. */
+  contentType?: string;
+}
 
 interface AgentSecrets {
   /**
@@ -109,8 +135,8 @@ declare class AgentError extends Error {
    * A stable word: of the phone `phone_gone`, `call_timed_out`, `call_cancelled`, `screen_not_readable`, `secure_screen`,
    * `screen_moving`, `input_refused`, `ui_helper_failed`, `ui_helper_refused`, `phone_answer_unexpected`; of what was asked for
    * `app_not_found`, `app_not_started`, `app_change_refused`, `file_not_found`, `file_refused`, `output_too_large`,
-   * `no_focused_field`, `text_not_typable`, `no_alert`, `clipboard_refused`; of the host `not_allowed`, `secret_not_found` and
-   * `invalid_call`; on a saved screen (`phalanx test`) also `not_replayed`, for what only a phone can answer.
+   * `no_focused_field`, `text_not_typable`, `no_alert`, `clipboard_refused`; of the host `not_allowed`, `secret_not_found`,
+   * `attach_refused` and `invalid_call`; on a saved screen (`phalanx test`) also `not_replayed`, for what only a phone can answer.
    */
   readonly code: string;
 }

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { EpochMs, Id, TimeInput, Uuid } from '../ids.ts';
 import { LogEntry, logPageSize } from '../logs.ts';
 import { RecordType } from '../records.ts';
+import { ContentType, maxRunFileBytes, maxRunFiles, RunFile, RunFileName } from '../run-files.ts';
 import { RunError, RunOutcome, RunStatus } from '../runs.ts';
 import { JsonObject, success, type RouteContract } from './contract.ts';
 import { RecordScreen } from './records.ts';
@@ -68,6 +69,9 @@ export const RunDetail = Type.Object(
   { title: 'RunDetail' },
 );
 export type RunDetail = Static<typeof RunDetail>;
+
+/** What files of runs are served as. */
+const servedFileTypes = ['application/octet-stream', 'image/png', 'image/jpeg'] as const;
 
 /** Executions on devices. */
 export const runRoutes = {
@@ -142,5 +146,54 @@ export const runRoutes = {
       }),
     },
     errors: ['run_not_found', 'too_many_waiting', 'too_busy'],
+  },
+  files: {
+    method: 'GET',
+    path: '/api/v2/runs/:id/files',
+    operationId: 'runFiles',
+    tag: 'Runs',
+    summary: 'List the files that a run has attached, by name',
+    description:
+      'What the code gave to `agent.run.attach`, also while the run goes on. A file appears here when its host has uploaded it. Whoever may read the log of the run may read its files; they are kept as long as the run.',
+    scope: 'read',
+    params: Type.Object({ id: Id }),
+    responses: { 200: Type.Object({ success, files: Type.Array(RunFile, { maxItems: maxRunFiles }) }) },
+    errors: ['run_not_found'],
+  },
+  readFile: {
+    method: 'GET',
+    path: '/api/v2/runs/:id/files/:name',
+    operationId: 'readRunFile',
+    tag: 'Runs',
+    summary: 'Download a file that a run has attached',
+    description:
+      'Takes a `Range`. The content type is that of a PNG or JPEG picture, and else `application/octet-stream`, so that no browser shows what an automation wrote; the list has the type that the code gave.',
+    scope: 'read',
+    params: Type.Object({ id: Id, name: RunFileName }),
+    responses: { 200: servedFileTypes, 206: servedFileTypes },
+    errors: ['run_not_found', 'run_file_not_found', 'range_not_satisfiable', 'bucket_unavailable'],
+  },
+  putFile: {
+    method: 'PUT',
+    path: '/api/v2/hosts/runs/:run_id/files/:file_id',
+    operationId: 'putRunFile',
+    tag: 'Hosts',
+    summary: 'Upload a file that a run of the host has attached',
+    description: 'The same file ID again is a success, and its body is not read.',
+    scope: 'host',
+    audit: null,
+    params: Type.Object({ run_id: Uuid, file_id: Uuid }),
+    query: Type.Object({ name: RunFileName, content_type: ContentType }),
+    bodyTypes: ['application/octet-stream'],
+    bodyLimitBytes: maxRunFileBytes,
+    responses: { 200: Type.Object({ success }) },
+    errors: [
+      'run_not_found',
+      'run_file_exists',
+      'too_many_run_files',
+      'wrong_capture_type',
+      'storage_full',
+      'capture_bytes_exceeded',
+    ],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -10,6 +10,7 @@ import { getAutomationId, listProjects } from '../../launch/find-project.ts';
 import { formatAge, formatDuration } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit } from '../limit.ts';
+import { addRunFilesCommand } from './files.ts';
 import { addShowCommand } from './show.ts';
 
 interface Flags extends ConnectionFlags {
@@ -23,7 +24,7 @@ interface Flags extends ConnectionFlags {
 
 const noRuns = 'No runs. "phalanx run PROJECT --device D" or "phalanx exec FILE --device D" starts one.';
 
-/** `phalanx runs` and `phalanx runs show`: what ran, where, and how it ended. */
+/** `phalanx runs`, `phalanx runs show` and `phalanx runs files`: what ran, where, and how it ended. */
 export function addRunsCommand(program: Command): void {
   const statuses = [...activeRunStatuses, ...endedRunStatuses];
   const command = program
@@ -56,8 +57,9 @@ Examples:
       printTable({ flexible: 'error', rows }, noRuns);
     });
   addConnectionOptions(command);
-  // Else the options of `show` would be taken for those of the list.
+  // Else the options of these would be taken for those of the list.
   addShowCommand(command);
+  addRunFilesCommand(command);
 }
 
 async function readRuns(

@@ -31,6 +31,8 @@ export function answerCall(name: string, params: unknown, screen: ShownScreen): 
       return { ok: true, value: deviceOf(screen) };
     case 'app.current':
       return { ok: true, value: { packageName: screen.tree.packageName, activity: null } };
+    case 'run.attach':
+      return done;
     case 'secret.get':
       return { ok: true, value: 'secret' };
     case 'clipboard.read':

@@ -30,7 +30,7 @@ export const createRecords = (db: Kysely<unknown>): Promise<void> =>
       max_steps bigint not null, captured_at bigint not null, tree ${text} not null, screenshot ${text} not null,
       width bigint not null, height bigint not null, original_width bigint not null,
       original_height bigint not null, primary key (record_id, screen_id))`,
-    // Records that are gone and whose captures may still be there.
+    // Records and runs that are gone and whose captures and files may still be there.
     `create table capture_deletion (record_id ${text} primary key)`,
     `create table record_tally (
       list ${text} not null, node ${text} not null, is_split bigint not null default 0,

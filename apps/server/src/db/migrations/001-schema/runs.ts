@@ -1,13 +1,14 @@
 import type { Kysely } from 'kysely';
 
+import { createTrigger } from '../../triggers.ts';
 import { execute } from './column-types.ts';
 
 /**
  * Launches, their runs, and the size of archived logs. The indexes of runs leave out runs that have not ended where they
  * can: a thousand runs begin at once, and each index would be written a thousand times.
  */
-export const createRuns = (db: Kysely<unknown>): Promise<void> =>
-  execute(db, ({ text }) => [
+export async function createRuns(db: Kysely<unknown>): Promise<void> {
+  await execute(db, ({ text }) => [
     `create table launch (
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
       launch_id ${text}, fingerprint ${text} not null, answer ${text}, token_name ${text},
@@ -43,4 +44,16 @@ export const createRuns = (db: Kysely<unknown>): Promise<void> =>
       run_id ${text} primary key references run (id) on delete cascade, user_id ${text} not null,
       bytes bigint not null)`,
     'create index kept_log_user on kept_log (user_id, run_id)',
+    // `user_id`: of the host that has uploaded it.
+    `create table run_file (
+      run_id ${text} not null references run (id) on delete cascade, name_key ${text} not null,
+      name ${text} not null, file_id ${text} not null, user_id ${text} not null, content_type ${text} not null,
+      size_bytes bigint not null, sha256 ${text} not null, created_at bigint not null,
+      primary key (run_id, name_key))`,
   ]);
+  await createTrigger(db, {
+    name: 'run_files_end',
+    on: 'after delete on run_file',
+    statement: 'insert into capture_deletion (record_id) values (old.run_id) on conflict do nothing',
+  });
+}

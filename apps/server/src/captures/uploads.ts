@@ -1,0 +1,106 @@
+import { errorCodeOf } from '../errors/error-code.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { CaptureKey, Captures, ReceivedCapture } from './captures.ts';
+import { checkedBody } from './checked-body.ts';
+
+/** What is known of a capture, or of a file of a run, before it comes. */
+export type Expectation = 'unknown' | 'expected' | 'stored';
+
+export interface UploadNotes<Key extends CaptureKey> {
+  /** Whether it is wanted of this user's host. */
+  expectationOf: (userId: string, key: Key) => Promise<Expectation>;
+  /** Notes that it is there. False: nobody expects it any more. */
+  noteStored: (key: Key, sizeBytes: number) => Promise<boolean>;
+  /** What a host is told of which it is not wanted. */
+  notExpected: (key: Key) => ApiError;
+}
+
+interface Options<Key extends CaptureKey> extends UploadNotes<Key> {
+  captures: Captures;
+  /** Throws when the user has no room for it. To be called when it is noted. */
+  keepRoom: (userId: string, sizeBytes: number) => Promise<() => void>;
+  /** Told the size of each one that was taken in. */
+  onStored: (key: Key, sizeBytes: number) => void;
+}
+
+const nameOf = ({ recordId, screenId, kind }: CaptureKey): string => `${recordId} ${screenId} ${kind}`;
+
+/** Takes in what hosts upload: captures that they have announced, and files of their runs. */
+export class Uploads<Key extends CaptureKey> {
+  readonly #options: Options<Key>;
+  /** The end of the last step on each one that is being kept. */
+  readonly #busy = new Map<string, Promise<void>>();
+
+  constructor(options: Options<Key>) {
+    this.#options = options;
+  }
+
+  /** The body is read only when it is wanted; what is there stays as it is. */
+  async take(userId: string, key: Key, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const expectation = await this.#options.expectationOf(userId, key);
+    if (expectation === 'unknown') throw this.#options.notExpected(key);
+    if (expectation === 'stored') return;
+    // Whoever has no room at all need not send it.
+    (await this.#options.keepRoom(userId, 1))();
+    const received = await this.#receive(key, body);
+    await this.#inTurn(nameOf(key), () => this.#keep(userId, key, received));
+  }
+
+  async #receive(key: Key, body: AsyncIterable<Uint8Array>): Promise<ReceivedCapture> {
+    try {
+      return await this.#options.captures.receive(checkedBody(body, key.kind));
+    } catch (error) {
+      throw asApiError(error);
+    }
+  }
+
+  /** First the body, then its row: what a row names is there. */
+  async #keep(userId: string, key: Key, received: ReceivedCapture): Promise<void> {
+    const { captures, expectationOf, noteStored, notExpected, onStored } = this.#options;
+    const release = await this.#permit(userId, key, received);
+    if (release === undefined) return;
+    try {
+      await received.keep(key);
+      if (await noteStored(key, received.sizeBytes)) return onStored(key, received.sizeBytes);
+    } finally {
+      release();
+    }
+    // Another server has taken it at the same time: a host that was cut off sends it again elsewhere.
+    if ((await expectationOf(userId, key)) === 'stored') return;
+    // What it belongs to was deleted meanwhile, and all that is stored of that perhaps before this one came.
+    await captures.deleteRecord(key.recordId);
+    throw notExpected(key);
+  }
+
+  /** Makes room for it. Undefined when it is there already. Whatever is not kept is discarded. */
+  async #permit(userId: string, key: Key, received: ReceivedCapture): Promise<(() => void) | undefined> {
+    const { expectationOf, keepRoom, notExpected } = this.#options;
+    let release: (() => void) | undefined;
+    try {
+      const expectation = await expectationOf(userId, key);
+      if (expectation === 'unknown') throw notExpected(key);
+      if (expectation === 'expected') release = await keepRoom(userId, received.sizeBytes);
+      return release;
+    } finally {
+      if (release === undefined) await received.discard();
+    }
+  }
+
+  async #inTurn(name: string, work: () => Promise<void>): Promise<void> {
+    const turn = (this.#busy.get(name) ?? Promise.resolve()).then(work);
+    const end = turn.catch(() => undefined);
+    this.#busy.set(name, end);
+    try {
+      await turn;
+    } finally {
+      if (this.#busy.get(name) === end) this.#busy.delete(name);
+    }
+  }
+}
+
+function asApiError(error: unknown): unknown {
+  const code = errorCodeOf(error);
+  const isCutOff = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+  if (isCutOff) return ApiError.of('invalid_request', { problem: 'The body was cut off' }, { cause: error });
+  return error;
+}

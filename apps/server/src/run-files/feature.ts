@@ -1,0 +1,32 @@
+import type { Captures } from '../captures/captures.ts';
+import { Uploads } from '../captures/uploads.ts';
+import type { Context } from '../context.ts';
+import type { RecordFigures } from '../health/metrics.ts';
+import type { Runs } from '../runs/feature.ts';
+import { addRunFileRoutes } from './routes.ts';
+import { createRunFileNotes } from './run-file-notes.ts';
+import { createRunFileStore } from './store.ts';
+
+interface RunFileNeighbours {
+  runs: Runs;
+  captures: Captures;
+  figures: RecordFigures;
+}
+
+/** The files that runs attach. Their contents are beside the captures of records, and go with their run. */
+export async function serveRunFiles(
+  { app, database, clock, limits }: Context,
+  { runs, captures, figures }: RunFileNeighbours,
+): Promise<void> {
+  const store = createRunFileStore(database);
+  const uploads = new Uploads({
+    ...createRunFileNotes({ store, findRun: runs.store.find, clock }),
+    captures,
+    keepRoom: (userId, sizeBytes) => limits.keepRoom('capture_bytes', userId, sizeBytes),
+    onStored: ({ kind }, sizeBytes) => {
+      figures.captures.inc({ kind });
+      figures.captureBytes.inc(sizeBytes);
+    },
+  });
+  await addRunFileRoutes(app, { store, captures, uploads, runs });
+}
