@@ -107,3 +107,41 @@ story('the inspector proposes code by the label beside a switch, which works aft
   await choose('Off');
   expect(problems).toEqual([]);
 });
+
+story('the files of a run are listed, saved by the browser, and shown when they are pictures', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(1);
+  const attaching = await here.service.createProject('Files', {
+    'main.ts': `const { base64 } = await agent.actions.screenshot({ format: 'png', maxWidth: 100 });
+await agent.run.attach('screen.png', Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0)));
+await agent.run.attach('page.html', '<script>document.title = "run"</script>');
+await agent.run.attach('${'a-long-name-'.repeat(14)}.csv', 'a,b');`,
+  });
+  const run = await here.service.launch(deviceId, attaching);
+  expect(run).toMatchObject({ status: 'completed' });
+
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/runs/${String(run['run_id'])}`);
+  const files = page.getByRole('list', { name: 'Files of the run' });
+  const picture = files.getByRole('img', { name: 'screen.png' });
+  await expect
+    .poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth))
+    .toBeGreaterThan(10);
+  expect(await files.getByRole('img').count()).toBe(1);
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await hiddenPixels(files), `files at ${width}`).toBeLessThanOrEqual(0);
+  }
+  const saved = page.waitForEvent('download');
+  await files.getByRole('link', { name: 'page.html' }).click();
+  const download = await saved;
+  expect(download.suggestedFilename()).toBe('page.html');
+  expect(await readFile(await download.path(), 'utf8')).toContain('<script>');
+  // Also its bare address is saved, and not shown.
+  const again = page.waitForEvent('download');
+  const address = `${here.service.url}/api/v2/runs/${String(run['run_id'])}/files/page.html`;
+  await page.goto(address).catch(() => undefined);
+  expect((await again).suggestedFilename()).toBe('page.html');
+  expect(await findViolations(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});

@@ -14,13 +14,15 @@ const maxNameBytes = 255;
 export const RunFileName = Type.String({
   minLength: 1,
   maxLength: maxNameLength,
-  description: 'Name of a file, such as `report.csv`; names that differ in letter case alone are the same',
+  description: 'Name of a file; names that differ in letter case alone are the same',
+  examples: ['report.csv'],
 });
 /** As a header has it, without quotes. */
 export const ContentType = Type.String({
   maxLength: 100,
   pattern: '^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*(; ?charset=[A-Za-z0-9-]+)?$',
   description: 'Media type, such as `text/csv`',
+  examples: ['text/csv'],
 });
 
 /** A file that a run has attached. */
