@@ -199,6 +199,8 @@ export const agentCalls = {
   ),
   /** The value of a secret of the project. */
   'secret.get': call<string>()(Type.Object({ name: SecretName })),
+  /** Types its value into the focused field. The code does not get the value. */
+  'secret.type': call<void>()(Type.Object({ name: SecretName })),
   /**
    * A part of a file that the run attaches, from the first, 0, to the last. A first part of a name whose last has not
    * come begins it anew.
@@ -220,7 +222,8 @@ export const agentCalls = {
 
 export type AgentCallName = keyof typeof agentCalls;
 /** Calls that the host answers by itself. */
-export type HostCallName = 'record.screen' | 'record.submit' | 'secret.get' | 'run.attach' | 'run.arrived';
+export type HostCallName =
+  'record.screen' | 'record.submit' | 'secret.get' | 'secret.type' | 'run.attach' | 'run.arrived';
 /** Calls that go to the phone. */
 export type PhoneCallName = Exclude<AgentCallName, HostCallName>;
 export type AgentCallParams<Name extends AgentCallName> = Static<(typeof agentCalls)[Name]['params']>;

@@ -96,6 +96,10 @@ export async function phone(apk: string): Promise<void> {
       const refused = await thrown(() => agent.secrets.get('NO_SUCH_SECRET'));
       return refused instanceof AgentError && refused.code === 'secret_not_found';
     },
+    type: async () => {
+      const refused = await thrown(() => agent.secrets.type('NO_SUCH_SECRET'));
+      return refused instanceof AgentError && refused.code === 'secret_not_found';
+    },
   });
   await changing(apk);
   await storing();

@@ -43,6 +43,8 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
       return recorder.submit(secrets.redact(params), signal);
     },
     'secret.get': async ({ name }) => secrets.get(name),
+    'secret.type': ({ name }, signal) =>
+      secrets.withoutValues(() => onPhone['input.text']({ text: secrets.get(name) }, signal)),
     'run.attach': (params) => files.attach(params),
     'run.arrived': async () => account.arrived(),
   };

@@ -25,9 +25,9 @@ const code = `
   await agent.utils.outOfSteps.submit('debug', 'with ' + password);
   throw new Error('cannot log in with ' + password);`;
 
-function launch(secrets: Record<string, string>): string {
+function launch(secrets: Record<string, string>, runs = code): string {
   const runId = crypto.randomUUID();
-  const message = launchOf(code, [{ run_id: runId, device_id: 'device-1', serial }]);
+  const message = launchOf(runs, [{ run_id: runId, device_id: 'device-1', serial }]);
   host.service.send({ ...message, secrets });
   return runId;
 }
@@ -53,4 +53,23 @@ it('a secret is known to the code, and is in no log, result, error, record and t
   expect(told).toContain('Registration');
   for (const part of ['word-4711', 'pä'])
     expect(told.includes(part), `${part} in ${told.slice(0, 2000)}`).toBe(false);
+});
+
+it('a secret is typed by its name, which is all that code, log and trace get', async () => {
+  const type = `
+    console.log(typeof (await agent.secrets.type('MISSING').catch((error) => error.code)));
+    console.log(await agent.secrets.type('PASSWORD').catch((error) => error.code));
+    await agent.actions.launchApp('dev.phalanx.sample.form');
+    await (await agent.actions.waitForId('name')).tap();
+    console.log(await agent.secrets.type('PASSWORD'));`;
+  const runId = launch({ PASSWORD: value }, type);
+  expect((await host.service.untilEnded(runId)).status).toBe('completed');
+  expect(host.service.messages(runId)).toEqual(['string', 'no_focused_field', 'undefined']);
+  const steps = host.service.steps(runId).filter(({ name }) => name === 'secrets.type');
+  expect(steps.map(({ target }) => target)).toEqual(['MISSING', 'PASSWORD', 'PASSWORD']);
+  expect(JSON.stringify(host.service.steps(runId))).not.toContain('word-4711');
+  // When the run has ended, its masks have too.
+  const reading = host.launch(`console.log((await agent.actions.screenContent()).findById('name').text);`);
+  await host.service.untilEnded(reading);
+  expect(host.service.messages(reading)).toEqual([value]);
 });

@@ -46,6 +46,16 @@ export class RunSecrets {
     return this.#redact(value) as Value;
   }
 
+  /** Does it, and rejects with no value in the reason. */
+  async withoutValues<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof Error) error.message = this.redact(error.message);
+      throw error;
+    }
+  }
+
   /** For UTF-8 that comes in parts. Undefined when there is nothing to search for. */
   redactBytes(): ((part: Uint8Array, isLast: boolean) => Uint8Array) | undefined {
     if (this.#values.size === 0) return undefined;

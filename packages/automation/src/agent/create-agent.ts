@@ -34,7 +34,10 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
     shell: (command, { timeoutMs = defaultShellMs, signal } = {}) =>
       bridge.call('phone.shell', { command: String(command), timeoutMs }, signal),
     run: createRun(bridge),
-    secrets: { get: (name) => bridge.call('secret.get', { name: String(name) }) },
+    secrets: {
+      get: (name) => bridge.call('secret.get', { name: String(name) }),
+      type: (name, { signal } = {}) => bridge.call('secret.type', { name: String(name) }, signal),
+    },
     info: { device: () => bridge.call('device.info', {}) },
     utils: { outOfSteps, debug },
   };

@@ -44,6 +44,7 @@ const aims: Readonly<Record<string, AimOf>> = {
   'apps.revokePermission': words,
   'run.attach': word,
   'secrets.get': word,
+  'secrets.type': word,
   'files.list': word,
   'files.read': word,
   'files.write': word,

@@ -98,6 +98,18 @@ interface AgentSecrets {
    * if (password === undefined) console.warn('Store it first: phalanx secret set SHOP_PASSWORD');
    */
   get(name: string): Promise<string>;
+  /**
+   * Types the value of a secret into the focused field, after what is there. The code never gets the value: the host
+   * types it, and the trace has the name alone. Rejects with `secret_not_found`, and as `writeText` does.
+   *
+   * @example
+   * const field = await agent.actions.screenContent().then((screen) => screen.filterOne((f) => f.isEditText()));
+   * if (field !== null) {
+   *   await field.tap();
+   *   await agent.secrets.type('SHOP_PASSWORD').catch(() => console.warn('Store it first: phalanx secret set SHOP_PASSWORD'));
+   * }
+   */
+  type(name: string, options?: ActionOptions): Promise<void>;
 }
 
 interface AgentInfo {

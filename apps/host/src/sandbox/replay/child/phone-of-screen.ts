@@ -4,7 +4,7 @@ import type { ShownScreen } from './shown-screen.ts';
 
 /** Calls after which a phone may show another screen. */
 const changing =
-  /^(?:input\.|navigate\.|alert\.|app\.(?:launch|stop|openLink|clearData)$|clipboard\.write$|screen\.(?:rotate|animations)$)/;
+  /^(?:input\.|secret\.type$|navigate\.|alert\.|app\.(?:launch|stop|openLink|clearData)$|clipboard\.write$|screen\.(?:rotate|animations)$)/;
 
 export const changesPhone = (name: string): boolean => changing.test(name) && name !== 'screen.animations';
 
