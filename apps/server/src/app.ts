@@ -84,6 +84,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   const parameters = openParameterChecker(context);
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
   const projects = await openProjects(context, { compiler, parameters, people, onDeleted });
+  records.serveGroups(projects);
   const { access, services: desk, getLaunchable } = projects;
   await addFileRoutes(app, { access, desk, confinement, limits });
   addCommitRoutes(app, { access, desk, clock, limits });

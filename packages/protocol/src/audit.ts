@@ -42,6 +42,10 @@ export const auditActions = {
   disconnect_host: 'host',
   mark_record: 'record',
   save_record: 'record',
+  change_group: 'group',
+  merge_groups: 'group',
+  split_group: 'group',
+  undo_group: 'group',
   create_token: 'token',
   delete_token: 'token',
   sign_in: 'token',
@@ -62,6 +66,7 @@ const subjectTypes = [
   'schedule',
   'run',
   'record',
+  'group',
   'token',
   'user',
 ] as const;

@@ -104,6 +104,11 @@ export const errorTable = {
   member_not_found: { status: 404, message: 'User {user_id} is no member of project {project_id}.' },
   user_not_found: { status: 404, message: 'User {user_id} was not found.' },
   token_not_found: { status: 404, message: 'Token {token_id} was not found.' },
+  group_not_found: { status: 404, message: 'Group {group_id} was not found.' },
+  nothing_to_undo: {
+    status: 409,
+    message: 'Nothing of group {group_id} can be undone: {reason}.',
+  },
   record_not_found: { status: 404, message: 'Record {record_id} was not found.' },
   capture_not_found: { status: 404, message: 'The capture is gone: its record was deleted.' },
   run_file_not_found: {

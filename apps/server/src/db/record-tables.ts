@@ -1,3 +1,5 @@
+import type { GroupChange, GroupStatus } from '@phalanx/protocol';
+
 import type { EpochMs, Flag, Json } from './column-types.ts';
 
 export interface RecordTable {
@@ -54,3 +56,99 @@ export type RecordTallyTable = { list: string; node: string; is_split: Flag; n: 
   `c${number}`,
   number
 >;
+
+/** A record that has no group yet. */
+export interface RecordGroupingTable {
+  record_id: string;
+  /** The last one that has a tree: it decides. */
+  screen_id: string;
+  /** 1 when its tree is stored. */
+  is_ready: Flag;
+  /** Of the run, which may be gone when the tree comes. */
+  commit_hash: string | null;
+  /** Until then a server is at it. */
+  claimed_until: EpochMs;
+}
+
+/** Records that show the same screen. */
+export interface RecordGroupTable {
+  /** UUIDv7. */
+  id: string;
+  owner_id: string;
+  automation_id: string;
+  /** Null for direct code. */
+  project_id: string | null;
+  automation_name: string;
+  package_name: string;
+  title: string;
+  next_stage: string;
+  screen_state: string;
+  status: GroupStatus;
+  assignee_id: string | null;
+  solved_commit: string | null;
+  solved_at: EpochMs | null;
+  reopened_at: EpochMs | null;
+  reopened_by: string | null;
+  /** That are there now; what changes the members changes both counts in its transaction. */
+  records: number;
+  phones: number;
+  first_seen: EpochMs;
+  last_seen: EpochMs;
+  /** The group that has its records and prints now. */
+  merged_into: string | null;
+  /** The last change that can be undone. */
+  last_move: string | null;
+}
+
+export interface GroupMemberTable {
+  record_id: string;
+  /** Null: its screen could not be read. */
+  group_id: string | null;
+  screen_id: string;
+  device_id: string;
+  print_key: string | null;
+  /** Of a `JoinReason`. */
+  reason: Json | null;
+  /** Why it has no group; else empty. */
+  problem: string;
+  is_outdated: Flag;
+  commit_hash: string | null;
+}
+
+/** A print of an automation, and the group whose screens have it. */
+export interface GroupPrintTable {
+  owner_id: string;
+  automation_id: string;
+  print_key: string;
+  group_id: string;
+  /** 1: other screens are compared with it. */
+  is_sample: Flag;
+  print: Json;
+}
+
+export interface GroupMoveTable {
+  /** UUIDv7. */
+  id: string;
+  kind: GroupChange['kind'];
+  group_id: string;
+  made_by: string;
+  made_at: EpochMs;
+  /** What its records are marked as; null: they are not. */
+  mark: 'solved' | 'skipped' | null;
+  /** The groups and the places of prints before it. */
+  before: Json;
+  is_undone: Flag;
+  /** 1: some of its records have still to be marked, or to be pending again. */
+  is_unfinished: Flag;
+}
+
+/** A record that a change of a group moves or marks. */
+export interface GroupMoveRecordTable {
+  move_id: string;
+  record_id: string;
+  /** Where it was before, and why. */
+  group_id: string;
+  reason: Json | null;
+  /** 1: it is marked. */
+  is_done: Flag;
+}

@@ -19,7 +19,7 @@ import type {
   TaskAttemptTable,
   TaskTable,
 } from './job-tables.ts';
-import type { RecordScreenTable, RecordTable, RecordTallyTable } from './record-tables.ts';
+import type * as records from './record-tables.ts';
 
 /** The tables as the migrations leave them. */
 export interface Database {
@@ -63,9 +63,15 @@ export interface Database {
   /** Large packs that no project has any more. */
   large_pack_removal: { large_key: string; removed_at: EpochMs };
   project_member: { project_id: string; user_id: string; role: MemberRole };
-  record: RecordTable;
-  record_screen: RecordScreenTable;
-  record_tally: RecordTallyTable;
+  record: records.RecordTable;
+  record_screen: records.RecordScreenTable;
+  record_tally: records.RecordTallyTable;
+  record_grouping: records.RecordGroupingTable;
+  record_group: records.RecordGroupTable;
+  group_member: records.GroupMemberTable;
+  group_print: records.GroupPrintTable;
+  group_move: records.GroupMoveTable;
+  group_move_record: records.GroupMoveRecordTable;
   capture_deletion: { record_id: string };
   stored_bytes: { user_id: string; kind: StoredKind; bytes: number };
   audit_entry: AuditEntryTable;

@@ -7,7 +7,13 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { Peers } from '../nodes/peers.ts';
 import { periodically } from '../background-job.ts';
 
-const typeNames = ['device', 'run', 'log', 'record'] as const satisfies readonly ServiceEvent['type'][];
+const typeNames = [
+  'device',
+  'run',
+  'log',
+  'record',
+  'group',
+] as const satisfies readonly ServiceEvent['type'][];
 
 /** An event on its way to those who follow: ready to be written, with what they filter by. */
 const FeedEvent = Type.Object({

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { OutOfStepsRecord } from '@phalanx/protocol';
+import type { OutOfStepsRecord, RecordGroup } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
@@ -69,6 +69,14 @@ export class EventFeed {
     for (const userId of userIds) {
       this.#sources.bus.publish({ type: 'record', userId, deviceId, automationId, data, lastId: '' });
     }
+  }
+
+  /** Everybody who may review the group's records is told. It is of no one device. */
+  groupChanged({ group, userIds }: { group: RecordGroup; userIds: readonly string[] }): void {
+    const data = JSON.stringify({ group });
+    const automationId = group.automation_id;
+    for (const userId of userIds)
+      this.#sources.bus.publish({ type: 'group', userId, deviceId: '', automationId, data, lastId: '' });
   }
 
   #devicesChanged(deviceIds: readonly string[]): void {

@@ -2,6 +2,7 @@ import type { CaptureKind } from '@phalanx/protocol';
 
 import type { Db } from '../db/database.ts';
 import { cellOf, kindOf } from './cells.ts';
+import { treeStored } from './groups/membership-store.ts';
 import { changeRecord, moveTo } from './store.ts';
 import type { StoredRecord, StoredScreen } from './stored-record.ts';
 
@@ -32,6 +33,7 @@ export function createCaptureNotes(db: Db) {
           .where(kind, '=', 'expected')
           .executeTakeFirst();
         if (numUpdatedRows === 0n) return undefined;
+        if (kind === 'tree') await treeStored(transaction, { recordId, screenId });
         const record = { ...before, missing_captures: before.missing_captures - 1 };
         await transaction
           .updateTable('record')

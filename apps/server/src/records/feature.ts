@@ -15,6 +15,8 @@ import { createCaptureNotes } from './capture-notes-store.ts';
 import { RecordIntake } from './intake/record-intake.ts';
 import { RecordChanges } from './record-changes.ts';
 import { createReadRecord } from './record-view.ts';
+import { type GroupNeighbours, serveGroups } from './groups/feature.ts';
+import { createGroupStore } from './groups/store.ts';
 import { createRecordsOfRun, type RecordsOfRun } from './records-of-run.ts';
 import { createRetentionStore } from './retention/retention-store.ts';
 import { RecordRetention } from './retention/retention.ts';
@@ -35,6 +37,8 @@ export interface Records {
   readonly captures: Captures;
   /** Deletes the records that a user who goes would leave. */
   deleteOwner(userId: string): Promise<void>;
+  /** Adds groups, which need projects. */
+  serveGroups(projects: GroupNeighbours['projects']): void;
 }
 
 const hourMs = 60 * 60 * 1000;
@@ -54,7 +58,8 @@ export async function openRecords(context: Context, neighbours: RecordNeighbours
     void cleanCaptures();
   };
   const changes = new RecordChanges({ access, read, log, feed, figures, onDeleted });
-  const notes = { ...noteStore, ...captureNotes(store, noteStore, changes) };
+  let onTree = (): void => undefined;
+  const notes = { ...noteStore, ...captureNotes(store, noteStore, { changes, onTree: () => onTree() }) };
   const cleanCaptures = await serveCaptures(context, { captures, urls, notes, figures });
   const limits = { debugPerTag: keptDebugRecords, others: config.recordsKept };
   const retention = addRetention(context, limits, onDeleted);
@@ -65,18 +70,29 @@ export async function openRecords(context: Context, neighbours: RecordNeighbours
   });
   hosts.on('record', (link, report) => intake.take(link, report));
   addRecordRoutes(app, { store, browser: createBrowseStore(database), access, changes, read, clock, limits });
+  const groups = createGroupStore(database);
+  const captureUrl: GroupNeighbours['captureUrl'] = (key) => urls.urlOf(key);
   return {
-    projectDeleted: (projectId) => retention.deleteProject(projectId),
+    projectDeleted: async (projectId) => {
+      await retention.deleteProject(projectId);
+      await groups.deleteOf('project_id', projectId);
+    },
     recordsOfRun: createRecordsOfRun({ store, access, read }),
     captures,
-    deleteOwner: (userId) => retention.deleteOwner(userId),
+    deleteOwner: async (userId) => {
+      await retention.deleteOwner(userId);
+      await groups.deleteOf('owner_id', userId);
+    },
+    serveGroups: (projects) => {
+      onTree = serveGroups(context, { store, access, captures, captureUrl, changes, feed, projects });
+    },
   };
 }
 
 const captureNotes = (
   store: RecordStore,
   notes: ReturnType<typeof createCaptureNotes>,
-  changes: RecordChanges,
+  { changes, onTree }: { changes: RecordChanges; onTree: () => void },
 ): CaptureNotes => ({
   async expectationOf(userId, key) {
     const record = await store.find(key.recordId);
@@ -86,8 +102,10 @@ const captureNotes = (
   },
   async noteStored({ recordId, screenId, kind }, sizeBytes) {
     const record = await notes.captureStored(recordId, screenId, { kind, sizeBytes });
-    if (record !== undefined) changes.changed(record);
-    return record !== undefined;
+    if (record === undefined) return false;
+    changes.changed(record);
+    if (kind === 'tree') onTree();
+    return true;
   },
 });
 

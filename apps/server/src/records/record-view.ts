@@ -13,7 +13,7 @@ export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: C
 type DeviceInfo = OutOfStepsRecord['device_info'];
 const deviceInfo = Compile(OutOfStepsRecord.properties.device_info);
 
-function readDeviceInfo(json: string): DeviceInfo {
+export function readDeviceInfo(json: string): DeviceInfo {
   const info: unknown = JSON.parse(json);
   if (!deviceInfo.Check(info)) throw new Error('a stored record has no readable device');
   return info;
@@ -26,7 +26,7 @@ function readError(json: string | null): OutOfStepsRecord['error'] {
   return runError.Check(error) ? error : null;
 }
 
-function screenView(screen: StoredScreen, url: CaptureUrl): Static<typeof RecordScreen> {
+export function screenView(screen: StoredScreen, url: CaptureUrl): Static<typeof RecordScreen> {
   const { record_id: recordId, screen_id: screenId } = screen;
   const urlOf = (kind: CaptureKind): string | null =>
     screen[kind] === 'stored' ? url({ recordId, screenId, kind }) : null;

@@ -30,15 +30,23 @@ export const scopesOf = (scopes: readonly ReviewScope[], automationId: string): 
       .map(({ ownerId }) => ({ ownerId, automationId: name })),
   );
 
+/** Whether the caller may review what belongs to an automation. */
+export async function isReviewerOf(
+  access: AutomationAccess,
+  principal: Principal,
+  { owner_id: ownerId, automation_id: automationId }: Pick<StoredRecord, 'owner_id' | 'automation_id'>,
+): Promise<boolean> {
+  const role = await access.findRole(principal.userId, { ownerId, automationId });
+  return isReviewer(role) && allows(principal, automationId);
+}
+
 /** Throws `forbidden` unless the caller may review the record. */
 export async function requireReviewer(
   access: AutomationAccess,
   principal: Principal,
   record: StoredRecord,
 ): Promise<void> {
-  const automation = { ownerId: record.owner_id, automationId: record.automation_id };
-  const role = await access.findRole(principal.userId, automation);
-  if (isReviewer(role) && allows(principal, record.automation_id)) return;
+  if (await isReviewerOf(access, principal, record)) return;
   throw ApiError.of('forbidden', {
     reason: `Only the owner and the shared editors of automation ${record.automation_id} review its records`,
   });

@@ -4,6 +4,7 @@ import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { transact } from '../db/transact.ts';
 import { cellOf, kindOf } from './cells.ts';
+import { expectGrouping } from './groups/membership-store.ts';
 import { listsOf } from './browse/record-list.ts';
 import { lockRecordsOf, trimGroup, type RetentionOptions } from './retention/retention-store.ts';
 import type { StoredRecord, StoredScreen } from './stored-record.ts';
@@ -63,11 +64,11 @@ export function createRecordStore(db: Db) {
         .orderBy('position')
         .execute(),
 
-    /** Stores a record with all its screens, or nothing when the ID is taken, and keeps its group within its limit. */
+    /** `commit`: of its run. Stores a record with all its screens, or nothing when the ID is taken, and keeps its group within its limit. */
     insert: (
       record: StoredRecord,
       screens: readonly StoredScreen[],
-      retention: RetentionOptions,
+      { commit = null, ...retention }: RetentionOptions & { commit?: string | null },
     ): Promise<{ isNew: boolean; deleted: number }> =>
       transact(db, async (transaction) => {
         await lockRecordsOf(transaction, record.owner_id);
@@ -78,6 +79,7 @@ export function createRecordStore(db: Db) {
           await transaction.insertInto('record_screen').values(rows).execute();
         }
         await addToTallies(transaction, listsOf(record), record);
+        await expectGrouping(transaction, record, { screens, commit });
         return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
       }),
 

@@ -12,6 +12,7 @@ import { labelRoutes, poolRoutes } from './labels.ts';
 import { launchRoutes } from './launches.ts';
 import { logRoutes } from './logs.ts';
 import { projectRoutes } from './projects.ts';
+import { groupRoutes } from './record-groups.ts';
 import { recordRoutes } from './records.ts';
 import { runRoutes } from './runs.ts';
 import { secretRoutes } from './secrets.ts';
@@ -40,6 +41,7 @@ export const allRoutes: readonly RouteContract[] = [
   fileRoutes,
   commitRoutes,
   recordRoutes,
+  groupRoutes,
   eventRoutes,
   accessRoutes,
   auditRoutes,

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Id } from '../ids.ts';
 import { LogEntry } from '../logs.ts';
 import { Device } from './devices.ts';
+import { RecordGroup } from './record-groups.ts';
 import { OutOfStepsRecord } from './records.ts';
 import { Run } from './runs.ts';
 import type { RouteContract } from './contract.ts';
@@ -13,6 +14,7 @@ export const ServiceEvent = Type.Union([
   Type.Object({ type: Type.Literal('run'), run: Run }),
   Type.Object({ type: Type.Literal('log'), device_id: Type.String(), logs: Type.Array(LogEntry) }),
   Type.Object({ type: Type.Literal('record'), record: OutOfStepsRecord }),
+  Type.Object({ type: Type.Literal('group'), group: RecordGroup }),
 ]);
 export type ServiceEvent = Static<typeof ServiceEvent>;
 
@@ -22,16 +24,16 @@ export const eventRoutes = {
     path: '/api/v2/events',
     operationId: 'events',
     tag: 'Events',
-    summary: 'Follow devices, runs, logs and records as they change (server-sent events)',
+    summary: 'Follow devices, runs, logs, records and groups as they change (server-sent events)',
     description:
-      'Sends `device`, `run`, `log` and `record` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`. A stream that does not take its events is cut off: its last event is `error`, with the body of a refusal.',
+      'Sends `device`, `run`, `log`, `record` and `group` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`. A stream that does not take its events is cut off: its last event is `error`, with the body of a refusal.',
     scope: 'read',
     query: Type.Object({
       device_id: Type.Optional(Id),
       automation_id: Type.Optional(Id),
       types: Type.Optional(
         Type.String({
-          pattern: '^(device|run|log|record)(,(device|run|log|record))*$',
+          pattern: '^(device|run|log|record|group)(,(device|run|log|record|group))*$',
           description: 'Comma-separated; all without it',
         }),
       ),

@@ -13,6 +13,7 @@ export * from './labels.ts';
 export * from './launches.ts';
 export * from './logs.ts';
 export * from './records.ts';
+export * from './record-groups.ts';
 export * from './page.ts';
 export * from './projects.ts';
 export * from './runs.ts';

@@ -10,7 +10,7 @@ export const routeTags = {
   Files: 'The files of a project. TypeScript is checked and compiled when it is written.',
   Commits: 'The history of a project, which is a git repository.',
   Records: 'Out-of-steps records: the screens of the moments that an author has to see.',
-  Events: 'Devices, runs, logs and records as they change.',
+  Events: 'Devices, runs, logs, records and groups as they change.',
   Account: 'Users and their API tokens.',
   Audit: 'Who did what, with which token, from where.',
   Hosts: 'For the program beside the phones.',

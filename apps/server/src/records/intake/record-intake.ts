@@ -19,6 +19,7 @@ export interface OriginRun {
   readonly device_id: string;
   readonly automation_id: string;
   readonly launch_id: string | null;
+  readonly commit: string | null;
 }
 
 interface Options {
@@ -84,7 +85,9 @@ export class RecordIntake {
     const origin = await this.#originOf(run, report.record_id.toLowerCase());
     if (origin === undefined) return this.#refuse(link, report.record_id, 'its project is gone');
     const { record, screens } = newRecord(report, origin);
-    const { deleted } = await store.insert(record, screens, { limits, nowMs: clock.now() });
+    const { deleted } = await store.insert(record, screens, {
+      ...{ limits, nowMs: clock.now(), commit: run.commit },
+    });
     changes.stored(record, screens);
     changes.deleted(deleted);
     // The limit may have cost the record itself, when it comes late.

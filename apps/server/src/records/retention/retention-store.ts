@@ -5,6 +5,7 @@ import { serialize } from '../../db/locks.ts';
 import { transact } from '../../db/transact.ts';
 import { debugCells, otherCells } from '../cells.ts';
 import { listsOf } from '../browse/record-list.ts';
+import { leaveGroup } from '../groups/membership-store.ts';
 import { protectionEnd } from './protection-end.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import { countInLists, removeFromTallies } from '../browse/tally-store.ts';
@@ -29,7 +30,8 @@ export const lockRecordsOf = (transaction: Transaction, ownerId: string): Promis
   serialize(transaction, `records of ${ownerId}`);
 
 /** Deletes a record, and notes that its captures have to go. */
-async function removeRecord(transaction: Db, record: StoredRecord): Promise<void> {
+async function removeRecord(transaction: Transaction, record: StoredRecord): Promise<void> {
+  await leaveGroup(transaction, record.id);
   await transaction.deleteFrom('record').where('id', '=', record.id).execute();
   await removeFromTallies(transaction, listsOf(record), record);
   await transaction.insertInto('capture_deletion').values({ record_id: record.id }).execute();
@@ -68,7 +70,7 @@ async function listDoomed(
 
 /** Deletes what is older than the newest of the group that are kept, and not protected. Returns how many went. */
 export async function trimGroup(
-  transaction: Db,
+  transaction: Transaction,
   group: RetentionGroup,
   { limits, nowMs }: RetentionOptions,
 ): Promise<number> {

@@ -35,4 +35,45 @@ export const createRecords = (db: Kysely<unknown>): Promise<void> =>
     `create table record_tally (
       list ${text} not null, node ${text} not null, is_split bigint not null default 0,
       n bigint not null default 0, ${cells.join(', ')}, primary key (list, node))`,
+    ...groupTables(text),
   ]);
+
+/** What the groups of records are, who is in them, and what was done to them. */
+const groupTables = (text: string): string[] => [
+  `create table record_grouping (
+      record_id ${text} primary key references record (id) on delete cascade, screen_id ${text} not null,
+      is_ready bigint not null, commit_hash ${text}, claimed_until bigint not null default 0)`,
+  'create index record_grouping_ready on record_grouping (claimed_until) where is_ready = 1',
+  `create table record_group (
+      id ${text} primary key, owner_id ${text} not null, automation_id ${text} not null, project_id ${text},
+      automation_name ${text} not null, package_name ${text} not null, title ${text} not null, next_stage ${text} not null,
+      screen_state ${text} not null, status ${text} not null, assignee_id ${text}, solved_commit ${text}, solved_at bigint,
+      reopened_at bigint, reopened_by ${text}, records bigint not null, phones bigint not null,
+      first_seen bigint not null, last_seen bigint not null, merged_into ${text}, last_move ${text})`,
+  'create index record_group_owner on record_group (owner_id, automation_id, last_seen)',
+  'create index record_group_app on record_group (owner_id, automation_id, package_name, last_seen)',
+  'create index record_group_project on record_group (project_id) where project_id is not null',
+  'create index record_group_empty on record_group (last_seen) where records = 0',
+  `create table group_member (
+      record_id ${text} primary key references record (id) on delete cascade, group_id ${text},
+      screen_id ${text} not null, device_id ${text} not null, print_key ${text}, reason ${text}, problem ${text} not null,
+      is_outdated bigint not null, commit_hash ${text})`,
+  'create index group_member_group on group_member (group_id, record_id) where group_id is not null',
+  'create index group_member_device on group_member (group_id, device_id) where group_id is not null',
+  `create table group_print (
+      owner_id ${text} not null, automation_id ${text} not null, print_key ${text} not null,
+      group_id ${text} not null references record_group (id) on delete cascade, is_sample bigint not null,
+      print ${text} not null, primary key (owner_id, automation_id, print_key))`,
+  'create index group_print_group on group_print (group_id)',
+  `create table group_move (
+      id ${text} primary key, kind ${text} not null, group_id ${text} not null references record_group (id) on delete cascade,
+      made_by ${text} not null, made_at bigint not null, mark ${text}, before ${text} not null,
+      is_undone bigint not null default 0, is_unfinished bigint not null default 0)`,
+  'create index group_move_unfinished on group_move (made_at) where is_unfinished = 1',
+  'create index group_move_made on group_move (made_at)',
+  'create index group_move_group on group_move (group_id)',
+  `create table group_move_record (
+      move_id ${text} not null references group_move (id) on delete cascade, record_id ${text} not null,
+      group_id ${text} not null, reason ${text}, is_done bigint not null default 0,
+      primary key (move_id, record_id))`,
+];

@@ -1,0 +1,96 @@
+import type { GroupRecord, JoinReason, RecordGroup } from '@phalanx/protocol';
+
+import type { AutomationAccess } from '../access-store.ts';
+import { kindOf } from '../cells.ts';
+import { type CaptureUrl, readDeviceInfo, screenView } from '../record-view.ts';
+import type { StoredGroup } from './membership-store.ts';
+import type { GroupStore, ShownMember } from './store.ts';
+
+interface Options {
+  store: GroupStore;
+  access: AutomationAccess;
+  captureUrl: CaptureUrl;
+}
+
+export interface GroupViews {
+  all(groups: readonly StoredGroup[]): Promise<RecordGroup[]>;
+  one(group: StoredGroup): Promise<RecordGroup>;
+  record(shown: ShownMember): GroupRecord;
+}
+
+/** Only the stores of groups write the column. */
+export const readReason = (json: string | null): JoinReason =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  json === null ? { by: 'new' } : (JSON.parse(json) as JoinReason);
+
+/** Groups and their records as the API shows them. */
+export function createGroupViews({ store, access, captureUrl }: Options): GroupViews {
+  const record = ({ member, record: stored, screen }: ShownMember): GroupRecord => {
+    const { type, status } = kindOf(stored.cell);
+    return {
+      ...{ record_id: stored.id, run_id: stored.run_id, type, status },
+      device_info: readDeviceInfo(stored.device_info),
+      added: new Date(stored.added_at).toISOString(),
+      ...{
+        commit: member.commit_hash,
+        outdated: member.is_outdated === 1,
+        reason: readReason(member.reason),
+      },
+      screen: screenView(screen, captureUrl),
+    };
+  };
+
+  const view = (
+    group: StoredGroup,
+    { name, assignee, sample }: { name: string; assignee: string; sample: ShownMember | undefined },
+  ): RecordGroup => {
+    const { assignee_id: assigneeId, solved_commit, owner_id: _, project_id: _project, ...others } = group;
+    const { merged_into: _into, last_move: _move, ...rest } = others;
+    return {
+      ...rest,
+      automation_name: name,
+      assignee: assigneeId === null ? null : { id: assigneeId, name: assignee },
+      solved_in: solved_commit,
+      sample: sample === undefined ? null : record(sample),
+    };
+  };
+
+  /** A project may have another name by now. */
+  const mapNames = async (groups: readonly StoredGroup[]): Promise<Map<string, string>> => {
+    const names = new Map<string, string>();
+    for (const { project_id: id } of groups)
+      if (id !== null && !names.has(id)) names.set(id, (await access.findProject(id))?.name ?? '');
+    return names;
+  };
+
+  const mapAssignees = async (groups: readonly StoredGroup[]): Promise<Map<string, string>> => {
+    const names = new Map<string, string>();
+    for (const { assignee_id: id } of groups)
+      if (id !== null && !names.has(id)) names.set(id, await store.findUserName(id));
+    return names;
+  };
+
+  const all: GroupViews['all'] = async (groups) => {
+    const samples = await store.mapSamples(groups.map(({ id }) => id));
+    const names = await mapNames(groups);
+    const assignees = await mapAssignees(groups);
+    return groups.map((group) => {
+      const current = group.project_id === null ? undefined : names.get(group.project_id);
+      return view(group, {
+        name: current ?? group.automation_name,
+        assignee: assignees.get(group.assignee_id ?? '') ?? '',
+        sample: samples.get(group.id),
+      });
+    });
+  };
+
+  return {
+    all,
+    record,
+    async one(group) {
+      const [shown] = await all([group]);
+      if (shown === undefined) throw new Error('one group has one view');
+      return shown;
+    },
+  };
+}

@@ -1,0 +1,306 @@
+import { isUuidV7, timeOfUuidV7 } from '../../uuid-v7.ts';
+import type { JoinReason } from '@phalanx/protocol';
+import { v7 as uuidv7 } from 'uuid';
+
+import type { Db, Transaction } from '../../db/database.ts';
+import { transact } from '../../db/transact.ts';
+import type { Row } from '../../db/tables.ts';
+import { lockRecordsOf } from '../retention/retention-store.ts';
+import type { StoredRecord } from '../stored-record.ts';
+import { hasPhone, type StoredGroup } from './membership-store.ts';
+import { findGroup, type ScreenGroup } from './nearest-group.ts';
+import { type PrintJson, printFrom } from './process/messages.ts';
+import type { ScreenPrint } from './screen-print.ts';
+
+export type Grouping = Row<'record_grouping'>;
+
+/** Groups of the app that a new print is compared with: those that were seen last. */
+const mostCompared = 100;
+/** Of all of them together; merging gives a group more than it has by itself. */
+const mostComparedPrints = 800;
+const mostSamples = 8;
+/** Further ones are found by likeness. */
+const mostPrints = 24;
+const mostGroups = 2000;
+const mostTitleLength = 80;
+
+export interface ReadScreen {
+  print: ScreenPrint;
+  json: PrintJson;
+}
+
+/** Whether a run's commit contains another one, as far as it was looked up: by that one. */
+export type Contained = ReadonlyMap<string, boolean>;
+
+export type Joined =
+  | { kind: 'gone' }
+  /** Nothing is stored: it has to be known first whether the record's commit contains this one. */
+  | { kind: 'ask'; commit: string; projectId: string; ownerId: string }
+  | { kind: 'joined'; group: StoredGroup };
+
+export type JoiningStore = ReturnType<typeof createJoiningStore>;
+
+/** Puts records into groups. */
+export function createJoiningStore(db: Db) {
+  return {
+    /** Those whose trees are there and at which nobody is, and which this server has for some time then. */
+    async claim(now: number, until: number, limit: number): Promise<Grouping[]> {
+      const due = await db
+        .selectFrom('record_grouping')
+        .selectAll()
+        .where('is_ready', '=', 1)
+        .where('claimed_until', '<=', now)
+        .orderBy('claimed_until')
+        .limit(limit)
+        .execute();
+      const claimed: Grouping[] = [];
+      for (const row of due) {
+        const { numUpdatedRows } = await db
+          .updateTable('record_grouping')
+          .set({ claimed_until: until })
+          .where('record_id', '=', row.record_id)
+          .where('claimed_until', '=', row.claimed_until)
+          .executeTakeFirst();
+        if (numUpdatedRows > 0n) claimed.push(row);
+      }
+      return claimed;
+    },
+
+    /** The record has no group, for good. */
+    refuse: (grouping: Grouping, problem: string): Promise<void> =>
+      settle(db, grouping, async (transaction, record) =>
+        addMember(transaction, memberOf(grouping, record, { problem })),
+      ).then(() => undefined),
+
+    join: (grouping: Grouping, screen: ReadScreen, contained: Contained): Promise<Joined> =>
+      settle(db, grouping, (transaction, record) =>
+        join(transaction, { grouping, record, screen, contained }),
+      ).then((joined) => joined ?? { kind: 'gone' }),
+  };
+}
+
+/** Once for each record, whoever else has claimed it. Undefined: it is done, or the record is gone. */
+const settle = <Result>(
+  db: Db,
+  { record_id: id }: Grouping,
+  work: (transaction: Transaction, record: StoredRecord) => Promise<Result>,
+): Promise<Result | undefined> =>
+  transact(db, async (transaction) => {
+    const query = transaction.selectFrom('record').selectAll().where('id', '=', id);
+    const found = await query.executeTakeFirst();
+    if (found === undefined) return undefined;
+    await lockRecordsOf(transaction, found.owner_id);
+    const isWaiting = transaction
+      .selectFrom('record_grouping')
+      .select('record_id')
+      .where('record_id', '=', id);
+    if ((await isWaiting.executeTakeFirst()) === undefined) return undefined;
+    const record = await query.executeTakeFirst();
+    return record && work(transaction, record);
+  });
+
+interface Given {
+  grouping: Grouping;
+  record: StoredRecord;
+  screen: ReadScreen;
+  contained: Contained;
+}
+
+const memberOf = (
+  { record_id, screen_id, commit_hash }: Grouping,
+  { device_id }: StoredRecord,
+  more: Partial<Row<'group_member'>>,
+): Row<'group_member'> => ({
+  ...{ record_id, screen_id, device_id, commit_hash },
+  ...{ group_id: null, print_key: null, reason: null, problem: '', is_outdated: 0 },
+  ...more,
+});
+
+async function addMember(transaction: Transaction, member: Row<'group_member'>): Promise<void> {
+  await transaction.insertInto('group_member').values(member).execute();
+  await transaction.deleteFrom('record_grouping').where('record_id', '=', member.record_id).execute();
+}
+
+async function join(transaction: Transaction, given: Given): Promise<Joined> {
+  const { grouping, record, screen, contained } = given;
+  const found = await findGroupOf(transaction, record, screen.print);
+  const commit = found && commitToAskFor(found.group, grouping);
+  const { project_id: projectId, owner_id: ownerId } = record;
+  if (commit !== undefined && projectId !== null && !contained.has(commit))
+    return { kind: 'ask', commit, projectId, ownerId };
+  const group = found?.group ?? (await addGroup(transaction, given));
+  if (group === undefined) {
+    await addMember(transaction, memberOf(grouping, record, { problem: tooMany }));
+    return { kind: 'gone' };
+  }
+  const reason: JoinReason = found?.reason ?? { by: 'new' };
+  if (reason.by !== 'key') await addPrint(transaction, group, screen);
+  const isSolved = group.status === 'solved';
+  const isNewer = isSolved && isOfNewerCode(group, given);
+  const phones = group.phones + ((await hasPhone(transaction, group.id, record.device_id)) ? 0 : 1);
+  const change = {
+    records: group.records + 1,
+    phones,
+    first_seen: Math.min(group.first_seen, record.added_at),
+    last_seen: Math.max(group.last_seen, record.added_at),
+    ...(isNewer ? { status: 'open' as const, reopened_at: record.added_at, reopened_by: record.id } : {}),
+  };
+  const of = { group_id: group.id, print_key: screen.print.key, reason: JSON.stringify(reason) };
+  await addMember(
+    transaction,
+    memberOf(grouping, record, { ...of, is_outdated: isSolved && !isNewer ? 1 : 0 }),
+  );
+  await transaction.updateTable('record_group').set(change).where('id', '=', group.id).execute();
+  return { kind: 'joined', group: { ...group, ...change } };
+}
+
+const tooMany = `The automation has ${mostGroups} groups with records, and more are not made.`;
+
+const commitToAskFor = (
+  { status, solved_commit: solved }: StoredGroup,
+  { commit_hash: commit }: Grouping,
+): string | undefined => (status === 'solved' && solved !== null && commit !== null ? solved : undefined);
+
+/** Without commits, what began later counts as newer. */
+function isOfNewerCode(group: StoredGroup, { grouping, record, contained }: Given): boolean {
+  const asked = commitToAskFor(group, grouping);
+  if (asked !== undefined) return contained.get(asked) === true;
+  const begun = isUuidV7(record.run_id) ? timeOfUuidV7(record.run_id) : record.added_at;
+  return begun > (group.solved_at ?? 0);
+}
+
+interface Found {
+  group: StoredGroup;
+  reason: JoinReason;
+}
+
+async function findGroupOf(
+  transaction: Transaction,
+  { owner_id, automation_id }: StoredRecord,
+  print: ScreenPrint,
+): Promise<Found | undefined> {
+  const known = await transaction
+    .selectFrom('group_print')
+    .select('group_id')
+    .where('owner_id', '=', owner_id)
+    .where('automation_id', '=', automation_id)
+    .where('print_key', '=', print.key)
+    .executeTakeFirst();
+  if (known !== undefined) {
+    const group = await getGroup(transaction, known.group_id);
+    return { group, reason: { by: 'key' } };
+  }
+  const groups = await listCompared(transaction, { owner_id, automation_id }, print.packageName);
+  const joining = findGroup({ print, language: null }, groups);
+  return joining && { group: await getGroup(transaction, joining.groupId), reason: joining.reason };
+}
+
+const getGroup = (transaction: Transaction, id: string): Promise<StoredGroup> =>
+  transaction.selectFrom('record_group').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+
+/** What is compared is bounded, however many groups there are. */
+async function listCompared(
+  transaction: Transaction,
+  { owner_id, automation_id }: Pick<StoredRecord, 'owner_id' | 'automation_id'>,
+  packageName: string,
+): Promise<ScreenGroup[]> {
+  const newest = await transaction
+    .selectFrom('record_group')
+    .select('id')
+    .where('owner_id', '=', owner_id)
+    .where('automation_id', '=', automation_id)
+    .where('package_name', '=', packageName)
+    .where('merged_into', 'is', null)
+    .orderBy('last_seen', 'desc')
+    .limit(mostCompared)
+    .execute();
+  if (newest.length === 0) return [];
+  const ids = newest.map(({ id }) => id);
+  const rows = await transaction
+    .selectFrom('group_print')
+    .select(['group_id', 'print'])
+    .where('group_id', 'in', ids)
+    .where('is_sample', '=', 1)
+    .limit(mostComparedPrints)
+    .execute();
+  const byGroup = Map.groupBy(rows, ({ group_id: id }) => id);
+  return [...byGroup].map(([id, prints]) => ({
+    id,
+    screens: prints.map(({ print }) => ({ print: readPrint(print), language: null })),
+  }));
+}
+
+/** Only `addPrint` writes the column. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+export const readPrint = (json: string): ScreenPrint => printFrom(JSON.parse(json) as PrintJson);
+
+/** A group keeps a few prints: those that are not its first ones, and that differ. */
+async function addPrint(transaction: Transaction, group: StoredGroup, { json }: ReadScreen): Promise<void> {
+  const { count, samples } = await transaction
+    .selectFrom('group_print')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('count'),
+      eb.fn.sum<number | null>('is_sample').as('samples'),
+    ])
+    .where('group_id', '=', group.id)
+    .executeTakeFirstOrThrow();
+  if (count >= mostPrints) return;
+  const { owner_id, automation_id, id: group_id } = group;
+  await transaction
+    .insertInto('group_print')
+    .values({
+      ...{ owner_id, automation_id, group_id, print_key: json.key, print: JSON.stringify(json) },
+      is_sample: (samples ?? 0) < mostSamples ? 1 : 0,
+    })
+    .execute();
+}
+
+/** The first words of a screen. */
+export const titleOf = ({ words }: ScreenPrint): string =>
+  [...words.keys()].slice(0, 3).join(' · ').slice(0, mostTitleLength).toWellFormed();
+
+/** Undefined: there are too many. */
+async function addGroup(transaction: Transaction, given: Given): Promise<StoredGroup | undefined> {
+  const { record, grouping, screen } = given;
+  const { owner_id, automation_id, project_id, automation_name, added_at } = record;
+  if (!(await hasRoom(transaction, record))) return undefined;
+  const shown = await transaction
+    .selectFrom('record_screen')
+    .select(['next_stage', 'screen_state'])
+    .where('record_id', '=', record.id)
+    .where('screen_id', '=', grouping.screen_id)
+    .executeTakeFirstOrThrow();
+  const group: StoredGroup = {
+    ...{ id: uuidv7(), owner_id, automation_id, project_id, automation_name, ...shown },
+    ...{ package_name: screen.print.packageName.toWellFormed(), title: titleOf(screen.print) },
+    ...{ status: 'open', assignee_id: null, solved_commit: null, solved_at: null, reopened_at: null },
+    ...{ reopened_by: null, records: 0, phones: 0, first_seen: added_at, last_seen: added_at },
+    ...{ merged_into: null, last_move: null },
+  };
+  await transaction.insertInto('record_group').values(group).execute();
+  return group;
+}
+
+/** A group without records makes room, the oldest first. */
+async function hasRoom(
+  transaction: Transaction,
+  { owner_id, automation_id }: StoredRecord,
+): Promise<boolean> {
+  const ofAutomation = transaction
+    .selectFrom('record_group')
+    .where('owner_id', '=', owner_id)
+    .where('automation_id', '=', automation_id);
+  const { count } = await ofAutomation
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (count < mostGroups) return true;
+  const empty = await ofAutomation
+    .select('id')
+    .where('records', '=', 0)
+    .orderBy('last_seen')
+    .limit(1)
+    .executeTakeFirst();
+  if (empty === undefined) return false;
+  await transaction.deleteFrom('record_group').where('id', '=', empty.id).execute();
+  return true;
+}
