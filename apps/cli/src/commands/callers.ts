@@ -5,6 +5,7 @@ import { addCompletionCommand } from './completion.ts';
 import { addInputCommand, addLeaseCommand } from './control.ts';
 import { addDevicesCommand } from './devices.ts';
 import { addExecCommand } from './exec.ts';
+import { addGroupCommands } from './groups.ts';
 import { addJobCommands } from './jobs.ts';
 import { addLoginCommands } from './login.ts';
 import { addLogsCommand } from './logs.ts';
@@ -48,6 +49,7 @@ export function addCallerCommands(program: Command): void {
   addTraceCommand(program);
   addStopCommand(program);
   addRecordCommands(program);
+  addGroupCommands(program);
   addLoginCommands(program);
   addTokenCommands(program);
   addUserCommands(program);

@@ -116,8 +116,12 @@ const statusesOf = async (id: string): Promise<string[]> => (await recordsOf(id)
 describe('records whose last screens show the same', () => {
   it('are one group, of the phones that have met it, and say why they belong to it', async () => {
     const { launchId, runId } = await freshRun();
-    const ids = [await meet(runId, shown(1)), await meet(runId, shown(1)), await meet(runId, shown(1, 4))];
-    const groups = await Promise.all(ids.map((id) => groupOf(id)));
+    const ids: string[] = [];
+    const groups: string[] = [];
+    for (const tree of [shown(1), shown(1), shown(1, 4)]) {
+      ids.push(await meet(runId, tree));
+      groups.push(await groupOf(ids.at(-1) ?? ''));
+    }
     expect(new Set(groups).size).toBe(1);
     const group = await getGroup(groups[0] ?? '');
     expect(group).toMatchObject({

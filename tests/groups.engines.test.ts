@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '@phalanx/cli/testing/until';
+import { fileRoutes, groupRoutes, jobRoutes, projectRoutes, recordRoutes } from '@phalanx/protocol';
+import { afterEach, expect, test } from 'vitest';
+
+import { Installation } from './support/installation.ts';
+
+/** `KILL_ROUNDS=200 npm run test:engines -- tests/groups` plays longer. */
+const rounds = Number(process.env['KILL_ROUNDS'] ?? '4');
+const recordsARound = 9;
+const timeLimitMs = 120_000 + rounds * 30_000;
+
+const code = `
+const { row } = agent.arguments.jobVariables as { row: number };
+const screen = await agent.actions.screenContent();
+await agent.utils.outOfSteps.storeScreen(screen, 'shop', 'unknown', 0, 'none');
+await agent.utils.outOfSteps.submit('outOfSteps');
+agent.control.setResult({ row });`;
+
+let installation: Installation;
+
+afterEach(() => installation.stop());
+
+async function makeProject(): Promise<string> {
+  const { api } = installation;
+  const { project } = await api.call(projectRoutes.create, { body: { name: 'screens' } });
+  await api.call(fileRoutes.write, { params: { id: project.id }, body: { path: 'main.ts', content: code } });
+  return project.id;
+}
+
+const listGroups = async (automation_id: string) =>
+  (await installation.api.call(groupRoutes.list, { query: { automation_id } })).groups;
+
+/** Marks the groups and undoes it, as long as there are any and the server answers. */
+async function markAndUndo(automationId: string): Promise<void> {
+  for (const { id } of await listGroups(automationId)) {
+    const params = { id };
+    await installation.api.call(groupRoutes.change, { params, body: { status: 'solved' } });
+    await installation.api.call(groupRoutes.undo, { params });
+  }
+}
+
+async function recordCount(automation_id: string, status?: 'pending'): Promise<number> {
+  const query = { automation_id, ...(status === undefined ? {} : { status }) };
+  return (await installation.api.call(recordRoutes.list, { query })).total;
+}
+
+test(
+  'over kill -9 of server and host, while groups are marked, each record gets into one group and all counts are true',
+  async () => {
+    installation = await Installation.start(3);
+    const automationId = await makeProject();
+    const inputs = Array.from({ length: rounds * recordsARound }, (_, row) => ({ row }));
+    const body = { automation_id: automationId, selector: 'state=ready', inputs };
+    const { job } = await installation.api.call(jobRoutes.create, { body });
+    let isOver = false;
+    const marking = (async () => {
+      while (!isOver) {
+        await markAndUndo(automationId).catch(() => undefined);
+        await sleep(20);
+      }
+    })();
+    for (let round = 1; round <= rounds; round += 1) {
+      await sleep(700 + Math.random() * 600);
+      if (round % 4 === 0) {
+        await installation.host.end('SIGKILL');
+        installation.restartHost();
+      } else {
+        await installation.server.end('SIGKILL');
+        await installation.restartServer();
+      }
+    }
+    const ended = async () =>
+      (await installation.api.call(jobRoutes.get, { params: { id: job.id } })).job.ended_at;
+    await until('the end of the job', ended, (at) => at !== null, timeLimitMs);
+    isOver = true;
+    await marking;
+    const counts = async () => {
+      const groups = await listGroups(automationId);
+      let members: string[] = [];
+      for (const { id } of groups) {
+        const query = { limit: 1000 };
+        const { records } = await installation.api.call(groupRoutes.listRecords, { params: { id }, query });
+        members = [...members, ...records.map(({ record_id: record }) => record)];
+      }
+      return {
+        groups: groups.map(({ phones }) => phones),
+        told: groups.reduce((sum, { records }) => sum + records, 0),
+        members: members.length,
+        once: new Set(members).size,
+        records: await recordCount(automationId),
+      };
+    };
+    const all = await until(
+      'all records in groups',
+      counts,
+      ({ told, records }) => told === records && records >= inputs.length,
+      timeLimitMs,
+    );
+    expect(all).toEqual({ ...all, told: all.records, members: all.records, once: all.records });
+    expect(all.groups).toHaveLength(1);
+    // What a killed server had begun to mark, or to undo, another one has ended.
+    for (const { id, status } of await listGroups(automationId))
+      if (status !== 'open') await installation.api.call(groupRoutes.undo, { params: { id } });
+    await until(
+      'all records pending again',
+      () => recordCount(automationId, 'pending'),
+      (pending) => pending === all.records,
+      timeLimitMs,
+    );
+  },
+  timeLimitMs,
+);
