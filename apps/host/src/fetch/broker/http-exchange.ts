@@ -1,14 +1,21 @@
-import { lookup, type LookupAddress } from 'node:dns';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
-
-import { AddressRefused, isPublicAddress } from './address-policy.ts';
+import { type AddressRule, guardedLookup, isPublicAddress, refuseLiteral } from '@phalanx/egress';
 
 /** A connection that is silent for so long is given up. */
 const silenceMs = 300_000;
 /** Forbidden by the Fetch standard; a tunnel would also never be answered. */
 const tunnelMethods = new Set(['CONNECT', 'TRACE', 'TRACK']);
+
+const publicOnly: AddressRule = {
+  isAllowed: (address) => isPublicAddress(address),
+  refusal(host, address) {
+    const place = host === address ? address : `${host} (${address})`;
+    return new Error(
+      `fetch to ${place} was refused: automations may only reach public addresses. Whoever runs the host can open local and private ones with the setting PHALANX_ALLOW_PRIVATE_FETCH=true.`,
+    );
+  },
+};
 
 /** One request to one place, before redirects. */
 export interface Exchange {
@@ -29,13 +36,16 @@ export interface Exchanger {
 }
 
 export function createExchanger(allowPrivateAddresses: boolean): Exchanger {
-  const settings = { keepAlive: true, ...(allowPrivateAddresses ? {} : { lookup: guardedLookup }) };
+  const settings = {
+    keepAlive: true,
+    ...(allowPrivateAddresses ? {} : { lookup: guardedLookup(publicOnly) }),
+  };
   const plain = { request: httpRequest, agent: new HttpAgent(settings) };
   const secure = { request: httpsRequest, agent: new HttpsAgent(settings) };
 
   const send: SendExchange = async ({ url, method, headers, body, signal }) => {
     if (tunnelMethods.has(method.toUpperCase())) throw new Error(`the method ${method} is not allowed`);
-    if (!allowPrivateAddresses) refuseLiteral(url);
+    if (!allowPrivateAddresses) refuseLiteral(url, publicOnly);
     const { request, agent } = url.protocol === 'https:' ? secure : plain;
     const withoutAuth = new URL(url);
     withoutAuth.username = '';
@@ -57,25 +67,4 @@ export function createExchanger(allowPrivateAddresses: boolean): Exchanger {
       secure.agent.destroy();
     },
   };
-}
-
-/**
- * A `lookup` for connections: the addresses it gives are the ones connected to, so a name cannot change its address
- * between check and use. One forbidden address among several refuses the name.
- */
-const guardedLookup: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error !== null) return callback(error, []);
-    const refused = addresses.find(({ address }) => !isPublicAddress(address));
-    if (refused !== undefined) return callback(new AddressRefused(hostname, refused.address), []);
-    if (options.all === true) return callback(null, addresses);
-    const [first = { address: '', family: 0 }]: LookupAddress[] = addresses;
-    return callback(null, first.address, first.family);
-  });
-};
-
-/** Addresses in the URL itself never come to `lookup`. `URL` has brought all their spellings to one. */
-function refuseLiteral({ hostname }: URL): void {
-  const host = hostname.replaceAll(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !isPublicAddress(host)) throw new AddressRefused(host, host);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { isPublicAddress } from './address-policy.ts';
+import { isPublicAddress } from './public-address.ts';
 
 const closed = [
   ...['127.0.0.1', '127.255.255.254', '0.0.0.0', '0.1.2.3', '10.1.2.3', '172.31.0.1', '192.168.0.1'],

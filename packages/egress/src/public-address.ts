@@ -45,14 +45,3 @@ function embeddedIn(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IP
   // 6to4: bytes 2 to 5 are the IPv4 address of the relay's far end (RFC 3056).
   return address.range() === '6to4' ? new ipaddr.IPv4(bytes.slice(2, 6)) : address;
 }
-
-/** A connection that the policy does not allow, in words for the user. */
-export class AddressRefused extends Error {
-  constructor(host: string, address: string) {
-    const place = host === address ? address : `${host} (${address})`;
-    super(
-      `fetch to ${place} was refused: automations may only reach public addresses. Whoever runs the host can open local and private ones with the setting PHALANX_ALLOW_PRIVATE_FETCH=true.`,
-    );
-    this.name = 'AddressRefused';
-  }
-}

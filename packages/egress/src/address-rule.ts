@@ -1,0 +1,35 @@
+import { lookup, type LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+
+/** Which addresses may be connected to. */
+export interface AddressRule {
+  isAllowed(address: string): boolean;
+  /** What a connection that is not allowed fails with. `host` is the address itself where no name was given. */
+  refusal(host: string, address: string): Error;
+}
+
+/**
+ * A `lookup` for connections: the addresses it gives are the ones connected to, so a name cannot change its address
+ * between check and use. One forbidden address among several refuses the name.
+ */
+export const guardedLookup =
+  (rule: AddressRule): LookupFunction =>
+  (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      const refused = addresses.find(({ address }) => !rule.isAllowed(address));
+      if (refused !== undefined) return callback(rule.refusal(hostname, refused.address), []);
+      if (options.all === true) return callback(null, addresses);
+      const [first = { address: '', family: 0 }]: LookupAddress[] = addresses;
+      return callback(null, first.address, first.family);
+    });
+  };
+
+/**
+ * Throws for an address that stands in the URL itself and is not allowed: it never comes to `lookup`. `URL` has brought
+ * all spellings of an address to one.
+ */
+export function refuseLiteral({ hostname }: URL, rule: AddressRule): void {
+  const host = hostname.replaceAll(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !rule.isAllowed(host)) throw rule.refusal(host, host);
+}
