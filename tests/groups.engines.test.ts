@@ -53,9 +53,9 @@ test(
     const inputs = Array.from({ length: rounds * recordsARound }, (_, row) => ({ row }));
     const body = { automation_id: automationId, selector: 'state=ready', inputs };
     const { job } = await installation.api.call(jobRoutes.create, { body });
-    let isOver = false;
+    const over = new AbortController();
     const marking = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await markAndUndo(automationId).catch(() => undefined);
         await sleep(20);
       }
@@ -73,15 +73,15 @@ test(
     const ended = async () =>
       (await installation.api.call(jobRoutes.get, { params: { id: job.id } })).job.ended_at;
     await until('the end of the job', ended, (at) => at !== null, timeLimitMs);
-    isOver = true;
+    over.abort();
     await marking;
     const counts = async () => {
       const groups = await listGroups(automationId);
-      let members: string[] = [];
+      const members: string[] = [];
       for (const { id } of groups) {
         const query = { limit: 1000 };
         const { records } = await installation.api.call(groupRoutes.listRecords, { params: { id }, query });
-        members = [...members, ...records.map(({ record_id: record }) => record)];
+        members.push(...records.map(({ record_id: record }) => record));
       }
       return {
         groups: groups.map(({ phones }) => phones),

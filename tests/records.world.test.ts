@@ -61,7 +61,7 @@ test('records are reviewed from the command line', async () => {
 
 test('groups of records are reviewed from the command line', async () => {
   const { groups } = await installation.api.call(groupRoutes.list, { query: {} });
-  const group = groups.find(({ sample }) => sample?.type === 'outOfSteps');
+  const group = groups.find((one) => one.sample?.type === 'outOfSteps');
   const id = group?.id ?? '';
   expect(await phalanx('groups')).toContain(id);
   expect(await phalanx('groups', 'show', id.slice(-8))).toMatch(/network & internet.*\n[^]*the first one/);

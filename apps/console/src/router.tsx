@@ -9,6 +9,7 @@ import {
 import { deviceSearch } from './devices/device-search.ts';
 import { fleetSearch } from './devices/fleet-search.ts';
 import { runSearch, runsSearch } from './runs/runs-search.ts';
+import { groupsSearch } from './records/groups-search.ts';
 import { recordsSearch } from './records/records-search.ts';
 import { editorSearch } from './projects/editor-search.ts';
 import { HomePage } from './shell/home-page.tsx';
@@ -76,6 +77,12 @@ const project = createRoute({
   validateSearch: editorSearch,
   component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
 });
+const groups = createRoute({
+  getParentRoute: () => root,
+  path: '/groups',
+  validateSearch: groupsSearch,
+  component: lazyRouteComponent(() => import('./records/groups-page.tsx'), 'GroupsPage'),
+});
 const records = createRoute({
   getParentRoute: () => root,
   path: '/records',
@@ -105,6 +112,7 @@ export const router = createRouter({
     job,
     projects,
     project,
+    groups,
     records,
     settings,
     start,

@@ -39,6 +39,7 @@ export const emptyPages: readonly ConsolePage[] = [
   { title: 'empty-projects', open: at('/projects', text('No project yet')) },
   { title: 'empty-runs', open: at('/runs', text('Nothing has run yet')) },
   { title: 'empty-jobs', open: at('/jobs', text('A schedule makes a job again and again.')) },
+  { title: 'empty-groups', open: at('/groups', text('No open group')) },
   { title: 'empty-review', open: at('/records', text('Nothing to review')) },
   {
     title: 'failure',
@@ -131,6 +132,10 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     {
       title: 'project',
       open: project(shown),
+    },
+    {
+      title: 'groups',
+      open: at('/groups', async (page) => page.getByRole('figure').first().waitFor()),
     },
     {
       title: 'review',

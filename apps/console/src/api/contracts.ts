@@ -6,6 +6,7 @@ import type {
   deviceMemberRoutes,
   deviceRoutes,
   fileRoutes,
+  groupRoutes,
   hostRoutes,
   jobRoutes,
   labelRoutes,
@@ -36,6 +37,7 @@ type Contract =
   | RoutesOf<typeof deviceMemberRoutes>
   | RoutesOf<typeof deviceRoutes>
   | RoutesOf<typeof fileRoutes>
+  | RoutesOf<typeof groupRoutes>
   | RoutesOf<typeof hostRoutes>
   | RoutesOf<typeof jobRoutes>
   | RoutesOf<typeof labelRoutes>

@@ -1,4 +1,4 @@
-import type { Device, OutOfStepsRecord, Run } from '@phalanx/protocol';
+import type { Device, OutOfStepsRecord, RecordGroup, Run } from '@phalanx/protocol';
 import { useEffect } from 'react';
 
 import { call, hangUp } from './call.ts';
@@ -12,10 +12,11 @@ export interface LiveEvents {
   device: { device: Device };
   run: { run: Run };
   record: { record: OutOfStepsRecord };
+  group: { group: RecordGroup };
 }
 
 type Listener = (data: never) => void;
-const eventNames = ['device', 'run', 'record'] as const;
+const eventNames = ['device', 'run', 'record', 'group'] as const;
 const longestWaitMs = 10_000;
 /** After so long without news it is asked whether the line still carries anything. */
 const quietMs = 10_000;

@@ -36,7 +36,21 @@ const groups: readonly { name: string; keys: readonly [keys: string, meaning: st
     ],
   },
   {
-    name: 'Review',
+    name: 'Review of groups',
+    keys: [
+      ['j k', 'Next, previous group'],
+      ['e', 'Solved'],
+      ['i', 'Ignore'],
+      ['r', 'Open again'],
+      ['a', 'Assign to yourself, or to nobody'],
+      ['x', 'Select for merging'],
+      ['m', 'Merge what is selected into this group'],
+      ['z', 'Undo'],
+      ['o', 'Open the newest record'],
+    ],
+  },
+  {
+    name: 'Review of records',
     keys: [
       ['j k', 'Older, newer record'],
       ['h l', 'Earlier, later screen'],

@@ -29,7 +29,7 @@ const places: readonly { to: string; label: string; icon: IconName; key: string 
   { to: '/projects', label: 'Projects', icon: 'projects', key: 'p' },
   { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
   { to: '/jobs', label: 'Jobs', icon: 'jobs', key: 'j' },
-  { to: '/records', label: 'Review', icon: 'records', key: 'v' },
+  { to: '/groups', label: 'Review', icon: 'records', key: 'v' },
   { to: '/settings', label: 'Settings', icon: 'settings', key: 's' },
 ];
 
@@ -208,6 +208,10 @@ function followChanges(queries: QueryClient): () => void {
     }),
     liveEvents.on('record', () => {
       stale.add('records');
+      soon();
+    }),
+    liveEvents.on('group', () => {
+      stale.add('groups');
       soon();
     }),
     liveEvents.onReset(() => void queries.invalidateQueries()),

@@ -1,0 +1,186 @@
+import type { GroupRecord, RecordGroup } from '@phalanx/protocol';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { SettingsTable } from '../access/settings-table.tsx';
+import { ApiFailure } from '../api/api-failure.ts';
+import { useMissingScope } from '../api/me.ts';
+import { deviceName } from '../devices/device-name.ts';
+import { Button } from '../parts/button.tsx';
+import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
+import { Moment } from '../parts/time.tsx';
+import { GroupStatusMark, groupName, reasonText } from './group-marks.tsx';
+import { groupQuery, groupRecordsQuery } from './group-queries.ts';
+import styles from './groups.module.css';
+import { localAddress } from './local-address.ts';
+import { RecordStatusMark } from './record-marks.tsx';
+import { toggled, type useGroupDesk } from './use-group-desk.ts';
+
+type Desk = ReturnType<typeof useGroupDesk>;
+
+const phoneOf = ({ device_info: info }: GroupRecord): string =>
+  deviceName({ ...info, name: '', serial: info.device_id });
+
+/** A group with the pictures of up to eight phones, and its records. */
+export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
+  const { data, error } = useQuery(groupQuery(id));
+  const isGone = error instanceof ApiFailure && error.code === 'group_not_found';
+  if (isGone) return <Empty title="This group is gone">It was deleted, or it is not yours to see.</Empty>;
+  if (error !== null) return <InlineFailure error={error} />;
+  if (data === undefined) return <Loading rows={6} />;
+  const { group, screens, last_change: change } = data;
+  return (
+    <section className={styles['detail']} aria-label="Group">
+      <Facts group={group} />
+      <div className={styles['phones']}>
+        {screens.map((shown) => (
+          <Phone key={shown.record_id} shown={shown} />
+        ))}
+      </div>
+      <Verdicts group={group} desk={desk} undo={change === null ? undefined : change.kind} />
+      <Members id={id} desk={desk} />
+    </section>
+  );
+}
+
+const Facts = ({ group }: { group: RecordGroup }) => (
+  <div className={styles['facts']}>
+    <h2>{groupName(group)}</h2>
+    <GroupStatusMark group={group} />
+    {group.solved_in !== null && (
+      <span className={styles['quiet']}>
+        solved in <code>{group.solved_in.slice(0, 7)}</code>
+      </span>
+    )}
+    {group.reopened_by !== null && (
+      <Link to="/records" search={{ record: group.reopened_by, status: 'any' }}>
+        The record that opened it again
+      </Link>
+    )}
+    <span className={styles['quiet']}>
+      {group.screen_state}
+      {group.next_stage !== '' && ` on the way to ${group.next_stage}`}
+    </span>
+    <span className={styles['quiet']}>{group.package_name}</span>
+    <span className={styles['quiet']}>
+      first seen <Moment at={group.first_seen} />
+    </span>
+    {group.assignee !== null && <span>assigned to {group.assignee.name}</span>}
+  </div>
+);
+
+function Phone({ shown }: { shown: GroupRecord }) {
+  const { screenshotUrl: picture, originalWidth, originalHeight } = shown.screen.screenshot;
+  const name = phoneOf(shown);
+  return (
+    <figure className={styles['phone']}>
+      <Link to="/records" search={{ record: shown.record_id, status: 'any' }}>
+        {picture === null ? (
+          <span className={styles['blank']}>no picture</span>
+        ) : (
+          <img
+            loading="lazy"
+            src={localAddress(picture)}
+            alt={`Screen of ${name}`}
+            width={originalWidth || 9}
+            height={originalHeight || 20}
+          />
+        )}
+      </Link>
+      <figcaption>
+        {name} · Android {shown.device_info.android_version}
+      </figcaption>
+    </figure>
+  );
+}
+
+function Verdicts({ group, desk, undo }: { group: RecordGroup; desk: Desk; undo: string | undefined }) {
+  const missing = useMissingScope('review');
+  const [commit, setCommit] = useState('');
+  const hash = commit.trim();
+  const isMine = group.assignee?.id === desk.userId;
+  const others = [...desk.selected].filter((id) => id !== group.id).length;
+  return (
+    <div className={styles['verdicts']}>
+      <Button
+        look="primary"
+        reason={missing}
+        onClick={() => void desk.mark('solved', hash === '' ? undefined : hash)}
+      >
+        Solved <kbd>e</kbd>
+      </Button>
+      <input
+        className={styles['commit']}
+        aria-label="Commit that solves it"
+        placeholder="in commit"
+        value={commit}
+        onChange={(event) => setCommit(event.target.value)}
+      />
+      <Button reason={missing} onClick={() => void desk.mark('ignored')}>
+        Ignore <kbd>i</kbd>
+      </Button>
+      {group.status !== 'open' && (
+        <Button reason={missing} onClick={() => void desk.mark('open')}>
+          Open again <kbd>r</kbd>
+        </Button>
+      )}
+      <Button look="quiet" reason={missing} onClick={() => void desk.assign(isMine ? null : desk.userId)}>
+        {isMine ? 'Assign to nobody' : 'Assign to me'} <kbd>a</kbd>
+      </Button>
+      {others > 0 && (
+        <Button look="quiet" reason={missing} onClick={() => void desk.merge()}>
+          Merge {others} into this <kbd>m</kbd>
+        </Button>
+      )}
+      {undo !== undefined && (
+        <Button look="quiet" reason={missing} onClick={() => void desk.undo()}>
+          Undo {undo} <kbd>z</kbd>
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Members({ id, desk }: { id: string; desk: Desk }) {
+  const { data, error } = useQuery(groupRecordsQuery(id));
+  const missing = useMissingScope('review');
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  if (error !== null) return <InlineFailure error={error} />;
+  if (data === undefined) return <Loading rows={4} />;
+  if (data.length === 0) return <p className={styles['quiet']}>Its records have been deleted.</p>;
+  const isAll = chosen.size === data.length ? 'All of its records are this group already.' : undefined;
+  return (
+    <>
+      <SettingsTable label="Records" columns={['Record', 'Phone', 'State', 'Commit', 'Why it is here']}>
+        {data.map((record) => (
+          <tr key={record.record_id}>
+            <td>
+              <input
+                type="checkbox"
+                aria-label={`Select record ${record.record_id}`}
+                checked={chosen.has(record.record_id)}
+                onChange={() => setChosen(toggled(chosen, record.record_id))}
+              />{' '}
+              <Link to="/records" search={{ record: record.record_id, status: 'any' }}>
+                <Moment at={Date.parse(record.added)} />
+              </Link>
+            </td>
+            <td>{phoneOf(record)}</td>
+            <td>
+              <RecordStatusMark status={record.status} />
+              {record.outdated && <span className={styles['quiet']}> outdated</span>}
+            </td>
+            <td className={styles['quiet']}>{record.commit?.slice(0, 7) ?? ''}</td>
+            <td className={styles['quiet']}>{reasonText(record.reason)}</td>
+          </tr>
+        ))}
+      </SettingsTable>
+      {chosen.size > 0 && (
+        <Button reason={missing ?? isAll} onClick={() => void desk.split([...chosen])}>
+          Make {chosen.size} a group of their own
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+
+import { findViolations } from './support/axe.ts';
+import { openWindow, signIn } from './support/browser.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
+
+const here = stage(3);
+const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url);
+
+story(
+  'three phones meet a screen: one group, assigned, solved in a commit, undone, and open again',
+  async () => {
+    const { service } = here;
+    const devices = await service.readyDevices(3);
+    const projectId = await service.createProject('Unknown screens', {
+      'main.ts': await readFile(sample, 'utf8'),
+    });
+    const commit = async (message: string): Promise<string> => {
+      const reply = await service.call('POST', `/api/v2/automation/commit/${projectId}`, { message });
+      return (reply['commit'] as { hash: string }).hash;
+    };
+    await commit('the first one');
+    for (const device of devices) await service.launch(device, projectId);
+    const { page, problems } = await openWindow(here.browser);
+    await signIn(page, service.url, service.token);
+    await page.getByRole('link', { name: 'Review' }).click();
+    const list = page.getByRole('list', { name: 'Groups' });
+    await list.getByText('3 records · 3 phones').waitFor();
+    const group = page.getByRole('region', { name: 'Group', exact: true });
+    await group.getByRole('figure').nth(2).waitFor();
+    expect(await group.getByRole('figure').count()).toBe(3);
+    expect(await findViolations(page)).toEqual([]);
+
+    // Another one at the desk sees what happens without a reload.
+    const { page: colleague, problems: others } = await openWindow(here.browser);
+    await signIn(colleague, service.url, service.token);
+    await colleague.getByRole('link', { name: 'Review' }).click();
+    await colleague.getByText('3 records · 3 phones').waitFor();
+    await page.keyboard.press('a');
+    await colleague.getByText(/assigned to/).waitFor();
+    await page.keyboard.press('e');
+    await page.getByText('No open group').waitFor();
+    await colleague.getByText('No open group').waitFor();
+    await page.keyboard.press('z');
+    await page.getByRole('cell', { name: 'pending' }).nth(2).waitFor();
+    await colleague.getByText('3 records · 3 phones').waitFor();
+
+    await service.writeFile(projectId, 'fix.ts', 'export const fixed = true;\n');
+    const fix = await commit('the fix');
+    await group.getByLabel('Commit that solves it').fill(fix.slice(0, 9));
+    await group.getByRole('button', { name: /^Solved/ }).click();
+    await colleague.getByText('No open group').waitFor();
+    await service.launch(devices[0] ?? '', projectId);
+    await colleague.getByText('open again').first().waitFor();
+    await colleague.getByText(`solved in ${fix.slice(0, 7)}`).waitFor();
+    await colleague.getByText('4 records · 3 phones').waitFor();
+
+    // One record becomes a group of its own, and comes back.
+    await colleague
+      .getByRole('checkbox', { name: /^Select record/ })
+      .first()
+      .check();
+    await colleague.getByRole('button', { name: 'Make 1 a group of their own' }).click();
+    await colleague.getByText('1 record · 1 phone').waitFor();
+    expect(await findViolations(colleague)).toEqual([]);
+    await colleague.getByRole('button', { name: /^Undo split/ }).click();
+    await colleague.getByText('4 records · 3 phones').waitFor();
+    await colleague.getByRole('link', { name: 'The record that opened it again' }).click();
+    await colleague.getByRole('treeitem').first().waitFor();
+    expect([...problems, ...others]).toEqual([]);
+  },
+);
