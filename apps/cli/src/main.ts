@@ -1,12 +1,10 @@
 import { Command, Help } from 'commander';
-import { createRequire } from 'node:module';
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 
 import { addCallerCommands } from './commands/callers.ts';
 import { exitCodes, exitCodesHelp } from './exit-codes.ts';
 import { reportError } from './output/report-error.ts';
 import { startAnew } from './start/start-anew.ts';
+import { version } from './version.ts';
 
 /** Whoever read the output has gone, as in `phalanx runs | head`: what a shell says of SIGPIPE. */
 const brokenPipe = 141;
@@ -68,8 +66,3 @@ try {
 } catch (error) {
   process.exit(reportError(error, wantsJson));
 }
-
-const Manifest = Compile(Type.Object({ version: Type.String() }));
-
-/** That of the whole release, in the repository and installed. */
-const version: string = Manifest.Parse(createRequire(import.meta.url)('../../../package.json')).version;

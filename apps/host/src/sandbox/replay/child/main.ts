@@ -1,14 +1,13 @@
-import type { ReplayCommand, ReplayReport, SandboxBoot } from '@phalanx/protocol';
+import type { ReplayCommand, SandboxBoot } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
-import { readSync, writeSync } from 'node:fs';
 
 import { createSourcePositions } from '../../child/source-positions.ts';
-import { encodeFrame } from '../../process/frames.ts';
-import { type PlayLimits, playRun } from './play-run.ts';
+import { playRun, type PlayLimits } from './play-run.ts';
 import { ReplayIsolate } from './replay-isolate.ts';
 import { ScreenStream } from './screen-stream.ts';
 import { ShownScreen } from './shown-screen.ts';
 import { SingleScreen } from './single-screen.ts';
+import { syncChannel } from './sync-channel.ts';
 import { VerdictNotes } from './verdict-notes.ts';
 
 const limits: PlayLimits = { entryMs: 250, totalMs: 1000 };
@@ -102,37 +101,4 @@ function thrownBy(work: () => void): Error | undefined {
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
-}
-
-/**
- * Standard input and output, which this process waits for: it does one thing at a time, and its isolate runs in its
- * own thread.
- */
-interface SyncChannel {
-  /** Undefined when whoever started this process has gone. */
-  receive(): ReplayCommand | undefined;
-  send(report: ReplayReport): void;
-}
-
-const syncChannel: SyncChannel = {
-  receive() {
-    const head = readExactly(4);
-    const body = head && readExactly(head.readUInt32BE());
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever starts this process is trusted
-    return body && (JSON.parse(body.toString()) as ReplayCommand);
-  },
-  send(report) {
-    const frame = encodeFrame(report);
-    for (let sent = 0; sent < frame.length;) sent += writeSync(1, frame, sent);
-  },
-};
-
-function readExactly(sizeBytes: number): Buffer | undefined {
-  const bytes = Buffer.allocUnsafe(sizeBytes);
-  for (let done = 0; done < sizeBytes;) {
-    const count = readSync(0, bytes, done, sizeBytes - done, null);
-    if (count === 0) return undefined;
-    done += count;
-  }
-  return bytes;
 }
