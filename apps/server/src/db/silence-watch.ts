@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** A statement that takes longer may wait for an engine that does not answer any more. */
-const patienceMs = 500;
+const patienceMs = 400;
 const lookEveryMs = 100;
 /** So often looked, `lookEveryMs` apart: a process that stood still itself gives the engine its time all the same. */
-const mostLooks = 11;
+const mostLooks = 9;
 const silent = Symbol('silent');
 
 interface Waiting {
@@ -21,7 +21,7 @@ interface Options {
 }
 
 /**
- * Bounds how long anybody waits for an engine that is away: less than two seconds. Work that takes long at an engine
+ * Bounds how long anybody waits for an engine that is away: some 1.4 seconds. Work that takes long at an engine
  * that answers is left alone.
  */
 export class SilenceWatch {
