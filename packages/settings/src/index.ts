@@ -12,4 +12,4 @@ export {
   shownDefault,
 } from './setting.ts';
 export { SettingError } from './setting-error.ts';
-export { prepareFolder, tryWrite } from './writable-folder.ts';
+export { makeFolder, prepareFolder, tryWrite } from './writable-folder.ts';

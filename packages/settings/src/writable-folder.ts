@@ -1,4 +1,5 @@
-import { chmod, mkdir, open, rm, stat } from 'node:fs/promises';
+import { mkdirSync, statSync } from 'node:fs';
+import { chmod, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Writes so much to a file in `folder`, down to the disk, and deletes it. */
@@ -17,13 +18,32 @@ export async function tryWrite(folder: string, sizeBytes: number): Promise<void>
   }
 }
 
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/**
+ * Makes the folder and those above it, unless they are there. Throws what the system says when it refuses. Node's own
+ * `recursive` never ends below `/proc`, where the system says of each folder that one above it is missing.
+ */
+export function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'EEXIST' && statSync(folder).isDirectory()) return;
+    const above = path.dirname(path.resolve(folder));
+    if (code !== 'ENOENT' || statSync(above, { throwIfNoEntry: false }) !== undefined) throw error;
+    makeFolder(above);
+    mkdirSync(folder, { mode: 0o700 });
+  }
+}
+
 /**
  * Makes the folder unless it is there. From here on, what this process and its children write is for its user alone.
  * Throws what the system says when nothing can be written there.
  */
 export async function prepareFolder(folder: string): Promise<void> {
   process.umask(0o077);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   await closeToOthers(folder);
   await tryWrite(folder, 4096);
 }

@@ -1,6 +1,7 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { makeFolder } from '@phalanx/settings';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
@@ -41,7 +42,7 @@ function parse(text: string): unknown {
 /** Only its owner can read the file; it is never there without these permissions. */
 export async function storeLogin(value: Login): Promise<void> {
   const file = loginPath();
-  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(path.dirname(file));
   const fresh = `${file}.${process.pid}`;
   await rm(fresh, { force: true });
   await writeFile(fresh, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });

@@ -1,4 +1,5 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
+import { makeFolder } from '@phalanx/settings';
 
 import { usageError } from '../exit-codes.ts';
 
@@ -11,15 +12,18 @@ export function folderName(name: string, id: string): string {
   return plain.replace(/[.-]+$/, '') || id;
 }
 
-export async function makeFolder(root: string): Promise<void> {
-  await mkdir(root, { recursive: true }).catch(() => {
+/** Throws a usage error when it can't be made. */
+export function makeNamedFolder(root: string): void {
+  try {
+    makeFolder(root);
+  } catch {
     throw usageError(`The folder ${root} cannot be made: name another one.`);
-  });
+  }
 }
 
 /** Throws a usage error when there is something in it. */
 export async function makeEmptyFolder(root: string): Promise<void> {
-  await makeFolder(root);
+  makeNamedFolder(root);
   if ((await readdir(root)).length === 0) return;
   throw usageError(
     `${root} is not empty: name another folder, or link this one with "phalanx project link PROJECT".`,

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from '@phalanx/settings';
 
 export interface User {
   readonly uid: number;
@@ -55,7 +56,7 @@ function chooseUser(dataDir: string | undefined): User {
 
 function handOver(dataDir: string, user: User): void {
   if (!existsSync(dataDir)) {
-    mkdirSync(path.dirname(dataDir), { recursive: true });
+    makeFolder(path.dirname(dataDir));
     mkdirSync(dataDir, { mode: 0o700 });
   }
   const folder = statSync(dataDir);

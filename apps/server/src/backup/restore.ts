@@ -1,6 +1,6 @@
-import { access, constants, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { access, constants, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { SettingError } from '@phalanx/settings';
+import { makeFolder, SettingError } from '@phalanx/settings';
 
 import { databaseFileOf, problemsOfSqlite } from '../db/read-tables.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
@@ -15,7 +15,7 @@ export async function restore(archive: string, dataDir: string): Promise<Manifes
   const wasThere = await requireEmpty(dataDir);
   const incoming = path.join(dataDir, 'incoming');
   try {
-    await mkdir(incoming, { recursive: true, mode: 0o700 });
+    makeFolder(incoming);
     await unpackInto(incoming, archive).catch((error: unknown) => {
       throw error instanceof SettingError ? error : broken(messageOf(error), error);
     });

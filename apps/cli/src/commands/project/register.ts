@@ -13,7 +13,7 @@ import { printMessage } from '../../output/print-message.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { chooseProject } from '../../project/choose-project.ts';
-import { folderName, makeEmptyFolder, makeFolder } from '../../project/empty-folder.ts';
+import { folderName, makeEmptyFolder, makeNamedFolder } from '../../project/empty-folder.ts';
 import { findLinkedFolder, writeLink } from '../../project/link.ts';
 import { writeStarter } from '../../project/write-starter.ts';
 import { writeTypes } from '../../types/write-types.ts';
@@ -115,7 +115,7 @@ async function createProject(
 async function prepareFolder(name: string, dir: string | undefined): Promise<string> {
   const root = path.resolve(dir ?? folderName(name, 'project'));
   if (dir === undefined) await makeEmptyFolder(root);
-  else await makeFolder(root);
+  else makeNamedFolder(root);
   return root;
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { access, mkdir, rename, rm } from 'node:fs/promises';
+import { access, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { problemWithFileName, type RunFile, runRoutes } from '@phalanx/protocol';
@@ -10,6 +10,7 @@ import type { ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { getRunId } from '../../follow/get-run-id.ts';
+import { makeNamedFolder } from '../../project/empty-folder.ts';
 import { printableLine } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 
@@ -54,9 +55,7 @@ interface Wanted extends Flags {
 }
 
 async function download(api: ApiClient, runId: string, { files, download: folder = '.', ...flags }: Wanted) {
-  await mkdir(folder, { recursive: true }).catch(() => {
-    throw usageError(`The folder ${folder} cannot be made: name another one.`);
-  });
+  makeNamedFolder(folder);
   for (const file of files) {
     const target = await targetOf(folder, file, flags.force === true);
     await fetchFile(api, { runId, file, target });
