@@ -1,5 +1,12 @@
 /** What a project declares in masks.json is in nothing that the public API gives, from the phone's screen on. */
-import { deviceRoutes, fileRoutes, launchRoutes, projectRoutes, runRoutes } from '@phalanx/protocol';
+import {
+  deviceRoutes,
+  fileRoutes,
+  launchRoutes,
+  projectRoutes,
+  runRoutes,
+  wholeScreen,
+} from '@phalanx/protocol';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -85,10 +92,11 @@ test('what a project masks is black and empty in records, screens, live pictures
   const bounds: Rectangle = JSON.parse(log.find((line) => line.startsWith('bounds '))?.slice(7) ?? '');
   const taken = Buffer.from(log.find((line) => line.startsWith('picture '))?.slice(8) ?? '', 'base64');
 
-  const { screen } = await installation.api.call(deviceRoutes.screen, {
+  const reply = await installation.api.call(deviceRoutes.screen, {
     params: { id: deviceId },
     query: {},
   });
+  const screen = wholeScreen(reply.screen);
   const viewer = await Viewer.open(`${installation.url}/api/v2/devices/${deviceId}/live`, {
     authorization: `Bearer ${installation.callerSettings['PHALANX_TOKEN']}`,
   });

@@ -3,6 +3,7 @@ import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
 import { serveAccess } from './access/feature.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
 import type { OwnedResources } from './access/user-routes.ts';
+import { serveActs } from './acts/feature.ts';
 import { serveAudit } from './audit/feature.ts';
 import { addCommitRoutes } from './commits/routes.ts';
 import { openCompiler } from './compile/feature.ts';
@@ -69,7 +70,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   const labels = await openLabels(context);
   const devices = await openDevices(context, { hosts, labels });
   const runs = await openRuns(context, { hosts, devices, people });
-  serveDevices(context, { devices, hosts, runs });
+  const { screens } = serveDevices(context, { devices, hosts, runs });
   serveLabels(context, { devices, hosts, runs });
   const metrics = openHealth(context, { devices, runs });
   const logs = await openLogs(context, { devices, runs, metrics });
@@ -90,6 +91,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   addCommitRoutes(app, { access, desk, clock, limits });
   await addGitRoutes(app, { authenticate, addressOf, limits, access, desk, audit, log });
   const { secretsOf } = openSecrets(context, access);
+  serveActs(context, { devices, hosts, runs, screens, projects, secretsOf });
   const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
   const launches = serveLaunches(context, launching);
   const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches });

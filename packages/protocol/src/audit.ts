@@ -36,6 +36,7 @@ export const auditActions = {
   save_pool: 'pool',
   delete_pool: 'pool',
   touch_device: 'device',
+  act_on_device: 'device',
   lease_device: 'device',
   end_lease: 'device',
   connect_host: 'host',

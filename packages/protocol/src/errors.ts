@@ -109,6 +109,11 @@ export const errorTable = {
     status: 409,
     message: 'Nothing of group {group_id} can be undone: {reason}.',
   },
+  screen_expired: {
+    status: 404,
+    message:
+      'Screen {screen_id} is not known any more: screens are kept for ten minutes. Read the screen again.',
+  },
   record_not_found: { status: 404, message: 'Record {record_id} was not found.' },
   capture_not_found: { status: 404, message: 'The capture is gone: its record was deleted.' },
   run_file_not_found: {
@@ -150,6 +155,16 @@ export const errorTable = {
     status: 409,
     message:
       'Device {device_id} is controlled by hand by {user} until {until}: wait, or ask them to give it back.',
+  },
+  lease_lost: {
+    status: 409,
+    message:
+      'The lease of device {device_id} that you show has ended, or somebody else has the device now: take it again, and read its screen.',
+  },
+  device_in_use: {
+    status: 409,
+    message:
+      'An automation runs on device {device_id}, and would be touched in the middle of its work: wait until it has ended, or stop it.',
   },
   too_many_projects: {
     status: 409,

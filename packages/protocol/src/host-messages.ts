@@ -20,7 +20,7 @@ import { LaunchSecrets } from './secrets.ts';
 import { maxRunResultBytes, RunError, RunOutcome, RunStatus } from './runs.ts';
 
 /** Raised when the messages change so that an older server can't follow. */
-export const hostProtocolVersion = 8;
+export const hostProtocolVersion = 9;
 /** A server follows hosts of its own version and of the two before, so that it can be brought up to date first. */
 export const oldestHostProtocolVersion = hostProtocolVersion - 2;
 export const hostConnectPath = '/api/v2/hosts/connect';

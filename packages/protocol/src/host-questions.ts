@@ -5,8 +5,9 @@
  * A question is added by a row here, its answer in `apps/host/src/phones/requests/answer-question.ts`, and the endpoint that
  * asks it.
  */
-import { Type, type Static, type TProperties, type TSchema } from 'typebox';
+import { Type, type Static, type TObject, type TProperties } from 'typebox';
 
+import { HostActSteps } from './act.ts';
 import { Uuid } from './ids.ts';
 import { maxLivePictureBytes } from './live.ts';
 import { PhoneInput } from './phone-input.ts';
@@ -28,7 +29,11 @@ export const hostQuestions = {
   /** Tree and picture of one moment. `width`: of the picture, at most. Answer: JSON of a `DeviceScreen`. */
   screen: {
     since: 2,
-    asks: { width: Type.Union([Type.Integer(), Type.Null()]) },
+    asks: {
+      width: Type.Union([Type.Integer(), Type.Null()]),
+      /** False: the tree alone. Hosts before version 9 take the picture all the same. */
+      picture: Type.Optional(Type.Boolean()),
+    },
     maxAnswerBytes: 4 * megabyte,
   },
   /** How the phone is and what it went through. Answer: JSON of a `PhoneHealth`. */
@@ -44,6 +49,15 @@ export const hostQuestions = {
   },
   /** Touch, type or start something. Answer: empty, when it was done. */
   input: { since: 4, asks: { input: PhoneInput }, maxAnswerBytes: 1024 },
+  /**
+   * Do steps that find their nodes on the screen as it is then, as far as the time reaches. Answer: JSON of a
+   * `HostActAnswer`, a line feed, and JSON of a `DeviceScreen` without a picture.
+   */
+  act: {
+    since: 9,
+    asks: { steps: HostActSteps, budget_ms: Type.Integer({ minimum: 0, maximum: 10_000 }) },
+    maxAnswerBytes: 4 * megabyte,
+  },
   /** The apps that are installed. Answer: JSON of `PhoneApps`. */
   apps: { since: 8, asks: {}, maxAnswerBytes: megabyte },
 } as const satisfies Record<string, HostQuestionRow>;
@@ -51,7 +65,7 @@ export const hostQuestions = {
 type Rows = typeof hostQuestions;
 export type HostQuestionType = keyof Rows;
 
-type Said<Asks> = { [Key in keyof Asks]: Asks[Key] extends TSchema ? Static<Asks[Key]> : never };
+type Said<Asks extends TProperties> = Static<TObject<Asks>>;
 
 /** The message of a question. */
 export type HostQuestionOf<Name extends HostQuestionType> = {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { addActCommand } from './act.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addInputCommand, addLeaseCommand } from './control.ts';
@@ -31,6 +32,7 @@ import { addUserCommands } from './users.ts';
 export function addCallerCommands(program: Command): void {
   addDevicesCommand(program);
   addScreenCommand(program);
+  addActCommand(program);
   addInputCommand(program);
   addLeaseCommand(program);
   addHostsCommand(program);

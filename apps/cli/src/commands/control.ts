@@ -3,10 +3,20 @@ import { type Command, InvalidArgumentError } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
 import { deviceIdOf, listDevices } from '../launch/find-device.ts';
+import { printJson } from '../output/table.ts';
 import { printMessage } from '../output/print-message.ts';
 import { printable } from '../output/printable.ts';
 
 const deviceText = 'serial number or device ID';
+/** As `phalanx lease --json` printed it. */
+export const leaseOption = [
+  '--lease <id>',
+  'the lease that you have: refused when it holds no more',
+] as const;
+
+interface TouchFlags extends ConnectionFlags {
+  lease?: string;
+}
 
 function parseWhole(text: string): number {
   if (/^\d{1,5}$/.test(text)) return Number(text);
@@ -75,8 +85,9 @@ function addNumbersInput(parent: Command, { name, description, numbers, inputOf 
   for (const one of numbers) command.argument(`<${one}>`, 'a whole number', parseWhole);
   command.action(async (device: string, ...rest: unknown[]) => {
     const given = rest.filter((one) => typeof one === 'number');
-    await touch(device, inputOf(given), command.opts<ConnectionFlags>());
+    await touch(device, inputOf(given), command.opts<TouchFlags>());
   });
+  command.option(...leaseOption);
   addConnectionOptions(command);
 }
 
@@ -91,19 +102,28 @@ function addTextInput(
     .description(description)
     .argument('<device>', deviceText)
     .argument('<text>')
-    .action((device: string, text: string, flags: ConnectionFlags) => touch(device, inputOf(text), flags));
+    .option(...leaseOption)
+    .action((device: string, text: string, flags: TouchFlags) => touch(device, inputOf(text), flags));
   addConnectionOptions(command);
 }
 
-async function touch(device: string, body: PhoneInput, flags: ConnectionFlags): Promise<void> {
+async function touch(
+  device: string,
+  body: PhoneInput,
+  { lease: leaseId, ...flags }: TouchFlags,
+): Promise<void> {
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
-  printMessage(await api.call(deviceControlRoutes.input, { params, body }));
+  const query = leaseId === undefined ? {} : { lease_id: leaseId };
+  printMessage(await api.call(deviceControlRoutes.input, { params, query, body }));
 }
 
 interface LeaseFlags extends ConnectionFlags {
   minutes?: number;
   end?: true;
+  exclusive?: true;
+  lease?: string;
+  json?: true;
 }
 
 /** `phalanx lease`: keeps a phone for one's own hand. */
@@ -113,7 +133,10 @@ export function addLeaseCommand(program: Command): void {
     .description('keep a phone for your own hand: nobody else touches it or launches on it')
     .argument('<device>', deviceText)
     .option('--minutes <number>', 'how long, from now and from each touch; 1 to 60, default 1', parseWhole)
+    .option('--exclusive', 'for one program: not even your others touch it without the ID that is printed')
+    .option('--lease <id>', 'the lease that you have, to extend or end that one')
     .option('--end', 'give it back')
+    .option('--json', "print the API's reply")
     .addHelpText(
       'after',
       `
@@ -121,18 +144,24 @@ What runs on the phone goes on. "phalanx devices" says who has leased a phone.
 
 Examples:
   phalanx lease SIM0001 --minutes 10
+  phalanx lease SIM0001 --exclusive --json    # lease_id is for --lease of act, input and lease
   phalanx lease SIM0001 --end`,
     )
     .action(lease);
   addConnectionOptions(command);
 }
 
-async function lease(device: string, { minutes = 1, end, ...flags }: LeaseFlags): Promise<void> {
+async function lease(
+  device: string,
+  { minutes = 1, end, exclusive, lease: leaseId, json, ...flags }: LeaseFlags,
+): Promise<void> {
+  const shown = leaseId === undefined ? {} : { lease_id: leaseId };
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
-  if (end) return printMessage(await api.call(deviceControlRoutes.endLease, { params }));
-  const body = { duration_ms: minutes * 60_000 };
+  if (end) return printMessage(await api.call(deviceControlRoutes.endLease, { params, query: shown }));
+  const body = { duration_ms: minutes * 60_000, ...shown, ...(exclusive ? { exclusive } : {}) };
   const reply = await api.call(deviceControlRoutes.lease, { params, body });
+  if (json) return printJson(reply);
   console.log(
     `${printable(device)} is in your hand until ${new Date(reply.lease.expires_at).toISOString()}.`,
   );

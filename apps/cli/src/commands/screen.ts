@@ -1,5 +1,12 @@
 import { writeFile } from 'node:fs/promises';
-import { compactScreen, deviceRoutes, type Device, type DeviceScreen, type UiNode } from '@phalanx/protocol';
+import {
+  deviceRoutes,
+  isCompactView,
+  type Device,
+  type DeviceScreen,
+  type ReplyOf,
+  type UiNode,
+} from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
@@ -15,6 +22,7 @@ interface Flags extends ConnectionFlags {
   width?: number;
   keep?: KeptAs;
   compact?: true;
+  diff?: string;
   json?: true;
 }
 
@@ -49,6 +57,7 @@ export function addScreenCommand(program: Command): void {
       parseKeptAs,
     )
     .option('--compact', 'only what can be read or touched, numbered, for coding agents')
+    .option('--diff <screen>', 'with --compact: what has changed since the screen with this ID')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -58,7 +67,7 @@ screen as left,top right,bottom.
 
 Examples:
   phalanx screen SIM0001
-  phalanx screen SIM0001 --compact
+  phalanx screen SIM0001 --compact      # its first line has the ID that act and --diff take
   phalanx screen SIM0001 --picture screen.jpg
   phalanx screen SIM0001 --keep Checkout/pixel-8`,
     )
@@ -68,22 +77,36 @@ Examples:
 
 async function showScreen(
   device: string,
-  { picture, width, keep, compact, json, ...flags }: Flags,
+  { picture, width, keep, compact, diff, json, ...flags }: Flags,
 ): Promise<void> {
+  const isCompact = (compact === true || diff !== undefined) && picture === undefined && keep === undefined;
   const { api } = await connect(flags);
   const devices = await listDevices(api);
   const params = { id: deviceIdOf(devices, device) };
-  const reply = await api.call(deviceRoutes.screen, { params, query: width === undefined ? {} : { width } });
+  const view = diff === undefined ? ({ view: 'compact' } as const) : ({ view: 'diff', since: diff } as const);
+  const query = { ...(width === undefined ? {} : { width }), ...(isCompact ? view : {}) };
+  const reply = await api.call(deviceRoutes.screen, { params, query });
   const { screen } = reply;
   if (json) printJson(reply);
+  else if (isCompactView(screen)) printCompact(screen);
   else if (keep !== undefined)
     await keepShown(
       screen,
       keep,
       devices.find((one) => one.device_id === params.id),
     );
-  else for (const line of compact ? compactLines(screen) : treeText(screen.tree)) console.log(line);
-  if (picture === undefined) return;
+  else for (const line of treeText(screen.tree)) console.log(line);
+  if (picture !== undefined && !isCompactView(screen)) await writePicture(screen, picture);
+}
+
+type Screen = ReplyOf<typeof deviceRoutes.screen>['screen'];
+
+function printCompact({ screen_id, view, lines }: Extract<Screen, { lines: string[] }>): void {
+  console.log(`screen ${screen_id}${view === 'diff' ? ', what has changed' : ''}`);
+  for (const line of lines) console.log(printableLine(line));
+}
+
+async function writePicture(screen: DeviceScreen, picture: string): Promise<void> {
   if (screen.picture === null)
     throw new CommandError(
       exitCodes.failed,
@@ -92,8 +115,6 @@ async function showScreen(
   await writeFile(picture, Buffer.from(screen.picture.base64, 'base64'));
   notice(`${picture} is the picture.`);
 }
-
-const compactLines = (screen: DeviceScreen): string[] => compactScreen(screen).map(printableLine);
 
 async function keepShown({ tree }: DeviceScreen, kept: KeptAs, device: Device | undefined): Promise<void> {
   const { keepScreen } = await import('../golden/keep-screen.ts');

@@ -1,4 +1,4 @@
-import type { Device } from '@phalanx/protocol';
+import { type Device, wholeScreen } from '@phalanx/protocol';
 import { useQuery, queryOptions } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -149,7 +149,7 @@ const smallPictureQuery = (deviceId: string) =>
       inTurn(async () => {
         const input = { params: { id: deviceId }, query: { width: 240 } };
         const { screen } = await call('GET /api/v2/devices/:id/screen', input, { signal });
-        const { picture, captured_at: capturedAt } = screen;
+        const { picture, captured_at: capturedAt } = wholeScreen(screen);
         const source = picture === null ? undefined : `data:${picture.mime_type};base64,${picture.base64}`;
         return { source, capturedAt };
       }),

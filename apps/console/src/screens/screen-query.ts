@@ -1,4 +1,4 @@
-import type { UiNode } from '@phalanx/protocol';
+import { type UiNode, wholeScreen } from '@phalanx/protocol';
 import { queryOptions } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
@@ -10,7 +10,8 @@ export const screenQuery = (deviceId: string) =>
     queryKey: ['screen', deviceId],
     queryFn: async ({ signal }) => {
       const input = { params: { id: deviceId }, query: { width: 720 } };
-      const { screen } = await call('GET /api/v2/devices/:id/screen', input, { signal });
+      const reply = await call('GET /api/v2/devices/:id/screen', input, { signal });
+      const screen = wholeScreen(reply.screen);
       const { picture, width, height, tree } = screen;
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service writes trees in this form
       const root = tree.root as unknown as UiNode;

@@ -251,6 +251,25 @@ const examples: Record<string, Example> = {
     action: 'touch_device',
     isWrittenLater: true,
   },
+  deviceAct: {
+    act: async () => {
+      const asked = host.waitFor('act').then(({ request_id }) => {
+        const screen = { captured_at: 1, rotation: 0, width: 1, height: 1, picture: null };
+        const tree = { packageName: '', source: '', root: {} };
+        const answer = { results: [{ state: 'done' }], captures: 1, settled: true };
+        const parts = [{ type: 'act', request_id }, answer, { ...screen, tree }];
+        host.sendRaw(Buffer.from(parts.map((part) => JSON.stringify(part)).join('\n')));
+      });
+      const body = { steps: [{ type: 'type', text: secretWord }] };
+      const [reply] = await Promise.all([
+        ann.api('POST', `/api/v2/devices/${deviceId}/act`, { body }),
+        asked,
+      ]);
+      return reply;
+    },
+    action: 'act_on_device',
+    isWrittenLater: true,
+  },
   leaseDevice: {
     act: () => ann.api('POST', `/api/v2/devices/${deviceId}/lease`, { body: {} }),
     action: 'lease_device',

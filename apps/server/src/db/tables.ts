@@ -123,10 +123,13 @@ interface SessionTable {
 
 interface DeviceLeaseTable {
   device_id: string;
+  id: string;
   user_id: string;
   since: EpochMs;
   duration_ms: number;
   expires_at: EpochMs;
+  /** 1: not even its user touches the device without the ID. */
+  is_exclusive: number;
 }
 
 interface DeviceTable {

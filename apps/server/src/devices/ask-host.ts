@@ -5,6 +5,7 @@ import { findExcess } from '../http/json-bounds.ts';
 import type { HostQuestion } from '../hosts/host-link.ts';
 import type { LinkedHosts, Touch } from '../hosts/linked-hosts.ts';
 import type { FleetDevice } from './fleet-device.ts';
+import type { Toucher } from './leases.ts';
 
 /** What is said when a host, or its phone, did not do what it was asked for. */
 type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed' | 'screenshot_failed'>;
@@ -48,7 +49,7 @@ export const askForJson = <Answer>(
   });
 
 /** Resolves when the device has done it. The server of its host checks that no other user has leased the device. */
-export const doInput = (asked: Asked, input: PhoneInput, userId: string): Promise<unknown> =>
+export const doInput = (asked: Asked, input: PhoneInput, toucher: Toucher): Promise<unknown> =>
   askHost(asked, 'host_request_failed', (ask) =>
-    ask({ type: 'input', serial: asked.device.serial, input }, { deviceId: asked.device.id, userId }),
+    ask({ type: 'input', serial: asked.device.serial, input }, { deviceId: asked.device.id, ...toucher }),
   );

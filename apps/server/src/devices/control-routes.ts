@@ -2,13 +2,12 @@ import { deviceControlRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
-import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
-import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { doInput } from './ask-host.ts';
-import type { DeviceAccess, SeenDevice } from './device-access.ts';
+import type { DeviceAccess } from './device-access.ts';
 import type { FleetDevice } from './fleet-device.ts';
+import { getTouchable } from './touchable-device.ts';
 
 const usualLeaseMs = 60_000;
 
@@ -19,18 +18,19 @@ export function addControlRoutes(
 ): void {
   const { leases } = access;
 
-  hosts.requireOfTouch(async ({ deviceId, userId }) => {
-    const { device } = await access.get(deviceId, userId);
-    await leases.requireFreeNow(device, userId);
+  hosts.requireOfTouch(async ({ deviceId, ...toucher }) => {
+    const { device } = await access.get(deviceId, toucher.userId);
+    await leases.requireFreeNow(device, toucher);
   });
 
-  addRoute(app, deviceControlRoutes.input, async ({ principal, params, body, auditEvent }) => {
+  addRoute(app, deviceControlRoutes.input, async ({ principal, params, query, body, auditEvent }) => {
     const { device } = await getTouchable(access, params.id, principal);
-    await leases.use(device, principal.userId);
+    const toucher = { userId: principal.userId, leaseId: query.lease_id };
+    await leases.use(device, toucher);
     note(auditEvent, device);
     auditEvent.isFrequent = true;
-    await doInput({ hosts, device }, body, principal.userId).catch(async (error: unknown) => {
-      await leases.requireFreeNow(device, principal.userId);
+    await doInput({ hosts, device }, body, toucher).catch(async (error: unknown) => {
+      await leases.requireFreeNow(device, toucher);
       throw error;
     });
     return { success: true, message: `Device ${device.id} has done it.` };
@@ -41,13 +41,19 @@ export function addControlRoutes(
     // Who keeps a phone asks every few seconds.
     auditEvent.isFrequent = leases.find(device) !== null;
     note(auditEvent, device);
-    const lease = await leases.take(device, principal.userId, body.duration_ms ?? usualLeaseMs);
+    const lease = await leases.take(device, {
+      ...{ userId: principal.userId, leaseId: body.lease_id, isExclusive: body.exclusive },
+      durationMs: body.duration_ms ?? usualLeaseMs,
+    });
     return { success: true, lease };
   });
 
-  addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, auditEvent }) => {
+  addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, query, auditEvent }) => {
     const { device, role } = await getTouchable(access, params.id, principal);
-    if (role !== 'owner') leases.requireFree(device, principal.userId);
+    const leaseId = query.lease_id;
+    if (leaseId !== undefined) leases.requireFree(device, { userId: principal.userId, leaseId });
+    else if (role !== 'owner' && leases.find(device)?.user.id !== principal.userId)
+      leases.requireFree(device, principal);
     if (leases.find(device) !== null) note(auditEvent, device);
     const wasLeased = await leases.end(device);
     return {
@@ -59,18 +65,3 @@ export function addControlRoutes(
 
 const note = (auditEvent: AuditEvent, { id, serial, ownerId }: FleetDevice): void =>
   auditEvent.on({ type: 'device', id, name: serial }, [ownerId]);
-
-async function getTouchable(
-  access: DeviceAccess,
-  id: string,
-  { userId, projectIds }: Principal,
-): Promise<SeenDevice> {
-  const seen = await access.get(id, userId);
-  if (seen.role === 'view')
-    throw ApiError.of('forbidden', { reason: 'This device is shared with you for looking only' });
-  if (projectIds !== null)
-    throw ApiError.of('forbidden', {
-      reason: 'A token that is limited to projects touches no phone by hand',
-    });
-  return seen;
-}

@@ -13,6 +13,7 @@ import { createPlacedDeviceStore } from './placed-device-store.ts';
 import { addDeviceRoutes } from './routes.ts';
 import { createShareStore } from './share-store.ts';
 import { createDeviceStore } from './store.ts';
+import { ToldScreens } from './told-screens.ts';
 
 /** Devices, their shares and their leases. */
 export async function openDevices(
@@ -42,11 +43,20 @@ interface DeviceNeighbours {
 }
 
 /** Call it after what has to hear of a host before its devices are ready. */
-export function serveDevices(context: Context, { devices: access, hosts, runs }: DeviceNeighbours): void {
-  const { app, limits, timing } = context;
+export function serveDevices(
+  context: Context,
+  { devices: access, hosts, runs }: DeviceNeighbours,
+): { screens: ToldScreens } {
+  const { app, cluster, clock, limits, node, timing } = context;
+  const screens = new ToldScreens({ bus: cluster.bus, nodeId: node.id, clock });
   const { fleet, shares, leases } = access;
   const reaching = { access, hosts: hosts.linked };
-  addDeviceRoutes(app, { ...reaching, activeRunRows: runs.activeRunRows, turns: limits.turns.screens });
+  addDeviceRoutes(app, {
+    ...reaching,
+    activeRunRows: runs.activeRunRows,
+    turns: limits.turns.screens,
+    screens,
+  });
   addControlRoutes(app, reaching);
   addMemberRoutes(app, { access, hosts: hosts.known });
   context.hosts.on('hello', (link) => shares.noteName(link.userId, link.userName));
@@ -63,4 +73,5 @@ export function serveDevices(context: Context, { devices: access, hosts, runs }:
       await fleet.sweep();
     },
   });
+  return { screens };
 }

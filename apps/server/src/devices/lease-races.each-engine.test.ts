@@ -32,14 +32,32 @@ describe.each(engines)('leases, in %s,', (engine) => {
 
   it('stay with the user who has used the device at another server a moment ago', async () => {
     const [one, other] = [open(), open()];
-    await one.take(phone, 'holder', 10_000);
+    await one.take(phone, { userId: 'holder', durationMs: 10_000 });
     await other.load();
     clock.advance(9000);
-    await one.use(phone, 'holder');
+    await one.use(phone, { userId: 'holder' });
     clock.advance(2000);
-    await expect(other.take(phone, 'somebody', 10_000)).rejects.toMatchObject({ code: 'device_leased' });
+    const somebody = { userId: 'somebody', durationMs: 10_000 };
+    await expect(other.take(phone, somebody)).rejects.toMatchObject({ code: 'device_leased' });
     clock.advance(9000);
-    expect(await other.take(phone, 'somebody', 10_000)).toMatchObject({ user: { id: 'somebody' } });
+    expect(await other.take(phone, somebody)).toMatchObject({ user: { id: 'somebody' } });
+  });
+
+  it('for one program alone are taken once, also by a server that has not heard of the other', async () => {
+    const [one, other] = [open(), open()];
+    const alone = { userId: 'holder', durationMs: 10_000, isExclusive: true };
+    const [taken, refused] = await Promise.allSettled([one.take(phone, alone), other.take(phone, alone)]);
+    expect([taken.status, refused]).toEqual([
+      'fulfilled',
+      { status: 'rejected', reason: expect.objectContaining({ code: 'device_leased' }) },
+    ]);
+    const leaseId = taken.status === 'fulfilled' ? taken.value.lease_id : '';
+    await other.use(phone, { userId: 'holder', leaseId });
+    for (const stranger of [{ userId: 'holder' }, { userId: 'other', leaseId }])
+      await expect(other.use(phone, stranger)).rejects.toMatchObject({ code: 'device_leased' });
+    await one.end(phone);
+    const late = other.requireFreeNow(phone, { userId: 'holder', leaseId });
+    await expect(late).rejects.toMatchObject({ code: 'lease_lost' });
   });
 
   it('that expire are told of, though the rows are read again while they are deleted', async () => {
@@ -52,7 +70,7 @@ describe.each(engines)('leases, in %s,', (engine) => {
         return deviceIds;
       },
     });
-    await leases.take(phone, 'holder', 10_000);
+    await leases.take(phone, { userId: 'holder', durationMs: 10_000 });
     const told: string[] = [];
     leases.onChange(({ id }) => told.push(id));
     clock.advance(11_000);

@@ -10,7 +10,7 @@ export function createLeaseStore(db: Db) {
   return {
     list: (): Promise<StoredLease[]> => db.selectFrom('device_lease').selectAll().execute(),
 
-    /** False: another user has leased the device. `insteadOf`: the user whose lease no longer counts. */
+    /** False: somebody else has leased the device. `insteadOf`: the user whose lease no longer counts. */
     take: (lease: StoredLease, now: number, insteadOf: string | undefined): Promise<boolean> =>
       change(db, async (transaction) => {
         const { numInsertedOrUpdatedRows } = await transaction
@@ -22,8 +22,18 @@ export function createLeaseStore(db: Db) {
               .doUpdateSet(lease)
               .where((eb) =>
                 eb.or([
-                  eb('device_lease.user_id', 'in', [lease.user_id, insteadOf ?? lease.user_id]),
+                  eb('device_lease.id', '=', lease.id),
+                  eb('device_lease.user_id', '=', insteadOf ?? ''),
                   eb('device_lease.expires_at', '<=', now),
+                  // Of one user, and both of them for any program of theirs.
+                  ...(lease.is_exclusive === 1
+                    ? []
+                    : [
+                        eb.and([
+                          eb('device_lease.user_id', '=', lease.user_id),
+                          eb('device_lease.is_exclusive', '=', 0),
+                        ]),
+                      ]),
                 ]),
               ),
           )

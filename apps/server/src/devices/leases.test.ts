@@ -40,7 +40,7 @@ describe('a phone in the hand of somebody', () => {
       state: 'busy',
       reason: 'Controlled by hand by launch',
       since: numberAt(reply.body['lease'], 'since'),
-      lease: reply.body['lease'],
+      lease: { user: { name: 'launch' }, expires_at: expiry(reply) },
     });
   });
 

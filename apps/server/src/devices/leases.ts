@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { DeviceLease, DeviceRole } from '@phalanx/protocol';
 
 import type { Clock } from '../clock.ts';
@@ -7,7 +8,11 @@ import type { Fleet } from './fleet.ts';
 import type { LeaseStore, StoredLease } from './lease-store.ts';
 
 interface Lease {
+  /** Of this taking: whoever shows it is the one who has the device. */
+  readonly id: string;
   readonly userId: string;
+  /** Not even its user touches the device without the ID. */
+  readonly isExclusive: boolean;
   readonly since: number;
   readonly durationMs: number;
   expiresAt: number;
@@ -25,9 +30,22 @@ interface LeasesOptions {
   store: LeaseStore;
 }
 
-const leaseOf = ({ user_id, since, duration_ms, expires_at }: StoredLease): Lease => ({
-  ...{ userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at },
+const leaseOf = ({ id, user_id, since, duration_ms, expires_at, is_exclusive }: StoredLease): Lease => ({
+  ...{ id, userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at },
+  isExclusive: is_exclusive === 1,
 });
+
+/** Who wants to touch a device. */
+export interface Toucher {
+  readonly userId: string;
+  /** The lease that they have, as far as they say. */
+  readonly leaseId?: string | undefined;
+}
+
+interface Taking extends Toucher {
+  readonly durationMs: number;
+  readonly isExclusive?: boolean | undefined;
+}
 
 /** What a holder's next touch adds less than is not stored for itself. */
 const leastExtensionMs = 1000;
@@ -76,35 +94,55 @@ export class Leases {
     return { user: lease.user.name, until: new Date(lease.expires_at).toISOString() };
   }
 
-  /** Throws `device_leased` when it is in the hand of somebody else. */
-  requireFree(device: FleetDevice, userId: string): void {
-    const other = this.findOther(device, userId);
-    if (other !== undefined) throw ApiError.of('device_leased', { device_id: device.id, ...other });
+  /**
+   * Throws `device_leased` when it is in the hand of somebody else, also of another program of the same user, and
+   * `lease_lost` when the lease that is shown is not the one that holds.
+   */
+  requireFree(device: FleetDevice, { userId, leaseId }: Toucher): void {
+    const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+    const isOther = lease !== undefined && (lease.userId !== userId || (lease.isExclusive && !leaseId));
+    if (isOther) this.#refuse(device, lease);
+    if (leaseId !== undefined && lease?.id !== leaseId)
+      throw ApiError.of('lease_lost', { device_id: device.id });
   }
 
   /**
    * The same by the row, for the server of the device's host: its cache may be a second old, and the request may have
    * waited.
    */
-  async requireFreeNow(device: FleetDevice, userId: string): Promise<void> {
+  async requireFreeNow(device: FleetDevice, toucher: Toucher): Promise<void> {
     this.#know(device.id, await this.#options.store.find(device.id));
-    this.requireFree(device, userId);
+    this.requireFree(device, toucher);
   }
 
-  /** Throws `device_leased`. */
-  async take(device: FleetDevice, userId: string, durationMs: number): Promise<DeviceLease> {
-    this.requireFree(device, userId);
-    const before = this.find(device);
+  /** Extends the lease that its user has already. Throws `device_leased` and `lease_lost`. */
+  async take(
+    device: FleetDevice,
+    { durationMs, isExclusive = false, ...toucher }: Taking,
+  ): Promise<DeviceLease & { lease_id: string }> {
+    this.requireFree(device, toucher);
+    const before = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+    // Who wants it alone gets none that another program of theirs may have.
+    if (before !== undefined && isExclusive && toucher.leaseId === undefined) this.#refuse(device, before);
     const now = this.#options.clock.now();
-    const lease = { userId, since: before?.since ?? now, durationMs, expiresAt: now + durationMs };
+    const lease: Lease = {
+      ...(before ?? { id: randomUUID(), userId: toucher.userId, since: now, isExclusive }),
+      ...{ durationMs, expiresAt: now + durationMs },
+    };
     await this.#keep(device, lease);
-    if (before === null) this.#tell(device);
-    return this.#view(lease);
+    if (before === undefined) this.#tell(device);
+    return { ...this.#view(lease), lease_id: lease.id };
+  }
+
+  #refuse(device: FleetDevice, { userId, expiresAt }: Lease): never {
+    const user = this.#options.shares.nameOf(userId);
+    const until = new Date(expiresAt).toISOString();
+    throw ApiError.of('device_leased', { device_id: device.id, user, until });
   }
 
   /** Its holder has used it, so that it begins anew; others are refused. Throws `device_leased`. */
-  async use(device: FleetDevice, userId: string): Promise<void> {
-    this.requireFree(device, userId);
+  async use(device: FleetDevice, toucher: Toucher): Promise<void> {
+    this.requireFree(device, toucher);
     const lease = this.#ofDevice.get(device.id);
     if (this.find(device) === null || lease === undefined) return;
     const expiresAt = this.#options.clock.now() + lease.durationMs;
@@ -138,15 +176,18 @@ export class Leases {
   /** Throws `device_leased` when another server was faster. */
   async #keep(device: FleetDevice, lease: Lease): Promise<void> {
     const { store, clock } = this.#options;
-    const { userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
-    const row = { device_id: device.id, user_id, since, duration_ms, expires_at };
+    const { id, userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
+    const is_exclusive = Number(lease.isExclusive);
+    const row = { device_id: device.id, id, user_id, since, duration_ms, expires_at, is_exclusive };
     const known = this.#ofDevice.get(device.id);
     // Of one that has expired here, only the row knows whether it was used at another server meanwhile.
     const isWorthless = known !== undefined && known.expiresAt > clock.now() && this.find(device) === null;
     const insteadOf = isWorthless ? known.userId : undefined;
     if (!(await store.take(row, clock.now(), insteadOf))) {
       await this.load();
-      this.requireFree(device, lease.userId);
+      const holder = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+      if (known?.id === lease.id) this.requireFree(device, { userId: lease.userId, leaseId: lease.id });
+      else if (holder !== undefined) this.#refuse(device, holder);
     }
     this.#ofDevice.set(device.id, lease);
   }

@@ -1,11 +1,19 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { DeviceScreen } from '@phalanx/protocol';
+import {
+  DeviceScreen,
+  readCompact,
+  tellChanges,
+  tellScreen,
+  type CompactScreenView,
+  type ToldScreen,
+} from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import { JsonScan } from '../http/json-bounds.ts';
 import type { Turns } from '../limits/turns.ts';
 import { type Asked, askHost } from './ask-host.ts';
+import type { ScreenOwner, ToldScreens } from './told-screens.ts';
 
 const validator = Compile(DeviceScreen);
 /** Of 20,000 nodes, each with its bounds. What has more fields than fit into the bytes of an answer is parsed for long. */
@@ -21,12 +29,57 @@ interface ScreenReply {
   readonly etag: string;
 }
 
-interface Wish {
-  /** Of the picture, at most. */
-  readonly width: number | null;
+interface Reader {
   readonly userId: string;
   /** For reading what hosts answer. */
   readonly turns: Turns;
+}
+
+interface Wish extends Reader {
+  /** Of the picture, at most. */
+  readonly width: number | null;
+}
+
+interface CompactWish extends Reader {
+  readonly screens: ToldScreens;
+  /** The screen whose changes are to be told. */
+  readonly since?: string | undefined;
+}
+
+/** What a phone shows now, in few words. */
+export async function readCompactScreen(
+  asked: Asked,
+  { screens, since, userId, turns }: CompactWish,
+): Promise<CompactScreenView> {
+  const owner = { userId, deviceId: asked.device.id };
+  const before = since === undefined ? undefined : await screens.get(since, owner);
+  const answer = await askHost(asked, 'screen_failed', (ask) =>
+    ask({ type: 'screen', serial: asked.device.serial, width: null, picture: false }),
+  );
+  return turns.run(userId, async () => {
+    const screen = await askHost(asked, 'screen_failed', () => checkedScreen(answer));
+    return compactView(screen, { screens, owner, before }).view;
+  });
+}
+
+export interface Telling {
+  readonly screens: ToldScreens;
+  readonly owner: ScreenOwner;
+  readonly before: ToldScreen | undefined;
+}
+
+/** Tells a caller of a screen, and keeps what was told of. */
+export function compactView(
+  screen: DeviceScreen,
+  { screens, owner, before }: Telling,
+): { view: CompactScreenView; told: ToldScreen } {
+  const compact = readCompact(screen);
+  const told = before === undefined ? tellScreen(compact) : tellChanges(before, compact);
+  const view = {
+    screen_id: screens.keep(owner, told.screen),
+    ...{ view: told.view, captured_at: screen.captured_at, lines: [...told.lines] },
+  };
+  return { view, told: told.screen };
 }
 
 /** What a phone shows now. */
@@ -44,15 +97,21 @@ const tail = Buffer.from('}');
 
 /** The answer is passed on as it is. Between steps that may take milliseconds, others have their turn. */
 async function screenReply(answer: Buffer): Promise<ScreenReply> {
+  await checkedScreen(answer);
+  const time = captureTime.exec(answer.toString('latin1', 0, 100))?.[0] ?? '';
+  const etag = `"${hash('sha1', answer.subarray(time.length), 'base64url')}"`;
+  return { body: Buffer.concat([head, answer, tail]), etag };
+}
+
+export async function checkedScreen(answer: Buffer): Promise<DeviceScreen> {
   await nextTurn();
   const excess = await excessOf(answer);
   if (excess !== undefined) throw new Error(`what its host answered ${excess}`);
   await nextTurn();
-  if (!isScreen(answer.toString())) throw new Error('its host answered with something else');
+  const screen = findScreen(answer.toString());
+  if (screen === undefined) throw new Error('its host answered with something else');
   await nextTurn();
-  const time = captureTime.exec(answer.toString('latin1', 0, 100))?.[0] ?? '';
-  const etag = `"${hash('sha1', answer.subarray(time.length), 'base64url')}"`;
-  return { body: Buffer.concat([head, answer, tail]), etag };
+  return screen;
 }
 
 /** To scan all of it takes some ten milliseconds. */
@@ -66,10 +125,11 @@ async function excessOf(answer: Buffer): Promise<string | undefined> {
   return undefined;
 }
 
-function isScreen(text: string): boolean {
+function findScreen(text: string): DeviceScreen | undefined {
   try {
-    return validator.Check(JSON.parse(text));
+    const screen: unknown = JSON.parse(text);
+    return validator.Check(screen) ? screen : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }

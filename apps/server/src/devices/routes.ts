@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
+import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
@@ -11,7 +12,8 @@ import type { Turns } from '../limits/turns.ts';
 import { askForJson, askHost } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView, type RunsByDevice } from './device-view.ts';
-import { readScreen } from './read-screen.ts';
+import { readCompactScreen, readScreen } from './read-screen.ts';
+import type { ToldScreens } from './told-screens.ts';
 
 const phoneHealth = Compile(PhoneHealth);
 const phoneApps = Compile(PhoneApps);
@@ -24,12 +26,13 @@ interface DeviceRoutesOptions {
   activeRunRows: RunsByDevice;
   /** For reading the screens that hosts answer. */
   turns: Turns;
+  screens: ToldScreens;
 }
 
 /** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot, history` */
 export function addDeviceRoutes(
   app: FastifyInstance,
-  { access, hosts, activeRunRows, turns }: DeviceRoutesOptions,
+  { access, hosts, activeRunRows, turns, screens }: DeviceRoutesOptions,
 ): void {
   const viewAll = async (seen: readonly SeenDevice[], viewerId: string) => {
     const running = await activeRunRows.mapByDevice(seen.map(({ device }) => device.id));
@@ -67,6 +70,14 @@ export function addDeviceRoutes(
   addRawRoute(app, deviceRoutes.screen, async ({ principal, params, query, raw }, reply) => {
     const { userId } = principal;
     const { device } = await access.get(params.id, userId);
+    const { view = 'full', since } = query;
+    if (view !== 'full') {
+      if (view === 'diff' && since === undefined)
+        throw ApiError.of('invalid_request', { problem: 'Field since is missing: a diff is of two screens' });
+      const compact = { screens, since: view === 'diff' ? since : undefined, userId, turns };
+      const screen = await readCompactScreen({ hosts, device }, compact);
+      return reply.header('cache-control', 'no-store').send({ success: true, screen });
+    }
     const wish = { width: query.width ?? null, userId, turns };
     const { body, etag } = await readScreen({ hosts, device }, wish);
     reply.headers({ etag, 'cache-control': 'no-cache' });

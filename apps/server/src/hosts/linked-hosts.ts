@@ -8,6 +8,8 @@ import type { HostListeners } from './host-listeners.ts';
 export interface Touch {
   readonly deviceId: string;
   readonly userId: string;
+  /** The lease that they show. */
+  readonly leaseId?: string | undefined;
 }
 
 interface Asking {

@@ -125,6 +125,25 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
     expect(host.messages('input')).toEqual([]);
   });
 
+  it('a screen that one server has read is known to the others for as long as that server is there', async () => {
+    const [one, other] = await open();
+    const { deviceId } = await connect(one, { requestHabit: 'answer' });
+    const path = `/api/v2/devices/${deviceId}`;
+    const { body } = await one.api('GET', `${path}/screen?view=compact`);
+    const since = `${path}/screen?view=diff&since=${stringAt(body['screen'], 'screen_id')}`;
+    expect((await other.api('GET', since)).body).toMatchObject({
+      screen: { view: 'diff', lines: ['nothing has changed'] },
+    });
+    const stranger = await one.createCaller('stranger');
+    await one.api('PUT', `${path}/members/${stranger.userId}`, { body: { role: 'launch' } });
+    const refused = { status: 404, body: { code: 'screen_expired' } };
+    expect(await createApiCaller(other.url, stranger.token)('GET', since)).toMatchObject(refused);
+    const ofOther = await other.api('GET', `${path}/screen?view=compact`);
+    await other.close();
+    const gone = `${path}/screen?view=diff&since=${stringAt(ofOther.body['screen'], 'screen_id')}`;
+    expect(await one.api('GET', gone)).toMatchObject(refused);
+  });
+
   it('a launch whose host goes to another server at that moment is begun there', async () => {
     const [one, other] = await open();
     const { host, deviceId } = await connect(one, { launchHabit: 'silent' });

@@ -3,12 +3,14 @@ import type { ServerMessage } from '@phalanx/protocol';
 /** Of what is asked about a phone: a dark screen, and nothing to tell. */
 export function answerTo({ type, request_id }: Extract<ServerMessage, { request_id: string }>): string {
   const [captured_at, width, height] = [1, 1080, 2424];
+  const screen = JSON.stringify({
+    ...{ captured_at, rotation: 0, width, height, picture: null },
+    tree: { packageName: 'android', source: 'uiautomator2', root: {} },
+  });
   const answers: Record<typeof type, string> = {
     screenshot: 'JPEG-bytes',
-    screen: JSON.stringify({
-      ...{ captured_at, rotation: 0, width, height, picture: null },
-      tree: { packageName: 'android', source: 'uiautomator2', root: {} },
-    }),
+    screen,
+    act: `${JSON.stringify({ results: [], captures: 1, settled: true })}\n${screen}`,
     health: JSON.stringify({ facts: null, last_repair: null, events: [] }),
     live: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,
     input: '',

@@ -1,14 +1,40 @@
+import { contextOf, identify, type NodeIdentity } from './node-identity.ts';
 import { shortText, type ShownNode, shownNode } from './shown-node.ts';
 
 const maxLines = 200;
 const maxTextsJoined = 5;
 const maxDepth = 10;
 
+/** What a numbered line is told of. */
+export interface CompactLine {
+  /** Without its number. */
+  readonly text: string;
+  /** How many scrollers it is in. */
+  readonly depth: number;
+  readonly identity: NodeIdentity;
+  readonly isTouchable: boolean;
+  /** What it says, in parts. */
+  readonly texts: readonly string[];
+  /** As it came with the tree. */
+  readonly node: unknown;
+}
+
+export interface CompactScreen {
+  readonly head: string;
+  readonly lines: readonly CompactLine[];
+  readonly leftOut: string;
+}
+
 interface Line {
+  readonly source: unknown;
   readonly node: ShownNode;
   readonly depth: number;
   /** The texts of what it has and no other line has. */
   readonly texts: string[];
+  /** Classes and IDs of what it is in. */
+  readonly path: string;
+  /** What stands beside it, in the same small part of the screen; undefined until it is known. */
+  context: string | undefined;
 }
 
 interface Walk {
@@ -21,53 +47,165 @@ interface Place {
   readonly depth: number;
   /** What is touched when somebody touches there. */
   readonly touched: Line | undefined;
+  readonly path: readonly string[];
 }
 
-interface Shown {
+export interface Shown {
   readonly width: number;
   readonly height: number;
   readonly tree: { readonly packageName: string; readonly root: unknown };
 }
 
+/** What stands in a part of the screen: so many texts that they tell it from others. */
+interface Part {
+  readonly texts: { readonly of: Line; readonly text: string }[];
+  /** Those whose context is not known yet. */
+  readonly open: Line[];
+  hasScroller: boolean;
+}
+
+const maxTextsOfPart = 9;
+/** Lines beyond are told of nowhere. */
+const maxLinesIdentified = 4 * maxLines;
+const pathLength = 5;
+
 /**
  * A screen in some 300 tokens: a numbered line for each thing that can be read or touched, and the count of what is
  * left out. Texts of a phone stand in quotes, on their line; those of password fields are left out.
  */
-export function compactScreen({ width, height, tree }: Shown): string[] {
+export function compactScreen(shown: Shown): string[] {
+  const { head, lines, leftOut } = readCompact(shown);
+  return [head, ...lines.map((line, index) => numbered(index + 1, line)), leftOut];
+}
+
+export const numbered = (number: number, { depth, text }: Pick<CompactLine, 'depth' | 'text'>): string =>
+  `${'  '.repeat(depth)}${number} ${text}`;
+
+/** The same as data. */
+export function readCompact({ width, height, tree }: Shown): CompactScreen {
   const walk: Walk = { lines: [], plain: 0, invisible: 0 };
-  visit(tree.root, { depth: 0, touched: undefined }, walk);
+  const whole = visit(tree.root, { depth: 0, touched: undefined, path: [] }, walk);
+  for (const line of whole.open) line.context = '';
   const told = walk.lines.filter(isTold);
   const kept = told.slice(0, maxLines);
   const plain = walk.plain + walk.lines.length - told.length;
   const idCounts = countIds(kept);
-  return [
-    `app ${JSON.stringify(shortText(tree.packageName))}, ${width}×${height}`,
-    ...kept.map((line, index) => lineText(line, index + 1, idCounts)),
-    `left out: ${plain} nodes without a text of their own or a touch, ${walk.invisible} not visible` +
+  return {
+    head: `app ${JSON.stringify(shortText(tree.packageName))}, ${width}×${height}`,
+    lines: withIdentities(kept, idCounts, tree.packageName),
+    leftOut:
+      `left out: ${plain} nodes without a text of their own or a touch, ${walk.invisible} not visible` +
       (told.length > maxLines ? `, ${told.length - maxLines} beyond ${maxLines} lines` : ''),
-  ];
+  };
 }
 
-function visit(value: unknown, place: Place, walk: Walk): void {
+function withIdentities(
+  lines: readonly Line[],
+  idCounts: ReadonlyMap<string, number>,
+  packageName: string,
+): CompactLine[] {
+  const title = lines.find(({ depth, texts }) => depth === 0 && texts.length > 0)?.texts[0] ?? '';
+  const pageContext = contextOf([title]);
+  const identities = identify(
+    lines.map(({ node, texts, path, context }) => ({
+      ...{ node, path, packageName },
+      words: wordsOf(node, texts),
+      context: context ?? pageContext,
+    })),
+  );
+  return lines.map((line, index) => ({
+    text: lineText(line, idCounts),
+    depth: line.depth,
+    // There is one for each line.
+    identity: identities[index] ?? noIdentity,
+    isTouchable: line.node.isTouchable,
+    texts: line.texts,
+    node: line.source,
+  }));
+}
+
+const maxTextsIdentified = 20;
+
+/** The text of a field is what somebody has typed, and that of a switch its state in whatever language. */
+const wordsOf = ({ isField, kind, hint }: ShownNode, texts: readonly string[]): string =>
+  isField || kind === 'switch' ? hint : texts.slice(0, maxTextsIdentified).join('\u0001');
+
+const noIdentity: NodeIdentity = {
+  key: '',
+  context: '',
+  around: '',
+  twins: 0,
+  twinsAround: '',
+  checked: '',
+  place: '',
+};
+
+function visit(value: unknown, place: Place, walk: Walk): Part {
   const node = shownNode(value);
   // What is below a node that is not visible may be: Android says it of each.
   if (!node.isVisible) walk.invisible += 1;
-  const line = node.isVisible ? lineOf(node, place, walk) : undefined;
+  const line = node.isVisible ? lineOf({ source: value, node }, place, walk) : undefined;
   const inside = {
     depth: place.depth + (line !== undefined && node.isScroller ? 1 : 0),
     touched: node.isScroller ? undefined : line?.node.isTouchable === true ? line : place.touched,
+    path: [...place.path.slice(1 - pathLength), `${node.className}#${node.id}`],
   };
-  for (const child of node.children) visit(child, inside, walk);
+  const part = partOf(line ?? (node.label === '' ? undefined : place.touched), node);
+  if (line !== undefined && walk.lines.length <= maxLinesIdentified) part.open.push(line);
+  for (const child of node.children) join(part, visit(child, inside, walk));
+  settle(part, node.isScroller);
+  return part;
 }
 
-function lineOf(node: ShownNode, { depth, touched }: Place, walk: Walk): Line | undefined {
+function partOf(of: Line | undefined, { label, hint, isField, isScroller, isVisible }: ShownNode): Part {
+  const text = isField ? hint : label;
+  return {
+    texts: of === undefined || text === '' || !isVisible ? [] : [{ of, text }],
+    open: [],
+    hasScroller: isScroller,
+  };
+}
+
+function join(part: Part, { texts, open, hasScroller }: Part): void {
+  part.texts.push(...texts.slice(0, Math.max(0, maxTextsOfPart - part.texts.length)));
+  part.open.push(...open);
+  part.hasScroller ||= hasScroller;
+}
+
+/** The smallest part with words beside a line tells it from its equals; what is larger is the page. */
+function settle(part: Part, isScroller: boolean): void {
+  const isPage = part.hasScroller || part.texts.length >= maxTextsOfPart;
+  const stillOpen: Line[] = [];
+  for (const line of part.open) {
+    const others = part.texts.filter(({ of }) => of !== line && !isControl(of)).map(({ text }) => text);
+    if (isScroller) line.context = '';
+    else if (others.length === 0) stillOpen.push(line);
+    else if (!isPage) line.context = contextOf(others);
+  }
+  part.open.length = 0;
+  part.open.push(...stillOpen);
+}
+
+/** Other dialogs have the same buttons. */
+const isControl = ({ node: { kind, checked } }: Line): boolean => kind === 'button' || checked !== '';
+
+function lineOf(
+  { source, node }: { source: unknown; node: ShownNode },
+  { depth, touched, path }: Place,
+  walk: Walk,
+): Line | undefined {
   const isOwn = node.isTouchable || node.isScroller || (touched === undefined && node.label !== '');
   if (!isOwn) {
     if (touched !== undefined && node.label !== '') touched.texts.push(node.label);
     else walk.plain += 1;
     return undefined;
   }
-  const line = { node, depth: Math.min(depth, maxDepth), texts: node.label === '' ? [] : [node.label] };
+  const line: Line = {
+    ...{ source, node, context: undefined },
+    depth: Math.min(depth, maxDepth),
+    texts: node.label === '' ? [] : [node.label],
+    path: path.join('/'),
+  };
   walk.lines.push(line);
   return line;
 }
@@ -81,21 +219,16 @@ function countIds(lines: readonly Line[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-function lineText(
-  { node, depth, texts }: Line,
-  number: number,
-  idCounts: ReadonlyMap<string, number>,
-): string {
+function lineText({ node, texts }: Line, idCounts: ReadonlyMap<string, number>): string {
   const { kind, id, states } = node;
   const isIdShown = id !== '' && (texts.length === 0 || idCounts.get(id) === 1);
   const shownId = /^[\w.$-]+$/.test(id) ? id : JSON.stringify(id);
-  const parts = [
-    ...[number, kind],
+  return [
+    kind,
     ...(texts.length === 0 ? [] : [joined(texts)]),
     ...(isIdShown ? [`#${shownId}`] : []),
     ...states,
-  ];
-  return `${'  '.repeat(depth)}${parts.join(' ')}`;
+  ].join(' ');
 }
 
 /** Parents often say again what their children say. */

@@ -1,9 +1,19 @@
 /** A node of a tree as it came from a host, with the fields that the compact form needs. */
 export interface ShownNode {
   readonly kind: string;
+  readonly className: string;
   /** The name in its resource ID; empty without one. */
   readonly id: string;
+  /** The whole of it. */
+  readonly viewId: string;
   readonly label: string;
+  /** What a field says of itself, whatever is typed into it. */
+  readonly hint: string;
+  readonly isField: boolean;
+  /** `on` or `off`; empty for what can't be checked. */
+  readonly checked: string;
+  /** Where it is on the screen. */
+  readonly place: string;
   readonly states: readonly string[];
   readonly isTouchable: boolean;
   readonly isScroller: boolean;
@@ -58,7 +68,13 @@ export function shownNode(value: unknown): ShownNode {
   const isField = kindOf(text('className'), false) === 'field';
   return {
     kind: kindOf(text('className'), is('scrollable')),
+    className: text('className'),
     id: text('viewId').split('/').at(-1) ?? '',
+    viewId: text('viewId'),
+    hint: text('hintText') || (is('password') ? '' : text('description')),
+    isField,
+    checked: is('checkable') ? (is('checked') ? 'on' : 'off') : '',
+    place: placeOf(fields.get('boundsInScreen')),
     label: is('password') ? text('hintText') : text('text') || text('description') || text('hintText'),
     states: statesOf(is, fields.get('enabled') === false),
     isTouchable: is('clickable') || is('longClickable') || is('checkable') || isField || is('password'),
@@ -67,6 +83,9 @@ export function shownNode(value: unknown): ShownNode {
     children: Array.isArray(children) ? children : [],
   };
 }
+
+const placeOf = (bounds: unknown): string =>
+  typeof bounds === 'object' && bounds !== null ? Object.values(bounds).slice(0, 4).join(',') : '';
 
 const kindOf = (className: string, isScrollable: boolean): string =>
   kinds.find(([form]) => form.test(className))?.[1] ?? (isScrollable ? 'list' : 'item');

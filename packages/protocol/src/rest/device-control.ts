@@ -1,11 +1,44 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
+import { ActRefusal, ActStep, maxActSteps } from '../act.ts';
 import { Id } from '../ids.ts';
 import { PhoneInput } from '../phone-input.ts';
 import { success, SuccessMessage, type RouteContract } from './contract.ts';
-import { DeviceLease } from './devices.ts';
+import { CompactScreenView, DeviceLease, ScreenId } from './devices.ts';
 
 const params = Type.Object({ id: Id });
+const leaseId = Type.Optional(
+  Type.String({
+    maxLength: 100,
+    description: 'The lease that you have: refused with `lease_lost` when it does not hold any more',
+  }),
+);
+
+/** What became of the steps of an `act`. */
+export const ActOutcome = Type.Object(
+  {
+    done: Type.Boolean({ description: 'Whether all steps were done' }),
+    steps: Type.Array(
+      Type.Object(
+        {
+          type: Type.String(),
+          state: Type.Enum(['done', 'failed', 'skipped'] as const),
+          refusal: Type.Optional(ActRefusal),
+          message: Type.Optional(Type.String()),
+          candidates: Type.Optional(
+            Type.Array(Type.String(), { description: 'Lines of `screen` that may be meant' }),
+          ),
+        },
+        { title: 'ActStepOutcome' },
+      ),
+    ),
+    screen: CompactScreenView,
+    settled: Type.Boolean({ description: 'False: the screen moves all the time' }),
+    captures: Type.Integer({ minimum: 0, description: 'How often the phone was read' }),
+  },
+  { title: 'ActOutcome' },
+);
+export type ActOutcome = Static<typeof ActOutcome>;
 
 /** Phones by hand: seen live, touched, and held so that nobody else touches them. */
 export const deviceControlRoutes = {
@@ -33,10 +66,50 @@ export const deviceControlRoutes = {
     scope: 'launch',
     audit: 'touch_device',
     params,
+    query: Type.Object({ lease_id: leaseId }),
     body: PhoneInput,
     bodyExample: { type: 'tap', x: 540, y: 1200 },
     responses: { 200: SuccessMessage },
-    errors: ['device_not_found', 'device_leased', 'device_offline', 'host_request_failed'],
+    errors: ['device_not_found', 'device_leased', 'lease_lost', 'device_offline', 'host_request_failed'],
+  },
+  act: {
+    method: 'POST',
+    path: '/api/v2/devices/:id/act',
+    operationId: 'deviceAct',
+    tag: 'Devices',
+    summary: 'Do up to ten steps by hand, on what a compact screen has numbered',
+    description:
+      'Before each touch the phone looks for the node again, by what it is and what stands beside it: the same one is touched where it is now; one that cannot be told from others, or is gone, is refused. Stops at the first step that fails, and answers when the screen has come to rest, with what has changed since `screen_id`. Refused while somebody else holds the lease, and while an automation runs on the phone.',
+    scope: 'launch',
+    audit: 'act_on_device',
+    params,
+    body: Type.Object({
+      screen_id: Type.Optional(ScreenId),
+      steps: Type.Array(ActStep, { minItems: 1, maxItems: maxActSteps }),
+      lease_id: leaseId,
+      project_id: Type.Optional(
+        Type.String({
+          maxLength: 200,
+          description: 'Whose secrets the steps type; you have to be able to edit it',
+        }),
+      ),
+      timeout_ms: Type.Optional(
+        Type.Integer({ minimum: 1000, maximum: 55_000, description: 'Of all steps; default 30000' }),
+      ),
+    }),
+    bodyExample: {
+      steps: [
+        { type: 'tap', on: 'Settings' },
+        { type: 'wait_for', on: { hasText: 'Display' } },
+      ],
+    },
+    responses: { 200: Type.Object({ success, ...ActOutcome.properties }) },
+    errors: [
+      ...(['device_not_found', 'device_leased', 'lease_lost', 'device_in_use', 'device_offline'] as const),
+      'screen_expired',
+      ...(['project_not_found', 'secret_not_found', 'secrets_unavailable', 'host_request_failed'] as const),
+      ...(['too_many_waiting', 'too_busy'] as const),
+    ],
   },
   lease: {
     method: 'POST',
@@ -53,9 +126,27 @@ export const deviceControlRoutes = {
       duration_ms: Type.Optional(
         Type.Integer({ minimum: 5000, maximum: 3_600_000, description: 'Default 60000' }),
       ),
+      lease_id: leaseId,
+      exclusive: Type.Optional(
+        Type.Boolean({
+          description:
+            'For this program alone: until the lease ends, not even your other programs touch the device without its `lease_id`',
+        }),
+      ),
     }),
-    responses: { 200: Type.Object({ success, lease: DeviceLease }) },
-    errors: ['device_not_found', 'device_leased'],
+    responses: {
+      200: Type.Object({
+        success,
+        lease: Type.Object(
+          {
+            ...DeviceLease.properties,
+            lease_id: Type.String({ description: 'For `input`, `act`, and to extend or end the lease' }),
+          },
+          { title: 'TakenLease' },
+        ),
+      }),
+    },
+    errors: ['device_not_found', 'device_leased', 'lease_lost'],
   },
   endLease: {
     method: 'DELETE',
@@ -66,7 +157,8 @@ export const deviceControlRoutes = {
     scope: 'launch',
     audit: 'end_lease',
     params,
+    query: Type.Object({ lease_id: leaseId }),
     responses: { 200: SuccessMessage },
-    errors: ['device_not_found', 'device_leased'],
+    errors: ['device_not_found', 'device_leased', 'lease_lost'],
   },
 } as const satisfies Record<string, RouteContract>;

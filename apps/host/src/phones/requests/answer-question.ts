@@ -6,6 +6,7 @@ import type { ServiceClock } from '../../connection/service-clock.ts';
 import { tellHealth } from '../health/health-teller.ts';
 import type { Phone } from '../phone.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
+import { doActSteps } from './act/act-steps.ts';
 import type { AnswerContext } from './answer-context.ts';
 import { doInput } from './input-doer.ts';
 import { nextLiveFrame } from './live-camera.ts';
@@ -31,6 +32,7 @@ const answers: { readonly [Name in HostQuestionType]: Answer<Name> } = {
   health: tellHealth,
   live: nextLiveFrame,
   input: doInput,
+  act: doActSteps,
   apps: async (phone, _question, { signal }) => {
     const installed = await phone.driver().call('app.list', {}, signal);
     const apps: PhoneApps = installed

@@ -4,6 +4,7 @@ import type { Driver } from '../../driver/driver.ts';
 import { DriverError, type DriverErrorCode } from '../../driver/driver-error.ts';
 import type { EncodedPicture } from '../../driver/pictures/encode-picture.ts';
 import { movingScreen } from '../../driver/pictures/picture-of-moment.ts';
+import type { ServiceClock } from '../../connection/service-clock.ts';
 import type { Phone } from '../phone.ts';
 import type { AnswerContext } from './answer-context.ts';
 
@@ -13,6 +14,11 @@ const maxLooks = 4;
 
 /** Failures of the picture alone. */
 const lacking: ReadonlySet<DriverErrorCode> = new Set(['secure_screen', 'screen_not_readable']);
+
+export interface ScreenSize {
+  readonly width: number;
+  readonly height: number;
+}
 
 interface Shown {
   readonly tree: ScreenTree;
@@ -24,22 +30,34 @@ interface Shown {
 /** JSON of a `DeviceScreen`. */
 export async function readScreen(
   phone: Phone,
-  { width }: HostQuestionOf<'screen'>,
+  { width, picture: isPictureWanted }: HostQuestionOf<'screen'>,
   { clock, signal }: AnswerContext,
 ): Promise<Buffer> {
   const driver = phone.driver();
-  const { tree, picture, lack } = await look(driver, width ?? usualWidth, signal);
-  const { root, packageName, rotation, source, capturedAt } = tree;
+  const { tree, picture, lack } =
+    isPictureWanted === false
+      ? { tree: await driver.call('screen.content', {}, signal), picture: null, lack: null }
+      : await look(driver, width ?? usualWidth, signal);
+  const size = await sizeOf(driver, { picture, rotation: tree.rotation, signal });
   const screen: DeviceScreen = {
-    captured_at: clock.toService(capturedAt),
-    rotation,
-    ...(await sizeOf(driver, { picture, rotation, signal })),
+    ...screenOf({ tree, ...size }, clock),
     picture: picture && { mime_type: 'image/jpeg', base64: picture.data.toString('base64') },
     picture_reason: lack,
-    tree: { packageName, source, root: { ...root } },
   };
   return Buffer.from(JSON.stringify(screen));
 }
+
+/** Without a picture. */
+export const screenOf = (
+  { tree, width, height }: ScreenSize & { tree: ScreenTree },
+  clock: ServiceClock,
+): DeviceScreen => ({
+  captured_at: clock.toService(tree.capturedAt),
+  rotation: tree.rotation,
+  ...{ width, height },
+  picture: null,
+  tree: { packageName: tree.packageName, source: tree.source, root: { ...tree.root } },
+});
 
 /** Tree and picture of one moment. There is no picture of a secure window, and of a screen that does not rest. */
 async function look(driver: Driver, width: number, signal: AbortSignal): Promise<Shown> {
@@ -73,8 +91,13 @@ async function findPicture(
 async function sizeOf(
   driver: Driver,
   { picture, rotation, signal }: { picture: EncodedPicture | null; rotation: number; signal: AbortSignal },
-): Promise<{ width: number; height: number }> {
-  if (picture !== null) return { width: picture.originalWidth, height: picture.originalHeight };
+): Promise<ScreenSize> {
+  return picture === null
+    ? screenSize(driver, rotation, signal)
+    : { width: picture.originalWidth, height: picture.originalHeight };
+}
+
+export async function screenSize(driver: Driver, rotation: number, signal: AbortSignal): Promise<ScreenSize> {
   const { screenWidth, screenHeight } = await driver.call('device.info', {}, signal);
   return rotation % 2 === 0
     ? { width: screenWidth, height: screenHeight }

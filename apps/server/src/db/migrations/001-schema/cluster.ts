@@ -23,7 +23,8 @@ async function createShared(db: Kysely<unknown>): Promise<void> {
     `create table device_lease (
       device_id ${text} primary key references device (id) on delete cascade,
       user_id ${text} not null references "user" (id) on delete cascade, since bigint not null,
-      duration_ms bigint not null, expires_at bigint not null)`,
+      duration_ms bigint not null, expires_at bigint not null,
+      id ${text} not null, is_exclusive integer not null)`,
   ]);
   await sql`insert into installation (id) values (${randomUUID()})`.execute(db);
 }

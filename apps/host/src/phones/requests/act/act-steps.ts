@@ -1,0 +1,271 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  actKeys,
+  type ActSelector,
+  type Bounds,
+  type HostActAnswer,
+  type HostActStep,
+  type HostActTarget,
+  type HostQuestionOf,
+  type ScreenMask,
+  type UiNode,
+} from '@phalanx/protocol';
+
+import type { Driver } from '../../../driver/driver.ts';
+import { DriverError } from '../../../driver/driver-error.ts';
+import type { Phone } from '../../phone.ts';
+import type { AnswerContext } from '../answer-context.ts';
+import { screenOf } from '../screen-reader.ts';
+import { ActRefused, findAll, findTarget, said } from './find-target.ts';
+import { PhoneEye } from './phone-look.ts';
+import { touchPoint } from './touch-point.ts';
+
+type Result = HostActAnswer['results'][number];
+type StepOf<Type extends HostActStep['type']> = Extract<HostActStep, { type: Type }>;
+type Direction = StepOf<'swipe'>['direction'];
+
+const usualPressMs = 1000;
+const lookEveryMs = 250;
+/** A list that loads on may look like its end once. */
+const vainSwipesAtEnd = 2;
+/** Whoever looks at the phone later does not read a secret that was typed. */
+const hiddenMs = 10 * 60_000;
+
+/** The time of the question is over before the step is. */
+class Unfinished extends Error {}
+
+/**
+ * Does the steps of an `act`, each on the screen as it is then. Answer: JSON of a `HostActAnswer`, a line feed, and JSON of
+ * the screen at the end.
+ */
+export async function doActSteps(
+  phone: Phone,
+  { steps, budget_ms }: HostQuestionOf<'act'>,
+  { clock, signal }: AnswerContext,
+): Promise<Buffer> {
+  const letSleep = phone.screen.hold();
+  try {
+    hideSecrets(phone, steps);
+    const hand = new PhoneHand(phone.driver(), signal, performance.now() + budget_ms);
+    const results = await hand.doAll(steps);
+    const { tree, size } = await hand.eye.known();
+    const { captures, isAtRest } = hand.eye;
+    const answer: HostActAnswer = { results, captures, settled: isAtRest };
+    const screen = screenOf({ tree, ...size }, clock);
+    return Buffer.from(`${JSON.stringify(answer)}\n${JSON.stringify(screen)}`);
+  } finally {
+    letSleep();
+  }
+}
+
+function hideSecrets({ masks }: Phone, steps: readonly HostActStep[]): void {
+  const hidden: ScreenMask[] = steps.flatMap((step) =>
+    step.type === 'type' && step.isSecret === true && step.text !== undefined
+      ? [{ textContains: step.text.slice(0, 500) }, { descriptionContains: step.text.slice(0, 500) }]
+      : [],
+  );
+  if (hidden.length > 0) setTimeout(masks.hold(hidden), hiddenMs).unref();
+}
+
+class PhoneHand {
+  readonly eye: PhoneEye;
+  readonly #driver: Driver;
+  readonly #signal: AbortSignal;
+  readonly #until: number;
+
+  constructor(driver: Driver, signal: AbortSignal, until: number) {
+    this.#driver = driver;
+    this.#signal = signal;
+    this.#until = until;
+    this.eye = new PhoneEye(driver, signal);
+  }
+
+  /** Stops at the first that fails. */
+  async doAll(steps: readonly HostActStep[]): Promise<Result[]> {
+    const results: Result[] = [];
+    for (const step of steps) {
+      if (results.length > 0 && performance.now() > this.#until) break;
+      const result = await this.#try(step);
+      results.push(result);
+      if (result.state !== 'done') break;
+    }
+    return results;
+  }
+
+  async #try(step: HostActStep): Promise<Result> {
+    try {
+      await this.#do(step);
+      return { state: 'done' };
+    } catch (error) {
+      if (error instanceof Unfinished) return { state: 'unfinished' };
+      if (error instanceof ActRefused) {
+        const { refusal, message, candidates } = error;
+        return { state: 'failed', refusal, message, candidates: [...candidates] };
+      }
+      if (!(error instanceof DriverError)) throw error;
+      return { state: 'failed', refusal: 'phone_failed', message: error.message.slice(0, 1000) };
+    }
+  }
+
+  async #do(step: HostActStep): Promise<void> {
+    switch (step.type) {
+      case 'tap':
+        return await this.#tap(step.on);
+      case 'long_press': {
+        const durationMs = step.duration_ms ?? usualPressMs;
+        const point = await this.#pointOf(step.on);
+        return await this.#input(() => this.#call('input.longPress', { ...point, durationMs }));
+      }
+      case 'type':
+        return await this.#type(step);
+      case 'key': {
+        const keyCode = typeof step.key === 'number' ? step.key : actKeys[step.key];
+        return await this.#input(() => this.#call('input.key', { keyCode }));
+      }
+      case 'swipe':
+        return await this.#swipe(await this.#listOf(step.within), step.direction);
+      case 'scroll_to':
+        return await this.#scrollTo(step);
+      case 'launch':
+        return await this.#input(() => this.#call('app.launch', { packageName: step.package_name }));
+      case 'open_link': {
+        const { url, package_name: packageName } = step;
+        const link = packageName === undefined ? { url } : { url, packageName };
+        return await this.#input(() => this.#call('app.openLink', link));
+      }
+      case 'wait_for':
+        return await this.#waitFor(step);
+      default:
+        return await this.#input(() => this.#call('navigate.back', {}));
+    }
+  }
+
+  #call: Driver['call'] = (name, params) => this.#driver.call(name, params, this.#signal);
+
+  /** What the phone has refused has perhaps been done in part. */
+  async #input(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } finally {
+      await this.eye.settleAfterInput();
+    }
+  }
+
+  async #tap(target: HostActTarget): Promise<void> {
+    const point = await this.#pointOf(target);
+    await this.#input(() => this.#call('input.tap', point));
+  }
+
+  async #type({ on, clear, text = '' }: StepOf<'type'>): Promise<void> {
+    if (on !== undefined) await this.#tap(on);
+    await this.#input(async () => {
+      if (clear === true) await this.#call('input.clearText', {});
+      await this.#call('input.text', { text });
+    });
+  }
+
+  /** Nothing comes between the look that finds the node and the touch but the way to the phone. */
+  async #pointOf(target: HostActTarget): Promise<{ x: number; y: number }> {
+    const node = await this.#find(target);
+    const { root } = (await this.eye.known()).tree;
+    const point = touchPoint(root, node);
+    if (point === 'covered') throw new ActRefused(point, 'Something else that can be touched lies over it');
+    if (point === 'not_in_view') throw new ActRefused(point, 'No part of it is on the screen: scroll to it');
+    return point;
+  }
+
+  /** On a screen that has changed since somebody was told of it, only what has come to rest is touched. */
+  async #find(target: HostActTarget): Promise<UiNode> {
+    const wasAtRest = this.eye.isAtRest;
+    const look = await this.eye.known();
+    if (wasAtRest) return findTarget(look, target).node;
+    try {
+      const { node, isUnmoved } = findTarget(look, target);
+      if (isUnmoved) return node;
+    } catch (error) {
+      if (!(error instanceof ActRefused)) throw error;
+    }
+    return findTarget(await this.eye.settle(), target).node;
+  }
+
+  async #listOf(within: HostActTarget | undefined): Promise<Bounds> {
+    if (within !== undefined) return (await this.#find(within)).boundsInScreen;
+    const { root } = (await this.eye.known()).tree;
+    return largestList(root).boundsInScreen;
+  }
+
+  async #swipe(bounds: Bounds, direction: Direction): Promise<void> {
+    const way = wayWithin(bounds, direction);
+    await this.#input(() => this.#call('input.swipe', { ...way, durationMs: swipeMs }));
+  }
+
+  async #scrollTo({ on, within, direction = 'down' }: StepOf<'scroll_to'>): Promise<void> {
+    const sought = soughtBy(on);
+    for (let vainSwipes = 0; vainSwipes < vainSwipesAtEnd;) {
+      const look = await this.eye.known();
+      const { root } = look.tree;
+      if (findAll(look, sought).some((node) => typeof touchPoint(root, node) !== 'string')) return;
+      if (performance.now() > this.#until) throw new Unfinished();
+      await this.#swipe(await this.#listOf(within), direction);
+      vainSwipes = (await this.eye.known()).sign === look.sign ? vainSwipes + 1 : 0;
+    }
+    throw new ActRefused('gone', `${said(sought)} did not come into view, scrolling ${direction} to the end`);
+  }
+
+  async #waitFor({ on, gone = false, timeout_ms = 0 }: StepOf<'wait_for'>): Promise<void> {
+    const sought = soughtBy(on);
+    const until = performance.now() + timeout_ms;
+    for (let look = await this.eye.known(); ; look = await this.eye.look()) {
+      const isThere = findAll(look, sought).length > 0;
+      if (isThere !== gone) return;
+      if (performance.now() > until)
+        throw new ActRefused('timeout', `${said(sought)} ${gone ? 'did not go' : 'did not come'} in time`);
+      if (performance.now() > this.#until) throw new Unfinished();
+      await pause(lookEveryMs, undefined, { signal: this.#signal });
+    }
+  }
+}
+
+/** Slow and short enough that nothing is carried past the screen by the fling that follows. */
+const swipeMs = 600;
+const swipedShare = 0.4;
+const ways: Readonly<Record<Direction, readonly [x: number, y: number]>> = {
+  down: [0, -1],
+  up: [0, 1],
+  left: [1, 0],
+  right: [-1, 0],
+};
+
+function wayWithin({ left, top, right, bottom }: Bounds, direction: Direction) {
+  const [across, along] = ways[direction];
+  const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+  const [byX, byY] = [
+    (across * swipedShare * (right - left)) / 2,
+    (along * swipedShare * (bottom - top)) / 2,
+  ];
+  return {
+    ...{ fromX: Math.round(x - byX), fromY: Math.round(y - byY) },
+    ...{ toX: Math.round(x + byX), toY: Math.round(y + byY) },
+  };
+}
+
+/** What is waited for is not on the screen yet, so that it has no number. */
+function soughtBy(target: HostActTarget): string | ActSelector {
+  if (typeof target === 'object' && 'identity' in target)
+    throw new ActRefused('gone', 'A number is of a screen that was: give a text or a selector');
+  return target;
+}
+
+/** Apps that draw by themselves tell of no list: there the screen is swiped. */
+function largestList(root: UiNode): UiNode {
+  let largest = root;
+  let most = 0;
+  const waiting = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    waiting.push(...node.children);
+    const { left, top, right, bottom } = node.boundsInScreen;
+    const area = node.scrollable && node.visible ? (right - left) * (bottom - top) : 0;
+    if (area > most) [largest, most] = [node, area];
+  }
+  return largest;
+}

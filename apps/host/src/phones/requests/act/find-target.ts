@@ -1,0 +1,142 @@
+import { createAndroidNode } from '@phalanx/automation/android-node';
+import { type Condition, toNodeConditions } from '@phalanx/automation/conditions';
+import {
+  type ActRefusal,
+  type ActSelector,
+  type CompactLine,
+  findAgain,
+  type HostActTarget,
+  type UiNode,
+} from '@phalanx/protocol';
+
+import type { Look } from './phone-look.ts';
+
+/** Why nothing was touched. */
+export class ActRefused extends Error {
+  readonly refusal: ActRefusal;
+  readonly candidates: readonly number[];
+
+  constructor(refusal: ActRefusal, message: string, candidates: readonly number[] = []) {
+    super(message);
+    this.refusal = refusal;
+    this.candidates = candidates;
+  }
+}
+
+/** What was found, and whether its screen has not changed at all since it was told of. */
+interface FoundNode {
+  readonly node: UiNode;
+  readonly isUnmoved: boolean;
+}
+
+/** The node that is meant. Throws `ActRefused`. */
+export function findTarget(look: Look, target: HostActTarget): FoundNode {
+  if (typeof target === 'object' && 'identity' in target) return findSame(look, target);
+  const nodes = findAll(look, target);
+  const [node] = nodes;
+  if (node === undefined) throw new ActRefused('gone', `${said(target)} is not on the screen`);
+  if (nodes.length === 1) return { node, isUnmoved: false };
+  const places = placesOf(look, nodes);
+  throw new ActRefused('several', `${nodes.length} nodes fit ${said(target)}`, places);
+}
+
+/** All that fits a text or a selector and can be seen. */
+export function findAll(look: Look, target: string | ActSelector): UiNode[] {
+  return typeof target === 'string' ? byText(look.compact.lines, target) : bySelector(look.tree.root, target);
+}
+
+export const said = (target: string | ActSelector): string => JSON.stringify(target).slice(0, 300);
+
+function findSame(
+  { compact: { lines } }: Look,
+  { identity }: Extract<HostActTarget, { identity: unknown }>,
+): FoundNode {
+  const found = findAgain(identity, lines);
+  if (found.kind === 'gone') throw new ActRefused('gone', 'It is not on the screen any more');
+  if (found.kind === 'several') {
+    const places = found.lines.map((line) => lines.indexOf(line)).slice(0, maxCandidates);
+    throw new ActRefused(
+      'several',
+      'The screen has changed, and it can no longer be told from its equals',
+      places,
+    );
+  }
+  const place = [lines.indexOf(found.line)];
+  if (found.kind === 'switched')
+    throw new ActRefused('switched', `It is ${found.line.identity.checked} now`, place);
+  return { node: nodeOf(found.line), isUnmoved: found.line.identity.place === identity.place };
+}
+
+const maxCandidates = 10;
+
+// The lines are of a tree of the driver.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const nodeOf = ({ node }: CompactLine): UiNode => node as UiNode;
+
+/** An equal text goes before one that only contains it, and what can be touched before what only says it. */
+function byText(lines: readonly CompactLine[], wanted: string): UiNode[] {
+  const words = wanted.trim().toLowerCase();
+  const fits = (isFit: (text: string) => boolean): CompactLine[] =>
+    lines.filter(({ texts }) => texts.some(isFit));
+  const equal = fits((text) => text === wanted.trim());
+  const found = equal.length > 0 ? equal : fits((text) => text.toLowerCase().includes(words));
+  const touchable = found.filter(({ isTouchable }) => isTouchable);
+  return (touchable.length === 1 ? touchable : found).map(nodeOf);
+}
+
+const untouchable = (): Promise<void> => Promise.reject(new Error('a screen that was read is not touched'));
+const touch = {
+  tap: untouchable,
+  doubleTap: untouchable,
+  longPress: untouchable,
+  writeText: untouchable,
+  clearText: untouchable,
+};
+
+/** By the matcher of automations. */
+function bySelector(root: UiNode, selector: ActSelector): UiNode[] {
+  const nodes = inOrder(root);
+  const read = createAndroidNode(root, touch);
+  const places = new Map(inOrder(read).map((node, place) => [node, place]));
+  return read
+    .filterAdvanced(toNodeConditions(conditionsOf(selector)))
+    .flatMap((found) => nodes[places.get(found) ?? -1] ?? [])
+    .filter(({ visible }) => visible);
+}
+
+/** What stands beside something is the nearest there, as in automations. */
+const isBeside = ({ rightOf, leftOf, below, above }: ActSelector): boolean =>
+  [rightOf, leftOf, below, above].some((anchor) => anchor !== undefined);
+
+function conditionsOf(selector: ActSelector): Condition[] {
+  // `nth` chooses among what meets the others.
+  const { nth = isBeside(selector) ? 0 : undefined, ...others } = selector;
+  const conditions = Object.entries(others).map(([method, value]) => {
+    const condition =
+      typeof value === 'string'
+        ? { method, value }
+        : typeof value === 'object'
+          ? { method, of: conditionsOf(value) }
+          : { method };
+    // The schema has the names of the methods.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return condition as Condition;
+  });
+  return nth === undefined ? conditions : [...conditions, { method: 'nth', position: nth }];
+}
+
+function inOrder<Node extends { readonly children: readonly Node[] }>(root: Node): Node[] {
+  const found: Node[] = [];
+  const waiting = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    found.push(node);
+    waiting.push(...node.children.toReversed());
+  }
+  return found;
+}
+
+const placesOf = ({ compact: { lines } }: Look, nodes: readonly UiNode[]): number[] =>
+  nodes
+    .map((node) => lines.findIndex((line) => line.node === node))
+    .filter((place) => place >= 0)
+    .slice(0, maxCandidates);

@@ -1,0 +1,69 @@
+import { deviceControlRoutes, type LaunchSecrets } from '@phalanx/protocol';
+
+import type { Context } from '../context.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { ToldScreens } from '../devices/told-screens.ts';
+import { getTouchable } from '../devices/touchable-device.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { Hosts } from '../hosts/feature.ts';
+import type { Principal } from '../http/principal.ts';
+import { addRoute } from '../http/route.ts';
+import type { Projects } from '../projects/feature.ts';
+import { editors } from '../projects/project-access.ts';
+import type { Runs } from '../runs/feature.ts';
+import { doSteps } from './do-steps.ts';
+import { resolveSteps } from './resolve-steps.ts';
+
+interface ActNeighbours {
+  devices: DeviceAccess;
+  hosts: Hosts;
+  runs: Pick<Runs, 'activeRunRows'>;
+  screens: ToldScreens;
+  projects: Pick<Projects, 'access'>;
+  secretsOf: (projectId: string) => Promise<LaunchSecrets>;
+}
+
+/** `POST /devices/:id/act` */
+export function serveActs(
+  { app, limits }: Context,
+  { devices, hosts: { linked: hosts }, runs, screens, projects, secretsOf }: ActNeighbours,
+): void {
+  const requireIdle = async (deviceId: string): Promise<void> => {
+    const running = (await runs.activeRunRows.mapByDevice([deviceId])).get(deviceId) ?? [];
+    if (running.length > 0) throw ApiError.of('device_in_use', { device_id: deviceId });
+  };
+  const secretsFor = async (principal: Principal, projectId: string): Promise<LaunchSecrets> =>
+    secretsOf((await projects.access.getProject(principal, projectId, editors)).id);
+
+  addRoute(app, deviceControlRoutes.act, async ({ principal, params, body, auditEvent }) => {
+    const { userId } = principal;
+    const { device } = await getTouchable(devices, params.id, principal);
+    const owner = { userId, deviceId: device.id };
+    auditEvent.on({ type: 'device', id: device.id, name: device.serial }, [device.ownerId]);
+    auditEvent.isFrequent = true;
+    const toucher = { userId, leaseId: body.lease_id };
+    await devices.leases.use(device, toucher);
+    await requireIdle(device.id);
+    const before = body.screen_id === undefined ? undefined : await screens.get(body.screen_id, owner);
+    const { project_id: projectId } = body;
+    const secrets = (): Promise<LaunchSecrets> => {
+      if (projectId !== undefined) return secretsFor(principal, projectId);
+      throw ApiError.of('invalid_request', {
+        problem: 'Field project_id is missing: a secret is of a project',
+      });
+    };
+    const steps = await resolveSteps(body.steps, { before, secrets, projectId: projectId ?? '' });
+    const telling = { screens, owner, before };
+    const touch = { deviceId: device.id, ...toucher };
+    const order = { steps, timeoutMs: body.timeout_ms ?? usualTimeoutMs, touch, telling };
+    const outcome = await doSteps({ hosts, device }, order, limits.turns.screens).catch(
+      async (error: unknown) => {
+        await devices.leases.requireFreeNow(device, toucher);
+        throw error;
+      },
+    );
+    return { success: true, ...outcome };
+  });
+}
+
+const usualTimeoutMs = 30_000;

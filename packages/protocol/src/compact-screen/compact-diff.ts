@@ -1,0 +1,84 @@
+import { type CompactLine, type CompactScreen, numbered } from './compact-screen.ts';
+import type { NodeIdentity } from './node-identity.ts';
+
+/** A line of a screen as somebody has been told of it. */
+export interface NumberedLine extends Pick<CompactLine, 'text' | 'depth' | 'identity'> {
+  readonly number: number;
+}
+
+/** A screen as somebody has been told of it. */
+export interface ToldScreen {
+  readonly head: string;
+  readonly lines: readonly NumberedLine[];
+}
+
+interface Told {
+  readonly screen: ToldScreen;
+  /** `diff` when the lines tell only what has changed. */
+  readonly view: 'compact' | 'diff';
+  readonly lines: readonly string[];
+}
+
+/** Beyond, the numbers begin anew. */
+const maxNumber = 9999;
+/** What differs in more of its lines is told as a whole. */
+const maxChangedShare = 0.6;
+
+/** A screen that nobody has been told of before. */
+export function tellScreen({ head, lines, leftOut }: CompactScreen): Told {
+  const told = lines.map((line, index) => numberLine(line, index + 1));
+  const texts = told.map((line) => numbered(line.number, line));
+  return { screen: { head, lines: told }, view: 'compact', lines: [head, ...texts, leftOut] };
+}
+
+/** What has changed since a screen: nodes that are the same keep their numbers, no other gets them. */
+export function tellChanges(before: ToldScreen, now: CompactScreen): Told {
+  const known = byName(before.lines);
+  let next = Math.max(0, ...before.lines.map(({ number }) => number));
+  if (next + now.lines.length > maxNumber) return tellScreen(now);
+  const present = byName(now.lines);
+  const numbers = now.lines.map((line) => {
+    const same = present.get(nameOf(line)) === line ? known.get(nameOf(line)) : undefined;
+    return same?.number ?? (next += 1);
+  });
+  const screen = { head: now.head, lines: now.lines.map((line, at) => numberLine(line, numbers[at] ?? 0)) };
+  const changes = changesBetween(before, screen);
+  const whole = [screen.head, ...screen.lines.map((line) => numbered(line.number, line)), now.leftOut];
+  return changes.length > Math.max(4, maxChangedShare * whole.length)
+    ? { screen, view: 'compact', lines: whole }
+    : { screen, view: 'diff', lines: changes.length === 0 ? ['nothing has changed'] : changes };
+}
+
+function changesBetween(before: ToldScreen, now: ToldScreen): string[] {
+  const texts = new Map(before.lines.map((line) => [line.number, line.text]));
+  const kept = new Set(now.lines.map(({ number }) => number));
+  const gone = before.lines.map(({ number }) => number).filter((number) => !kept.has(number));
+  return [
+    ...(before.head === now.head ? [] : [now.head]),
+    ...(gone.length === 0 ? [] : [`- ${gone.join(' ')}`]),
+    ...now.lines.flatMap((line) => {
+      const text = texts.get(line.number);
+      if (text === line.text) return [];
+      return [`${text === undefined ? '+' : '~'} ${line.number} ${line.text}`];
+    }),
+  ];
+}
+
+interface Identified {
+  readonly identity: NodeIdentity;
+}
+
+const numberLine = ({ text, depth, identity }: CompactLine, number: number): NumberedLine => ({
+  ...{ number, text, depth, identity },
+});
+
+const nameOf = ({ identity: { key, context, around, twins, twinsAround } }: Identified): string =>
+  [key, context, ...(twins === 1 ? [] : [around, twinsAround])].join('\u0002');
+
+/** Those that no other line can be taken for. */
+function byName<Line extends Identified>(lines: readonly Line[]): ReadonlyMap<string, Line> {
+  const named = Map.groupBy(lines, nameOf);
+  return new Map(
+    [...named].flatMap(([name, [line, ...others]]) => (line && others.length === 0 ? [[name, line]] : [])),
+  );
+}
