@@ -27,6 +27,7 @@ import { openLabels, serveLabels } from './labels/feature.ts';
 import { openParameterChecker, serveLaunches } from './launches/feature.ts';
 import { serveLive } from './live/feature.ts';
 import { openLogs } from './logs/feature.ts';
+import { serveMcp } from './mcp/feature.ts';
 import { openPeople, openProjects, type Projects } from './projects/feature.ts';
 import { openRecords, type Records } from './records/feature.ts';
 import { serveRunFiles } from './run-files/feature.ts';
@@ -102,6 +103,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
     onNamed: (userId, name) => devices.shares.noteName(userId, name),
   });
   if (console !== undefined) addConsoleRoutes(app, console, log);
+  serveMcp(context, version);
   await serveDescription(app, version);
   methods.refuseOthers();
 }

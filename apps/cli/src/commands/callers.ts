@@ -10,6 +10,7 @@ import { addGroupCommands } from './groups.ts';
 import { addJobCommands } from './jobs.ts';
 import { addLoginCommands } from './login.ts';
 import { addLogsCommand } from './logs.ts';
+import { addMcpCommand } from './mcp.ts';
 import { addPoolCommands } from './pools.ts';
 import { addTraceCommand } from './trace.ts';
 import { addProjectCommands } from './project/project.ts';
@@ -57,5 +58,6 @@ export function addCallerCommands(program: Command): void {
   addUserCommands(program);
   addAuditCommand(program);
   addUsageCommand(program);
+  addMcpCommand(program);
   addCompletionCommand(program);
 }

@@ -15,6 +15,7 @@ export interface ConnectionFlags {
 export interface Connection {
   readonly api: ApiClient;
   readonly serverUrl: string;
+  readonly token: string;
 }
 
 const defaultServerUrl = 'http://127.0.0.1:8080';
@@ -81,6 +82,7 @@ function storedToken(login: Login | undefined, serverUrl: string): string {
 const connectionTo = (serverUrl: string, token: string): Connection => ({
   api: new ApiClient(serverUrl, token),
   serverUrl,
+  token,
 });
 
 /** The address in its one form, without a slash at the end. Throws a usage error that names where it came from. */

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import type { ChangeNote } from '../db/change-notes.ts';
 import type { ApiError } from '../errors/api-error.ts';
+import { calledBy } from './called-by.ts';
 import type { Principal } from './principal.ts';
 
 declare module 'fastify' {
@@ -49,6 +50,7 @@ export class AuditEvent {
   constructor(action: AuditAction, actor: Actor) {
     this.action = action;
     this.actor = actor;
+    this.add({ ...calledBy.getStore() });
     if (actor.principal !== undefined) this.concerned.add(actor.principal.userId);
   }
 

@@ -1,0 +1,172 @@
+import {
+  ActStep,
+  deviceControlRoutes,
+  deviceRoutes,
+  isCompactView,
+  maxActSteps,
+  ScreenId,
+  Selector,
+  type Device,
+} from '@phalanx/protocol';
+import { Type } from 'typebox';
+
+import { type ApiCalls, ToolFailure } from '../api-calls.ts';
+import { fenced, screenText } from '../phone-data.ts';
+import { acting, changing, defineTool, reading, type Tool } from '../tool.ts';
+
+export const device = Type.String({ maxLength: 100, description: 'Device ID or serial number' });
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Of a device ID or a serial number. */
+export async function deviceIdOf(api: ApiCalls, given: string): Promise<string> {
+  if (uuid.test(given)) return given;
+  const { devices } = await api.call(deviceRoutes.list, { query: { search: given } });
+  const [found, ...others] = devices.filter(({ serial }) => serial === given);
+  if (found !== undefined && others.length === 0) return found.device_id;
+  throw new ToolFailure(
+    found === undefined
+      ? `There is no phone ${given}: list_devices names them.`
+      : `Several phones have the serial number ${given}: give the device ID.`,
+  );
+}
+
+const deviceLine = ({ device_id, serial, name, brand, model, state, reason, ...more }: Device): string =>
+  [
+    `${serial} ${device_id}`,
+    JSON.stringify(name === '' ? `${brand} ${model}` : name),
+    `Android ${more.android_version}`,
+    state === 'ready' ? 'ready' : `${state}: ${JSON.stringify(reason)}`,
+    ...(more.running.length > 0 ? [`runs ${more.running.length}`] : []),
+    ...(more.lease === null ? [] : [`held by ${JSON.stringify(more.lease.user.name)}`]),
+    ...Object.entries(more.labels).map(([key, value]) => `${key}=${value}`),
+  ].join(', ');
+
+/** What a phone shows now. */
+export async function readScreen(api: ApiCalls, id: string, since?: string): Promise<string> {
+  const query = since === undefined ? { view: 'compact' } : { view: 'diff', since };
+  const { screen } = await api.call(deviceRoutes.screen, { params: { id }, query });
+  return isCompactView(screen) ? screenText(screen) : '';
+}
+
+const widths = { small: 360, large: 1080 } as const;
+
+const lease = Type.Optional(
+  Type.String({ maxLength: 100, description: 'From take_device: refused once somebody else has the phone' }),
+);
+
+export const phoneTools: readonly Tool[] = [
+  defineTool({
+    name: 'list_devices',
+    title: 'List phones',
+    description: 'A line for each phone you may see: serial number, ID, model, state, who holds it, labels.',
+    scopes: ['read'],
+    hints: reading,
+    input: Type.Object({
+      selector: Type.Optional(Selector),
+      state: Type.Optional(Type.Enum(['ready', 'offline', 'unauthorized', 'preparing'] as const)),
+      search: Type.Optional(Type.String({ maxLength: 100 })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Default 50' })),
+    }),
+    run: async (api, { limit = 50, ...query }) => {
+      const { devices, next_cursor } = await api.call(deviceRoutes.list, { query: { ...query, limit } });
+      const more = next_cursor === null ? [] : ['There are more: search or use a selector.'];
+      const lines = devices.map(deviceLine).join('\n');
+      return [devices.length === 0 ? 'No phone fits.' : fenced('phones', lines), ...more];
+    },
+  }),
+  defineTool({
+    name: 'read_screen',
+    title: 'Read a screen',
+    description:
+      'What a phone shows, as numbered lines; the numbers are for act. since: only what has changed after that screen. picture: only when the lines do not tell enough.',
+    scopes: ['read'],
+    hints: reading,
+    input: Type.Object({
+      device,
+      since: Type.Optional(ScreenId),
+      picture: Type.Optional(Type.Enum(['none', 'small', 'large'] as const)),
+    }),
+    run: async (api, { device: given, since, picture = 'none' }) => {
+      const id = await deviceIdOf(api, given);
+      const text = await readScreen(api, id, since);
+      if (picture === 'none') return [text];
+      const { screen } = await api.call(deviceRoutes.screen, {
+        params: { id },
+        query: { width: widths[picture] },
+      });
+      if (isCompactView(screen) || screen.picture === null)
+        return [text, 'There is no picture: the app in front forbids them, or the screen is off or moves.'];
+      return [text, { jpeg: Buffer.from(screen.picture.base64, 'base64') }];
+    },
+  }),
+  defineTool({
+    name: 'take_device',
+    title: 'Take a phone',
+    description:
+      'Holds a phone for your hand alone: nobody else touches it or launches on it, not even another program of the same user. Gives a lease for act. Give it back when you are done.',
+    scopes: ['launch'],
+    hints: changing,
+    input: Type.Object({
+      device,
+      minutes: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 60, description: 'From now and from each act; default 5' }),
+      ),
+    }),
+    run: async (api, { device: given, minutes = 5 }) => {
+      const params = { id: await deviceIdOf(api, given) };
+      const body = { duration_ms: minutes * 60_000, exclusive: true };
+      const { lease: taken } = await api.call(deviceControlRoutes.lease, { params, body });
+      return [`lease ${taken.lease_id} until ${new Date(taken.expires_at).toISOString()}`];
+    },
+  }),
+  defineTool({
+    name: 'give_back_device',
+    title: 'Give a phone back',
+    description: 'Ends a lease of take_device.',
+    scopes: ['launch'],
+    hints: changing,
+    input: Type.Object({ device, lease: Type.String({ maxLength: 100 }) }),
+    run: async (api, { device: given, lease: leaseId }) => {
+      const params = { id: await deviceIdOf(api, given) };
+      const { message } = await api.call(deviceControlRoutes.endLease, {
+        params,
+        query: { lease_id: leaseId },
+      });
+      return [message];
+    },
+  }),
+  defineTool({
+    name: 'act',
+    title: 'Act on a phone',
+    description:
+      'Does up to ten steps and answers with what has changed. on: the number of a line of the screen, a text, or a selector. A node that is gone or has equals is refused, never guessed. Type secrets by name: {"type":"type","secret":"password","on":3} with project.',
+    scopes: ['launch'],
+    hints: acting,
+    input: Type.Object({
+      device,
+      screen: Type.Optional(ScreenId),
+      steps: Type.Array(ActStep, { minItems: 1, maxItems: maxActSteps }),
+      lease,
+      project: Type.Optional(Type.String({ maxLength: 100, description: 'Whose secrets are typed' })),
+    }),
+    run: async (api, { device: given, screen, steps, lease: leaseId, project }) => {
+      const params = { id: await deviceIdOf(api, given) };
+      const body = {
+        steps,
+        ...(screen === undefined ? {} : { screen_id: screen }),
+        ...(leaseId === undefined ? {} : { lease_id: leaseId }),
+        ...(project === undefined ? {} : { project_id: project }),
+      };
+      const acted = await api.call(deviceControlRoutes.act, { params, body });
+      const lines = acted.steps.map(({ type, state, refusal, message = '', candidates = [] }, index) =>
+        [
+          `${index + 1} ${type}: ${state}`,
+          ...(refusal === undefined ? [] : [`(${refusal})`, JSON.stringify(message)]),
+          ...candidates.map((line) => `\n  may be ${line}`),
+        ].join(' '),
+      );
+      const moving = acted.settled ? [] : ['The screen still moves.'];
+      return [fenced('what became of the steps', lines.join('\n')), ...moving, screenText(acted.screen)];
+    },
+  }),
+];
