@@ -34,6 +34,7 @@ import { serveRunFiles } from './run-files/feature.ts';
 import { openRuns, serveRuns } from './runs/feature.ts';
 import { openSecrets } from './secrets/feature.ts';
 import { serveSchedules } from './schedules/feature.ts';
+import { sealedByWebhooks, serveWebhooks } from './webhooks/feature.ts';
 
 export type { ServerOverrides };
 
@@ -91,12 +92,13 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   await addFileRoutes(app, { access, desk, confinement, limits });
   addCommitRoutes(app, { access, desk, clock, limits });
   await addGitRoutes(app, { authenticate, addressOf, limits, access, desk, audit, log });
-  const { secretsOf } = openSecrets(context, access);
+  const { sealing, secretsOf } = openSecrets(context, access, [sealedByWebhooks(context)]);
   serveActs(context, { devices, hosts, runs, screens, projects, secretsOf });
   const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
   const launches = serveLaunches(context, launching);
   const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches });
   serveSchedules(context, { jobs, devices, projects });
+  serveWebhooks(context, { devices, hosts, people, records, runs, sealing });
 
   serveAccess(context, {
     ownedResources: ownedResources({ devices, projects, records }),

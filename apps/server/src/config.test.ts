@@ -59,6 +59,8 @@ describe('the settings', () => {
     ['PHALANX_FILE_URL', 'https://me:secret@phones.example'],
     ['PHALANX_FILE_URL', 'https://phones.example/?a=b'],
     ['PHALANX_RECORDS_KEPT', '0'],
+    ['PHALANX_WEBHOOK_NETWORKS', '10.0.0.0/33'],
+    ['PHALANX_WEBHOOK_NETWORKS', 'intranet'],
   ])('%s=%s stops the start with one line that names the setting', (name, value) => {
     expect(() => parseServerConfig({ [name]: value })).toThrow(SettingError);
     expect(() => parseServerConfig({ [name]: value })).toThrow(new RegExp(`^${name} is [^\\n]+$`));

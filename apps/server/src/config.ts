@@ -22,6 +22,7 @@ import {
 } from '@phalanx/settings';
 
 import { proxyList } from './http/caller-address.ts';
+import { networkList } from './webhooks/target-rule.ts';
 import { limitSettings, parseLimits } from './limits/limit-settings.ts';
 import { parseS3, s3Settings } from './blobs/s3/s3-settings.ts';
 
@@ -114,6 +115,12 @@ const rows = {
     default: 'loopback',
     description: 'proxies whose `X-Forwarded-For` header is trusted',
     format: proxyList,
+  }),
+  webhookNetworks: setting({
+    name: 'PHALANX_WEBHOOK_NETWORKS',
+    default: 'none',
+    description: 'what webhooks may reach beside the public internet',
+    format: networkList,
   }),
   recordsKept: setting({
     name: 'PHALANX_RECORDS_KEPT',

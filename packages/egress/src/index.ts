@@ -1,2 +1,3 @@
 export * from './address-rule.ts';
+export * from './networks.ts';
 export * from './public-address.ts';

@@ -1,4 +1,5 @@
 import { secretErrors } from './secrets.ts';
+import { webhookErrors } from './webhook-events.ts';
 import { workErrors } from './work-errors.ts';
 
 /**
@@ -323,6 +324,7 @@ export const errorTable = {
   },
   not_ready: { status: 503, message: 'The service is {reason}. Ask again in a moment.' },
   ...workErrors,
+  ...webhookErrors,
 } as const satisfies Record<string, { status: number; message: string }>;
 
 export type ErrorCode = keyof typeof errorTable;

@@ -32,3 +32,4 @@ export * from './scopes.ts';
 export * from './secrets.ts';
 export * from './sandbox-messages.ts';
 export * from './steps.ts';
+export * from './webhook-events.ts';

@@ -84,6 +84,14 @@ const makeSchedule = (): Promise<ApiReply> => {
 };
 const scheduleId = async (): Promise<string> => stringAt((await makeSchedule()).body['schedule'], 'id');
 
+const makeWebhook = (): Promise<ApiReply> =>
+  ann.api('POST', '/api/v2/webhooks', {
+    // The path of an address may be a secret.
+    body: { name: 'alerts', url: `https://example.com/${secretWord}`, events: ['run.ended'] },
+  });
+const webhook = async (): Promise<string> =>
+  `/api/v2/webhooks/${stringAt((await makeWebhook()).body['webhook'], 'id')}`;
+
 const member = (of: string): string => `/api/v2/${of}/members/${bob.userId}`;
 const records = '/api/v2/automation-project/out-of-steps';
 
@@ -235,6 +243,30 @@ const examples: Record<string, Example> = {
   deleteSchedule: {
     act: async () => ann.api('DELETE', `/api/v2/schedules/${await scheduleId()}`),
     action: 'delete_schedule',
+  },
+  createWebhook: {
+    act: () => makeWebhook(),
+    action: 'create_webhook',
+    details: { events: ['run.ended'], host: 'example.com' },
+  },
+  changeWebhook: {
+    act: async () => ann.api('PATCH', await webhook(), { body: { paused: true } }),
+    action: 'change_webhook',
+    details: { fields: ['paused'] },
+  },
+  deleteWebhook: { act: async () => ann.api('DELETE', await webhook()), action: 'delete_webhook' },
+  rotateWebhookSecret: {
+    act: async () => ann.api('POST', `${await webhook()}/secret`),
+    action: 'rotate_webhook_secret',
+  },
+  testWebhook: { act: async () => ann.api('POST', `${await webhook()}/test`), action: 'test_webhook' },
+  replayWebhookDelivery: {
+    act: async () => {
+      const address = await webhook();
+      const { body } = await ann.api('POST', `${address}/test`);
+      return ann.api('POST', `${address}/deliveries/${stringAt(body['delivery'], 'id')}/replay`);
+    },
+    action: 'replay_webhook_delivery',
   },
   deviceInput: {
     act: async () => {

@@ -19,6 +19,13 @@ export const keepRows = <Table extends keyof Database, Found>(
   query: SelectQueryBuilder<Database, Table, Found>,
 ): SelectQueryBuilder<Database, Table, Found> => (isPostgres(transaction) ? query.forKeyShare() : query);
 
+/** Leaves out the rows that another transaction is at, and has the others until this one ends. */
+export const takeRows = <Table extends keyof Database, Found>(
+  transaction: Transaction,
+  query: SelectQueryBuilder<Database, Table, Found>,
+): SelectQueryBuilder<Database, Table, Found> =>
+  isPostgres(transaction) ? query.forUpdate().skipLocked() : query;
+
 /** Does it when no other server does what has this name. What it stores, it stores by itself. */
 export const exclusively = <Result>(db: Db, name: string, work: () => Promise<Result>): Promise<Result> =>
   isPostgres(db)

@@ -20,6 +20,12 @@ import type {
   TaskTable,
 } from './job-tables.ts';
 import type * as records from './record-tables.ts';
+import type {
+  HappeningTable,
+  WebhookAbsenceTable,
+  WebhookDeliveryTable,
+  WebhookTable,
+} from './webhook-tables.ts';
 
 /** The tables as the migrations leave them. */
 export interface Database {
@@ -39,6 +45,10 @@ export interface Database {
   job: JobTable;
   schedule: ScheduleTable;
   schedule_turn: ScheduleTurnTable;
+  webhook: WebhookTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_absence: WebhookAbsenceTable;
+  happening: HappeningTable;
   task: TaskTable;
   task_attempt: TaskAttemptTable;
   installation: { id: string; url_key: string | null; sealing_key_id: string | null };

@@ -35,6 +35,8 @@ export interface Records {
   projectDeleted(projectId: string): Promise<void>;
   readonly recordsOfRun: RecordsOfRun;
   readonly captures: Captures;
+  /** Everybody who may review the records of a project. */
+  listReviewers(automation: { ownerId: string; automationId: string }): Promise<string[]>;
   /** Deletes the records that a user who goes would leave. */
   deleteOwner(userId: string): Promise<void>;
   /** Adds groups, which need projects. */
@@ -78,6 +80,7 @@ export async function openRecords(context: Context, neighbours: RecordNeighbours
       await groups.deleteOf('project_id', projectId);
     },
     recordsOfRun: createRecordsOfRun({ store, access, read }),
+    listReviewers: (automation) => access.listReviewers(automation),
     captures,
     deleteOwner: async (userId) => {
       await retention.deleteOwner(userId);

@@ -2,6 +2,7 @@ import type { RecordStatus } from '@phalanx/protocol';
 
 import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
+import { type Happening, noteHappenings } from '../db/happenings.ts';
 import { transact } from '../db/transact.ts';
 import { cellOf, kindOf } from './cells.ts';
 import { expectGrouping } from './groups/membership-store.ts';
@@ -40,6 +41,20 @@ export async function moveTo(transaction: Db, before: StoredRecord, cell: number
   await transaction.updateTable('record').set({ cell }).where('id', '=', before.id).execute();
   await moveInTallies(transaction, listsOf(before), { id: before.id, from: before.cell, to: cell });
 }
+
+/** What webhooks tell of a new record. */
+const newsOf = (record: StoredRecord): Happening<'record.new'> => {
+  const { owner_id: ownerId, automation_id: automationId } = record;
+  return {
+    at: record.added_at,
+    data: {
+      ...{ record_id: record.id, automation_id: automationId, automation_name: record.automation_name },
+      ...{ run_id: record.run_id, device_id: record.device_id },
+      ...{ type: kindOf(record.cell).type, tag: record.tag },
+    },
+    audience: { kind: 'record', ownerId, automationId, isDirect: record.project_id === null },
+  };
+};
 
 /** Out-of-steps records with their screens. Whatever changes one changes the counts in the same transaction. */
 export function createRecordStore(db: Db) {
@@ -80,6 +95,7 @@ export function createRecordStore(db: Db) {
         }
         await addToTallies(transaction, listsOf(record), record);
         await expectGrouping(transaction, record, { screens, commit });
+        await noteHappenings(transaction, 'record.new', [newsOf(record)]);
         return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
       }),
 

@@ -1,5 +1,6 @@
 import { createRedactor, type Run, type RunDetail, type RunOutcome, type RunStatus } from '@phalanx/protocol';
 
+import type { Happening } from '../db/happenings.ts';
 import type { Row } from '../db/tables.ts';
 
 /** A run as it is stored. */
@@ -62,6 +63,20 @@ export function runView(row: StoredRun): Run {
     created_at: row.created_at,
     started_at: row.started_at,
     ended_at: row.ended_at,
+  };
+}
+
+/** What webhooks tell of a run that has ended. */
+export function endOf(row: StoredRun): Happening<'run.ended'> {
+  const { commit: _commit, dirty: _dirty, error, name, ...run } = runView(row);
+  return {
+    at: row.ended_at ?? 0,
+    data: {
+      ...run,
+      name: name ?? null,
+      error: error && { code: error.code, message: error.message },
+    },
+    audience: { kind: 'run', ...originOf(row) },
   };
 }
 

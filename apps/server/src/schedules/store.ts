@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
+import { type Happening, noteHappenings } from '../db/happenings.ts';
 import { invalidate } from '../db/invalidate.ts';
 import { serialize } from '../db/locks.ts';
 import { textsIn } from '../db/rows.ts';
@@ -21,6 +22,16 @@ interface Filter {
 
 /** Turns of a schedule that are over; the newest are kept. */
 const turnsKept = 1000;
+
+/** What webhooks tell of a turn that made no job. */
+const skipOf = (
+  { id, user_id: userId, project_id: automationId, name }: StoredSchedule,
+  { at, planned_at, reason }: StoredTurn,
+): Happening<'schedule.skipped'> => ({
+  at,
+  data: { schedule_id: id, schedule_name: name, automation_id: automationId, planned_at, reason },
+  audience: { kind: 'schedule', userId, automationId },
+});
 
 export type ScheduleStore = ReturnType<typeof createScheduleStore>;
 
@@ -107,6 +118,12 @@ export function createScheduleStore(db: Db) {
             .insertInto('schedule_turn')
             .values([...turns])
             .execute();
+        const skips = turns.filter(({ job_id }) => job_id === null);
+        await noteHappenings(
+          transaction,
+          'schedule.skipped',
+          skips.map((turn) => skipOf(before, turn)),
+        );
         const kept = transaction
           .selectFrom('schedule_turn')
           .select('id')

@@ -4,7 +4,7 @@ import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { ProjectAccess } from '../projects/project-access.ts';
 import { addSecretRoutes } from './routes.ts';
-import { Sealing } from './sealing.ts';
+import { type SealedColumn, Sealing } from './sealing.ts';
 import { createSealingKeyStore, createSecretStore, placeOf, sealedSecrets } from './store.ts';
 
 interface Secrets {
@@ -14,12 +14,16 @@ interface Secrets {
   readonly secretsOf: (projectId: string) => Promise<LaunchSecrets>;
 }
 
-/** Secrets of projects. */
-export function openSecrets(context: Context, access: ProjectAccess): Secrets {
+/** Secrets of projects. `others`: what other features have stored encrypted. */
+export function openSecrets(
+  context: Context,
+  access: ProjectAccess,
+  others: readonly SealedColumn[],
+): Secrets {
   const { app, clock, config, database } = context;
   const store = createSecretStore(database);
   const sealing = new Sealing({ file: config.secretsKeyFile, store: createSealingKeyStore(database) });
-  sealing.add(sealedSecrets(database));
+  for (const column of [sealedSecrets(database), ...others]) sealing.add(column);
   addSecretRoutes(app, { access, store, sealing, clock });
   addBackgroundJob(context, {
     name: 'seal secrets with the new key',

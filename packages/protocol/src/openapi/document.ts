@@ -1,5 +1,6 @@
 import { allRoutes } from '../rest/all-routes.ts';
 import { routeTags } from '../rest/route-tags.ts';
+import { webhookEvents } from '../webhook-events.ts';
 import { NamedSchemas } from './named-schemas.ts';
 import { operationOf } from './operation.ts';
 
@@ -17,6 +18,24 @@ const securitySchemes = {
     description: 'An API token (`phx_…`); `POST /api/v2/tokens` makes more.',
   },
 };
+
+/** What webhooks send, beside what callers ask for. */
+const messagesOf = (schemas: NamedSchemas): Record<string, object> =>
+  Object.fromEntries(
+    Object.entries(webhookEvents).map(([name, event]) => [
+      name,
+      {
+        post: {
+          operationId: `on ${name}`.replaceAll(/[ ._](\w)/g, (_, letter: string) => letter.toUpperCase()),
+          tags: ['Webhooks'],
+          summary: event.description,
+          security: [],
+          requestBody: { content: { 'application/json': { schema: schemas.refer(event) } } },
+          responses: { 200: { description: 'Any status from 200 to 299: it is delivered.' } },
+        },
+      },
+    ]),
+  );
 
 /** The whole API as an OpenAPI 3.1 document. */
 export function openApiDocument(version: string): object {
@@ -38,6 +57,7 @@ export function openApiDocument(version: string): object {
     tags: Object.entries(routeTags).map(([name, text]) => ({ name, description: text })),
     security: [{ token: [] }],
     paths,
+    webhooks: messagesOf(schemas),
     components: { securitySchemes, schemas: schemas.components },
   };
 }

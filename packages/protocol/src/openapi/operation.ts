@@ -9,6 +9,7 @@ const successTexts: Record<number, string> = {
   101: 'The connection is a WebSocket from here on.',
   200: 'Done.',
   201: 'Created.',
+  202: 'Accepted; it is done by itself.',
   206: 'The part that was asked for.',
   304: 'It is still the version that `If-None-Match` names.',
 };

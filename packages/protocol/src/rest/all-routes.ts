@@ -21,12 +21,14 @@ import { sessionRoutes } from './session.ts';
 import { deviceMemberRoutes, hostRoutes } from './shares.ts';
 import { traceRoutes } from './trace.ts';
 import { usageRoutes } from './usage.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 /** Every endpoint, in the order in which the document shows them. */
 export const allRoutes: readonly RouteContract[] = [
   launchRoutes,
   jobRoutes,
   scheduleRoutes,
+  webhookRoutes,
   logRoutes,
   runRoutes,
   traceRoutes,

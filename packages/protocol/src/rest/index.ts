@@ -23,3 +23,4 @@ export * from './session.ts';
 export * from './shares.ts';
 export * from './trace.ts';
 export * from './usage.ts';
+export * from './webhooks.ts';

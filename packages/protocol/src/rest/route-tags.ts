@@ -3,6 +3,7 @@ export const routeTags = {
   Launches: 'Starting and stopping automations on devices.',
   Jobs: 'Runs that wait for free phones, one for each of a table of inputs.',
   Schedules: 'Jobs that are made again and again, at times of a cron expression.',
+  Webhooks: 'Messages to other services about what happens, and what became of them.',
   Logs: 'What automations write to the console.',
   Runs: 'Executions of automations, one a device, and what became of them.',
   Devices: 'The phones, and what can be done with each of them now.',

@@ -1,0 +1,82 @@
+import type { ChosenEvent, WebhookEventName } from '@phalanx/protocol';
+import type { Generated } from 'kysely';
+
+import type { EpochMs, Flag, Json } from './column-types.ts';
+
+export interface WebhookTable {
+  /** UUIDv7. */
+  id: string;
+  user_id: string;
+  /** The only projects of the token that made it; null: all of its user. */
+  token_projects: Json | null;
+  name: string;
+  url: string;
+  /** Of `ChosenEvent`s. */
+  events: Json;
+  /** Of `RunOutcome`s; empty: all. */
+  outcomes: Json;
+  /** Empty: all. */
+  project_ids: Json;
+  not_ready_minutes: number;
+  signature: 'v1' | 'v1a';
+  /** The secret, or the private key; see `Sealing`. */
+  sealed: string;
+  public_key: string | null;
+  /** What it signed with before, and until when it still does. */
+  earlier_sealed: string | null;
+  earlier_until: EpochMs | null;
+  paused: Flag;
+  /** Why the service paused it; else empty. */
+  problem: Generated<string>;
+  /** Since when it hears of what happens. */
+  heard_since: EpochMs;
+  /** When the first delivery failed since one was made; null: the last one was made. */
+  failing_since: EpochMs | null;
+  last_success_at: EpochMs | null;
+  last_failure_at: EpochMs | null;
+  last_failure: Generated<string>;
+  created_at: EpochMs;
+}
+
+/** What has happened, until it is known which webhooks tell of it. */
+export interface HappeningTable {
+  /** UUIDv7. */
+  id: string;
+  type: ChosenEvent;
+  at: EpochMs;
+  data: Json;
+  /** Of an `Audience`. */
+  audience: Json;
+}
+
+export interface WebhookDeliveryTable {
+  /** UUIDv7; the ID of the message. */
+  id: string;
+  webhook_id: string;
+  /** Whose webhook it is. */
+  user_id: string;
+  type: WebhookEventName;
+  at: EpochMs;
+  data: Json;
+  audience: Json;
+  status: 'waiting' | 'delivered' | 'failed';
+  attempts: Generated<number>;
+  due_at: EpochMs;
+  /** Until then a server is at it; null: none is. */
+  claimed_until: EpochMs | null;
+  response_status: number | null;
+  /** Why the last attempt failed; else empty. */
+  problem: Generated<string>;
+  created_at: EpochMs;
+  ended_at: EpochMs | null;
+}
+
+/** A phone that is not ready, or a host that is away, as a webhook knows it. */
+export interface WebhookAbsenceTable {
+  webhook_id: string;
+  kind: 'device' | 'host';
+  target_id: string;
+  since: EpochMs;
+  /** Whether it has lasted as long as the webhook waits. */
+  is_told: Flag;
+}

@@ -1,0 +1,184 @@
+import type { WebhookData } from '@phalanx/protocol';
+
+import type { Clock } from '../clock.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { FleetDevice } from '../devices/fleet-device.ts';
+import type { Audience } from '../db/happenings.ts';
+import type { KnownHost, KnownHosts } from '../hosts/known-hosts.ts';
+import type { AbsenceChanges, DeliveryStore, News } from './delivery-store.ts';
+import { readTexts } from './fan-out.ts';
+import type { StoredWebhook } from './store.ts';
+
+interface Options {
+  store: DeliveryStore;
+  devices: DeviceAccess;
+  hosts: KnownHosts;
+  clock: Clock;
+  /** Since when the service is there: before, it has seen nobody. */
+  upSince: () => Promise<number>;
+  /** How long a host may be away. */
+  hostAwayMs: number;
+  onDelivery: (webhookIds: readonly string[]) => void;
+}
+
+type Absence = AbsenceChanges['begun'][number];
+
+/** A phone or a host as it is now. */
+interface Seen {
+  readonly kind: Absence['kind'];
+  readonly id: string;
+  /** Since when it is not there; undefined: it is. */
+  readonly awaySince: number | undefined;
+  /** Its host changes servers, or has just come: what is known of it stays as it is for this time. */
+  readonly isReturning: boolean;
+  readonly audience: Audience;
+  readonly tellGone: (since: number) => Pick<News, 'type' | 'data'>;
+  readonly tellBack: (since: number) => Pick<News, 'type' | 'data'>;
+}
+
+interface Changes {
+  begun: Absence[];
+  told: Absence[];
+  ended: Absence[];
+  news: News[];
+}
+
+/** A webhook with the absences that it knows of; what is not seen again is left in `unseen`. */
+interface Watcher {
+  readonly webhook: StoredWebhook;
+  readonly known: ReadonlyMap<string, Absence>;
+  readonly unseen: Map<string, Absence>;
+}
+
+const minuteMs = 60_000;
+const hostsAtOnce = 250;
+const keyOf = (kind: Absence['kind'], id: string): string => `${kind} ${id}`;
+
+/** Finds phones that are not ready and hosts that are away for as long as webhooks wait, and those that are back. */
+export class AbsenceWatch {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** By one server at a time. */
+  async look(): Promise<void> {
+    const webhooks = await this.#options.store.listWatching();
+    if (webhooks.length === 0) return;
+    const upSince = await this.#options.upSince();
+    for (const [userId, ofUser] of Map.groupBy(webhooks, ({ user_id: id }) => id)) {
+      const watchers = await Promise.all(ofUser.map((webhook) => this.#watcherOf(webhook)));
+      for await (const seen of this.#listSeen(userId, upSince))
+        for (const watcher of watchers) await this.#compare(watcher, seen);
+      for (const { webhook, unseen } of watchers)
+        await this.#note(webhook, { begun: [], told: [], ended: [...unseen.values()], news: [] });
+    }
+  }
+
+  async #watcherOf(webhook: StoredWebhook): Promise<Watcher> {
+    const rows = await this.#options.store.listAbsences(webhook.id);
+    const known = new Map(rows.map((row) => [keyOf(row.kind, row.target_id), row]));
+    return { webhook, known, unseen: new Map(known) };
+  }
+
+  /** All phones that the user sees, and their own hosts, some at a time. */
+  async *#listSeen(userId: string, upSince: number): AsyncGenerator<Seen[]> {
+    const { devices, hosts } = this.#options;
+    for await (const page of devices.listAfter(userId, ''))
+      yield page.map(({ device }) => seenDevice(device, upSince));
+    for (let from: string | undefined = ''; from !== undefined;) {
+      const page: KnownHost[] = await hosts.listPageOf(userId, { from, limit: hostsAtOnce });
+      yield page.map((host) => seenHost(host, upSince));
+      const last: string | undefined = page.at(-1)?.id.toLowerCase();
+      from = page.length < hostsAtOnce || last === undefined ? undefined : `${last}\u0001`;
+    }
+  }
+
+  async #compare(watcher: Watcher, seen: readonly Seen[]): Promise<void> {
+    const { webhook, known, unseen } = watcher;
+    const changes: Changes = { begun: [], told: [], ended: [], news: [] };
+    const events = readTexts(webhook.events);
+    for (const one of seen) {
+      const key = keyOf(one.kind, one.id);
+      unseen.delete(key);
+      if (!one.isReturning) this.#compareOne(changes, { webhook, events, one, absence: known.get(key) });
+    }
+    await this.#note(webhook, changes);
+  }
+
+  #compareOne(changes: Changes, { webhook, events, one, absence }: Comparison): void {
+    const now = this.#options.clock.now();
+    const { kind, awaySince } = one;
+    const tell = (event: string, told: Pick<News, 'type' | 'data'>): void => {
+      if (events.includes(event))
+        changes.news.push({ ...told, at: now, audience: JSON.stringify(one.audience) });
+    };
+    if (awaySince === undefined) {
+      if (absence === undefined) return;
+      changes.ended.push(absence);
+      if (absence.is_told === 1)
+        tell(kind === 'device' ? 'device.back' : 'host.back', one.tellBack(absence.since));
+      return;
+    }
+    const row = absence ?? newAbsence(webhook, one, awaySince);
+    if (absence === undefined) changes.begun.push(row);
+    const lateAt = row.since + this.#patienceOf(webhook, kind);
+    if (row.is_told === 1 || lateAt > now) return;
+    changes.told.push(row);
+    // What was late before anybody asked is known to them.
+    if (lateAt >= webhook.heard_since)
+      tell(kind === 'device' ? 'device.not_ready' : 'host.gone', one.tellGone(row.since));
+  }
+
+  #patienceOf({ not_ready_minutes: minutes }: StoredWebhook, kind: Absence['kind']): number {
+    return kind === 'device' ? minutes * minuteMs : this.#options.hostAwayMs;
+  }
+
+  async #note(webhook: StoredWebhook, changes: Changes): Promise<void> {
+    const { store, clock, onDelivery } = this.#options;
+    if (Object.values(changes).every(({ length }) => length === 0)) return;
+    await store.noteAbsences(webhook, changes, clock.now());
+    if (changes.news.length > 0) onDelivery([webhook.id]);
+  }
+}
+
+interface Comparison {
+  webhook: StoredWebhook;
+  events: readonly string[];
+  one: Seen;
+  absence: Absence | undefined;
+}
+
+const newAbsence = ({ id }: StoredWebhook, { kind, id: target }: Seen, since: number): Absence => ({
+  ...{ webhook_id: id, kind, target_id: target, since, is_told: 0 },
+});
+
+function seenDevice(device: FleetDevice, upSince: number): Seen {
+  const { id, state, reason, since, isReturning, serial } = device;
+  const { model, host_id, host_name } = device.stored;
+  const about = { device_id: id, serial, model, host_id, host_name };
+  return {
+    ...{ kind: 'device', id, audience: { kind: 'device', deviceId: id } },
+    awaySince: state === 'ready' ? undefined : Math.max(since, upSince),
+    isReturning,
+    tellGone: (goneSince) => newsOf('device.not_ready', { ...about, state, reason, since: goneSince }),
+    tellBack: (goneSince) => newsOf('device.back', { ...about, not_ready_since: goneSince }),
+  };
+}
+
+function seenHost({ id, ownerId, name, isConnected, since }: KnownHost, upSince: number): Seen {
+  const about = { host_id: id, host_name: name };
+  return {
+    ...{ kind: 'host', id: id.toLowerCase(), audience: { kind: 'user', userId: ownerId } },
+    awaySince: isConnected ? undefined : Math.max(since ?? 0, upSince),
+    isReturning: false,
+    tellGone: (goneSince) => newsOf('host.gone', { ...about, since: goneSince }),
+    tellBack: (goneSince) => newsOf('host.back', { ...about, gone_since: goneSince }),
+  };
+}
+
+const newsOf = <Name extends 'device.not_ready' | 'device.back' | 'host.gone' | 'host.back'>(
+  type: Name,
+  data: WebhookData<Name>,
+): Pick<News, 'type' | 'data'> => ({ type, data: JSON.stringify(data) });

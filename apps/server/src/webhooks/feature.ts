@@ -1,0 +1,88 @@
+import { addBackgroundJob } from '../background-job.ts';
+import type { Context } from '../context.ts';
+import type { Audience } from '../db/happenings.ts';
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { Hosts } from '../hosts/feature.ts';
+import type { ProjectPeople } from '../projects/project-people.ts';
+import type { Records } from '../records/feature.ts';
+import type { Runs } from '../runs/feature.ts';
+import type { SealedColumn, Sealing } from '../secrets/sealing.ts';
+import { AbsenceWatch } from './absence-watch.ts';
+import { listHearers } from './audience.ts';
+import { createDeliveryStore } from './delivery-store.ts';
+import { DeliveryWorker } from './delivery-worker.ts';
+import { FanOut } from './fan-out.ts';
+import { Messenger } from './messenger.ts';
+import { addWebhookRoutes } from './routes.ts';
+import { createWebhookStore, sealedWebhookKeys } from './store.ts';
+import { createTargetRule } from './target-rule.ts';
+
+interface WebhookNeighbours {
+  devices: DeviceAccess;
+  hosts: Hosts;
+  people: ProjectPeople;
+  records: Records;
+  runs: Runs;
+  sealing: Sealing;
+}
+
+const hourMs = 60 * 60_000;
+const dayMs = 24 * hourMs;
+
+/** What webhooks have stored encrypted. */
+export const sealedByWebhooks = ({ database }: Context): SealedColumn => sealedWebhookKeys(database);
+
+/** Messages to other services about what happens. */
+export function serveWebhooks(context: Context, neighbours: WebhookNeighbours): void {
+  const { app, access, config, database, clock, faults, node, timing } = context;
+  const { devices, hosts, people, records, runs, sealing } = neighbours;
+  const store = createWebhookStore(database);
+  const deliveries = createDeliveryStore(database);
+  const rule = createTargetRule(config.webhookNetworks);
+  const listReviewers: Records['listReviewers'] = (automation) => records.listReviewers(automation);
+  const hearing = { devices, people, runAccess: runs.access, listReviewers };
+  const hearers = (audience: Audience): Promise<string[]> => listHearers(hearing, audience);
+  const findUser = (id: string) => access.store.findUser(id);
+  const messenger = new Messenger({ store, sealing, listHearers: hearers, findUser, rule, clock });
+  const worker = new DeliveryWorker({
+    ...{ store: deliveries, clock, faults, lookEveryMs: timing.sweepMs },
+    send: (delivery, signal) => messenger.send(delivery, signal),
+    findFailingSince: (id) => store.findFailingSince(id),
+  });
+  const onDelivery = (ids: readonly string[]): void => worker.look(ids);
+  const fanOut = new FanOut({ store: deliveries, listHearers: hearers, onDelivery, clock, faults });
+  app.addHook('onClose', async () => {
+    await fanOut.close();
+    await worker.close();
+  });
+  runs.onChange((rows) => {
+    if (rows.some(({ ended_at }) => ended_at !== null)) fanOut.look();
+  });
+  // After the feature that stores it.
+  context.hosts.on('record', () => fanOut.look());
+  addWebhookRoutes(app, {
+    ...{ store, deliveries, sealing, rule, clock, onDelivery },
+    nameOf: (userId) => devices.shares.nameOf(userId),
+  });
+  addBackgroundJob(context, {
+    name: 'tell webhooks of what has happened',
+    everyMs: timing.sweepMs,
+    onEachServer: true,
+    work: () => fanOut.look(),
+  });
+  const watch = new AbsenceWatch({
+    ...{ store: deliveries, devices, hosts: hosts.known, clock, onDelivery, hostAwayMs: config.lostAfterMs },
+    upSince: () => node.upSince(),
+  });
+  addBackgroundJob(context, {
+    name: 'tell webhooks of phones and hosts that are away',
+    everyMs: 2 * timing.sweepMs,
+    work: () => watch.look(),
+  });
+  addBackgroundJob(context, {
+    name: 'delete old deliveries of webhooks',
+    everyMs: hourMs,
+    atStart: true,
+    work: () => deliveries.deleteOld(clock.now() - config.historyDays * dayMs),
+  });
+}

@@ -1,0 +1,234 @@
+import type { AddressRule } from '@phalanx/egress';
+import { refuseLiteral } from '@phalanx/egress';
+import { type Webhook, type WebhookDelivery, webhookRoutes } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+import { v7 as uuidv7 } from 'uuid';
+
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
+import { pageLimit, toPage } from '../http/page.ts';
+import { type Principal, seesEveryone } from '../http/principal.ts';
+import { addRoute } from '../http/route.ts';
+import type { Sealing } from '../secrets/sealing.ts';
+import { type DeliveryStore, mostWaiting, type StoredDelivery } from './delivery-store.ts';
+import { createSigningKey } from './signatures.ts';
+import { placeOf, type StoredWebhook, type WebhookOwner, type WebhookStore } from './store.ts';
+import { deliveryView, webhookView } from './views.ts';
+
+interface WebhookRoutesOptions {
+  store: WebhookStore;
+  deliveries: DeliveryStore;
+  sealing: Sealing;
+  rule: AddressRule;
+  clock: Clock;
+  nameOf: (userId: string) => string;
+  /** Told of webhooks that have something to do. */
+  onDelivery: (webhookIds: readonly string[]) => void;
+}
+
+const mostWebhooks = 50;
+/** How long the secret before still signs. */
+const earlierMs = 24 * 60 * 60_000;
+const defaultMinutes = 10;
+
+/**
+ * `GET, POST /webhooks` · `GET, PATCH, DELETE /webhooks/:id` · `POST /webhooks/:id/secret` · `POST /webhooks/:id/test` ·
+ * `GET /webhooks/:id/deliveries` · `POST /webhooks/:id/deliveries/:deliveryId/replay`
+ */
+export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOptions): void {
+  const { store, deliveries, sealing, rule, clock, nameOf, onDelivery } = options;
+
+  const get = async (principal: Principal, id: string): Promise<StoredWebhook> => {
+    const found = await store.find(id.toLowerCase(), ownerOf(principal));
+    if (found === undefined) throw ApiError.of('webhook_not_found', { webhook_id: id });
+    return found;
+  };
+  const getActive = async (principal: Principal, id: string): Promise<StoredWebhook> => {
+    const found = await get(principal, id);
+    if (found.paused === 1) throw ApiError.of('webhook_paused', { webhook_id: id });
+    return found;
+  };
+  const viewAll = async (rows: readonly StoredWebhook[]): Promise<Webhook[]> => {
+    const waiting = await store.countWaiting(rows.map(({ id }) => id));
+    return rows.map((row) =>
+      webhookView(row, { userName: nameOf(row.user_id), waiting: waiting.get(row.id) ?? 0 }),
+    );
+  };
+  const view = async (principal: Principal, id: string): Promise<Webhook> => {
+    const [webhook] = await viewAll([await get(principal, id)]);
+    if (webhook === undefined) throw ApiError.of('webhook_not_found', { webhook_id: id });
+    return webhook;
+  };
+  const send = (webhook: StoredWebhook, delivery: StoredDelivery | undefined): WebhookDelivery => {
+    if (delivery === undefined) throw ApiError.of('too_many_deliveries', { limit: mostWaiting });
+    onDelivery([webhook.id]);
+    return deliveryView(delivery);
+  };
+
+  addRoute(app, webhookRoutes.create, async ({ principal, body, auditEvent }) => {
+    const id = uuidv7();
+    const {
+      url,
+      events,
+      signature = 'v1',
+      name = '',
+      outcomes = [],
+      project_ids = [],
+      paused = false,
+    } = body;
+    const { secret, publicKey } = createSigningKey(signature);
+    const now = clock.now();
+    const row: StoredWebhook = {
+      ...{
+        id,
+        user_id: principal.userId,
+        token_projects: projectsOf(principal),
+        name,
+        url: readUrl(url, rule),
+      },
+      ...{ events: JSON.stringify([...new Set(events)]), outcomes: JSON.stringify(outcomes) },
+      ...{ project_ids: readIds(project_ids), not_ready_minutes: body.not_ready_minutes ?? defaultMinutes },
+      ...{ signature, sealed: await sealing.seal(secret, placeOf(id)), public_key: publicKey },
+      ...{ earlier_sealed: null, earlier_until: null, paused: Number(paused), problem: '' },
+      ...{ heard_since: now, failing_since: null, last_success_at: null, last_failure_at: null },
+      ...{ last_failure: '', created_at: now },
+    };
+    noteOn(auditEvent, row, { events, host: new URL(row.url).host });
+    if (!(await store.insert(row, mostWebhooks)))
+      throw ApiError.of('too_many_webhooks', { limit: mostWebhooks });
+    return {
+      success: true,
+      webhook: await view(principal, id),
+      secret: signature === 'v1' ? secret : null,
+    };
+  });
+
+  addRoute(app, webhookRoutes.list, async ({ principal, query }) => {
+    const limit = pageLimit(query);
+    const page = { cursor: query.cursor?.toLowerCase(), limit: limit + 1 };
+    const { items, next_cursor } = toPage(await store.list(ownerOf(principal), page), limit, ({ id }) => id);
+    return { success: true, webhooks: await viewAll(items), next_cursor };
+  });
+
+  addRoute(app, webhookRoutes.get, async ({ principal, params }) => ({
+    success: true,
+    webhook: await view(principal, params.id),
+  }));
+
+  addRoute(app, webhookRoutes.change, async ({ principal, params, body, auditEvent }) => {
+    const row = await get(principal, params.id);
+    const { name, url, events, outcomes, project_ids, not_ready_minutes, paused } = body;
+    const isResumed = paused === false && row.paused === 1;
+    noteOn(auditEvent, { ...row, name: name ?? row.name }, { fields: Object.keys(body) });
+    const changes = {
+      name: name ?? row.name,
+      url: url === undefined ? row.url : readUrl(url, rule),
+      events: events === undefined ? row.events : JSON.stringify([...new Set(events)]),
+      outcomes: outcomes === undefined ? row.outcomes : JSON.stringify(outcomes),
+      project_ids: project_ids === undefined ? row.project_ids : readIds(project_ids),
+      not_ready_minutes: not_ready_minutes ?? row.not_ready_minutes,
+      paused: paused === undefined ? row.paused : Number(paused),
+      // A person has seen it.
+      ...(paused === undefined ? {} : { problem: '' }),
+      ...(isResumed ? { heard_since: clock.now(), failing_since: null } : {}),
+    };
+    await store.update(row.id, changes, isResumed);
+    onDelivery([row.id]);
+    return { success: true, webhook: await view(principal, row.id) };
+  });
+
+  addRoute(app, webhookRoutes.delete, async ({ principal, params, auditEvent }) => {
+    const row = await get(principal, params.id);
+    noteOn(auditEvent, row);
+    await store.delete(row.id);
+    return { success: true, message: `Webhook ${row.id} is deleted.` };
+  });
+
+  addRoute(app, webhookRoutes.rotate, async ({ principal, params, auditEvent }) => {
+    const row = await get(principal, params.id);
+    noteOn(auditEvent, row);
+    const { secret, publicKey } = createSigningKey(row.signature);
+    await store.update(row.id, {
+      ...{ sealed: await sealing.seal(secret, placeOf(row.id)), public_key: publicKey },
+      ...{ earlier_sealed: row.sealed, earlier_until: clock.now() + earlierMs },
+    });
+    return {
+      success: true,
+      webhook: await view(principal, row.id),
+      secret: row.signature === 'v1' ? secret : null,
+    };
+  });
+
+  addRoute(app, webhookRoutes.test, async ({ principal, params, auditEvent }) => {
+    const row = await getActive(principal, params.id);
+    noteOn(auditEvent, row);
+    const at = clock.now();
+    const delivery = await deliveries.insert(
+      row,
+      {
+        ...{ type: 'webhook.test' as const, at, data: JSON.stringify({ webhook_id: row.id }) },
+        audience: JSON.stringify({ kind: 'user', userId: row.user_id }),
+      },
+      at,
+    );
+    return { success: true, delivery: send(row, delivery) };
+  });
+
+  addRoute(app, webhookRoutes.listDeliveries, async ({ principal, params, query }) => {
+    const { id } = await get(principal, params.id);
+    const limit = pageLimit(query);
+    const rows = await deliveries.list(id, query.cursor?.toLowerCase(), limit + 1);
+    const { items, next_cursor } = toPage(rows, limit, (row) => row.id);
+    return { success: true, deliveries: items.map(deliveryView), next_cursor };
+  });
+
+  addRoute(app, webhookRoutes.replay, async ({ principal, params, auditEvent }) => {
+    const row = await getActive(principal, params.id);
+    const delivery = await deliveries.find(row.id, params.deliveryId.toLowerCase());
+    if (delivery === undefined) throw ApiError.of('delivery_not_found', { delivery_id: params.deliveryId });
+    noteOn(auditEvent, row, { delivery: delivery.id });
+    return { success: true, delivery: send(row, await deliveries.replay(delivery, clock.now())) };
+  });
+}
+
+const projectsOf = ({ projectIds }: Principal): string | null =>
+  projectIds === null ? null : JSON.stringify([...projectIds].toSorted());
+
+/** A token for some projects sees the webhooks that were made with one for the same projects. */
+const ownerOf = (principal: Principal): WebhookOwner => ({
+  userId: seesEveryone(principal) ? null : principal.userId,
+  tokenProjects: projectsOf(principal),
+});
+
+const readIds = (ids: readonly string[]): string => JSON.stringify(ids.map((id) => id.toLowerCase()));
+
+function readUrl(text: string, rule: AddressRule): string {
+  const url = URL.parse(text);
+  const problem = findProblem(url, rule);
+  if (url === null || problem !== undefined)
+    throw ApiError.of('invalid_webhook', { problem: problem ?? 'its url is no URL' });
+  url.hash = '';
+  return url.href;
+}
+
+/** Names are looked up when something is sent. */
+function findProblem(url: URL | null, rule: AddressRule): string | undefined {
+  if (url === null) return 'its url is no URL';
+  if (!/^https?:$/.test(url.protocol)) return 'its url has to begin with https:// or http://';
+  if (url.username !== '' || url.password !== '')
+    return 'its url has a user name or a password, which everybody who sees the webhook would see';
+  try {
+    refuseLiteral(url, rule);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return undefined;
+}
+
+/** The path of the URL may be a secret of the receiver's. */
+const noteOn = (
+  auditEvent: AuditEvent,
+  { id, name, url, user_id: userId }: StoredWebhook,
+  details: Record<string, unknown> = {},
+): void => auditEvent.on({ type: 'webhook', id, name: name || new URL(url).host }, [userId], details);

@@ -1,0 +1,64 @@
+import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { type AddressRule, guardedLookup, refuseLiteral } from '@phalanx/egress';
+
+export interface Target {
+  readonly url: URL;
+  readonly rule: AddressRule;
+  readonly signal: AbortSignal;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+}
+
+/** Of a response's body nothing is kept; a receiver that sends no more than this keeps its connection in order. */
+const mostBodyBytes = 16 * 1024;
+const longestBodyMs = 1000;
+
+/** Makes one POST, follows nothing, and resolves with the head of the response. Rejects when there is none. */
+export function sendMessage(
+  { url, rule, signal }: Target,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  refuseLiteral(url, rule);
+  const options = { method: 'POST', headers, signal };
+  const settings = { keepAlive: false, lookup: guardedLookup(rule) };
+  const outgoing =
+    url.protocol === 'https:'
+      ? httpsRequest(url, { ...options, agent: new HttpsAgent(settings) })
+      : httpRequest(url, { ...options, agent: new HttpAgent(settings) });
+  outgoing.on('response', (response) => {
+    resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] });
+    drain(response);
+  });
+  outgoing.on('error', reject);
+  // What is no answer to a POST: the connection is not used any more.
+  outgoing.on('upgrade', (_, socket) => {
+    socket.destroy();
+    reject(new Error('the receiver switched protocols'));
+  });
+  outgoing.end(body);
+  return promise;
+}
+
+function drain(response: IncomingMessage): void {
+  let sizeBytes = 0;
+  const timer = setTimeout(() => response.destroy(), longestBodyMs).unref();
+  response.on('error', () => undefined);
+  response.on('close', () => clearTimeout(timer));
+  response.on('data', (piece: Buffer) => {
+    sizeBytes += piece.length;
+    if (sizeBytes > mostBodyBytes) response.destroy();
+  });
+}
+
+/** What the owner of a webhook is told. Node tells of several tried addresses with an error that has no message of its own. */
+export function explainFailure(error: unknown): string {
+  const cause: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return text.slice(0, 300);
+}

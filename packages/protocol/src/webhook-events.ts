@@ -1,0 +1,114 @@
+import { Type, type Static, type TProperties } from 'typebox';
+
+import { ReportedDeviceState } from './device-states.ts';
+import { EpochMs } from './ids.ts';
+import { RecordType } from './records.ts';
+import { RunError, RunOutcome, RunStatus } from './runs.ts';
+
+const text = Type.String();
+const orNull = <T extends typeof text | typeof EpochMs>(schema: T) => Type.Union([schema, Type.Null()]);
+
+const eventOf = <Name extends string, Data extends TProperties>(name: Name, summary: string, data: Data) =>
+  Object.assign(
+    Type.Object({
+      type: Type.Literal(name),
+      timestamp: Type.String({ description: 'When it happened, ISO 8601' }),
+      data: Type.Object(data),
+    }),
+    { description: summary },
+  );
+
+const phone = { device_id: text, serial: text, model: text, host_id: text, host_name: text };
+const host = { host_id: text, host_name: text };
+
+/** What webhooks tell of: the body of each message. It has IDs and states; the API has the rest. */
+export const webhookEvents = {
+  'run.ended': eventOf(
+    'run.ended',
+    'A run has ended. A run that was lost may end again, when its host returns.',
+    {
+      run_id: text,
+      automation_id: text,
+      launch: text,
+      launch_id: orNull(text),
+      name: orNull(text),
+      device_id: text,
+      status: RunStatus,
+      outcome: Type.Union([RunOutcome, Type.Null()]),
+      error: Type.Union([Type.Object({ code: RunError.properties.code, message: text }), Type.Null()]),
+      created_at: EpochMs,
+      started_at: orNull(EpochMs),
+      ended_at: orNull(EpochMs),
+    },
+  ),
+  'device.not_ready': eventOf(
+    'device.not_ready',
+    'A phone has been in other states than ready for `not_ready_minutes` of the webhook.',
+    { ...phone, state: ReportedDeviceState, reason: text, since: EpochMs },
+  ),
+  'device.back': eventOf('device.back', 'A phone is ready again after it was not for so long.', {
+    ...phone,
+    not_ready_since: EpochMs,
+  }),
+  'record.new': eventOf('record.new', 'There is a new out-of-steps record.', {
+    record_id: text,
+    automation_id: text,
+    automation_name: text,
+    run_id: text,
+    device_id: text,
+    type: RecordType,
+    tag: text,
+  }),
+  'schedule.skipped': eventOf('schedule.skipped', 'A turn of a schedule made no job.', {
+    schedule_id: text,
+    schedule_name: text,
+    automation_id: text,
+    planned_at: EpochMs,
+    reason: text,
+  }),
+  'host.gone': eventOf(
+    'host.gone',
+    'A host has been away for as long as it takes until its runs are lost (PHALANX_LOST_AFTER_SECONDS).',
+    { ...host, since: EpochMs },
+  ),
+  'host.back': eventOf('host.back', 'A host has connected again after it was away for so long.', {
+    ...host,
+    gone_since: EpochMs,
+  }),
+  'webhook.test': eventOf('webhook.test', 'Somebody asked for a test.', { webhook_id: text }),
+} as const;
+
+export type WebhookEventName = keyof typeof webhookEvents;
+export type WebhookEvent = {
+  [Name in WebhookEventName]: Static<(typeof webhookEvents)[Name]>;
+}[WebhookEventName];
+export type WebhookData<Name extends WebhookEventName> = Static<(typeof webhookEvents)[Name]>['data'];
+
+/** Those that a webhook may ask for. */
+export const webhookEventNames = [
+  'run.ended',
+  'device.not_ready',
+  'device.back',
+  'record.new',
+  'schedule.skipped',
+  'host.gone',
+  'host.back',
+] as const satisfies readonly WebhookEventName[];
+export type ChosenEvent = (typeof webhookEventNames)[number];
+
+/** Rows of the error table. */
+export const webhookErrors = {
+  invalid_webhook: { status: 400, message: 'The webhook cannot be used: {problem}.' },
+  webhook_not_found: { status: 404, message: 'Webhook {webhook_id} was not found.' },
+  delivery_not_found: { status: 404, message: 'The webhook has no delivery {delivery_id}.' },
+  webhook_paused: { status: 409, message: 'Webhook {webhook_id} is paused: resume it first.' },
+  too_many_webhooks: {
+    status: 409,
+    message: 'You have {limit} webhooks, and more are not kept: delete one first.',
+  },
+  too_many_deliveries: {
+    status: 429,
+    message:
+      'You have {limit} deliveries that wait, and more are not kept. Send it again when some have ended.',
+  },
+} as const satisfies Record<string, { status: number; message: string }>;
