@@ -28,6 +28,7 @@ import { addSecretCommands } from './secrets.ts';
 import { addHostsCommand } from './share-phones.ts';
 import { addUsageCommand } from './usage.ts';
 import { addUserCommands } from './users.ts';
+import { addWebhookCommands } from './webhooks.ts';
 
 /** The commands that call a server, wherever it is. */
 export function addCallerCommands(program: Command): void {
@@ -47,6 +48,7 @@ export function addCallerCommands(program: Command): void {
   addExecCommand(program);
   addJobCommands(program);
   addScheduleCommands(program);
+  addWebhookCommands(program);
   addRunsCommand(program);
   addLogsCommand(program);
   addTraceCommand(program);
