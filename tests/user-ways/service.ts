@@ -34,7 +34,7 @@ export class Service {
   }
 
   /** Resolves when all phones are ready. */
-  static async start(phones: number): Promise<Service> {
+  static async start(phones: number, settings: Readonly<Record<string, string>> = {}): Promise<Service> {
     const folder = await mkdtemp(path.join(tmpdir(), 'phalanx-user-'));
     await mkdir(path.join(folder, 'bin'));
     await symlink(launcher, path.join(folder, 'bin', 'phalanx'));
@@ -50,7 +50,7 @@ export class Service {
     ]);
     const options = ['--listen', '127.0.0.1:0', '--adb-server', 'off', ...opened];
     const command = ['start', '--simulated-phones', String(phones), ...options];
-    const program = new Program(command, env, { program: ['phalanx'], cwd: folder });
+    const program = new Program(command, { ...env, ...settings }, { program: ['phalanx'], cwd: folder });
     try {
       const [, url = ''] = await program.printed(/Phalanx is at (\S+)/);
       const [, tokenFile = ''] = await program.printed(/token is in (.+): take it/);

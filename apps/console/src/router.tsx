@@ -94,6 +94,11 @@ const settings = createRoute({
   path: '/settings',
   component: lazyRouteComponent(() => import('./access/settings-page.tsx'), 'SettingsPage'),
 });
+const webhooks = createRoute({
+  getParentRoute: () => root,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
 const start = createRoute({
   getParentRoute: () => root,
   path: '/start',
@@ -115,6 +120,7 @@ export const router = createRouter({
     groups,
     records,
     settings,
+    webhooks,
     start,
   ]),
   defaultPendingComponent: Loading,

@@ -49,5 +49,13 @@ export async function fillService(service: Service): Promise<Places> {
       "console.warn('the cart is empty');\nconst button = await agent.actions.waitForText('Pay now', { timeoutMs: 500 });\nawait button.tap();\n",
   });
   await service.launch(otherId, broken);
+  await service.call('POST', '/api/v2/webhooks', {
+    ...{
+      name: 'Failed nightly runs',
+      url: 'https://example.com/phalanx',
+      events: ['run.ended', 'device.not_ready'],
+    },
+    ...{ outcomes: ['failed', 'lost'], paused: true },
+  });
   return { deviceId, projectId, runId: String(run['run_id']) };
 }

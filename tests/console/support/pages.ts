@@ -40,6 +40,7 @@ export const emptyPages: readonly ConsolePage[] = [
   { title: 'empty-runs', open: at('/runs', text('Nothing has run yet')) },
   { title: 'empty-jobs', open: at('/jobs', text('A schedule makes a job again and again.')) },
   { title: 'empty-groups', open: at('/groups', text('No open group')) },
+  { title: 'empty-webhooks', open: at('/webhooks', text('A webhook sends a message')) },
   { title: 'empty-review', open: at('/records', text('Nothing to review')) },
   {
     title: 'failure',
@@ -96,6 +97,9 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     { title: 'runs', open: at('/runs', text('completed')) },
     { title: 'run', open: at(`/runs/${runId}`, text('The app says')) },
     { title: 'settings', open: at('/settings', text('Refused since the start')) },
+    { title: 'webhooks', open: at('/webhooks', text('Deliveries')) },
+    { title: 'new-webhook', open: at('/webhooks', dialog('New webhook…')) },
+    { title: 'deliveries', open: at('/webhooks', dialog('Deliveries')) },
     { title: 'new-token', open: at('/settings', dialog('New token…')) },
     { title: 'new-user', open: at('/settings', dialog('New user…')) },
     { title: 'revoke', open: at('/settings', dialog('Revoke…')) },

@@ -11,7 +11,7 @@ interface Stage {
 }
 
 /** The service with its simulated phones, and the browser, of all stories of a file. */
-export function stage(phones: number): Stage {
+export function stage(phones: number, settings: Readonly<Record<string, string>> = {}): Stage {
   let service: Service | undefined;
   let browser: Browser | undefined;
   const whenThere = <Part>(part: Part | undefined): Part => {
@@ -20,7 +20,7 @@ export function stage(phones: number): Stage {
   };
   beforeAll(async () => {
     if (!hasChromium) return;
-    service = await Service.start(phones);
+    service = await Service.start(phones, settings);
     browser = await openBrowser();
   });
   afterAll(async () => {

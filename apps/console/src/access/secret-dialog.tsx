@@ -7,19 +7,21 @@ import styles from './settings.module.css';
 
 interface SecretDialogProps {
   title: string;
+  /** Such as `token`. */
+  what?: string;
   secret: string;
   onClose: () => void;
   /** What it is for. */
   children: ReactNode;
 }
 
-/** Shows a new token, this once. */
-export const SecretDialog = ({ title, secret, onClose, children }: SecretDialogProps) => (
+/** Shows a new token or key, this once. */
+export const SecretDialog = ({ title, what = 'token', secret, onClose, children }: SecretDialogProps) => (
   <Dialog title={title} isOpen onClose={onClose} foot={<Button onClick={onClose}>Done</Button>}>
     <p>{children}</p>
     <div className={styles['secret']}>
       <code>{secret}</code>
-      <CopyButton text={secret} label="Copy the token" />
+      <CopyButton text={secret} label={`Copy the ${what}`} />
     </div>
   </Dialog>
 );

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import { call } from '../api/call.ts';
@@ -26,6 +27,7 @@ export function SettingsPage() {
     ['you', 'You', <Account key="you" />],
     ['browser', 'This browser', <Appearance key="browser" />],
     ['tokens', 'Tokens', <Tokens key="tokens" />],
+    ['webhooks', 'Webhooks', <WebhookLink key="webhooks" />],
     ['hosts', 'Hosts', <Hosts key="hosts" />],
     ...(isAdministrator ? ([['users', 'Users', <Users key="users" />]] as const) : []),
     ['usage', 'Usage', <UsageTable key="usage" />],
@@ -80,6 +82,16 @@ function Account() {
     </section>
   );
 }
+
+const WebhookLink = () => (
+  <section className={styles['section']}>
+    <h2>Webhooks</h2>
+    <p>
+      <Link to="/webhooks">Your webhooks</Link> tell other services when a run ends or a phone is away for
+      long.
+    </p>
+  </section>
+);
 
 function Appearance() {
   const chosen = useStore(theme);

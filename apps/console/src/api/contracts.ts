@@ -23,6 +23,7 @@ import type {
   sessionRoutes,
   traceRoutes,
   usageRoutes,
+  webhookRoutes,
 } from '@phalanx/protocol';
 import type { Static, TSchema } from 'typebox';
 
@@ -51,7 +52,8 @@ type Contract =
   | RoutesOf<typeof secretRoutes>
   | RoutesOf<typeof sessionRoutes>
   | RoutesOf<typeof traceRoutes>
-  | RoutesOf<typeof usageRoutes>;
+  | RoutesOf<typeof usageRoutes>
+  | RoutesOf<typeof webhookRoutes>;
 
 /** Such as `GET /api/v2/devices/:id`. */
 export type EndpointName = Contract extends infer One extends RouteContract

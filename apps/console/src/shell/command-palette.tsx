@@ -30,6 +30,7 @@ function useCommands(): readonly PickerItem[] {
       page('Review', 'g v', 'records', '/groups'),
       page('Records', '', 'records', '/records'),
       page('Settings', 'g s', 'settings', '/settings'),
+      page('Webhooks', 'Page', 'settings', '/webhooks'),
       page('First steps', 'Page', 'help', '/start'),
       theme('light', 'Light theme'),
       theme('dark', 'Dark theme'),

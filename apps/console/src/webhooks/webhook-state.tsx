@@ -1,0 +1,28 @@
+import type { Webhook, WebhookDelivery } from '@phalanx/protocol';
+
+import { Mark, type MarkLook } from '../parts/mark.tsx';
+
+const states: Record<Webhook['health']['state'], MarkLook> = {
+  unused: { tone: 'offline', glyph: '◌', word: 'unused' },
+  ok: { tone: 'ready', glyph: '✓', word: 'ok' },
+  failing: { tone: 'broken', glyph: '!', word: 'failing' },
+  paused: { tone: 'offline', glyph: '■', word: 'paused' },
+  disabled: { tone: 'broken', glyph: '✕', word: 'disabled' },
+};
+
+const statuses: Record<WebhookDelivery['status'], MarkLook> = {
+  waiting: { tone: 'waiting', glyph: '◌', word: 'waiting' },
+  delivered: { tone: 'ready', glyph: '✓', word: 'delivered' },
+  failed: { tone: 'broken', glyph: '✕', word: 'failed' },
+};
+
+export const WebhookMark = ({ health }: Pick<Webhook, 'health'>) => <Mark {...states[health.state]} />;
+
+export const DeliveryMark = ({ status }: Pick<WebhookDelivery, 'status'>) => <Mark {...statuses[status]} />;
+
+/** What there is to say of how the deliveries go. */
+export function healthText({ health, problem }: Pick<Webhook, 'health' | 'problem'>): string {
+  const waiting = health.waiting === 0 ? [] : [`${health.waiting.toLocaleString('en')} waiting`];
+  const failure = health.state === 'failing' ? [health.last_failure] : [];
+  return [...(problem === '' ? failure : [problem]), ...waiting].join(', ');
+}

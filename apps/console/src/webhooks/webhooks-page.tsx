@@ -1,0 +1,185 @@
+import type { Webhook } from '@phalanx/protocol';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { SecretDialog } from '../access/secret-dialog.tsx';
+import { SettingsTable } from '../access/settings-table.tsx';
+import { call } from '../api/call.ts';
+import { useMe, useMissingScope } from '../api/me.ts';
+import styles from '../jobs/jobs.module.css';
+import { Button } from '../parts/button.tsx';
+import { classNames } from '../parts/class-names.ts';
+import { ActionDialog } from '../parts/dialog.tsx';
+import { notify, notifyFailure } from '../parts/notices.tsx';
+import { Page } from '../parts/page.tsx';
+import { Failure, Loading } from '../parts/states.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { type NewKey, NewWebhook } from './new-webhook.tsx';
+import { webhooksQuery } from './queries.ts';
+import { healthText, WebhookMark } from './webhook-state.tsx';
+
+type Open = { part: 'new' } | { part: 'deliveries' | 'rotate' | 'delete'; webhook: Webhook };
+
+export function WebhooksPage() {
+  const { data, error, refetch } = useQuery(webhooksQuery);
+  const missing = useMissingScope('edit');
+  const [open, setOpen] = useState<Open>();
+  const [key, setKey] = useState<NewKey>();
+  const close = (): void => setOpen(undefined);
+  const show = (made: NewKey): void => {
+    close();
+    setKey(made);
+  };
+  return (
+    <Page
+      title="Webhooks"
+      actions={
+        <Button look="primary" reason={missing} onClick={() => setOpen({ part: 'new' })}>
+          New webhook…
+        </Button>
+      }
+    >
+      <div className={styles['page']}>
+        {data === undefined &&
+          (error === null ? <Loading rows={3} /> : <Failure error={error} onRetry={() => void refetch()} />)}
+        {data?.length === 0 && (
+          <p className={styles['quiet']}>
+            A webhook sends a message to another service when a run ends, or a phone is away for long.
+          </p>
+        )}
+        {data !== undefined && data.length > 0 && (
+          <SettingsTable
+            label="List of webhooks"
+            columns={['Name', 'State', 'Tells of', 'Address']}
+            hasActions
+          >
+            {data.map((webhook) => (
+              <Row key={webhook.id} webhook={webhook} missing={missing} onOpen={setOpen} />
+            ))}
+          </SettingsTable>
+        )}
+      </div>
+      {open?.part === 'new' && <NewWebhook onMade={show} onClose={close} />}
+      {open?.part === 'deliveries' && <Deliveries webhook={open.webhook} missing={missing} onClose={close} />}
+      {open?.part === 'rotate' && <Rotate webhook={open.webhook} onMade={show} onClose={close} />}
+      {open?.part === 'delete' && <Delete webhook={open.webhook} onClose={close} />}
+      {key !== undefined && <ShownKey made={key} onClose={() => setKey(undefined)} />}
+    </Page>
+  );
+}
+
+interface RowProps {
+  webhook: Webhook;
+  missing: string | undefined;
+  onOpen: (open: Open) => void;
+}
+
+function Row({ webhook, missing, onOpen }: RowProps) {
+  const { id, name, url, user, events, paused } = webhook;
+  const queries = useQueryClient();
+  const me = useMe();
+  const pause = async (): Promise<void> => {
+    try {
+      await call('PATCH /api/v2/webhooks/:id', { params: { id }, body: { paused: !paused } });
+      notify(paused ? 'The webhook goes on' : 'The webhook is paused');
+    } catch (error) {
+      notifyFailure('The webhook was not changed', error);
+    }
+    await queries.invalidateQueries({ queryKey: ['webhooks'] });
+  };
+  const isOthers = me !== undefined && me.user.id !== user.id;
+  return (
+    <tr>
+      <td title={name}>
+        {name || new URL(url).host}
+        {isOthers && <span className={styles['quiet']}> of {user.name || 'another user'}</span>}
+      </td>
+      <td title={healthText(webhook)}>
+        <WebhookMark health={webhook.health} /> <span className={styles['quiet']}>{healthText(webhook)}</span>
+      </td>
+      <td title={events.join(', ')}>
+        <div className={classNames(styles['quiet'], styles['text'])}>{events.join(', ')}</div>
+      </td>
+      <td title={url}>
+        <div className={classNames(styles['quiet'], styles['text'])}>{url}</div>
+      </td>
+      <td>
+        <Button look="quiet" onClick={() => onOpen({ part: 'deliveries', webhook })}>
+          Deliveries
+        </Button>
+        <Button look="quiet" reason={missing} onClick={() => void pause()}>
+          {paused ? 'Resume' : 'Pause'}
+        </Button>
+        <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'rotate', webhook })}>
+          New secret…
+        </Button>
+        <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'delete', webhook })}>
+          Delete…
+        </Button>
+      </td>
+    </tr>
+  );
+}
+
+interface RotateProps {
+  webhook: Webhook;
+  onMade: (made: NewKey) => void;
+  onClose: () => void;
+}
+
+function Rotate({ webhook: { id }, onMade, onClose }: RotateProps) {
+  const queries = useQueryClient();
+  const rotate = async (): Promise<void> => {
+    try {
+      onMade(await call('POST /api/v2/webhooks/:id/secret', { params: { id } }));
+      await queries.invalidateQueries({ queryKey: ['webhooks'] });
+    } catch (error) {
+      notifyFailure('The secret was not changed', error);
+      onClose();
+    }
+  };
+  return (
+    <ActionDialog title="New secret?" action="Make it" onAct={rotate} onClose={onClose}>
+      <p>For 24 hours messages are signed with the new secret and with the one before.</p>
+    </ActionDialog>
+  );
+}
+
+function Delete({ webhook: { id, name, url }, onClose }: { webhook: Webhook; onClose: () => void }) {
+  const queries = useQueryClient();
+  const remove = async (): Promise<void> => {
+    try {
+      await call('DELETE /api/v2/webhooks/:id', { params: { id } });
+      notify('The webhook is deleted');
+    } catch (error) {
+      notifyFailure('The webhook is not deleted', error);
+    }
+    onClose();
+    await queries.invalidateQueries({ queryKey: ['webhooks'] });
+  };
+  return (
+    <ActionDialog
+      title={`Delete “${name || new URL(url).host}”?`}
+      action="Delete"
+      look="danger"
+      onAct={remove}
+      onClose={onClose}
+    >
+      <p>What still waits is not sent. This can’t be undone.</p>
+    </ActionDialog>
+  );
+}
+
+/** The secret of `v1`, once; of `v1a` the public key, which is no secret. */
+const ShownKey = ({ made: { webhook, secret }, onClose }: { made: NewKey; onClose: () => void }) => (
+  <SecretDialog
+    title={secret === null ? 'Public key of the webhook' : 'Secret of the webhook'}
+    what={secret === null ? 'public key' : 'secret'}
+    secret={secret ?? webhook.public_key ?? ''}
+    onClose={onClose}
+  >
+    {secret === null
+      ? 'The receiver checks signatures with it.'
+      : 'The receiver checks signatures with it. Copy it now: it is shown this once.'}
+  </SecretDialog>
+);

@@ -1,0 +1,78 @@
+import { Webhook as Checker } from 'standardwebhooks';
+import { afterAll, beforeAll, expect } from 'vitest';
+
+import { answer, Receiver } from '../../apps/server/src/webhooks/testing/receiver.ts';
+import { findViolations } from './support/axe.ts';
+import { openWindow, signIn } from './support/browser.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
+
+const here = stage(1, { PHALANX_WEBHOOK_NETWORKS: '127.0.0.2' });
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await Receiver.start();
+});
+afterAll(() => receiver.close());
+
+story(
+  'a webhook: made, its secret shown once, a delivery that fails and is replayed, paused, deleted',
+  async () => {
+    const [deviceId = ''] = await here.service.readyDevices(1);
+    const code = "throw new Error('no such person');";
+    const projectId = await here.service.createProject('Breaks', { 'main.ts': code });
+    const { page, problems } = await openWindow(here.browser);
+    await signIn(page, here.service.url, here.service.token);
+    await page.goto(`${here.service.url}/settings`);
+    await page.getByRole('link', { name: 'Your webhooks' }).click();
+    const dialog = page.getByRole('dialog');
+
+    await page.getByRole('button', { name: 'New webhook…' }).click();
+    await dialog.getByLabel('Name').fill('Failures');
+    await dialog.getByLabel('Address').fill('http://169.254.169.254/latest');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText(/no public address/).waitFor();
+    await dialog.getByLabel('Address').fill(receiver.url);
+    await dialog.getByLabel('A phone is not ready for long').check();
+    await dialog.getByRole('textbox', { name: 'Not ready for' }).fill('15');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const secret = (await dialog.locator('code').textContent()) ?? '';
+    expect(secret).toMatch(/^whsec_/);
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    expect(await page.getByText(secret).count()).toBe(0);
+
+    receiver.habit = answer(500);
+    await here.service.launch(deviceId, projectId);
+    const row = page.getByRole('row').filter({ hasText: 'Failures' });
+    await row.getByText('failing').waitFor();
+    await row.getByRole('button', { name: 'Deliveries' }).click();
+    await dialog.getByText('status 500').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    receiver.habit = answer(200);
+    await dialog.getByRole('button', { name: 'Send now' }).click();
+    await dialog.getByText('delivered').waitFor();
+    await dialog.getByRole('button', { name: 'Replay' }).click();
+    await expect.poll(() => receiver.received.length).toBeGreaterThan(2);
+    for (const { text, signed } of receiver.received) new Checker(secret).verify(text, signed);
+    expect(new Set(receiver.received.map(({ signed }) => signed['webhook-id'])).size).toBe(1);
+    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await dialog.getByText('webhook.test').waitFor();
+    await page.keyboard.press('Escape');
+
+    await row.getByRole('button', { name: 'New secret…' }).click();
+    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await dialog.getByText(/^whsec_/).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await row.getByRole('button', { name: 'Pause' }).click();
+    await row.getByText('paused').waitFor();
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await findViolations(page), `at ${width}`).toEqual([]);
+    }
+    await row.getByRole('button', { name: 'Delete…' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('A webhook sends a message').waitFor();
+    expect(problems).toEqual([]);
+  },
+);
