@@ -29,6 +29,12 @@ export interface Attempt {
   readonly pausedFor: string | undefined;
 }
 
+/** The webhooks that tell of a happening. */
+export interface Telling {
+  readonly happening: StoredHappening;
+  readonly webhooks: readonly StoredWebhook[];
+}
+
 export interface AbsenceChanges {
   readonly begun: readonly StoredAbsence[];
   readonly told: readonly StoredAbsence[];
@@ -62,12 +68,16 @@ export function createDeliveryStore(db: Db) {
         .where('events', 'like', `%"${type}"%`)
         .execute(),
 
-    /** In place of the happening; does nothing when another server was faster. */
-    deliver: (happening: StoredHappening, webhooks: readonly StoredWebhook[], now: number): Promise<void> =>
+    /** In place of the happenings; leaves out those that another server was faster with. */
+    deliver: (all: readonly Telling[], now: number): Promise<void> =>
       transact(db, async (transaction) => {
-        const query = transaction.deleteFrom('happening').where('id', '=', happening.id);
-        if ((await query.executeTakeFirst()).numDeletedRows === 0n) return;
-        for (const webhook of webhooks) await insert(transaction, { webhook, news: [happening], now });
+        const ids = all.map(({ happening }) => happening.id);
+        const query = transaction.deleteFrom('happening').where('id', 'in', textsIn(transaction, ids));
+        const mine = new Set((await query.returning('id').execute()).map(({ id }) => id));
+        const news = new Map<StoredWebhook, News[]>();
+        for (const { happening, webhooks } of all.filter((one) => mine.has(one.happening.id)))
+          for (const webhook of webhooks) news.set(webhook, [...(news.get(webhook) ?? []), happening]);
+        for (const [webhook, told] of news) await insert(transaction, { webhook, news: told, now });
       }),
 
     /** Undefined: the user has as many that wait as they may. */
@@ -223,13 +233,16 @@ async function insert(
   { webhook, news, now }: Inserting,
 ): Promise<StoredDelivery[]> {
   if (news.length === 0) return [];
-  const isFull = (await countWaiting(transaction, webhook.user_id)) >= mostWaiting;
-  const rows = news.map(({ type, at, data, audience }) => ({
-    ...{ id: uuidv7(), webhook_id: webhook.id, user_id: webhook.user_id, type, at, data, audience },
-    ...{ status: isFull ? ('failed' as const) : ('waiting' as const), due_at: now, created_at: now },
-    problem: isFull ? `${mostWaiting} deliveries waited already` : '',
-    ended_at: isFull ? now : null,
-  }));
+  const waiting = await countWaiting(transaction, webhook.user_id);
+  const rows = news.map(({ type, at, data, audience }, index) => {
+    const isFull = waiting + index >= mostWaiting;
+    return {
+      ...{ id: uuidv7(), webhook_id: webhook.id, user_id: webhook.user_id, type, at, data, audience },
+      ...{ status: isFull ? ('failed' as const) : ('waiting' as const), due_at: now, created_at: now },
+      problem: isFull ? `${mostWaiting} deliveries waited already` : '',
+      ended_at: isFull ? now : null,
+    };
+  });
   return transaction.insertInto('webhook_delivery').values(rows).returningAll().execute();
 }
 

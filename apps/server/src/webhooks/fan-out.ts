@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { Audience } from '../db/happenings.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { projectOf, readAudience } from './audience.ts';
-import type { DeliveryStore, StoredHappening } from './delivery-store.ts';
+import type { DeliveryStore, StoredHappening, Telling } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
 
 interface Options {
@@ -50,28 +50,35 @@ export class FanOut {
   }
 
   async #look(): Promise<void> {
-    const { store, faults } = this.#options;
-    for (let done = 1; done > 0;) {
-      done = 0;
-      for (const happening of await store.listHappenings()) {
-        try {
-          await this.#tell(happening);
-          done += 1;
-        } catch (error) {
-          faults.report(error, `webhooks could not be told of ${happening.id}`);
-        }
-      }
+    const { store, clock, onDelivery } = this.#options;
+    for (;;) {
+      const known = new Map<string, Promise<StoredWebhook[]>>();
+      const tellings: Telling[] = [];
+      for (const happening of await store.listHappenings())
+        tellings.push(...(await this.#tellingsOf(happening, known)));
+      if (tellings.length === 0) return;
+      await store.deliver(tellings, clock.now());
+      onDelivery(tellings.flatMap(({ webhooks }) => webhooks.map(({ id }) => id)));
     }
   }
 
-  async #tell(happening: StoredHappening): Promise<void> {
-    const { store, listHearers, onDelivery, clock } = this.#options;
-    const audience = readAudience(happening.audience);
-    const userIds = await listHearers(audience);
-    const listening = await store.listListening(userIds, happening.type);
-    const chosen = listening.filter((webhook) => asksFor(webhook, happening, audience));
-    await store.deliver(happening, chosen, clock.now());
-    onDelivery(chosen.map(({ id }) => id));
+  /** None of what cannot be read. `known`: what was read for others of this look. */
+  async #tellingsOf(
+    happening: StoredHappening,
+    known: Map<string, Promise<StoredWebhook[]>>,
+  ): Promise<Telling[]> {
+    const { store, listHearers, faults } = this.#options;
+    try {
+      const audience = readAudience(happening.audience);
+      const userIds = await listHearers(audience);
+      const key = [happening.type, ...userIds.toSorted()].join(' ');
+      const listening = known.get(key) ?? store.listListening(userIds, happening.type);
+      known.set(key, listening);
+      return [{ happening, webhooks: (await listening).filter((one) => asksFor(one, happening, audience)) }];
+    } catch (error) {
+      faults.report(error, `webhooks could not be told of ${happening.id}`);
+      return [];
+    }
   }
 }
 
