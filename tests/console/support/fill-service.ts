@@ -52,7 +52,7 @@ export async function fillService(service: Service): Promise<Places> {
   await service.call('POST', '/api/v2/webhooks', {
     ...{
       name: 'Failed nightly runs',
-      url: 'https://example.com/phalanx',
+      url: 'https://receiver.example/phalanx',
       events: ['run.ended', 'device.not_ready'],
     },
     ...{ outcomes: ['failed', 'lost'], paused: true },

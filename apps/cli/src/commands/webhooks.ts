@@ -86,7 +86,7 @@ function addCreateCommand(webhooks: Command): void {
 The secret is printed this once. Receivers check signatures with it: docs/webhooks.md has an example.
 
 Example:
-  phalanx webhooks create https://example.com/phalanx --events run.ended device.not_ready --outcomes failed timed_out lost`,
+  phalanx webhooks create https://receiver.example/phalanx --events run.ended device.not_ready --outcomes failed timed_out lost`,
     )
     .option('--json', "print the API's reply")
     .action(createWebhook);

@@ -87,7 +87,7 @@ const scheduleId = async (): Promise<string> => stringAt((await makeSchedule()).
 const makeWebhook = (): Promise<ApiReply> =>
   ann.api('POST', '/api/v2/webhooks', {
     // The path of an address may be a secret.
-    body: { name: 'alerts', url: `https://example.com/${secretWord}`, events: ['run.ended'] },
+    body: { name: 'alerts', url: `https://receiver.example/${secretWord}`, events: ['run.ended'] },
   });
 const webhook = async (): Promise<string> =>
   `/api/v2/webhooks/${stringAt((await makeWebhook()).body['webhook'], 'id')}`;
@@ -247,7 +247,7 @@ const examples: Record<string, Example> = {
   createWebhook: {
     act: () => makeWebhook(),
     action: 'create_webhook',
-    details: { events: ['run.ended'], host: 'example.com' },
+    details: { events: ['run.ended'], host: 'receiver.example' },
   },
   changeWebhook: {
     act: async () => ann.api('PATCH', await webhook(), { body: { paused: true } }),

@@ -15,7 +15,7 @@ const settings = {
     minLength: 1,
     maxLength: 2000,
     description: 'http or https, without a user name; addresses that are not public are refused',
-    examples: ['https://example.com/phalanx'],
+    examples: ['https://receiver.example/phalanx'],
   }),
   events: Type.Array(Type.Enum(webhookEventNames), {
     minItems: 1,
@@ -152,7 +152,7 @@ export const webhookRoutes = {
     body: WebhookBody,
     bodyExample: {
       name: 'Failed nightly runs',
-      url: 'https://example.com/phalanx',
+      url: 'https://receiver.example/phalanx',
       events: ['run.ended', 'device.not_ready'],
       outcomes: ['failed', 'timed_out', 'lost'],
     },
