@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { cloneUrl, runUserGit, TestFolders, TestProject } from '../projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-caller.ts';
-import { recordReport, tell } from '../testing/record-reports.ts';
+import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
+import { labelledScreens } from '../testing/labelled-screens.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { startBody, TestServer } from '../testing/test-server.ts';
 import { readEntries } from './testing/audit-reader.ts';
@@ -55,6 +56,29 @@ async function makeRecord(): Promise<string> {
   const report = recordReport(lastRunId());
   await tell(host, report);
   return report.record_id;
+}
+
+/** Two groups of one launch, the first with two records. */
+async function makeGroups(): Promise<{ id: string; other: string; record: string }> {
+  await launchDirect();
+  const runId = lastRunId();
+  const shows = labelledScreens({ hasIds: true, languages: ['en'], versions: [1], seed: 7 });
+  const ids: string[] = [];
+  const records: string[] = [];
+  for (const label of ['screen 1', 'screen 1', 'screen 2']) {
+    const screen = screenReport({ screenshot: null });
+    const report = recordReport(runId, { screens: [screen] });
+    await tell(host, report);
+    const raw = JSON.stringify(shows.find((one) => one.label === label)?.tree);
+    const place = `/api/v2/hosts/records/${report.record_id}/screens/${screen.screen_id}/tree`;
+    await ann.api('PUT', place, { raw, contentType: 'application/json' });
+    const ofRecord = async (): Promise<ApiReply> =>
+      ann.api('GET', `/api/v2/automation-project/out-of-steps/${report.record_id}/group`);
+    await expect.poll(async () => (await ofRecord()).body).toMatchObject({ group_id: expect.any(String) });
+    ids.push(stringAt((await ofRecord()).body, 'group_id'));
+    records.push(report.record_id);
+  }
+  return { id: ids[0] ?? '', other: ids[2] ?? '', record: records[0] ?? '' };
 }
 
 const makeProject = (): Promise<TestProject> => TestProject.create(ann.api);
@@ -349,6 +373,35 @@ const examples: Record<string, Example> = {
     act: async () => ann.api('PATCH', `${records}/${await makeRecord()}/save`, { body: { saved: true } }),
     action: 'save_record',
     details: { saved: true },
+  },
+  changeGroup: {
+    act: async () =>
+      ann.api('PATCH', `/api/v2/groups/${(await makeGroups()).id}`, { body: { status: 'solved' } }),
+    action: 'change_group',
+    details: { status: 'solved' },
+  },
+  mergeGroups: {
+    act: async () => {
+      const { id, other } = await makeGroups();
+      return ann.api('POST', `/api/v2/groups/${id}/merge`, { body: { group_ids: [other] } });
+    },
+    action: 'merge_groups',
+  },
+  splitGroup: {
+    act: async () => {
+      const { id, record } = await makeGroups();
+      return ann.api('POST', `/api/v2/groups/${id}/split`, { body: { record_ids: [record] } });
+    },
+    action: 'split_group',
+    details: { record_ids: 1 },
+  },
+  undoGroupChange: {
+    act: async () => {
+      const { id } = await makeGroups();
+      await ann.api('PATCH', `/api/v2/groups/${id}`, { body: { status: 'ignored' } });
+      return ann.api('POST', `/api/v2/groups/${id}/undo`);
+    },
+    action: 'undo_group',
   },
   createToken: {
     act: () => ann.api('POST', '/api/v2/tokens', { body: { name: 'CI', scopes: ['read'] } }),
