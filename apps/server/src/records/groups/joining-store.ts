@@ -1,23 +1,20 @@
-import { isUuidV7, timeOfUuidV7 } from '../../uuid-v7.ts';
 import type { JoinReason } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Db, Transaction } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
 import type { Row } from '../../db/tables.ts';
+import { isUuidV7, timeOfUuidV7 } from '../../uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
 import type { StoredRecord } from '../stored-record.ts';
+import { listCompared } from './compared-prints-store.ts';
 import { hasPhone, type StoredGroup } from './membership-store.ts';
-import { findGroup, type ScreenGroup } from './nearest-group.ts';
-import { type PrintJson, printFrom } from './process/messages.ts';
+import { findGroup } from './nearest-group.ts';
+import type { PrintJson } from './process/messages.ts';
 import type { ScreenPrint } from './screen-print.ts';
 
 export type Grouping = Row<'record_grouping'>;
 
-/** Groups of the app that a new print is compared with: those that were seen last. */
-const mostCompared = 100;
-/** Of all of them together; merging gives a group more than it has by itself. */
-const mostComparedPrints = 800;
 const mostSamples = 8;
 /** Further ones are found by likeness. */
 const mostPrints = 24;
@@ -197,42 +194,6 @@ async function findGroupOf(
 
 const getGroup = (transaction: Transaction, id: string): Promise<StoredGroup> =>
   transaction.selectFrom('record_group').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
-
-/** What is compared is bounded, however many groups there are. */
-async function listCompared(
-  transaction: Transaction,
-  { owner_id, automation_id }: Pick<StoredRecord, 'owner_id' | 'automation_id'>,
-  packageName: string,
-): Promise<ScreenGroup[]> {
-  const newest = await transaction
-    .selectFrom('record_group')
-    .select('id')
-    .where('owner_id', '=', owner_id)
-    .where('automation_id', '=', automation_id)
-    .where('package_name', '=', packageName)
-    .where('merged_into', 'is', null)
-    .orderBy('last_seen', 'desc')
-    .limit(mostCompared)
-    .execute();
-  if (newest.length === 0) return [];
-  const ids = newest.map(({ id }) => id);
-  const rows = await transaction
-    .selectFrom('group_print')
-    .select(['group_id', 'print'])
-    .where('group_id', 'in', ids)
-    .where('is_sample', '=', 1)
-    .limit(mostComparedPrints)
-    .execute();
-  const byGroup = Map.groupBy(rows, ({ group_id: id }) => id);
-  return [...byGroup].map(([id, prints]) => ({
-    id,
-    screens: prints.map(({ print }) => ({ print: readPrint(print), language: null })),
-  }));
-}
-
-/** Only `addPrint` writes the column. */
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion
-export const readPrint = (json: string): ScreenPrint => printFrom(JSON.parse(json) as PrintJson);
 
 /** A group keeps a few prints: those that are not its first ones, and that differ. */
 async function addPrint(transaction: Transaction, group: StoredGroup, { json }: ReadScreen): Promise<void> {

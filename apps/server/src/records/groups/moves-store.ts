@@ -6,7 +6,8 @@ import { textsIn } from '../../db/rows.ts';
 import type { Row } from '../../db/tables.ts';
 import { timeOfUuidV7 } from '../../uuid-v7.ts';
 import { cellsMatching } from '../cells.ts';
-import { readPrint, titleOf } from './joining-store.ts';
+import { readPrint } from './compared-prints-store.ts';
+import { titleOf } from './joining-store.ts';
 import type { StoredGroup } from './membership-store.ts';
 
 export type StoredMove = Row<'group_move'>;

@@ -118,10 +118,11 @@ const ranked = (
 function overlap(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
   let both = 0;
   let all = 0;
-  for (const name of new Set([...one.keys(), ...other.keys()])) {
-    const [a, b] = [one.get(name) ?? 0, other.get(name) ?? 0];
-    both += Math.min(a, b);
-    all += Math.max(a, b);
+  for (const [name, weight] of one) {
+    const known = other.get(name) ?? 0;
+    both += Math.min(weight, known);
+    all += Math.max(weight, known);
   }
+  for (const [name, weight] of other) if (!one.has(name)) all += weight;
   return all === 0 ? 0.5 : both / all;
 }
