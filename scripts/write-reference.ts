@@ -18,6 +18,7 @@ const titles = {
   apps: 'agent.apps',
   files: 'agent.files',
   records: 'agent.utils',
+  job: 'agent.utils.job',
   stages: 'The stage runner',
   web: 'Globals as in browsers and Node',
 } as const;

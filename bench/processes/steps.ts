@@ -11,6 +11,7 @@ import { RunRecorder } from '../../apps/host/src/records/run-recorder.ts';
 import { answerCall } from '../../apps/host/src/runs/answer-call.ts';
 import { RunAccount } from '../../apps/host/src/runs/run-account.ts';
 import { RunSecrets } from '../../apps/host/src/runs/run-secrets.ts';
+import { RunTasks } from '../../apps/host/src/runs/run-tasks.ts';
 import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/index.ts';
 import { RunTrace } from '../../apps/host/src/trace/run-trace.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
@@ -65,6 +66,10 @@ async function lastLine(
         permissions: { changeApps: false, shell: false },
         secrets: new RunSecrets({}),
         files: { attach: async () => undefined },
+        tasks: new RunTasks({
+          ...{ serverUrl: new URL('http://127.0.0.1:1'), token: '', runId: '' },
+          ...{ secrets: new RunSecrets({}), timeoutMs: 0 },
+        }),
         phone,
       }),
       onResult: () => {},

@@ -149,6 +149,7 @@ async function connect({
   const records = new RecordSender({ ...sending, dir: join(dir, 'records'), phones, clock });
   const launcher = new RunLauncher({
     ...{ delivery, records, files, spool, phones, pool, log },
+    server: { serverUrl, token },
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
     permissions: { changeApps: config.allowAppChanges, shell: config.allowShell },

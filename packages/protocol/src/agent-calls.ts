@@ -5,6 +5,7 @@
  */
 import { Type, type Static, type TSchema } from 'typebox';
 
+import { Uuid } from './ids.ts';
 import type {
   CurrentApp,
   DeviceInfo,
@@ -19,6 +20,8 @@ import type {
 } from './phone-answers.ts';
 import { maxStageLength } from './records.ts';
 import { ContentType } from './run-files.ts';
+import { maxTasksAtOnce, type RunTask, SubmittedStatus } from './rest/run-tasks.ts';
+import { maxRunResultBytes } from './runs.ts';
 import { SecretName } from './secrets.ts';
 
 /** Files travel in parts of at most this size, in bytes. */
@@ -42,6 +45,12 @@ const packageName = Type.String({
 });
 const phonePath = Type.String({ pattern: '^/[^\\u0000\\r\\n]+$', maxLength: 1000 });
 const nothing = Type.Object({});
+/** JSON of an object. */
+const objectText = Type.String({ maxLength: maxRunResultBytes });
+
+/** What the server says of tasks, or why it does not. */
+export type TaskAnswer =
+  { success: true; tasks: readonly RunTask[]; timeoutMs: number } | { success: false; error: string };
 
 /** A call's parameters as a schema; its result is only a type, because the host itself makes it. */
 interface AgentCall<Params extends TSchema, Result> {
@@ -216,14 +225,39 @@ export const agentCalls = {
       base64: Type.String({ maxLength: Math.ceil(maxFilePartBytes / 3) * 4 }),
     }),
   ),
+  /** The task that the run has now; none when it is of no job. */
+  'task.current': call<TaskAnswer>()(nothing),
+  /** Another task of the job, which the run takes; none when there is none for it. */
+  'task.next': call<TaskAnswer>()(nothing),
+  'task.submit': call<TaskAnswer>()(
+    Type.Object({ status: SubmittedStatus, isFinal: Type.Boolean(), data: objectText }),
+  ),
+  'task.add': call<TaskAnswer>()(
+    Type.Object({
+      jobId: Type.Optional(Uuid),
+      inputs: Type.Array(objectText, { minItems: 1, maxItems: maxTasksAtOnce }),
+    }),
+  ),
+  'task.list': call<TaskAnswer>()(Type.Object({ ids: Type.Array(Uuid, { maxItems: maxTasksAtOnce }) })),
+  'task.submitElsewhere': call<TaskAnswer>()(
+    Type.Object({ jobId: Uuid, isSuccess: Type.Boolean(), data: objectText }),
+  ),
   /** The stage runner came to its last stage: what it may have recorded of its way before no longer counts. */
   'run.arrived': call<void>()(nothing),
 } as const;
 
 export type AgentCallName = keyof typeof agentCalls;
+/** Calls of `agent.utils.job`. */
+export type TaskCallName = Extract<AgentCallName, `task.${string}`>;
 /** Calls that the host answers by itself. */
 export type HostCallName =
-  'record.screen' | 'record.submit' | 'secret.get' | 'secret.type' | 'run.attach' | 'run.arrived';
+  | TaskCallName
+  | 'record.screen'
+  | 'record.submit'
+  | 'secret.get'
+  | 'secret.type'
+  | 'run.attach'
+  | 'run.arrived';
 /** Calls that go to the phone. */
 export type PhoneCallName = Exclude<AgentCallName, HostCallName>;
 export type AgentCallParams<Name extends AgentCallName> = Static<(typeof agentCalls)[Name]['params']>;

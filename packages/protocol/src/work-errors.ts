@@ -22,6 +22,10 @@ export const workErrors = {
     message:
       'You would have more than {limit} tasks that wait. Send it again when some have begun, or cancel a job.',
   },
+  task_ended: {
+    status: 409,
+    message: 'Task {task_id} was submitted before, or is not of this run any more.',
+  },
   job_not_found: { status: 404, message: 'Job {job_id} was not found.' },
   job_not_ended: { status: 409, message: 'Job {job_id} has not ended: cancel it first.' },
   invalid_cron: {

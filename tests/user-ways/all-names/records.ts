@@ -16,6 +16,7 @@ async function recording(): Promise<void> {
     },
   });
   await calls<AgentUtils>('AgentUtils', {
+    job: () => typeof utils.job.submitTask === 'function',
     outOfSteps: async () => {
       const refused = await utils.outOfSteps.submit('debug', 'x'.repeat(65));
       return refused.success ? refused.id : refused.error.length > 0;

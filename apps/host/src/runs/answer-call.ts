@@ -14,6 +14,7 @@ import { callPhone } from './call-phone.ts';
 import type { RunAccount } from './run-account.ts';
 import { requirePermission, type RunPermissions } from './run-permissions.ts';
 import type { RunSecrets } from './run-secrets.ts';
+import type { RunTasks } from './run-tasks.ts';
 
 interface Answerers {
   phones: PhoneWatch;
@@ -22,6 +23,7 @@ interface Answerers {
   permissions: RunPermissions;
   secrets: RunSecrets;
   files: Pick<RunFiles, 'attach'>;
+  tasks: Pick<RunTasks, 'calls'>;
   phone: { serial: string; deviceId: string };
 }
 
@@ -31,10 +33,11 @@ type Calls<Names extends AgentCallName> = {
 
 /** Brings each call of a run to where it is answered: to the run's recorder, or to its phone. */
 export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
-  const { recorder, account, secrets, files } = answerers;
+  const { recorder, account, secrets, files, tasks } = answerers;
   const onPhone = phoneCalls(answerers);
   const calls: Calls<AgentCallName> = {
     ...onPhone,
+    ...tasks.calls,
     'screen.content': async (params, signal) =>
       recorder.keepTree(await onPhone['screen.content'](params, signal)),
     'record.screen': (params, signal) => recorder.storeScreen(secrets.redact(params), signal),

@@ -13,6 +13,7 @@ import { RunAccount } from './run-account.ts';
 import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd } from './run-record.ts';
 import type { RunSecrets } from './run-secrets.ts';
+import type { RunTasks } from './run-tasks.ts';
 
 /** Below the 10 s that the server waits for the acknowledgement: a run that is late must not begin after all. */
 const startTimeoutMs = 9000;
@@ -35,6 +36,7 @@ export interface RunSurroundings {
   runLog: SpooledLog;
   recorder: RunRecorder;
   files: RunFiles;
+  tasks: RunTasks;
   /** The host's own log. */
   log: Logger;
   start: RunStart;
@@ -210,13 +212,13 @@ function problemWithPhone(phones: PhoneWatch, serial: string): string | undefine
 
 function hooksOf(
   task: RunTask,
-  { phones, permissions, runLog, recorder, files }: RunSurroundings,
+  { phones, permissions, runLog, recorder, files, tasks }: RunSurroundings,
   { account, trace }: { account: RunAccount; trace: RunTrace },
 ): SandboxHooks {
   const { secrets } = task;
   return {
     onLog: (entries) => runLog.push(secrets.redact(entries)),
-    onCall: answerCall({ phones, recorder, account, permissions, secrets, files, phone: task }),
+    onCall: answerCall({ phones, recorder, account, permissions, secrets, files, tasks, phone: task }),
     onStepBegan: (step) => trace.began(step),
     onStepEnded: (end) => trace.ended(end),
     onResult: (json) => account.setResult(secrets.redact(json)),

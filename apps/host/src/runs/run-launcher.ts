@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 
 import type { LogSpool } from '../logs/log-spool.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
+import type { CaptureServer } from '../records/put-capture.ts';
 import type { RecordSender } from '../records/record-sender.ts';
 import type { RunFileSender } from '../run-files/run-file-sender.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
@@ -17,6 +18,7 @@ import type { RunDelivery } from './run-delivery.ts';
 import type { RunPermissions } from './run-permissions.ts';
 import { failed, type RunEnd, type RunRecord } from './run-record.ts';
 import { RunSecrets } from './run-secrets.ts';
+import { RunTasks } from './run-tasks.ts';
 
 type Bundle = SandboxJob['bundle'];
 type Launch = Extract<ServerMessage, { type: 'launch' }>;
@@ -25,6 +27,7 @@ export interface RunLauncherOptions {
   delivery: RunDelivery;
   records: RecordSender;
   files: RunFileSender;
+  server: CaptureServer;
   spool: LogSpool;
   phones: PhoneWatch;
   pool: SandboxPool;
@@ -145,6 +148,12 @@ export class RunLauncher {
       runLog,
       recorder,
       files: files.filesOf(run_id, task.secrets),
+      tasks: new RunTasks({
+        ...this.#options.server,
+        runId: run_id,
+        secrets: task.secrets,
+        timeoutMs: this.#options.limits.durationMs,
+      }),
       log,
       start,
     });

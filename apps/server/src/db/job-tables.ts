@@ -92,6 +92,8 @@ export interface TaskTable {
   /** From 1. */
   number: number;
   status: JobStatus;
+  /** The task whose code has added it. */
+  parent_id: string | null;
   input: Json | null;
   result: Json | null;
   error_code: string | null;

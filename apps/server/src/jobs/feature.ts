@@ -10,6 +10,8 @@ import type { Runs } from '../runs/feature.ts';
 import { createJob, type JobMaker, type JobOrigin } from './create-job.ts';
 import { JobRunner } from './job-runner.ts';
 import { addJobRoutes } from './routes.ts';
+import { addRunTaskCalls } from './run-task-calls.ts';
+import { createRunTaskStore } from './run-task-store.ts';
 import { createJobStore } from './store.ts';
 import { type FindUser, TaskStarter } from './task-starter.ts';
 import { createTaskStore } from './task-store.ts';
@@ -62,6 +64,8 @@ export async function serveJobs(
       for (const epoch of await activeRunRows.requestStop(runIds)) hosts.linked.flush(epoch);
     },
   });
+  const runTasks = createRunTaskStore(database, tasks);
+  addRunTaskCalls(app, { store: runTasks, tasks, runner, findRun: runs.store.find, clock, mostTasks });
   addBackgroundJob(context, {
     name: 'delete old jobs',
     everyMs: hourMs,

@@ -9,7 +9,7 @@ import { periodically } from '../background-job.ts';
 import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { JobStore, StoredJob } from './store.ts';
-import { NotNow, type TaskStore } from './task-store.ts';
+import { NotNow, type Settled, type TaskStore } from './task-store.ts';
 import { othersFirstMs, TaskShelf } from './task-shelf.ts';
 import type { TaskStarter } from './task-starter.ts';
 import { type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
@@ -102,6 +102,15 @@ export class JobRunner {
     if (!this.#isClosed) this.#ended.add(ended);
   }
 
+  /** Tasks have ended, by their runs or before that. */
+  async noteSettled(settled: Settled): Promise<Settled> {
+    const { userIds, isPlaceFree, isAgain } = settled;
+    this.#waiting.rouse(userIds);
+    if (isAgain) await this.catchUp();
+    if (isPlaceFree) this.offerAll();
+    return settled;
+  }
+
   /** What was missed: ends that nobody settled, times that have come. */
   async look(): Promise<void> {
     const { jobs, tasks, clock } = this.#options;
@@ -124,11 +133,8 @@ export class JobRunner {
 
   async #settle(runs: readonly StoredRun[]): Promise<void> {
     const { tasks, clock } = this.#options;
-    const { userIds, isPlaceFree, isAgain } = await tasks.settle(runs, clock.now());
-    this.#waiting.rouse(userIds);
-    if (isAgain) await this.catchUp();
-    if (isPlaceFree) this.offerAll();
-    else this.offer(runs.map(({ device_id: id }) => id));
+    const { isPlaceFree } = await this.noteSettled(await tasks.settle(runs, clock.now()));
+    if (!isPlaceFree) this.offer(runs.map(({ device_id: id }) => id));
   }
 
   async #setTimer(): Promise<void> {

@@ -81,6 +81,7 @@ export function taskView({ task, attempts }: { task: StoredTask; attempts: reado
   return {
     id: task.id,
     number: task.number,
+    parent_id: task.parent_id,
     status: task.status,
     input: task.input === null ? null : parseObject(task.input),
     result: task.result === null ? null : parse(task.result),

@@ -7,7 +7,7 @@ import { databaseTime } from '../db/lease.ts';
 import { serialize } from '../db/locks.ts';
 import { textsIn } from '../db/rows.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
-import { pauseAfter, readRetries, verdictOf } from './retry-rule.ts';
+import { pauseAfter, readRetries, type Verdict, verdictOf } from './retry-rule.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 
 /** A task that can't begin at this moment, where the caller thought it could. */
@@ -75,6 +75,10 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
 
     /** Stores what these runs mean for their tasks; those of no task, and those that are settled, mean nothing. */
     settle: (runs: readonly EndedRun[], now: number): Promise<Settled> => commits.write(settleAll(runs, now)),
+
+    /** Stores what the code of a run says of its task, whatever becomes of the run. Undefined: it is too late for that. */
+    submit: (submission: Submission, now: number): Promise<Settled | undefined> =>
+      commits.write(submitOne(submission, now)),
 
     /** Runs that have ended while nobody settled their tasks. */
     listUnsettled: (): Promise<EndedRun[]> =>
@@ -163,30 +167,99 @@ function settleAll(runs: readonly EndedRun[], now: number): Write<Settled> {
     for (const task of tasks) {
       const run = byId.get(task.run_id ?? '');
       if (run === undefined) continue;
-      if (await settleOne(transaction, { task, run, now })) isAgain = true;
+      if (await settleOne(transaction, { task, end: endOf(run), now })) isAgain = true;
     }
-    if (isAgain) await invalidate(transaction, 'jobs');
-    const isPlaceFree =
-      isAgain || tasks.some(({ at_once, concurrency_key }) => at_once !== null || concurrency_key !== null);
-    return { userIds: new Set(tasks.map(({ user_id }) => user_id)), isPlaceFree, isAgain };
+    return settled(transaction, tasks, isAgain);
+  };
+}
+
+type PlacedTask = Pick<StoredJob, 'user_id' | 'at_once' | 'concurrency_key'>;
+
+async function settled(
+  transaction: Transaction,
+  tasks: readonly PlacedTask[],
+  isAgain: boolean,
+): Promise<Settled> {
+  if (isAgain) await invalidate(transaction, 'jobs');
+  const isPlaceFree =
+    isAgain || tasks.some(({ at_once, concurrency_key }) => at_once !== null || concurrency_key !== null);
+  return { userIds: new Set(tasks.map(({ user_id }) => user_id)), isPlaceFree, isAgain };
+}
+
+/** What the code of a run says of its task before the run has ended. */
+export interface Submission {
+  readonly taskId: string;
+  readonly runId: string;
+  readonly status: 'success' | 'failed' | 'declined';
+  /** JSON. */
+  readonly data: string;
+}
+
+const submittedEnds = {
+  success: { verdict: 'completed', mayRetry: false, code: null, message: null },
+  failed: {
+    ...({ verdict: 'error', mayRetry: true, code: 'task_failed' } as const),
+    message: 'The code has submitted the task as failed.',
+  },
+  declined: {
+    ...({ verdict: 'error', mayRetry: false, code: 'task_declined' } as const),
+    message: 'The code has declined the input of the task.',
+  },
+} as const;
+
+/** Undefined: the task is not of this run, or has ended. */
+function submitOne({ taskId, runId, status, data }: Submission, now: number): Write<Settled | undefined> {
+  return async (transaction) => {
+    const task = await transaction
+      .selectFrom('task')
+      .innerJoin('job', 'job.id', 'task.job_id')
+      .select(['task.id', 'task.run_id', 'task.attempts', 'task.job_id'])
+      .select(['job.user_id', 'job.retries', 'job.cancelled_at', 'job.at_once', 'job.concurrency_key'])
+      .where('task.id', '=', taskId)
+      .where('task.run_id', '=', runId)
+      .where('task.status', '=', 'running')
+      .executeTakeFirst();
+    if (task === undefined) return undefined;
+    const end = { ...submittedEnds[status], runId, result: data };
+    return settled(transaction, [task], await settleOne(transaction, { task, end, now }));
+  };
+}
+
+interface TaskEnd {
+  readonly runId: string;
+  readonly verdict: Verdict;
+  /** Whether the rule of the job is asked. */
+  readonly mayRetry: boolean;
+  readonly code: string | null;
+  readonly message: string | null;
+  /** JSON; undefined: what the run has left, or what there was. */
+  readonly result?: string;
+}
+
+function endOf(run: EndedRun): TaskEnd {
+  const verdict = verdictOf(run);
+  const isDone = verdict === 'completed';
+  return {
+    ...{ runId: run.id, verdict, mayRetry: !isDone && verdict !== 'cancelled' },
+    code: isDone ? null : (run.error_code ?? verdict),
+    message: isDone ? null : (run.error_message ?? run.status),
   };
 }
 
 interface Settling {
   task: Pick<StoredTask, 'id' | 'attempts' | 'job_id'> & Pick<StoredJob, 'retries' | 'cancelled_at'>;
-  run: EndedRun;
+  end: TaskEnd;
   now: number;
 }
 
 /** True: the task waits again. */
-async function settleOne(transaction: Transaction, { task, run, now }: Settling): Promise<boolean> {
-  const verdict = verdictOf(run);
+async function settleOne(transaction: Transaction, { task, end, now }: Settling): Promise<boolean> {
+  const { runId, verdict, code, message, result } = end;
   const { most, on } = readRetries(task.retries);
   const isRetried =
+    end.mayRetry &&
     task.cancelled_at === null &&
-    verdict !== 'completed' &&
-    verdict !== 'cancelled' &&
-    on.includes(verdict) &&
+    on.some((reason) => reason === verdict) &&
     task.attempts <= most;
   const ended = verdict === 'completed' || verdict === 'cancelled' ? verdict : 'failed';
   const status = isRetried
@@ -194,25 +267,28 @@ async function settleOne(transaction: Transaction, { task, run, now }: Settling)
     : task.cancelled_at !== null && ended === 'failed'
       ? 'cancelled'
       : ended;
-  const reason = verdict === 'completed' ? verdict : `${verdict}: ${run.error_message ?? run.status}`;
+  const reason = verdict === 'completed' ? verdict : `${verdict}: ${message ?? ''}`;
+  const left = sql<string | null>`coalesce((SELECT json FROM run_result WHERE run_id = ${runId}), result)`;
   const { numUpdatedRows } = await transaction
     .updateTable('task')
     .set({
       status,
       due_at: isRetried ? now + pauseAfter(task.attempts) : 0,
       ended_at: isRetried ? null : now,
-      error_code: verdict === 'completed' ? null : (run.error_code ?? verdict),
-      error_message: verdict === 'completed' ? null : (run.error_message ?? null),
-      result: sql<string | null>`coalesce((SELECT json FROM run_result WHERE run_id = ${run.id}), result)`,
+      ...{ error_code: code, error_message: message, result: result ?? left },
     })
     .where('id', '=', task.id)
-    .where('run_id', '=', run.id)
+    .where('run_id', '=', runId)
     .where('status', '=', 'running')
     .executeTakeFirst();
   // Another server was faster.
   if (numUpdatedRows === 0n) return false;
   const attempt = transaction.updateTable('task_attempt').set({ ended_at: now, reason });
-  await attempt.where('run_id', '=', run.id).execute();
+  await attempt
+    .where('run_id', '=', runId)
+    .where('task_id', '=', task.id)
+    .where('ended_at', 'is', null)
+    .execute();
   await transaction
     .updateTable('job')
     .set((eb) => ({

@@ -2,6 +2,7 @@ import { createActions } from './actions.ts';
 import type { AgentBridge } from './agent-bridge.ts';
 import type { AgentParts } from './agent-parts.ts';
 import { createFiles } from './files.ts';
+import { createJob } from './job.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
 import { createRun } from './run.ts';
 import { createUuid } from './uuid.ts';
@@ -13,6 +14,7 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
   const { bridge } = parts;
   const actions = createActions(parts);
   const files = createFiles(bridge);
+  const run = createRun(bridge);
   const { outOfSteps, debug } = createOutOfSteps(bridge, actions.screenContent);
   return {
     arguments: args,
@@ -33,13 +35,13 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
     files,
     shell: (command, { timeoutMs = defaultShellMs, signal } = {}) =>
       bridge.call('phone.shell', { command: String(command), timeoutMs }, signal),
-    run: createRun(bridge),
+    run,
     secrets: {
       get: (name) => bridge.call('secret.get', { name: String(name) }),
       type: (name, { signal } = {}) => bridge.call('secret.type', { name: String(name) }, signal),
     },
     info: { device: () => bridge.call('device.info', {}) },
-    utils: { outOfSteps, debug },
+    utils: { outOfSteps, debug, job: createJob({ ...parts, attach: (...given) => run.attach(...given) }) },
   };
 }
 

@@ -52,6 +52,8 @@ const aims: Readonly<Record<string, AimOf>> = {
   shell: ([command]) => said(`${String(command).trim().split(/\s/, 1)[0] ?? ''} …`),
   'outOfSteps.storeScreen': ([, stage, state]) => said(`${String(stage)} · ${String(state)}`),
   'outOfSteps.submit': words,
+  'job.submitTask': word,
+  'job.submitTaskToAnotherJob': word,
   debug: word,
 };
 

@@ -21,6 +21,7 @@ export function traceAgent(agent: Agent, run: RunStep): Agent {
     secrets: traced(secrets, 'secrets.', run),
     utils: {
       ...utils,
+      job: traced(utils.job, 'job.', run),
       outOfSteps: traced(utils.outOfSteps, 'outOfSteps.', run),
       ...traced({ debug: (...args: Parameters<typeof utils.debug>) => utils.debug(...args) }, '', run),
     },

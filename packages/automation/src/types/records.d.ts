@@ -1,6 +1,8 @@
 interface AgentUtils {
   /** Out-of-steps records: the last screens of a run, for its author to look at later. */
   readonly outOfSteps: OutOfStepsUtils;
+  /** The job that the run is of: its tasks, results and further tasks. */
+  readonly job: JobUtils;
   /**
    * Stores the present screen with a picture of low quality, and submits a `debug` record:
    * `await agent.utils.debug('checkout')`.

@@ -14,6 +14,7 @@ import { logRoutes } from './logs.ts';
 import { projectRoutes } from './projects.ts';
 import { groupRoutes } from './record-groups.ts';
 import { recordRoutes } from './records.ts';
+import { runTaskRoutes } from './run-tasks.ts';
 import { runRoutes } from './runs.ts';
 import { secretRoutes } from './secrets.ts';
 import { scheduleRoutes } from './schedules.ts';
@@ -38,6 +39,7 @@ export const allRoutes: readonly RouteContract[] = [
   deviceControlRoutes,
   deviceMemberRoutes,
   hostRoutes,
+  runTaskRoutes,
   projectRoutes,
   secretRoutes,
   fileRoutes,

@@ -16,6 +16,7 @@ export * from './records.ts';
 export * from './record-groups.ts';
 export * from './page.ts';
 export * from './projects.ts';
+export * from './run-tasks.ts';
 export * from './runs.ts';
 export * from './secrets.ts';
 export * from './schedules.ts';

@@ -155,6 +155,7 @@ export const Task = Type.Object(
     id: Uuid,
     number: Type.Integer({ description: 'Its place among the inputs, from 1' }),
     status: JobStatus,
+    parent_id: nullable(Type.String({ description: 'The task whose code has added it' })),
     input: Type.Union([JsonObject, Type.Null()]),
     result: Type.Unknown({
       description: 'What the code gave to `agent.control.setResult` or `submitTask`; else null',

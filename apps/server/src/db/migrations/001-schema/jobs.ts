@@ -28,7 +28,7 @@ export const createJobs = (db: Kysely<unknown>): Promise<void> =>
     'create index job_ended on job (ended_at) where ended_at is not null',
     `create table task (
       id ${text} primary key, job_id ${text} not null references job (id) on delete cascade,
-      number bigint not null, status ${text} not null, input ${text}, result ${text}, error_code ${text},
+      number bigint not null, status ${text} not null, parent_id ${text}, input ${text}, result ${text}, error_code ${text},
       error_message ${text}, run_id ${text}, device_id ${text}, attempts bigint not null default 0,
       due_at bigint not null default 0, ended_at bigint)`,
     'create index task_job on task (job_id, number)',
@@ -39,7 +39,8 @@ export const createJobs = (db: Kysely<unknown>): Promise<void> =>
       task_id ${text} not null references task (id) on delete cascade, number bigint not null, run_id ${text} not null,
       device_id ${text} not null, began_at bigint not null, ended_at bigint, reason ${text} not null,
       primary key (task_id, number))`,
-    'create unique index task_attempt_run on task_attempt (run_id)',
+    // A run may take one task after the other.
+    'create index task_attempt_run on task_attempt (run_id, began_at)',
     `create table schedule (
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
       project_id ${text} not null, token_name ${text}, token_projects ${text}, name ${text} not null,
