@@ -18,7 +18,8 @@ export async function tryWrite(folder: string, sizeBytes: number): Promise<void>
   }
 }
 
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
 
 /**
  * Makes the folder and those above it, unless they are there. Throws what the system says when it refuses. Node's own
