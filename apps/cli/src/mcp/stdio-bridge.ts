@@ -4,7 +4,12 @@ import type { Readable } from 'node:stream';
 interface Message {
   readonly id?: unknown;
   readonly method?: string;
-  readonly params?: { readonly name?: unknown; readonly uri?: unknown; readonly _meta?: object };
+  readonly params?: {
+    readonly name?: unknown;
+    readonly uri?: unknown;
+    readonly _meta?: object;
+    readonly clientInfo?: { readonly name?: unknown };
+  };
   readonly result?: { readonly protocolVersion?: unknown };
 }
 
@@ -39,6 +44,8 @@ class McpLink {
   readonly #target: Target;
   /** That 2025's programs have agreed on; today's say it in each message. */
   #version: string | undefined;
+  /** What the program calls itself, which 2025's say once. */
+  #client = 'phalanx mcp';
 
   constructor(target: Target) {
     this.#target = target;
@@ -46,6 +53,8 @@ class McpLink {
 
   async pass(line: string): Promise<void> {
     const message = readMessage(line);
+    const name = message?.params?.clientInfo?.name;
+    if (typeof name === 'string' && /^[\x20-\x7E]{1,100}$/.test(name)) this.#client = name;
     try {
       for (const answer of await this.#post(line, message)) this.#answer(answer);
     } catch (error) {
@@ -73,6 +82,7 @@ class McpLink {
         authorization: `Bearer ${token}`,
         'content-type': 'application/json',
         accept: 'application/json, text/event-stream',
+        'user-agent': this.#client,
         ...headersOf(message, this.#version),
       },
       body: line,

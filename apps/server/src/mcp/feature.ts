@@ -53,10 +53,10 @@ function requireToken({ headers }: FastifyRequest): void {
 const hostOf = (origin: string): string | undefined =>
   URL.canParse(origin) ? new URL(origin).host : undefined;
 
-function requestOf({ headers, raw }: FastifyRequest, reply: FastifyReply): Request {
+function requestOf({ headers }: FastifyRequest, reply: FastifyReply): Request {
   const left = new AbortController();
-  raw.socket.once('close', () => left.abort());
-  reply.raw.once('finish', () => raw.socket.removeAllListeners('mcp'));
+  // Also after an answer, which it does not change.
+  reply.raw.once('close', () => left.abort());
   const given = headerNames.flatMap((name): [string, string][] => {
     const value = headers[name];
     return typeof value === 'string' ? [[name, value]] : [];
