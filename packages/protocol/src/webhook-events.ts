@@ -6,6 +6,7 @@ import { RecordType } from './records.ts';
 import { RunError, RunOutcome, RunStatus } from './runs.ts';
 
 const text = Type.String();
+const count = Type.Integer({ minimum: 0 });
 const orNull = <T extends typeof text | typeof EpochMs>(schema: T) => Type.Union([schema, Type.Null()]);
 
 const eventOf = <Name extends string, Data extends TProperties>(name: Name, summary: string, data: Data) =>
@@ -75,6 +76,16 @@ export const webhookEvents = {
     ...host,
     gone_since: EpochMs,
   }),
+  'runs.failing': eventOf(
+    'runs.failing',
+    'Of the runs that you launched in the last `failing_hours`, at least five have ended, and `failing_percent` of them without success. Told again after that was over.',
+    { hours: count, ended: count, failed: count },
+  ),
+  'runs.none': eventOf(
+    'runs.none',
+    'You have launched nothing for `silent_hours`. Told again after something was launched.',
+    { hours: count, last_run_id: orNull(text), last_at: orNull(EpochMs) },
+  ),
   'webhook.test': eventOf('webhook.test', 'Somebody asked for a test.', { webhook_id: text }),
 } as const;
 
@@ -93,6 +104,8 @@ export const webhookEventNames = [
   'schedule.skipped',
   'host.gone',
   'host.back',
+  'runs.failing',
+  'runs.none',
 ] as const satisfies readonly WebhookEventName[];
 export type ChosenEvent = (typeof webhookEventNames)[number];
 

@@ -29,6 +29,9 @@ interface CreateFlags extends Flags {
   outcomes?: RunOutcome[];
   projects?: string[];
   minutes?: number;
+  failingPercent?: number;
+  failingHours?: number;
+  silentHours?: number;
   signature?: Webhook['signature'];
   paused?: true;
 }
@@ -73,6 +76,13 @@ function addCreateCommand(webhooks: Command): void {
     )
     .option('--projects <project...>', 'only of these projects (ID or name)')
     .option('--minutes <count>', 'of device.not_ready: after so long; default 10', parseCount)
+    .option('--failing-percent <percent>', 'of runs.failing: so many without success; default 50', parseCount)
+    .option(
+      '--failing-hours <hours>',
+      'of runs.failing: of the runs of so many hours; default 24',
+      parseCount,
+    )
+    .option('--silent-hours <hours>', 'of runs.none: nothing launched for so long; default 24', parseCount)
     .addOption(
       new Option('--signature <kind>', 'v1: a shared secret; v1a: a key pair; default v1').choices([
         'v1',
@@ -104,6 +114,9 @@ async function createWebhook(url: string, flags: CreateFlags): Promise<void> {
     ...(outcomes === undefined ? {} : { outcomes }),
     ...(projects === undefined ? {} : { project_ids: projectIds }),
     ...(minutes === undefined ? {} : { not_ready_minutes: minutes }),
+    ...(flags.failingPercent === undefined ? {} : { failing_percent: flags.failingPercent }),
+    ...(flags.failingHours === undefined ? {} : { failing_hours: flags.failingHours }),
+    ...(flags.silentHours === undefined ? {} : { silent_hours: flags.silentHours }),
     ...(signature === undefined ? {} : { signature }),
     ...(paused === undefined ? {} : { paused }),
   };
@@ -243,6 +256,8 @@ const details = ({ health, ...webhook }: Webhook): Record<string, string> => ({
   outcomes: webhook.outcomes.join(', '),
   projects: webhook.project_ids.join(', '),
   'not ready': `${webhook.not_ready_minutes} min`,
+  failing: `${webhook.failing_percent} % of the runs of ${webhook.failing_hours} h`,
+  silent: `${webhook.silent_hours} h`,
   signature: webhook.signature,
   'public key': webhook.public_key ?? '',
   state: health.state,

@@ -22,6 +22,8 @@ const eventTexts: Record<ChosenEvent, string> = {
   'schedule.skipped': 'A schedule was skipped',
   'host.gone': 'A host is away',
   'host.back': 'A host is back',
+  'runs.failing': 'Half of the runs of a day failed',
+  'runs.none': 'Nothing ran for a day',
 };
 const failures: RunOutcome[] = ['out_of_steps', 'failed', 'timed_out', 'lost'];
 const defaultMinutes = '10';

@@ -18,6 +18,9 @@ export interface WebhookTable {
   /** Empty: all. */
   project_ids: Json;
   not_ready_minutes: number;
+  failing_percent: number;
+  failing_hours: number;
+  silent_hours: number;
   signature: 'v1' | 'v1a';
   /** The secret, or the private key; see `Sealing`. */
   sealed: string;
@@ -71,10 +74,10 @@ export interface WebhookDeliveryTable {
   ended_at: EpochMs | null;
 }
 
-/** A phone that is not ready, or a host that is away, as a webhook knows it. */
+/** A phone that is not ready, a host that is away, or runs that are not as they should be, as a webhook knows it. */
 export interface WebhookAbsenceTable {
   webhook_id: string;
-  kind: 'device' | 'host';
+  kind: 'device' | 'host' | 'runs.failing' | 'runs.none';
   target_id: string;
   since: EpochMs;
   /** Whether it has lasted as long as the webhook waits. */

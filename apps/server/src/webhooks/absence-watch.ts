@@ -5,12 +5,13 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { Audience } from '../db/happenings.ts';
 import type { KnownHost, KnownHosts } from '../hosts/known-hosts.ts';
-import type { AbsenceChanges, DeliveryStore, News } from './delivery-store.ts';
+import type { AbsenceStore, StoredAbsence } from './absence-store.ts';
+import type { News } from './delivery-store.ts';
 import { readTexts } from './fan-out.ts';
 import type { StoredWebhook } from './store.ts';
 
 interface Options {
-  store: DeliveryStore;
+  store: AbsenceStore;
   devices: DeviceAccess;
   hosts: KnownHosts;
   clock: Clock;
@@ -21,11 +22,9 @@ interface Options {
   onDelivery: (webhookIds: readonly string[]) => void;
 }
 
-type Absence = AbsenceChanges['begun'][number];
-
 /** A phone or a host as it is now. */
 interface Seen {
-  readonly kind: Absence['kind'];
+  readonly kind: 'device' | 'host';
   readonly id: string;
   /** Since when it is not there; undefined: it is. */
   readonly awaySince: number | undefined;
@@ -37,22 +36,22 @@ interface Seen {
 }
 
 interface Changes {
-  begun: Absence[];
-  told: Absence[];
-  ended: Absence[];
+  begun: StoredAbsence[];
+  told: StoredAbsence[];
+  ended: StoredAbsence[];
   news: News[];
 }
 
 /** A webhook with the absences that it knows of; what is not seen again is left in `unseen`. */
 interface Watcher {
   readonly webhook: StoredWebhook;
-  readonly known: ReadonlyMap<string, Absence>;
-  readonly unseen: Map<string, Absence>;
+  readonly known: ReadonlyMap<string, StoredAbsence>;
+  readonly unseen: Map<string, StoredAbsence>;
 }
 
 const minuteMs = 60_000;
 const hostsAtOnce = 250;
-const keyOf = (kind: Absence['kind'], id: string): string => `${kind} ${id}`;
+const keyOf = (kind: StoredAbsence['kind'], id: string): string => `${kind} ${id}`;
 
 /** Finds phones that are not ready and hosts that are away for as long as webhooks wait, and those that are back. */
 export class AbsenceWatch {
@@ -64,7 +63,7 @@ export class AbsenceWatch {
 
   /** By one server at a time. */
   async look(): Promise<void> {
-    const webhooks = await this.#options.store.listWatching();
+    const webhooks = await this.#options.store.listWatching('device.', 'host.');
     if (webhooks.length === 0) return;
     const upSince = await this.#options.upSince();
     for (const [userId, ofUser] of Map.groupBy(webhooks, ({ user_id: id }) => id)) {
@@ -77,7 +76,7 @@ export class AbsenceWatch {
   }
 
   async #watcherOf(webhook: StoredWebhook): Promise<Watcher> {
-    const rows = await this.#options.store.listAbsences(webhook.id);
+    const rows = await this.#options.store.list(webhook.id, ['device', 'host']);
     const known = new Map(rows.map((row) => [keyOf(row.kind, row.target_id), row]));
     return { webhook, known, unseen: new Map(known) };
   }
@@ -131,14 +130,14 @@ export class AbsenceWatch {
       tell(kind === 'device' ? 'device.not_ready' : 'host.gone', one.tellGone(row.since));
   }
 
-  #patienceOf({ not_ready_minutes: minutes }: StoredWebhook, kind: Absence['kind']): number {
+  #patienceOf({ not_ready_minutes: minutes }: StoredWebhook, kind: StoredAbsence['kind']): number {
     return kind === 'device' ? minutes * minuteMs : this.#options.hostAwayMs;
   }
 
   async #note(webhook: StoredWebhook, changes: Changes): Promise<void> {
     const { store, clock, onDelivery } = this.#options;
     if (Object.values(changes).every(({ length }) => length === 0)) return;
-    await store.noteAbsences(webhook, changes, clock.now());
+    await store.note(webhook, changes, clock.now());
     if (changes.news.length > 0) onDelivery([webhook.id]);
   }
 }
@@ -147,10 +146,10 @@ interface Comparison {
   webhook: StoredWebhook;
   events: readonly string[];
   one: Seen;
-  absence: Absence | undefined;
+  absence: StoredAbsence | undefined;
 }
 
-const newAbsence = ({ id }: StoredWebhook, { kind, id: target }: Seen, since: number): Absence => ({
+const newAbsence = ({ id }: StoredWebhook, { kind, id: target }: Seen, since: number): StoredAbsence => ({
   ...{ webhook_id: id, kind, target_id: target, since, is_told: 0 },
 });
 

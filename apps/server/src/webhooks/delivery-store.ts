@@ -11,7 +11,6 @@ import type { StoredWebhook } from './store.ts';
 
 export type StoredDelivery = Row<'webhook_delivery'>;
 export type StoredHappening = Row<'happening'>;
-type StoredAbsence = Row<'webhook_absence'>;
 
 /** What is told: of a happening, or of what this service has seen itself. */
 export type News = Pick<StoredDelivery, 'type' | 'at' | 'data' | 'audience'>;
@@ -33,13 +32,6 @@ export interface Attempt {
 export interface Telling {
   readonly happening: StoredHappening;
   readonly webhooks: readonly StoredWebhook[];
-}
-
-export interface AbsenceChanges {
-  readonly begun: readonly StoredAbsence[];
-  readonly told: readonly StoredAbsence[];
-  readonly ended: readonly StoredAbsence[];
-  readonly news: readonly News[];
 }
 
 /** Deliveries of one user that wait. */
@@ -77,14 +69,14 @@ export function createDeliveryStore(db: Db) {
         const news = new Map<StoredWebhook, News[]>();
         for (const { happening, webhooks } of all.filter((one) => mine.has(one.happening.id)))
           for (const webhook of webhooks) news.set(webhook, [...(news.get(webhook) ?? []), happening]);
-        for (const [webhook, told] of news) await insert(transaction, { webhook, news: told, now });
+        for (const [webhook, told] of news) await insertDeliveries(transaction, { webhook, news: told, now });
       }),
 
     /** Undefined: the user has as many that wait as they may. */
     insert: (webhook: StoredWebhook, news: News, now: number): Promise<StoredDelivery | undefined> =>
       change(db, async (transaction) => {
         if ((await countWaiting(transaction, webhook.user_id)) >= mostWaiting) return undefined;
-        const [row] = await insert(transaction, { webhook, news: [news], now });
+        const [row] = await insertDeliveries(transaction, { webhook, news: [news], now });
         return row;
       }),
 
@@ -177,35 +169,6 @@ export function createDeliveryStore(db: Db) {
         if (attempt.isHealth) await noteHealth(transaction, claimed.webhook_id, attempt, now);
       }),
 
-    /** Those that watch phones or hosts. */
-    listWatching: (): Promise<StoredWebhook[]> =>
-      db
-        .selectFrom('webhook')
-        .selectAll()
-        .where('paused', '=', 0)
-        .where((eb) => eb.or([eb('events', 'like', '%"device.%'), eb('events', 'like', '%"host.%')]))
-        .orderBy('user_id')
-        .execute(),
-
-    listAbsences: (webhookId: string): Promise<StoredAbsence[]> =>
-      db.selectFrom('webhook_absence').selectAll().where('webhook_id', '=', webhookId).execute(),
-
-    /** Throws when another server has noted some of it. */
-    noteAbsences: (webhook: StoredWebhook, changes: AbsenceChanges, now: number): Promise<void> =>
-      transact(db, async (transaction) => {
-        for (const row of changes.begun)
-          await transaction.insertInto('webhook_absence').values(row).execute();
-        for (const row of changes.told)
-          await transaction
-            .updateTable('webhook_absence')
-            .set({ is_told: 1 })
-            .where(isAbsence(row))
-            .execute();
-        for (const row of changes.ended)
-          await transaction.deleteFrom('webhook_absence').where(isAbsence(row)).execute();
-        await insert(transaction, { webhook, news: changes.news, now });
-      }),
-
     /** What nobody asks for any more. */
     async deleteOld(before: number): Promise<void> {
       await db.deleteFrom('webhook_delivery').where('created_at', '<', before).execute();
@@ -219,16 +182,13 @@ export function createDeliveryStore(db: Db) {
 const isOf = ({ id, attempts }: StoredDelivery): RawBuilder<SqlBool> =>
   sql`id = ${id} AND status = 'waiting' AND attempts = ${attempts}`;
 
-const isAbsence = ({ webhook_id, kind, target_id }: StoredAbsence): RawBuilder<SqlBool> =>
-  sql`webhook_id = ${webhook_id} AND kind = ${kind} AND target_id = ${target_id}`;
-
 interface Inserting {
   webhook: StoredWebhook;
   news: readonly News[];
   now: number;
 }
 
-async function insert(
+export async function insertDeliveries(
   transaction: Transaction,
   { webhook, news, now }: Inserting,
 ): Promise<StoredDelivery[]> {

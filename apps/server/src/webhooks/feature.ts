@@ -7,6 +7,7 @@ import type { ProjectPeople } from '../projects/project-people.ts';
 import type { Records } from '../records/feature.ts';
 import type { Runs } from '../runs/feature.ts';
 import type { SealedColumn, Sealing } from '../secrets/sealing.ts';
+import { createAbsenceStore } from './absence-store.ts';
 import { AbsenceWatch } from './absence-watch.ts';
 import { listHearers } from './audience.ts';
 import { createDeliveryStore } from './delivery-store.ts';
@@ -14,6 +15,8 @@ import { DeliveryWorker } from './delivery-worker.ts';
 import { FanOut } from './fan-out.ts';
 import { Messenger } from './messenger.ts';
 import { addWebhookRoutes } from './routes.ts';
+import { RunWatch } from './run-watch.ts';
+import { createRunWatchStore } from './run-watch-store.ts';
 import { createWebhookStore, sealedWebhookKeys } from './store.ts';
 import { createTargetRule } from './target-rule.ts';
 
@@ -70,14 +73,23 @@ export function serveWebhooks(context: Context, neighbours: WebhookNeighbours): 
     onEachServer: true,
     work: () => fanOut.look(),
   });
+  const absences = createAbsenceStore(database);
   const watch = new AbsenceWatch({
-    ...{ store: deliveries, devices, hosts: hosts.known, clock, onDelivery, hostAwayMs: config.lostAfterMs },
+    ...{ store: absences, devices, hosts: hosts.known, clock, onDelivery, hostAwayMs: config.lostAfterMs },
     upSince: () => node.upSince(),
   });
   addBackgroundJob(context, {
     name: 'tell webhooks of phones and hosts that are away',
     everyMs: 2 * timing.sweepMs,
     work: () => watch.look(),
+  });
+  const runWatch = new RunWatch({
+    ...{ store: absences, runs: createRunWatchStore(database), clock, onDelivery },
+  });
+  addBackgroundJob(context, {
+    name: 'tell webhooks of runs that fail or are missing',
+    everyMs: 6 * timing.sweepMs,
+    work: () => runWatch.look(),
   });
   addBackgroundJob(context, {
     name: 'delete old deliveries of webhooks',

@@ -30,7 +30,7 @@ interface WebhookRoutesOptions {
 const mostWebhooks = 50;
 /** How long the secret before still signs. */
 const earlierMs = 24 * 60 * 60_000;
-const defaultMinutes = 10;
+const defaults = { minutes: 10, percent: 50, hours: 24 };
 
 /**
  * `GET, POST /webhooks` · `GET, PATCH, DELETE /webhooks/:id` · `POST /webhooks/:id/secret` · `POST /webhooks/:id/test` ·
@@ -88,7 +88,10 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
         url: readUrl(url, rule),
       },
       ...{ events: JSON.stringify([...new Set(events)]), outcomes: JSON.stringify(outcomes) },
-      ...{ project_ids: readIds(project_ids), not_ready_minutes: body.not_ready_minutes ?? defaultMinutes },
+      ...{ project_ids: readIds(project_ids), not_ready_minutes: body.not_ready_minutes ?? defaults.minutes },
+      failing_percent: body.failing_percent ?? defaults.percent,
+      failing_hours: body.failing_hours ?? defaults.hours,
+      silent_hours: body.silent_hours ?? defaults.hours,
       ...{ signature, sealed: await sealing.seal(secret, placeOf(id)), public_key: publicKey },
       ...{ earlier_sealed: null, earlier_until: null, paused: Number(paused), problem: '' },
       ...{ heard_since: now, failing_since: null, last_success_at: null, last_failure_at: null },
@@ -128,6 +131,9 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
       outcomes: outcomes === undefined ? row.outcomes : JSON.stringify(outcomes),
       project_ids: project_ids === undefined ? row.project_ids : readIds(project_ids),
       not_ready_minutes: not_ready_minutes ?? row.not_ready_minutes,
+      failing_percent: body.failing_percent ?? row.failing_percent,
+      failing_hours: body.failing_hours ?? row.failing_hours,
+      silent_hours: body.silent_hours ?? row.silent_hours,
       paused: paused === undefined ? row.paused : Number(paused),
       // A person has seen it.
       ...(paused === undefined ? {} : { problem: '' }),

@@ -31,7 +31,7 @@ const settings = {
   project_ids: Type.Array(Id, {
     maxItems: 100,
     description:
-      'Of `run.ended`, `record.new` and `schedule.skipped`: only of these projects. Empty: all that you may see',
+      'Of `run.ended`, `record.new`, `schedule.skipped`, `runs.failing` and `runs.none`: only of these projects. Empty: all that you may see',
     examples: [[]],
   }),
   not_ready_minutes: Type.Integer({
@@ -40,6 +40,24 @@ const settings = {
     description:
       'Of `device.not_ready` and `device.back`: only phones that were not ready for so long. Default 10',
     examples: [10],
+  }),
+  failing_percent: Type.Integer({
+    minimum: 1,
+    maximum: 100,
+    description: 'Of `runs.failing`: how many of the runs have no success. Default 50',
+    examples: [50],
+  }),
+  failing_hours: Type.Integer({
+    minimum: 1,
+    maximum: 168,
+    description: 'Of `runs.failing`: runs of so many last hours. Default 24',
+    examples: [24],
+  }),
+  silent_hours: Type.Integer({
+    minimum: 1,
+    maximum: 720,
+    description: 'Of `runs.none`: how long nothing was launched. Default 24',
+    examples: [24],
   }),
   paused: Type.Boolean({
     description: 'It hears of nothing that happens meanwhile; what waits is sent when it is resumed',
@@ -56,6 +74,9 @@ const optional = {
   outcomes: Type.Optional(settings.outcomes),
   project_ids: Type.Optional(settings.project_ids),
   not_ready_minutes: Type.Optional(settings.not_ready_minutes),
+  failing_percent: Type.Optional(settings.failing_percent),
+  failing_hours: Type.Optional(settings.failing_hours),
+  silent_hours: Type.Optional(settings.silent_hours),
   paused: Type.Optional(settings.paused),
 };
 

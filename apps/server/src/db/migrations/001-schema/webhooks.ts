@@ -9,6 +9,7 @@ export const createWebhooks = (db: Kysely<unknown>): Promise<void> =>
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
       token_projects ${text}, name ${text} not null, url ${text} not null, events ${text} not null,
       outcomes ${text} not null, project_ids ${text} not null, not_ready_minutes bigint not null,
+      failing_percent bigint not null, failing_hours bigint not null, silent_hours bigint not null,
       signature ${text} not null, sealed ${text} not null, public_key ${text}, earlier_sealed ${text},
       earlier_until bigint, paused bigint not null, problem ${text} not null default '',
       heard_since bigint not null, failing_since bigint, last_success_at bigint, last_failure_at bigint,

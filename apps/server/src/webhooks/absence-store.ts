@@ -1,0 +1,60 @@
+import { type RawBuilder, sql, type SqlBool } from 'kysely';
+
+import type { Db } from '../db/database.ts';
+import type { Row } from '../db/tables.ts';
+import { transact } from '../db/transact.ts';
+import { insertDeliveries, type News } from './delivery-store.ts';
+import type { StoredWebhook } from './store.ts';
+
+export type StoredAbsence = Row<'webhook_absence'>;
+
+export interface AbsenceChanges {
+  readonly begun: readonly StoredAbsence[];
+  readonly told: readonly StoredAbsence[];
+  readonly ended: readonly StoredAbsence[];
+  readonly news: readonly News[];
+}
+
+const isAbsence = ({ webhook_id, kind, target_id }: StoredAbsence): RawBuilder<SqlBool> =>
+  sql`webhook_id = ${webhook_id} AND kind = ${kind} AND target_id = ${target_id}`;
+
+export type AbsenceStore = ReturnType<typeof createAbsenceStore>;
+
+/** What webhooks know to be away or amiss. */
+export function createAbsenceStore(db: Db) {
+  return {
+    /** The webhooks that watch something of these, such as `device.`. */
+    listWatching: (...prefixes: readonly string[]): Promise<StoredWebhook[]> =>
+      db
+        .selectFrom('webhook')
+        .selectAll()
+        .where('paused', '=', 0)
+        .where((eb) => eb.or(prefixes.map((prefix) => eb('events', 'like', `%"${prefix}%`))))
+        .orderBy('user_id')
+        .execute(),
+
+    list: (webhookId: string, kinds: readonly StoredAbsence['kind'][]): Promise<StoredAbsence[]> =>
+      db
+        .selectFrom('webhook_absence')
+        .selectAll()
+        .where('webhook_id', '=', webhookId)
+        .where('kind', 'in', kinds)
+        .execute(),
+
+    /** With the deliveries that tell of it. Throws when another server has noted some of it. */
+    note: (webhook: StoredWebhook, changes: AbsenceChanges, now: number): Promise<void> =>
+      transact(db, async (transaction) => {
+        for (const row of changes.begun)
+          await transaction.insertInto('webhook_absence').values(row).execute();
+        for (const row of changes.told)
+          await transaction
+            .updateTable('webhook_absence')
+            .set({ is_told: 1 })
+            .where(isAbsence(row))
+            .execute();
+        for (const row of changes.ended)
+          await transaction.deleteFrom('webhook_absence').where(isAbsence(row)).execute();
+        await insertDeliveries(transaction, { webhook, news: changes.news, now });
+      }),
+  };
+}
