@@ -57,12 +57,18 @@ const countsOf = async (id: string): Promise<unknown> => {
   return jobs.Check(job) ? [job.status, job.tasks] : body;
 };
 
-/** The run that the job has begun. */
+const seen = new Set<string>();
+
+/** The run that the job has begun, of those that were not asked for before. */
 async function runOf(id: string): Promise<string> {
-  const running = async (): Promise<string | undefined> =>
-    (await tasksOf(id)).find(({ status }) => status === 'running')?.run_id ?? undefined;
+  const running = async (): Promise<string | undefined> => {
+    const runs = (await tasksOf(id)).filter(({ status }) => status === 'running');
+    return runs.flatMap(({ run_id: runId }) => runId ?? []).find((runId) => !seen.has(runId));
+  };
   await expect.poll(running, patience).toBeDefined();
-  return (await running()) ?? '';
+  const runId = (await running()) ?? '';
+  seen.add(runId);
+  return runId;
 }
 
 const ask = (runId: string, call: RunTaskCall, token?: string): Promise<ApiReply> =>
