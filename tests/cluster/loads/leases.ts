@@ -9,6 +9,7 @@ import type { BalancedApi } from '../balanced-api.ts';
 import type { Load } from './load.ts';
 
 const User = Compile(Type.Object({ user: Type.Object({ id: Type.String() }) }));
+const Lease = Compile(Type.Object({ lease: Type.Object({ lease_id: Type.String() }) }));
 const Token = Compile(Type.Object({ secret: Type.String() }));
 const leaseMs = 6000;
 /** So much of it may have passed on the way of the answer. */
@@ -62,11 +63,12 @@ export class Leases implements Load {
     const place = deviceControlRoutes.lease.path.replace(':id', random.pick(deviceIds));
     const asHolder = { token: this.#holder };
     const lease = await api.attempt('POST', place, { duration_ms: leaseMs }, asHolder);
-    if (lease?.status !== 200) return;
+    if (lease?.status !== 200 || !Lease.Check(lease.body)) return;
     const heldUntil = performance.now() + leaseMs - marginMs;
     this.counts.leases += 1;
     for (let no = 0; no < tries; no += 1) await this.#touch(place, heldUntil);
-    await api.attempt('DELETE', place, undefined, asHolder);
+    // With its ID: a request that a frozen server answers late must not end the next lease.
+    await api.attempt('DELETE', `${place}?lease_id=${lease.body.lease.lease_id}`, undefined, asHolder);
   }
 
   async #touch(place: string, heldUntil: number): Promise<void> {

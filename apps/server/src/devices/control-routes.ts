@@ -51,10 +51,10 @@ export function addControlRoutes(
   addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, query, auditEvent }) => {
     const { device, role } = await getTouchable(access, params.id, principal);
     const leaseId = query.lease_id;
+    const lease = await leases.readNow(device);
     if (leaseId !== undefined) leases.requireFree(device, { userId: principal.userId, leaseId });
-    else if (role !== 'owner' && leases.find(device)?.user.id !== principal.userId)
-      leases.requireFree(device, principal);
-    if (leases.find(device) !== null) note(auditEvent, device);
+    else if (role !== 'owner' && lease?.user.id !== principal.userId) leases.requireFree(device, principal);
+    if (lease !== null) note(auditEvent, device);
     const wasLeased = await leases.end(device);
     return {
       success: true,

@@ -60,6 +60,36 @@ describe.each(engines)('leases, in %s,', (engine) => {
     await expect(late).rejects.toMatchObject({ code: 'lease_lost' });
   });
 
+  it('that were taken since are not ended by who gives back the one before', async () => {
+    const [one, other] = [open(), open()];
+    await one.take(phone, { userId: 'holder', durationMs: 10_000 });
+    await other.load();
+    await one.end(phone);
+    await one.take(phone, { userId: 'holder', durationMs: 10_000 });
+    expect(await other.end(phone)).toBe(false);
+    for (const server of [one, other])
+      await expect(server.requireFreeNow(phone, { userId: 'somebody' })).rejects.toMatchObject({
+        code: 'device_leased',
+      });
+  });
+
+  it('are stored when what was in the way ends while they are taken', async () => {
+    const store = createLeaseStore(db);
+    const one = open();
+    await one.take(phone, { userId: 'holder', durationMs: 10_000 });
+    const other = open({
+      ...store,
+      async list() {
+        clock.advance(11_000);
+        return store.list();
+      },
+    });
+    await other.take(phone, { userId: 'somebody', durationMs: 60_000 });
+    await expect(one.requireFreeNow(phone, { userId: 'holder' })).rejects.toMatchObject({
+      code: 'device_leased',
+    });
+  });
+
   it('that expire are told of, though the rows are read again while they are deleted', async () => {
     const store = createLeaseStore(db);
     const leases: Leases = open({

@@ -44,10 +44,12 @@ export function createLeaseStore(db: Db) {
     find: (deviceId: string): Promise<StoredLease | undefined> =>
       db.selectFrom('device_lease').selectAll().where('device_id', '=', deviceId).executeTakeFirst(),
 
-    delete: (deviceId: string): Promise<unknown> =>
-      change(db, (transaction) =>
-        transaction.deleteFrom('device_lease').where('device_id', '=', deviceId).execute(),
-      ),
+    /** False: it has ended, and another one may hold. */
+    delete: ({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const lease = transaction.deleteFrom('device_lease').where('device_id', '=', device_id);
+        return (await lease.where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
+      }),
 
     /** Returns the IDs of the devices. */
     async deleteExpired(now: number): Promise<string[]> {

@@ -111,8 +111,14 @@ export class Leases {
    * waited.
    */
   async requireFreeNow(device: FleetDevice, toucher: Toucher): Promise<void> {
-    this.#know(device.id, await this.#options.store.find(device.id));
+    await this.readNow(device);
     this.requireFree(device, toucher);
+  }
+
+  /** The lease by its row, which another server may have changed a moment ago. */
+  async readNow(device: FleetDevice): Promise<DeviceLease | null> {
+    this.#know(device.id, await this.#options.store.find(device.id));
+    return this.find(device);
   }
 
   /** Extends the lease that its user has already. Throws `device_leased` and `lease_lost`. */
@@ -149,13 +155,15 @@ export class Leases {
     if (expiresAt - lease.expiresAt >= leastExtensionMs) await this.#keep(device, { ...lease, expiresAt });
   }
 
-  /** False: there was none. */
+  /** Ends the lease that is known here. False: it has ended already. One that was taken since is left alone. */
   async end(device: FleetDevice): Promise<boolean> {
-    const wasLeased = this.find(device) !== null;
-    await this.#options.store.delete(device.id);
-    this.#ofDevice.delete(device.id);
-    if (wasLeased) this.#tell(device);
-    return wasLeased;
+    const lease = this.#ofDevice.get(device.id);
+    if (lease === undefined) return false;
+    const hasCounted = this.find(device) !== null;
+    const isDeleted = await this.#options.store.delete({ device_id: device.id, id: lease.id });
+    await this.readNow(device);
+    if (isDeleted && hasCounted) this.#tell(device);
+    return isDeleted && hasCounted;
   }
 
   /** Tells of the leases that have ended without a word. */
@@ -173,7 +181,7 @@ export class Leases {
     }
   }
 
-  /** Throws `device_leased` when another server was faster. */
+  /** Throws `device_leased` when another server was faster, and `lease_lost` when the lease does not hold any more. */
   async #keep(device: FleetDevice, lease: Lease): Promise<void> {
     const { store, clock } = this.#options;
     const { id, userId: user_id, since, durationMs: duration_ms, expiresAt: expires_at } = lease;
@@ -188,6 +196,8 @@ export class Leases {
       const holder = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
       if (known?.id === lease.id) this.requireFree(device, { userId: lease.userId, leaseId: lease.id });
       else if (holder !== undefined) this.#refuse(device, holder);
+      // What was in the way has ended meanwhile.
+      return this.#keep(device, lease);
     }
     this.#ofDevice.set(device.id, lease);
   }
