@@ -2,6 +2,7 @@ import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
 
 import { serveAccess } from './access/feature.ts';
 import { ensureAdministrator, replaceHostToken } from './access/first-start.ts';
+import { limitPhones } from './access/phone-limits.ts';
 import type { OwnedResources } from './access/user-routes.ts';
 import { serveActs } from './acts/feature.ts';
 import { serveAudit } from './audit/feature.ts';
@@ -66,12 +67,14 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   const { authenticate } = context.authenticator;
   const methods = watchMethods(app);
 
+  const knowPhones = limitPhones(app);
   serveAudit(context);
   const people = openPeople(context);
   const hosts = openHosts(context);
   const labels = await openLabels(context);
   const devices = await openDevices(context, { hosts, labels });
   const runs = await openRuns(context, { hosts, devices, people });
+  knowPhones({ devices, findRun: runs.store.find });
   const { screens } = serveDevices(context, { devices, hosts, runs });
   serveLabels(context, { devices, hosts, runs });
   const metrics = openHealth(context, { devices, runs });

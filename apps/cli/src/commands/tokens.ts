@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 
 import type { ApiClient } from '../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { deviceIdOf, listDevices } from '../launch/find-device.ts';
 import { getAutomationId } from '../launch/find-project.ts';
 import { getUserId } from '../launch/find-user.ts';
 import { formatAge, formatDuration } from '../output/duration.ts';
@@ -10,12 +11,16 @@ import { notice } from '../output/notice.ts';
 import { printMessage } from '../output/print-message.ts';
 import { printJson, printTable } from '../output/table.ts';
 import { readAll } from '../read-all.ts';
+import { parseLimit } from './limit.ts';
 import { repeated } from './repeated.ts';
 
 interface CreateFlags extends ConnectionFlags {
   scopes?: Scope[];
   user?: string;
   project: string[];
+  device: string[];
+  labels?: string;
+  maxPhones?: number;
   expires?: string;
   json?: true;
 }
@@ -58,6 +63,9 @@ export function addTokenCommands(program: Command): void {
       repeated,
       [],
     )
+    .option('--device <device>', 'only for this phone; may be given several times', repeated, [])
+    .option('--labels <selector>', 'only for phones such as country=de,model~Pixel')
+    .option('--max-phones <count>', 'at most so many phones in one launch', parseLimit)
     .option('--expires <when>', 'in days (30d) or an ISO 8601 time; default in a year', parseExpiry)
     .option('--json', "print the API's reply")
     .addHelpText(
@@ -65,6 +73,7 @@ export function addTokenCommands(program: Command): void {
       `
 Examples:
   phalanx token create "CI of the shop" --scopes read,launch --project checkout --expires 90d
+  phalanx token create "night shift" --scopes read,launch --labels pool=night --max-phones 5
   PHALANX_TOKEN=$(phalanx token create "host in the lab" --scopes host) phalanx host`,
     )
     .action(createToken);
@@ -106,15 +115,24 @@ async function createToken(name: string, flags: CreateFlags): Promise<void> {
   console.log(secret);
 }
 
-async function limitsOf(api: ApiClient, { scopes: wanted, user, project, expires }: CreateFlags) {
+async function limitsOf(api: ApiClient, flags: CreateFlags) {
+  const { scopes: wanted, user, project, expires, labels, maxPhones } = flags;
   const projectIds: string[] = [];
   for (const text of project) projectIds.push(await getAutomationId(api, text));
   return {
     ...(wanted === undefined ? {} : { scopes: wanted }),
     ...(user === undefined ? {} : { user_id: await getUserId(api, user) }),
     ...(projectIds.length === 0 ? {} : { project_ids: projectIds }),
+    ...(labels === undefined ? {} : { selector: labels }),
+    ...(flags.device.length === 0 ? {} : { device_ids: await deviceIdsOf(api, flags.device) }),
+    ...(maxPhones === undefined ? {} : { max_phones: maxPhones }),
     ...(expires === undefined ? {} : { expires_at: expires }),
   };
+}
+
+async function deviceIdsOf(api: ApiClient, wanted: readonly string[]): Promise<string[]> {
+  const devices = await listDevices(api);
+  return wanted.map((text) => deviceIdOf(devices, text));
 }
 
 const row = (token: Token): Record<string, string> => ({
@@ -122,6 +140,7 @@ const row = (token: Token): Record<string, string> => ({
   name: token.name,
   scopes: token.scopes.join(','),
   projects: token.project_ids === null ? 'all' : String(token.project_ids.length),
+  phones: token.selector ?? 'all',
   expires: token.expires_at === null ? 'never' : untilExpiry(token.expires_at),
   'last used': token.last_used_at === null ? 'never' : `${formatAge(token.last_used_at)} ago`,
 });

@@ -81,11 +81,14 @@ function TokenTable({ tokens, own, reason }: TokenTableProps) {
   const [revoked, setRevoked] = useState<Token>();
   return (
     <>
-      <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Last used', 'Expires']} hasActions>
+      <SettingsTable label="Tokens" columns={['Name', 'Allows', 'Phones', 'Last used', 'Expires']} hasActions>
         {tokens.map((token) => (
           <tr key={token.id}>
             <td title={token.name}>{token.name}</td>
             <td className={styles['quiet']}>{token.scopes.join(', ')}</td>
+            <td className={styles['quiet']} title={phonesOf(token)}>
+              {phonesOf(token)}
+            </td>
             <td className={styles['quiet']}>
               {token.last_used_at === null ? (
                 'never'
@@ -115,10 +118,15 @@ function TokenTable({ tokens, own, reason }: TokenTableProps) {
   );
 }
 
+const phonesOf = ({ selector, max_phones: most }: Token): string =>
+  [selector ?? 'all', ...(most === null ? [] : [`${most} a launch`])].join(' · ');
+
 function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () => void }) {
   const queries = useQueryClient();
   const [name, setName] = useState('');
   const [days, setDays] = useState('90');
+  const [selector, setSelector] = useState('');
+  const [most, setMost] = useState('');
   const [chosen, setChosen] = useState<readonly Scope[]>(
     scopes.filter((one) => !['host', 'admin'].includes(one)),
   );
@@ -126,7 +134,11 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
   const [error, setError] = useState<unknown>(null);
   const create = async (): Promise<void> => {
     try {
-      const body = { name, scopes: [...chosen], expires_at: Date.now() + Number(days) * dayMs };
+      const body = {
+        ...{ name, scopes: [...chosen], expires_at: Date.now() + Number(days) * dayMs },
+        ...(selector.trim() === '' ? {} : { selector: selector.trim() }),
+        ...(most.trim() === '' ? {} : { max_phones: Number(most) }),
+      };
       setSecret((await call('POST /api/v2/tokens', { body })).secret);
       await queries.invalidateQueries({ queryKey: ['tokens'] });
     } catch (failure) {
@@ -140,7 +152,13 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
       </SecretDialog>
     );
   const problem =
-    name.trim() === '' ? 'Give it a name.' : chosen.length === 0 ? 'Choose what it allows.' : undefined;
+    name.trim() === ''
+      ? 'Give it a name.'
+      : chosen.length === 0
+        ? 'Choose what it allows.'
+        : /^\d*$/.test(most.trim())
+          ? undefined
+          : 'Give the number of phones in digits.';
   return (
     <ActionDialog title="New token" onClose={onClose} action="Create" reason={problem} onAct={create}>
       <TextField
@@ -166,6 +184,18 @@ function NewToken({ scopes, onClose }: { scopes: readonly Scope[]; onClose: () =
           ))}
         </div>
       </fieldset>
+      <TextField
+        label="Only phones"
+        hint="Such as country=de,model~Pixel or pool=night. Empty: all of yours."
+        value={selector}
+        onChange={setSelector}
+      />
+      <TextField
+        label="Phones in one launch, at most"
+        hint="Empty: any number."
+        value={most}
+        onChange={setMost}
+      />
       <Field label="Expires after">
         {(attributes) => (
           <select

@@ -30,6 +30,10 @@ function principalOf(token: StoredToken, user: StoredUser): Principal {
     tokenName: token.name,
     scopes: new Set(token.scopes),
     projectIds: token.projectIds === null ? null : new Set(token.projectIds),
+    phones:
+      token.selector === null && token.maxPhones === null
+        ? null
+        : { selector: token.selector, most: token.maxPhones },
     expiresAt: token.expiresAt,
   };
 }

@@ -58,7 +58,7 @@ async function addToken(ground: Ground, user: StoredUser, token: NewToken): Prom
     scopes: [...scopes],
     ...rest,
     ...{ id, userId: user.id, hash: hashTokenSecret(secret), createdAt: ground.clock.now() },
-    ...{ projectIds: null, parentId: null },
+    ...{ projectIds: null, selector: null, maxPhones: null, parentId: null },
   });
 }
 
@@ -67,6 +67,8 @@ const isEnvironmentToken = (token: StoredToken, administrator: StoredUser): bool
   token.userId === administrator.id &&
   token.parentId === null &&
   token.projectIds === null &&
+  token.selector === null &&
+  token.maxPhones === null &&
   token.expiresAt === null &&
   scopes.every((scope) => token.scopes.includes(scope));
 

@@ -17,7 +17,14 @@ describe.each(engines)('in %s', (engine) => {
       access.insertTokenWithin(
         {
           ...{ id: `t${number}`, userId: 'ada', name: 'test', hash: `h${number}`, scopes: [] },
-          ...{ projectIds: null, parentId: null, createdAt: 0, expiresAt: null },
+          ...{
+            projectIds: null,
+            selector: null,
+            maxPhones: null,
+            parentId: null,
+            createdAt: 0,
+            expiresAt: null,
+          },
         },
         5,
       ),

@@ -43,8 +43,11 @@ export function addAccessRoutes(app: FastifyInstance, options: AccessRoutesOptio
   });
 
   addRoute(app, accessRoutes.createToken, async ({ principal, body, auditEvent }) => {
-    const onMade = ({ id, name, user_id, scopes, project_ids, expires_at }: Token): void =>
-      auditEvent.on({ type: 'token', id, name }, [user_id], { user_id, scopes, project_ids, expires_at });
+    const onMade = ({ id, name, user_id, ...token }: Token): void => {
+      const { scopes, project_ids, selector, max_phones, expires_at } = token;
+      const details = { user_id, scopes, project_ids, selector, max_phones, expires_at };
+      auditEvent.on({ type: 'token', id, name }, [user_id], details);
+    };
     const { token, secret } = await createToken({ store, clock, limits, onMade }, principal, body);
     return { success: true, token, secret };
   });

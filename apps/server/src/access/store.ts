@@ -24,6 +24,10 @@ export interface StoredToken {
   name: string;
   scopes: Scope[];
   projectIds: string[] | null;
+  /** The only phones that it reaches; null: all of its user. */
+  selector: string | null;
+  /** On so many one launch with it may start. */
+  maxPhones: number | null;
   createdAt: number;
   expiresAt: number | null;
   lastUsedAt: number | null;
@@ -51,6 +55,8 @@ function toToken(row: TokenRow): StoredToken {
     name: row.name,
     scopes: parseList<Scope>(row.scopes),
     projectIds: row.project_ids === null ? null : parseList(row.project_ids),
+    selector: row.selector,
+    maxPhones: row.max_phones,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
@@ -66,6 +72,8 @@ function toRow(token: NewToken): TokenRow {
     hash: token.hash,
     scopes: JSON.stringify(token.scopes),
     project_ids: token.projectIds === null ? null : JSON.stringify(token.projectIds),
+    selector: token.selector,
+    max_phones: token.maxPhones,
     created_at: token.createdAt,
     expires_at: token.expiresAt,
     last_used_at: null,

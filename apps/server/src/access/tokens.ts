@@ -1,4 +1,11 @@
-import { defaultScopes, type accessRoutes, type Scope, type Token } from '@phalanx/protocol';
+import {
+  defaultScopes,
+  type accessRoutes,
+  parseSelector,
+  type Scope,
+  SelectorProblem,
+  type Token,
+} from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
@@ -22,6 +29,8 @@ export function tokenView(token: StoredToken): Token {
     name: token.name,
     scopes: token.scopes,
     project_ids: token.projectIds,
+    selector: token.selector,
+    max_phones: token.maxPhones,
     created_at: token.createdAt,
     expires_at: token.expiresAt,
     last_used_at: token.lastUsedAt,
@@ -63,6 +72,23 @@ function projectsOf(request: TokenRequest, principal: Principal): string[] | nul
     });
   }
   return wanted;
+}
+
+/** The selector of the phones that a token reaches. Throws `invalid_selector`. */
+function selectorOf({ selector, device_ids: ids }: TokenRequest): string | null {
+  const terms = [
+    ...(selector === undefined ? [] : [selector]),
+    ...(ids === undefined ? [] : [`id=${ids.join('|')}`]),
+  ];
+  if (terms.length === 0) return null;
+  const text = terms.join(',');
+  try {
+    parseSelector(text);
+    return text;
+  } catch (error) {
+    if (!(error instanceof SelectorProblem)) throw error;
+    throw ApiError.of('invalid_selector', { selector: text, problem: error.message });
+  }
 }
 
 async function ownerOf(store: AccessStore, request: TokenRequest, principal: Principal): Promise<string> {
@@ -107,6 +133,8 @@ export async function createToken(
     id: uuidv7(),
     scopes: scopesOf(request, principal),
     projectIds,
+    selector: selectorOf(request),
+    maxPhones: request.max_phones ?? null,
     userId,
     name: requireName(request.name),
     createdAt: now,

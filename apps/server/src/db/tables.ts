@@ -116,6 +116,9 @@ interface TokenTable {
   hash: string;
   scopes: Json;
   project_ids: Json | null;
+  /** The only phones that it reaches; null: all of its user. */
+  selector: string | null;
+  max_phones: number | null;
   created_at: EpochMs;
   expires_at: EpochMs | null;
   last_used_at: EpochMs | null;

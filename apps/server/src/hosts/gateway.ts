@@ -178,8 +178,8 @@ export class HostGateway {
     const principal = await authenticate(request.headers.authorization, () => addressOf(request));
     actor.principal = principal;
     requireScope(principal, 'host');
-    if (principal.projectIds !== null)
-      throw ApiError.of('forbidden', { reason: 'A token that is limited to projects is no host' });
+    if (principal.projectIds !== null || principal.phones !== null)
+      throw ApiError.of('forbidden', { reason: 'A token that is limited to projects or phones is no host' });
     return principal;
   }
 

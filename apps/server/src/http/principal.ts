@@ -1,5 +1,13 @@
 import type { Scope } from '@phalanx/protocol';
 
+/** What a token may reach of its user's phones. */
+export interface PhoneLimit {
+  /** Only phones that it selects; null: all. */
+  readonly selector: string | null;
+  /** On so many one launch may start; null: any number. */
+  readonly most: number | null;
+}
+
 /** Who makes a request, and what the token of the request allows. */
 export interface Principal {
   readonly userId: string;
@@ -10,10 +18,12 @@ export interface Principal {
   readonly scopes: ReadonlySet<Scope>;
   /** The only projects the token may touch; `null` for all of its user. */
   readonly projectIds: ReadonlySet<string> | null;
+  /** What limits the token to phones; `null`: nothing. */
+  readonly phones: PhoneLimit | null;
   /** When the token ends, epoch ms; `null`: never. What outlives a request has to look at it again. */
   readonly expiresAt: number | null;
 }
 
 /** Whether the caller administers the service with this token. */
-export const seesEveryone = ({ role, scopes, projectIds }: Principal): boolean =>
-  role === 'admin' && scopes.has('admin') && projectIds === null;
+export const seesEveryone = ({ role, scopes, projectIds, phones }: Principal): boolean =>
+  role === 'admin' && scopes.has('admin') && projectIds === null && phones === null;

@@ -89,6 +89,8 @@ export class TaskStarter {
       tokenName: job.token_name ?? '',
       scopes: new Set(['read', 'launch']),
       projectIds: ids === null ? null : new Set(ids),
+      // Tokens that are limited to phones make no jobs.
+      phones: null,
       expiresAt: null,
     };
   }

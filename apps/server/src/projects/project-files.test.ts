@@ -40,6 +40,7 @@ const principal = (userId: string): Principal => ({
   tokenName: 'test',
   scopes: new Set(['launch']),
   projectIds: null,
+  phones: null,
   expiresAt: null,
 });
 

@@ -1,11 +1,17 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, TimeInput, Uuid } from '../ids.ts';
+import { Selector } from '../labels.ts';
 import { Scope } from '../scopes.ts';
 import { success, SuccessMessage, type RouteContract } from './contract.ts';
 import { pageOf, idPageQuery } from './page.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
+/** Without what has a meaning in selectors. */
+const DeviceId = Type.String({
+  pattern: '^[A-Za-z0-9._-]{1,200}$',
+  examples: ['01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77'],
+});
 
 const UserRole = Type.Enum(['user', 'admin']);
 
@@ -31,6 +37,12 @@ export const Token = Type.Object(
     scopes: Type.Array(Scope),
     project_ids: Type.Union([Type.Array(Type.String()), Type.Null()], {
       description: 'The only projects it may touch; null means all of its user',
+    }),
+    selector: Type.Union([Type.String(), Type.Null()], {
+      description: 'The only phones it reaches; null means all of its user',
+    }),
+    max_phones: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'On so many phones one launch may start; null means any number',
     }),
     created_at: EpochMs,
     expires_at: Type.Union([EpochMs, Type.Null()]),
@@ -132,7 +144,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'Create a token; its secret is shown this once',
     description:
-      'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it.',
+      'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it. `selector` and `device_ids` limit it to phones, at the moment of each request, and `max_phones` the phones of one launch: such a token lists and uses these phones, launches projects there and reads their runs, and edits code; all other endpoints are closed to it.',
     scope: 'admin',
     audit: 'create_token',
     body: Type.Object({
@@ -140,11 +152,14 @@ export const accessRoutes = {
       user_id: Type.Optional(Uuid),
       scopes: Type.Optional(Type.Array(Scope, { minItems: 1, maxItems: 6 })),
       project_ids: Type.Optional(Type.Array(Id, { minItems: 1, maxItems: 1000 })),
+      selector: Type.Optional(Selector),
+      device_ids: Type.Optional(Type.Array(DeviceId, { minItems: 1, maxItems: 100 })),
+      max_phones: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
       expires_at: Type.Optional(TimeInput),
     }),
     bodyExample: { name: 'CI of the shop', scopes: ['read', 'launch'] },
     responses: { 201: Type.Object({ success, token: Token, secret: Type.String({ examples: ['phx_…'] }) }) },
-    errors: ['user_not_found', 'too_many_tokens'],
+    errors: ['user_not_found', 'too_many_tokens', 'invalid_selector'],
   },
   deleteToken: {
     method: 'DELETE',

@@ -1,0 +1,199 @@
+import {
+  accessRoutes,
+  commitRoutes,
+  deviceControlRoutes,
+  deviceRoutes,
+  fileRoutes,
+  launchRoutes,
+  logRoutes,
+  projectRoutes,
+  type RouteContract,
+  runRoutes,
+  sessionRoutes,
+  traceRoutes,
+} from '@phalanx/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import type { DeviceAccess } from '../devices/device-access.ts';
+import type { FleetDevice } from '../devices/fleet-device.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { boundedList } from '../http/bounded-list.ts';
+import type { PhoneLimit, Principal } from '../http/principal.ts';
+import { readSelector, selects } from '../labels/selectors.ts';
+import type { StoredRun } from '../runs/stored-run.ts';
+
+/** What it takes to know which phones a request reaches. */
+export interface PhoneKnowledge {
+  readonly devices: DeviceAccess;
+  readonly findRun: (id: string) => Promise<StoredRun | undefined>;
+}
+
+interface Asked extends PhoneKnowledge {
+  readonly request: FastifyRequest;
+  readonly principal: Principal;
+  readonly limit: PhoneLimit;
+}
+
+/** Throws when the request reaches a phone that the token does not, or narrows it to those that it does. */
+type Rule = (asked: Asked) => Promise<void> | void;
+
+const reachesNoPhone: Rule = () => undefined;
+
+const every = (routes: Readonly<Record<string, RouteContract>>, rule: Rule): [RouteContract, Rule][] =>
+  Object.values(routes).map((route) => [route, rule]);
+
+/**
+ * What a token that is limited to phones may do. An endpoint without a row is closed to it: a new endpoint reaches no phone
+ * by such a token before somebody has thought of it.
+ */
+const rules = new Map<string, Rule>(
+  (
+    [
+      [accessRoutes.me, reachesNoPhone],
+      [accessRoutes.deleteToken, itself],
+      ...every(sessionRoutes, reachesNoPhone),
+      [projectRoutes.list, reachesNoPhone],
+      [projectRoutes.get, reachesNoPhone],
+      [projectRoutes.create, reachesNoPhone],
+      ...every(fileRoutes, reachesNoPhone),
+      ...every(commitRoutes, reachesNoPhone),
+      [deviceRoutes.list, narrowQuery],
+      [deviceRoutes.get, phoneOfPath],
+      [deviceRoutes.screen, phoneOfPath],
+      [deviceRoutes.history, phoneOfPath],
+      [deviceRoutes.apps, phoneOfPath],
+      [deviceRoutes.screenshot, phoneOfPath],
+      ...every(deviceControlRoutes, phoneOfPath),
+      [launchRoutes.launch, phonesOfLaunch],
+      [launchRoutes.launchDirect, phoneOfDirect],
+      [launchRoutes.stopAll, phoneOfDirect],
+      [launchRoutes.stopRun, phoneOfRun],
+      [logRoutes.read, phoneOfBody],
+      [runRoutes.list, phoneOfQuery],
+      [runRoutes.get, phoneOfRun],
+      [runRoutes.logs, phoneOfRun],
+      [runRoutes.files, phoneOfRun],
+      [runRoutes.readFile, phoneOfRun],
+      [traceRoutes.read, phoneOfRun],
+    ] satisfies [RouteContract, Rule][]
+  ).map(([{ method, path }, rule]) => [`${method} ${path}`, rule]),
+);
+
+const ruleOf = ({ method, routeOptions: { url = '' } }: FastifyRequest): Rule | undefined =>
+  rules.get(`${method === 'HEAD' ? 'GET' : method} ${url}`);
+
+/** Add it before all routes. Returns how to tell it of phones and runs, without which such tokens reach nothing. */
+export function limitPhones(app: FastifyInstance): (knowledge: PhoneKnowledge) => void {
+  let known: PhoneKnowledge | undefined;
+  app.addHook('onRequest', async (request) => {
+    if (!request.hasPrincipal || request.principal.phones === null) return;
+    if (ruleOf(request) === undefined || known === undefined)
+      throw ApiError.of('forbidden', {
+        reason: 'A token that is limited to phones may not use this endpoint',
+      });
+  });
+  app.addHook('preHandler', async (request) => {
+    if (!request.hasPrincipal || request.principal.phones === null || known === undefined) return;
+    const { principal } = request;
+    await ruleOf(request)?.({ ...known, request, principal, limit: request.principal.phones });
+  });
+  return (knowledge) => {
+    known = knowledge;
+  };
+}
+
+/** Of what the validator of the contract has let through. */
+function partOf(request: FastifyRequest, part: 'params' | 'query' | 'body'): Record<string, unknown> {
+  const given: unknown = request[part];
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object has properties of some kind
+  return typeof given === 'object' && given !== null ? (given as Record<string, unknown>) : {};
+}
+
+const textAt = (part: Record<string, unknown>, name: string): string => {
+  const value = part[name];
+  return typeof value === 'string' ? value : '';
+};
+
+function reaches({ devices: { labels }, principal, limit }: Asked, device: FleetDevice): boolean {
+  if (limit.selector === null) return true;
+  return selects(labels, readSelector(labels, principal.userId, limit.selector), device);
+}
+
+async function requirePhone(asked: Asked, id: string): Promise<void> {
+  const device = await asked.devices.fleet.find(id);
+  if (device !== undefined && reaches(asked, device)) return;
+  throw ApiError.of('device_not_found', { device_id: id });
+}
+
+function itself({ request, principal }: Asked): void {
+  if (textAt(partOf(request, 'params'), 'id') === principal.tokenId) return;
+  throw ApiError.of('forbidden', { reason: 'A token that is limited to phones revokes only itself' });
+}
+
+function phoneOfPath(asked: Asked): Promise<void> {
+  return requirePhone(asked, textAt(partOf(asked.request, 'params'), 'id'));
+}
+
+function phoneOfBody(asked: Asked): Promise<void> {
+  return requirePhone(asked, textAt(partOf(asked.request, 'body'), 'device_id'));
+}
+
+function phoneOfDirect(asked: Asked): Promise<void> {
+  return requireLaunchable(asked, [textAt(partOf(asked.request, 'body'), 'device_id')]);
+}
+
+/** A launch tells of other phones as of those that are not there. */
+async function requireLaunchable(asked: Asked, ids: readonly string[]): Promise<void> {
+  const known = await asked.devices.fleet.findAll(ids);
+  const others = ids.filter((id) => {
+    const device = known.get(id);
+    return device === undefined || !reaches(asked, device);
+  });
+  if (others.length > 0) throw ApiError.of('devices_unavailable', { devices: boundedList(others, ', ') });
+}
+
+async function phoneOfQuery(asked: Asked): Promise<void> {
+  const device = await asked.devices.fleet.find(textAt(partOf(asked.request, 'query'), 'device_id'));
+  if (device !== undefined && reaches(asked, device)) return;
+  const reason = 'A token that is limited to phones lists the runs of one of its phones: give device_id';
+  throw ApiError.of('forbidden', { reason });
+}
+
+async function phoneOfRun(asked: Asked): Promise<void> {
+  const id = textAt(partOf(asked.request, 'params'), 'id');
+  const run = await asked.findRun(id.toLowerCase());
+  const device = run && (await asked.devices.fleet.find(run.device_id));
+  // The phone of a run may have been forgotten since: nobody knows its labels any more.
+  if (device !== undefined && reaches(asked, device)) return;
+  throw ApiError.of('run_not_found', { run_id: id });
+}
+
+/** The terms of both hold. */
+function narrow(part: Record<string, unknown>, { selector }: PhoneLimit): void {
+  if (selector === null) return;
+  const given = part['selector'];
+  part['selector'] = typeof given === 'string' ? `${given},${selector}` : selector;
+}
+
+function narrowQuery({ request, limit }: Asked): void {
+  narrow(partOf(request, 'query'), limit);
+}
+
+async function phonesOfLaunch(asked: Asked): Promise<void> {
+  const body = partOf(asked.request, 'body');
+  const given: unknown = body['device_ids'];
+  if (Array.isArray(given)) {
+    const ids = [...new Set(given.map(String))];
+    await requireLaunchable(asked, ids);
+    requireCount(asked.limit, body, ids.length);
+  }
+  if (body['selector'] === undefined) return;
+  narrow(body, asked.limit);
+  requireCount(asked.limit, body, typeof body['count'] === 'number' ? body['count'] : Infinity);
+}
+
+function requireCount({ most }: PhoneLimit, body: Record<string, unknown>, count: number): void {
+  if (most === null || count <= most || body['command'] !== 'start') return;
+  const how = count === Infinity ? ': give count' : '';
+  throw ApiError.of('forbidden', { reason: `This token launches on at most ${most} phones at once${how}` });
+}
