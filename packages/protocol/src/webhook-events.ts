@@ -19,6 +19,12 @@ const eventOf = <Name extends string, Data extends TProperties>(name: Name, summ
     { description: summary },
   );
 
+const group = {
+  group_id: text,
+  automation_id: text,
+  automation_name: text,
+  record_id: text,
+};
 const phone = { device_id: text, serial: text, model: text, host_id: text, host_name: text };
 const host = { host_id: text, host_name: text };
 
@@ -59,6 +65,16 @@ export const webhookEvents = {
     device_id: text,
     type: RecordType,
     tag: text,
+  }),
+  'group.opened': eventOf(
+    'group.opened',
+    'A record shows a screen that no group of records has: there is a new one.',
+    group,
+  ),
+  'group.reopened': eventOf('group.reopened', 'A record has opened a group again that was solved.', {
+    ...group,
+    assignee_id: orNull(text),
+    solved_in: orNull(text),
   }),
   'schedule.skipped': eventOf('schedule.skipped', 'A turn of a schedule made no job.', {
     schedule_id: text,
@@ -101,6 +117,8 @@ export const webhookEventNames = [
   'device.not_ready',
   'device.back',
   'record.new',
+  'group.opened',
+  'group.reopened',
   'schedule.skipped',
   'host.gone',
   'host.back',

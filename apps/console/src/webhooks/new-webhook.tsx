@@ -19,6 +19,8 @@ const eventTexts: Record<ChosenEvent, string> = {
   'device.not_ready': 'A phone is not ready for long',
   'device.back': 'Such a phone is ready again',
   'record.new': 'There is a new record',
+  'group.opened': 'There is a new group of records',
+  'group.reopened': 'A solved group is open again',
   'schedule.skipped': 'A schedule was skipped',
   'host.gone': 'A host is away',
   'host.back': 'A host is back',

@@ -11,7 +11,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
-import { recordReport, tell } from '../testing/record-reports.ts';
+import { labelledScreens } from '../testing/labelled-screens.ts';
+import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { answer, type Received, Receiver } from './testing/receiver.ts';
@@ -383,6 +384,36 @@ it('phones that were away before anybody asked, or while the webhook was paused,
     .poll(() => receiver.received.filter(({ body }) => body.type === 'webhook.test'), patience)
     .toHaveLength(2);
   expect(receiver.about('serial', 'pauses')).toEqual([]);
+});
+
+it('a new group of records, and one that a record has opened again, are told of', async () => {
+  await create({ events: ['group.opened', 'group.reopened'] });
+  const project = await TestProject.create(server.api);
+  await project.put('main.ts', 'console.log(1);');
+  const [shown] = labelledScreens({ hasIds: true, languages: ['en'], versions: [1], seed: 7 });
+  const meet = async (): Promise<string> => {
+    const launch = { device_ids: [deviceId], automationId: project.id, command: 'start' };
+    await server.api('POST', '/api/v2/devices/launchAutomation', { body: launch });
+    const runId = host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
+    const screen = screenReport({ screenshot: null });
+    const id = uuidv7({ msecs: server.clock.now() });
+    await tell(host, recordReport(runId, { record_id: id, screens: [screen] }));
+    const place = `/api/v2/hosts/records/${id}/screens/${screen.screen_id}/tree`;
+    const raw = JSON.stringify(shown?.tree);
+    await server.api('PUT', place, { raw, contentType: 'application/json' });
+    await expect.poll(() => receiver.about('record_id', id), patience).toHaveLength(1);
+    return id;
+  };
+  const first = await meet();
+  const [opened] = receiver.received;
+  expect(Compile(webhookEvents['group.opened']).Check(opened?.body)).toBe(true);
+  const group = String(opened?.body.data['group_id']);
+  await server.api('PATCH', `/api/v2/groups/${group}`, { body: { status: 'solved' } });
+  const back = await meet();
+  const reopened = receiver.received.at(-1);
+  expect(Compile(webhookEvents['group.reopened']).Check(reopened?.body)).toBe(true);
+  expect(reopened?.body.data).toMatchObject({ group_id: group, record_id: back });
+  expect(first).not.toBe(back);
 });
 
 it('a new record and a skipped turn are told of', async () => {
