@@ -207,7 +207,10 @@ const notRun: { starts: string; reason: string }[] = [
     starts: 'phalanx start',
     reason: 'its port may be in use here; the service of these tests is started by it',
   },
-  { starts: 'phalanx login', reason: 'it asks for a token; mcp.test.ts writes the configuration' },
+  {
+    starts: 'phalanx login                        # once',
+    reason: 'mcp.test.ts writes the configuration of programs',
+  },
   { starts: 'phalanx act', reason: 'act.test.ts does it; here an automation may run on the phone' },
   { starts: 'npm run check', reason: 'all checks and tests of the repository: CI runs each' },
 ];
