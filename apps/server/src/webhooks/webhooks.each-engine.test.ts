@@ -194,8 +194,8 @@ it('only what was asked for is told: outcomes and projects', async () => {
 
 /** Waits until what came of so many attempts of all deliveries that have not ended is stored. */
 async function untilMade(id: string, attempts: number): Promise<void> {
-  const isMade = ({ attempts: made, next_attempt_at: at }: WebhookDelivery): boolean =>
-    at === null || (made === attempts && at > server.clock.now());
+  const isMade = (one: WebhookDelivery): boolean =>
+    one.next_attempt_at === null || (one.attempts === attempts && one.next_attempt_at > server.clock.now());
   const areMade = async (): Promise<boolean> => {
     const deliveries = await deliveriesOf(id);
     return deliveries.length > 0 && deliveries.every(isMade);
