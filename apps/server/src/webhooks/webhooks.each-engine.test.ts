@@ -393,8 +393,7 @@ it('a new group of records, and one that a record has opened again, are told of'
   await project.put('main.ts', 'console.log(1);');
   const [shown] = labelledScreens({ hasIds: true, languages: ['en'], versions: [1], seed: 7 });
   const meet = async (): Promise<string> => {
-    const launch = { device_ids: [deviceId], automationId: project.id, command: 'start' };
-    await server.api('POST', '/api/v2/devices/launchAutomation', { body: launch });
+    await launch(project.id);
     const runId = host.messages('launch').at(-1)?.runs[0]?.run_id ?? '';
     const screen = screenReport({ screenshot: null });
     const id = uuidv7({ msecs: server.clock.now() });
@@ -405,7 +404,7 @@ it('a new group of records, and one that a record has opened again, are told of'
     await expect.poll(() => receiver.about('record_id', id), patience).toHaveLength(1);
     return id;
   };
-  const first = await meet();
+  const beginning = await meet();
   const [opened] = receiver.received;
   expect(Compile(webhookEvents['group.opened']).Check(opened?.body)).toBe(true);
   const group = String(opened?.body.data['group_id']);
@@ -414,7 +413,7 @@ it('a new group of records, and one that a record has opened again, are told of'
   const reopened = receiver.received.at(-1);
   expect(Compile(webhookEvents['group.reopened']).Check(reopened?.body)).toBe(true);
   expect(reopened?.body.data).toMatchObject({ group_id: group, record_id: back });
-  expect(first).not.toBe(back);
+  expect(beginning).not.toBe(back);
 });
 
 it('a new record and a skipped turn are told of', async () => {
