@@ -154,6 +154,16 @@ test.each(eras)(
   180_000,
 );
 
+test('prompts begin what people do most', async () => {
+  const client = await connect();
+  expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual([
+    'write-automation',
+    'repair-run',
+  ]);
+  const { messages } = await client.getPrompt({ name: 'repair-run' });
+  expect(JSON.stringify(messages)).toContain('read_record');
+});
+
 test('a picture comes only when it is asked for', async () => {
   const client = await connect();
   expect((await call(client, 'read_screen', { device })).kinds).toEqual(['text']);

@@ -4,6 +4,7 @@ import type { Scope } from '@phalanx/protocol';
 import { type ApiCalls, ToolFailure } from './api-calls.ts';
 import { instructions } from './instructions.ts';
 import { bounded } from './phone-data.ts';
+import { prompts } from './prompts.ts';
 import type { Tool, ToolResult } from './tool.ts';
 import { phoneTools } from './tools/phones.ts';
 import { projectTools } from './tools/projects.ts';
@@ -22,7 +23,7 @@ export async function serverOf({ version, api, scopes }: Serving): Promise<McpSe
   const sdk = await import('@modelcontextprotocol/server');
   const server = new sdk.McpServer(
     { name: 'phalanx', title: 'Phalanx', version },
-    { instructions, capabilities: { tools: {} }, maxToolInputElements: 10_000 },
+    { instructions, capabilities: { tools: {}, prompts: {} }, maxToolInputElements: 10_000 },
   );
   for (const tool of tools.filter((one) => one.scopes.every((scope) => scopes.has(scope)))) {
     const { name, title, description, hints: annotations, input } = tool;
@@ -31,6 +32,10 @@ export async function serverOf({ version, api, scopes }: Serving): Promise<McpSe
       callTool(tool, api, args),
     );
   }
+  for (const { name, title, description, text } of prompts)
+    server.registerPrompt(name, { title, description }, () => ({
+      messages: [{ role: 'user', content: { type: 'text', text } }],
+    }));
   return server;
 }
 
