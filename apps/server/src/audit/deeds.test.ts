@@ -453,6 +453,8 @@ describe('what changes something', () => {
     const silent = changing.filter(({ audit }) => audit === null).map(({ operationId }) => operationId);
     expect(silent).toEqual([
       'automationLogs',
+      'putRunFile',
+      'callRunTasks',
       'checkFile',
       'findSymbol',
       'listCompletions',
