@@ -15,11 +15,20 @@ test('a phone is touched by hand, and its screen shows it', async () => {
   expect(JSON.parse(stdout).screen.tree.packageName).toBe('com.android.settings');
   for (const words of [
     ['key', 'SIM0001', '3'],
+    ['key', 'SIM0001', 'back'],
     ['tap', 'SIM0001', '540', '20'],
     ['swipe', 'SIM0001', '540', '2000', '540', '1000'],
   ])
     expect(await service.run(['input', ...words])).toMatchObject({ code: 0 });
   expect(await service.run(['input', 'tap', 'SIM0001', 'left', '3'])).toMatchObject({ code: 2 });
+  expect(await service.run(['input', 'key', 'SIM0001', 'nope'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('No key is called "nope". Keys are back, enter, home'),
+  });
+  expect(await service.run(['input', 'tap', 'SIM0001', '5400', '1200'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('The point 5400, 1200 is off the screen of 1080 × 2400 pixels'),
+  });
 });
 
 test('the apps of a phone are listed', async () => {

@@ -1,7 +1,8 @@
-import { deviceControlRoutes, type PhoneInput } from '@phalanx/protocol';
+import { actKeyNames, actKeys, deviceControlRoutes, type PhoneInput } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
+import { usageError } from '../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../launch/find-device.ts';
 import { printJson } from '../output/table.ts';
 import { printMessage } from '../output/print-message.ts';
@@ -36,14 +37,37 @@ Coordinates are pixels of the screen as it is rotated now: "phalanx screen" prin
 Examples:
   phalanx input tap SIM0001 540 1200
   phalanx input text SIM0001 "Ada Lovelace"
-  phalanx input key SIM0001 4      # back; 3 is home`,
+  phalanx input key SIM0001 back`,
     );
   for (const one of numbersInputs) addNumbersInput(input, one);
-  addTextInput(input, 'text', 'type into the field that has the focus', (text) => ({ type: 'text', text }));
-  addTextInput(input, 'app', 'start an app, by its package name', (package_name) => ({
-    type: 'launch_app',
-    package_name,
-  }));
+  addTextInput(input, {
+    name: 'text',
+    description: 'type into the field that has the focus',
+    argument: 'text',
+    inputOf: (text) => ({ type: 'text', text }),
+  });
+  addTextInput(input, {
+    name: 'key',
+    description: `press a key: back, ${actKeyNames.join(', ')}, or Android's number`,
+    argument: 'key',
+    inputOf: (key) => ({ type: 'key', key_code: keyCodeOf(key) }),
+  });
+  addTextInput(input, {
+    name: 'app',
+    description: 'start an app, by its package name',
+    argument: 'package',
+    inputOf: (package_name) => ({ type: 'launch_app', package_name }),
+  });
+}
+
+const keyCodes: ReadonlyMap<string, number> = new Map([['back', 4], ...Object.entries(actKeys)]);
+
+function keyCodeOf(key: string): number {
+  const code = keyCodes.get(key) ?? (/^\d{1,3}$/.test(key) ? Number(key) : undefined);
+  if (code !== undefined) return code;
+  throw usageError(
+    `No key is called "${key}". Keys are ${[...keyCodes.keys()].join(', ')}, and Android's numbers.`,
+  );
 }
 
 interface NumbersInput {
@@ -72,12 +96,6 @@ const numbersInputs: readonly NumbersInput[] = [
       to_y,
     }),
   },
-  {
-    name: 'key',
-    description: 'press a key of Android, by its code',
-    numbers: ['code'],
-    inputOf: ([key_code = 0]) => ({ type: 'key', key_code }),
-  },
 ];
 
 function addNumbersInput(parent: Command, { name, description, numbers, inputOf }: NumbersInput): void {
@@ -91,17 +109,19 @@ function addNumbersInput(parent: Command, { name, description, numbers, inputOf 
   addConnectionOptions(command);
 }
 
-function addTextInput(
-  parent: Command,
-  name: string,
-  description: string,
-  inputOf: (text: string) => PhoneInput,
-): void {
+interface TextInput {
+  readonly name: string;
+  readonly description: string;
+  readonly argument: string;
+  readonly inputOf: (text: string) => PhoneInput;
+}
+
+function addTextInput(parent: Command, { name, description, argument, inputOf }: TextInput): void {
   const command = parent
     .command(name)
     .description(description)
     .argument('<device>', deviceText)
-    .argument('<text>')
+    .argument(`<${argument}>`)
     .option(...leaseOption)
     .action((device: string, text: string, flags: TouchFlags) => touch(device, inputOf(text), flags));
   addConnectionOptions(command);

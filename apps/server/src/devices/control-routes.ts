@@ -1,6 +1,7 @@
-import { deviceControlRoutes } from '@phalanx/protocol';
+import { deviceControlRoutes, type PhoneInput } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
+import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import { addRoute } from '../http/route.ts';
@@ -25,6 +26,7 @@ export function addControlRoutes(
 
   addRoute(app, deviceControlRoutes.input, async ({ principal, params, query, body, auditEvent }) => {
     const { device } = await getTouchable(access, params.id, principal);
+    requireOnScreen(device, body);
     const toucher = { userId: principal.userId, leaseId: query.lease_id };
     await leases.use(device, toucher);
     note(auditEvent, device);
@@ -61,6 +63,26 @@ export function addControlRoutes(
       message: wasLeased ? `Device ${device.id} is free.` : `Device ${device.id} was not leased.`,
     };
   });
+}
+
+/** In whichever way the screen is turned: only the phone knows which way it is now. */
+function requireOnScreen({ stored }: FleetDevice, input: PhoneInput): void {
+  const { screen_width: width, screen_height: height } = stored;
+  const longest = Math.max(width, height);
+  const outside = pointsOf(input).find((point) => Math.max(...point) >= longest);
+  // A phone that has not said its size has 0.
+  if (outside === undefined || longest === 0) return;
+  const problem = `The point ${outside.join(', ')} is off the screen of ${width} × ${height} pixels`;
+  throw ApiError.of('invalid_request', { problem });
+}
+
+function pointsOf(input: PhoneInput): [x: number, y: number][] {
+  if (input.type === 'tap') return [[input.x, input.y]];
+  if (input.type !== 'swipe') return [];
+  return [
+    [input.from_x, input.from_y],
+    [input.to_x, input.to_y],
+  ];
 }
 
 const note = (auditEvent: AuditEvent, { id, serial, ownerId }: FleetDevice): void =>
