@@ -1,12 +1,12 @@
 // Fills in the registration form of a sample app, as a person would.
 declare global {
   interface AutomationParameters {
-    name: string;
-    email: string;
+    name?: string;
+    email?: string;
   }
 }
 
-const { name, email } = agent.arguments.automationParameters;
+const { name = 'Ada Lovelace', email = 'ada@example.com' } = agent.arguments.automationParameters;
 
 const phone = await agent.info.device();
 console.log(`Running on ${phone.brand} ${phone.model}, ${phone.screenWidth}×${phone.screenHeight}`);
