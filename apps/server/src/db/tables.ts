@@ -21,7 +21,7 @@ import type {
 } from './job-tables.ts';
 import type * as records from './record-tables.ts';
 import type {
-  HappeningTable,
+  WebhookOutboxTable,
   WebhookAbsenceTable,
   WebhookDeliveryTable,
   WebhookTable,
@@ -48,7 +48,7 @@ export interface Database {
   webhook: WebhookTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_absence: WebhookAbsenceTable;
-  happening: HappeningTable;
+  webhook_outbox: WebhookOutboxTable;
   task: TaskTable;
   task_attempt: TaskAttemptTable;
   installation: { id: string; url_key: string | null; sealing_key_id: string | null };

@@ -42,7 +42,7 @@ export interface WebhookTable {
 }
 
 /** What has happened, until it is known which webhooks tell of it. */
-export interface HappeningTable {
+export interface WebhookOutboxTable {
   /** UUIDv7. */
   id: string;
   type: ChosenEvent;

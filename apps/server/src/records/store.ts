@@ -2,7 +2,7 @@ import type { RecordStatus } from '@phalanx/protocol';
 
 import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
-import { type Happening, noteHappenings } from '../db/happenings.ts';
+import { type OutboxEvent, addToOutbox } from '../db/webhook-outbox.ts';
 import { transact } from '../db/transact.ts';
 import { cellOf, kindOf } from './cells.ts';
 import { expectGrouping } from './groups/membership-store.ts';
@@ -43,7 +43,7 @@ export async function moveTo(transaction: Db, before: StoredRecord, cell: number
 }
 
 /** What webhooks tell of a new record. */
-const newsOf = (record: StoredRecord): Happening<'record.new'> => {
+const newsOf = (record: StoredRecord): OutboxEvent<'record.new'> => {
   const { owner_id: ownerId, automation_id: automationId } = record;
   return {
     at: record.added_at,
@@ -95,7 +95,7 @@ export function createRecordStore(db: Db) {
         }
         await addToTallies(transaction, listsOf(record), record);
         await expectGrouping(transaction, record, { screens, commit });
-        await noteHappenings(transaction, 'record.new', [newsOf(record)]);
+        await addToOutbox(transaction, 'record.new', [newsOf(record)]);
         return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
       }),
 

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Transaction } from '../db/database.ts';
 import { EpochOver, selectCurrent } from '../db/epochs.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
-import { noteHappenings } from '../db/happenings.ts';
+import { addToOutbox } from '../db/webhook-outbox.ts';
 import { rowsAs } from '../db/rows.ts';
 import type { ActiveRun, ActiveRuns } from './active-runs.ts';
 import { runLane } from './run-lane.ts';
@@ -204,7 +204,7 @@ async function storeOthers(transaction: Transaction, changes: readonly RunChange
         conflict.column('run_id').doUpdateSet({ json: (eb) => eb.ref('excluded.json') }),
       )
       .execute();
-  await noteHappenings(transaction, 'run.ended', rows.filter(({ ended_at }) => ended_at !== null).map(endOf));
+  await addToOutbox(transaction, 'run.ended', rows.filter(({ ended_at }) => ended_at !== null).map(endOf));
   return rows;
 }
 

@@ -1,6 +1,6 @@
 import { createRedactor, type Run, type RunDetail, type RunOutcome, type RunStatus } from '@phalanx/protocol';
 
-import type { Happening } from '../db/happenings.ts';
+import type { OutboxEvent } from '../db/webhook-outbox.ts';
 import type { Row } from '../db/tables.ts';
 
 /** A run as it is stored. */
@@ -67,7 +67,7 @@ export function runView(row: StoredRun): Run {
 }
 
 /** What webhooks tell of a run that has ended. */
-export function endOf(row: StoredRun): Happening<'run.ended'> {
+export function endOf(row: StoredRun): OutboxEvent<'run.ended'> {
   const { commit: _commit, dirty: _dirty, error, name, ...run } = runView(row);
   return {
     at: row.ended_at ?? 0,

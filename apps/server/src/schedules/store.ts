@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
-import { type Happening, noteHappenings } from '../db/happenings.ts';
+import { type OutboxEvent, addToOutbox } from '../db/webhook-outbox.ts';
 import { invalidate } from '../db/invalidate.ts';
 import { serialize } from '../db/locks.ts';
 import { textsIn } from '../db/rows.ts';
@@ -27,7 +27,7 @@ const turnsKept = 1000;
 const skipOf = (
   { id, user_id: userId, project_id: automationId, name }: StoredSchedule,
   { at, planned_at, reason }: StoredTurn,
-): Happening<'schedule.skipped'> => ({
+): OutboxEvent<'schedule.skipped'> => ({
   at,
   data: { schedule_id: id, schedule_name: name, automation_id: automationId, planned_at, reason },
   audience: { kind: 'schedule', userId, automationId },
@@ -119,7 +119,7 @@ export function createScheduleStore(db: Db) {
             .values([...turns])
             .execute();
         const skips = turns.filter(({ job_id }) => job_id === null);
-        await noteHappenings(
+        await addToOutbox(
           transaction,
           'schedule.skipped',
           skips.map((turn) => skipOf(before, turn)),

@@ -3,7 +3,7 @@ import type { WebhookData } from '@phalanx/protocol';
 import type { Clock } from '../clock.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
-import type { Audience } from '../db/happenings.ts';
+import type { Audience } from '../db/webhook-outbox.ts';
 import type { KnownHost, KnownHosts } from '../hosts/known-hosts.ts';
 import type { AbsenceStore, StoredAbsence } from './absence-store.ts';
 import type { News } from './delivery-store.ts';

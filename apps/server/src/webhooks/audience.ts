@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 
-import { Audience } from '../db/happenings.ts';
+import { Audience } from '../db/webhook-outbox.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
 import type { RunAccess } from '../runs/run-access.ts';

@@ -10,9 +10,9 @@ import { transact } from '../db/transact.ts';
 import type { StoredWebhook } from './store.ts';
 
 export type StoredDelivery = Row<'webhook_delivery'>;
-export type StoredHappening = Row<'happening'>;
+export type StoredEvent = Row<'webhook_outbox'>;
 
-/** What is told: of a happening, or of what this service has seen itself. */
+/** What is told: of an event, or of what this service has seen itself. */
 export type News = Pick<StoredDelivery, 'type' | 'at' | 'data' | 'audience'>;
 
 /** What an attempt came to. */
@@ -28,9 +28,9 @@ export interface Attempt {
   readonly pausedFor: string | undefined;
 }
 
-/** The webhooks that tell of a happening. */
+/** The webhooks that tell of an event. */
 export interface Telling {
-  readonly happening: StoredHappening;
+  readonly event: StoredEvent;
   readonly webhooks: readonly StoredWebhook[];
 }
 
@@ -38,7 +38,7 @@ export interface Telling {
 export const mostWaiting = 10_000;
 /** Of each webhook, so many that have ended are kept. */
 const mostEnded = 1000;
-const happeningsAtOnce = 100;
+const eventsAtOnce = 100;
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
@@ -47,8 +47,8 @@ export function createDeliveryStore(db: Db) {
   const select = () => db.selectFrom('webhook_delivery').selectAll();
   return {
     /** The first ones that nobody has dealt with. */
-    listHappenings: (): Promise<StoredHappening[]> =>
-      db.selectFrom('happening').selectAll().orderBy('id').limit(happeningsAtOnce).execute(),
+    listOutbox: (): Promise<StoredEvent[]> =>
+      db.selectFrom('webhook_outbox').selectAll().orderBy('id').limit(eventsAtOnce).execute(),
 
     /** Of these users, those webhooks that ask for this event. */
     listListening: (userIds: readonly string[], type: string): Promise<StoredWebhook[]> =>
@@ -60,15 +60,15 @@ export function createDeliveryStore(db: Db) {
         .where('events', 'like', `%"${type}"%`)
         .execute(),
 
-    /** In place of the happenings; leaves out those that another server was faster with. */
+    /** In place of the events; leaves out those that another server was faster with. */
     deliver: (all: readonly Telling[], now: number): Promise<void> =>
       transact(db, async (transaction) => {
-        const ids = all.map(({ happening }) => happening.id);
-        const query = transaction.deleteFrom('happening').where('id', 'in', textsIn(transaction, ids));
+        const ids = all.map(({ event }) => event.id);
+        const query = transaction.deleteFrom('webhook_outbox').where('id', 'in', textsIn(transaction, ids));
         const mine = new Set((await query.returning('id').execute()).map(({ id }) => id));
         const news = new Map<StoredWebhook, News[]>();
-        for (const { happening, webhooks } of all.filter((one) => mine.has(one.happening.id)))
-          for (const webhook of webhooks) news.set(webhook, [...(news.get(webhook) ?? []), happening]);
+        for (const { event, webhooks } of all.filter((one) => mine.has(one.event.id)))
+          for (const webhook of webhooks) news.set(webhook, [...(news.get(webhook) ?? []), event]);
         for (const [webhook, told] of news) await insertDeliveries(transaction, { webhook, news: told, now });
       }),
 
@@ -172,7 +172,7 @@ export function createDeliveryStore(db: Db) {
     /** What nobody asks for any more. */
     async deleteOld(before: number): Promise<void> {
       await db.deleteFrom('webhook_delivery').where('created_at', '<', before).execute();
-      await db.deleteFrom('happening').where('at', '<', before).execute();
+      await db.deleteFrom('webhook_outbox').where('at', '<', before).execute();
       for (const { id } of await db.selectFrom('webhook').select('id').execute()) await trim(db, id);
     },
   };

@@ -4,10 +4,10 @@ import { Compile } from 'typebox/compile';
 
 import { Batcher } from '../batcher.ts';
 import type { Clock } from '../clock.ts';
-import type { Audience } from '../db/happenings.ts';
+import type { Audience } from '../db/webhook-outbox.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { projectOf, readAudience } from './audience.ts';
-import type { DeliveryStore, StoredHappening, Telling } from './delivery-store.ts';
+import type { DeliveryStore, StoredEvent, Telling } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';
 
 interface Options {
@@ -27,7 +27,7 @@ const endedRun = Compile(webhookEvents['run.ended'].properties.data);
 /** Makes deliveries of what has happened: one for each webhook that asks for it, and whose user may hear of it. */
 export class FanOut {
   readonly #options: Options;
-  readonly #looks: Batcher<'happenings'>;
+  readonly #looks: Batcher<'outbox'>;
   #isClosed = false;
 
   constructor(options: Options) {
@@ -41,7 +41,7 @@ export class FanOut {
 
   /** Something has happened, or may have at another server. */
   look(): void {
-    if (!this.#isClosed) this.#looks.add(['happenings']);
+    if (!this.#isClosed) this.#looks.add(['outbox']);
   }
 
   close(): Promise<void> {
@@ -54,8 +54,7 @@ export class FanOut {
     for (;;) {
       const known = new Map<string, Promise<StoredWebhook[]>>();
       const tellings: Telling[] = [];
-      for (const happening of await store.listHappenings())
-        tellings.push(...(await this.#tellingsOf(happening, known)));
+      for (const event of await store.listOutbox()) tellings.push(...(await this.#tellingsOf(event, known)));
       if (tellings.length === 0) return;
       await store.deliver(tellings, clock.now());
       onDelivery(tellings.flatMap(({ webhooks }) => webhooks.map(({ id }) => id)));
@@ -63,26 +62,23 @@ export class FanOut {
   }
 
   /** None of what cannot be read. `known`: what was read for others of this look. */
-  async #tellingsOf(
-    happening: StoredHappening,
-    known: Map<string, Promise<StoredWebhook[]>>,
-  ): Promise<Telling[]> {
+  async #tellingsOf(event: StoredEvent, known: Map<string, Promise<StoredWebhook[]>>): Promise<Telling[]> {
     const { store, listHearers, faults } = this.#options;
     try {
-      const audience = readAudience(happening.audience);
+      const audience = readAudience(event.audience);
       const userIds = await listHearers(audience);
-      const key = [happening.type, ...userIds.toSorted()].join(' ');
-      const listening = known.get(key) ?? store.listListening(userIds, happening.type);
+      const key = [event.type, ...userIds.toSorted()].join(' ');
+      const listening = known.get(key) ?? store.listListening(userIds, event.type);
       known.set(key, listening);
-      return [{ happening, webhooks: (await listening).filter((one) => asksFor(one, happening, audience)) }];
+      return [{ event, webhooks: (await listening).filter((one) => asksFor(one, event, audience)) }];
     } catch (error) {
-      faults.report(error, `webhooks could not be told of ${happening.id}`);
+      faults.report(error, `webhooks could not be told of ${event.id}`);
       return [];
     }
   }
 }
 
-function asksFor(webhook: StoredWebhook, { type, data }: StoredHappening, audience: Audience): boolean {
+function asksFor(webhook: StoredWebhook, { type, data }: StoredEvent, audience: Audience): boolean {
   if (!isOfProjects(webhook, audience)) return false;
   const outcomes = readTexts(webhook.outcomes);
   if (type !== 'run.ended' || outcomes.length === 0) return true;

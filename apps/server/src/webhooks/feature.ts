@@ -1,6 +1,6 @@
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
-import type { Audience } from '../db/happenings.ts';
+import type { Audience } from '../db/webhook-outbox.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';

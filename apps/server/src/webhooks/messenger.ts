@@ -1,7 +1,7 @@
 import type { AddressRule } from '@phalanx/egress';
 
 import type { Clock } from '../clock.ts';
-import type { Audience } from '../db/happenings.ts';
+import type { Audience } from '../db/webhook-outbox.ts';
 import type { Row } from '../db/tables.ts';
 import type { Sealing } from '../secrets/sealing.ts';
 import { readAudience } from './audience.ts';

@@ -2,7 +2,7 @@ import type { JoinReason } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
 import type { Db, Transaction } from '../../db/database.ts';
-import { type Happening, noteHappenings } from '../../db/happenings.ts';
+import { type OutboxEvent, addToOutbox } from '../../db/webhook-outbox.ts';
 import { transact } from '../../db/transact.ts';
 import type { Row } from '../../db/tables.ts';
 import { isUuidV7, timeOfUuidV7 } from '../../uuid-v7.ts';
@@ -149,13 +149,13 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
     memberOf(grouping, record, { ...of, is_outdated: isSolved && !isNewer ? 1 : 0 }),
   );
   await transaction.updateTable('record_group').set(change).where('id', '=', group.id).execute();
-  if (found === undefined) await noteHappenings(transaction, 'group.opened', [newsOf(group, record)]);
-  if (isNewer) await noteHappenings(transaction, 'group.reopened', [newsOfReturn(group, record)]);
+  if (found === undefined) await addToOutbox(transaction, 'group.opened', [newsOf(group, record)]);
+  if (isNewer) await addToOutbox(transaction, 'group.reopened', [newsOfReturn(group, record)]);
   return { kind: 'joined', group: { ...group, ...change } };
 }
 
 /** What webhooks tell of a group. */
-const newsOf = (group: StoredGroup, record: StoredRecord): Happening<'group.opened'> => {
+const newsOf = (group: StoredGroup, record: StoredRecord): OutboxEvent<'group.opened'> => {
   const { owner_id: ownerId, automation_id: automationId, automation_name } = group;
   return {
     at: record.added_at,
@@ -164,7 +164,7 @@ const newsOf = (group: StoredGroup, record: StoredRecord): Happening<'group.open
   };
 };
 
-const newsOfReturn = (group: StoredGroup, record: StoredRecord): Happening<'group.reopened'> => {
+const newsOfReturn = (group: StoredGroup, record: StoredRecord): OutboxEvent<'group.reopened'> => {
   const { data, ...rest } = newsOf(group, record);
   return {
     ...rest,

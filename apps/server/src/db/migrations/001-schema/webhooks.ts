@@ -15,7 +15,7 @@ export const createWebhooks = (db: Kysely<unknown>): Promise<void> =>
       heard_since bigint not null, failing_since bigint, last_success_at bigint, last_failure_at bigint,
       last_failure ${text} not null default '', created_at bigint not null)`,
     'create index webhook_user on webhook (user_id, id)',
-    `create table happening (
+    `create table webhook_outbox (
       id ${text} primary key, type ${text} not null, at bigint not null, data ${text} not null,
       audience ${text} not null)`,
     `create table webhook_delivery (

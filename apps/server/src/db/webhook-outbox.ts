@@ -29,7 +29,7 @@ export const Audience = Type.Union([
 ]);
 export type Audience = Static<typeof Audience>;
 
-export interface Happening<Name extends ChosenEvent> {
+export interface OutboxEvent<Name extends ChosenEvent> {
   /** Epoch ms. */
   readonly at: number;
   readonly data: WebhookData<Name>;
@@ -39,16 +39,16 @@ export interface Happening<Name extends ChosenEvent> {
 const columns = { id: 'text', at: 'bigint', data: 'text', audience: 'text' } as const;
 
 /** Stores what webhooks may have to tell of, in the transaction of what happens. Where nobody listens, nothing. */
-export async function noteHappenings<Name extends ChosenEvent>(
+export async function addToOutbox<Name extends ChosenEvent>(
   transaction: Transaction,
   type: Name,
-  happenings: readonly Happening<Name>[],
+  events: readonly OutboxEvent<Name>[],
 ): Promise<void> {
-  if (happenings.length === 0) return;
-  const rows = happenings.map(({ at, data, audience }) => ({
+  if (events.length === 0) return;
+  const rows = events.map(({ at, data, audience }) => ({
     ...{ id: uuidv7(), at, data: JSON.stringify(data), audience: JSON.stringify(audience) },
   }));
-  await sql`INSERT INTO happening (id, type, at, data, audience)
+  await sql`INSERT INTO webhook_outbox (id, type, at, data, audience)
     SELECT id, ${type}, at, data, audience FROM ${rowsAs(transaction, 'told', columns, rows)}
     WHERE EXISTS (SELECT 1 FROM webhook WHERE paused = 0 AND events LIKE ${`%"${type}"%`})`.execute(
     transaction,
