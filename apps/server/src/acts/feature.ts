@@ -2,7 +2,7 @@ import { deviceControlRoutes, type LaunchSecrets } from '@phalanx/protocol';
 
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
-import type { ToldScreens } from '../devices/told-screens.ts';
+import type { ScreenCache } from '../devices/screen-cache.ts';
 import { getTouchable } from '../devices/touchable-device.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Hosts } from '../hosts/feature.ts';
@@ -18,7 +18,7 @@ interface ActNeighbours {
   devices: DeviceAccess;
   hosts: Hosts;
   runs: Pick<Runs, 'activeRunRows'>;
-  screens: ToldScreens;
+  screens: ScreenCache;
   projects: Pick<Projects, 'access'>;
   secretsOf: (projectId: string) => Promise<LaunchSecrets>;
 }

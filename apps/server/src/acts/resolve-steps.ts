@@ -4,7 +4,7 @@ import type {
   HostActStep,
   HostActTarget,
   LaunchSecrets,
-  ToldScreen,
+  NumberedScreen,
 } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
@@ -13,7 +13,7 @@ const usualWaitMs = 10_000;
 
 interface Ground {
   /** The screen that numbers are of. */
-  readonly before: ToldScreen | undefined;
+  readonly before: NumberedScreen | undefined;
   /** Asked once, when a step types one. */
   readonly secrets: () => Promise<LaunchSecrets>;
   readonly projectId: string;
@@ -46,7 +46,7 @@ export async function resolveSteps(
 
 function targetsOf(
   step: ActStep,
-  before: ToldScreen | undefined,
+  before: NumberedScreen | undefined,
 ): { on: HostActTarget | undefined; within: HostActTarget | undefined } {
   const resolve = (target: ActTarget | undefined): HostActTarget | undefined =>
     typeof target === 'number' ? identityOf(target, before) : target;
@@ -56,7 +56,7 @@ function targetsOf(
   };
 }
 
-function identityOf(number: number, before: ToldScreen | undefined): HostActTarget {
+function identityOf(number: number, before: NumberedScreen | undefined): HostActTarget {
   if (before === undefined)
     throw invalid(`Field screen_id is missing: ${number} is the number of a line of a screen`);
   const line = before.lines.find((one) => one.number === number);

@@ -13,7 +13,7 @@ import { createPlacedDeviceStore } from './placed-device-store.ts';
 import { addDeviceRoutes } from './routes.ts';
 import { createShareStore } from './share-store.ts';
 import { createDeviceStore } from './store.ts';
-import { ToldScreens } from './told-screens.ts';
+import { ScreenCache } from './screen-cache.ts';
 
 /** Devices, their shares and their leases. */
 export async function openDevices(
@@ -46,9 +46,9 @@ interface DeviceNeighbours {
 export function serveDevices(
   context: Context,
   { devices: access, hosts, runs }: DeviceNeighbours,
-): { screens: ToldScreens } {
+): { screens: ScreenCache } {
   const { app, cluster, clock, limits, node, timing } = context;
-  const screens = new ToldScreens({ bus: cluster.bus, nodeId: node.id, clock });
+  const screens = new ScreenCache({ bus: cluster.bus, nodeId: node.id, clock });
   const { fleet, shares, leases } = access;
   const reaching = { access, hosts: hosts.linked };
   addDeviceRoutes(app, {

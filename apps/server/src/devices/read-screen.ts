@@ -6,14 +6,14 @@ import {
   tellChanges,
   tellScreen,
   type CompactScreenView,
-  type ToldScreen,
+  type NumberedScreen,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import { JsonScan } from '../http/json-bounds.ts';
 import type { Turns } from '../limits/turns.ts';
 import { type Asked, askHost } from './ask-host.ts';
-import type { ScreenOwner, ToldScreens } from './told-screens.ts';
+import type { ScreenOwner, ScreenCache } from './screen-cache.ts';
 
 const validator = Compile(DeviceScreen);
 /** Of 20,000 nodes, each with its bounds. What has more fields than fit into the bytes of an answer is parsed for long. */
@@ -41,7 +41,7 @@ interface Wish extends Reader {
 }
 
 interface CompactWish extends Reader {
-  readonly screens: ToldScreens;
+  readonly screens: ScreenCache;
   /** The screen whose changes are to be told. */
   readonly since?: string | undefined;
 }
@@ -63,16 +63,16 @@ export async function readCompactScreen(
 }
 
 export interface Telling {
-  readonly screens: ToldScreens;
+  readonly screens: ScreenCache;
   readonly owner: ScreenOwner;
-  readonly before: ToldScreen | undefined;
+  readonly before: NumberedScreen | undefined;
 }
 
 /** Tells a caller of a screen, and keeps what was told of. */
 export function compactView(
   screen: DeviceScreen,
   { screens, owner, before }: Telling,
-): { view: CompactScreenView; told: ToldScreen } {
+): { view: CompactScreenView; told: NumberedScreen } {
   const compact = readCompact(screen);
   const told = before === undefined ? tellScreen(compact) : tellChanges(before, compact);
   const view = {

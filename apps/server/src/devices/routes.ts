@@ -13,7 +13,7 @@ import { askForJson, askHost } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView, type RunsByDevice } from './device-view.ts';
 import { readCompactScreen, readScreen } from './read-screen.ts';
-import type { ToldScreens } from './told-screens.ts';
+import type { ScreenCache } from './screen-cache.ts';
 
 const phoneHealth = Compile(PhoneHealth);
 const phoneApps = Compile(PhoneApps);
@@ -26,7 +26,7 @@ interface DeviceRoutesOptions {
   activeRunRows: RunsByDevice;
   /** For reading the screens that hosts answer. */
   turns: Turns;
-  screens: ToldScreens;
+  screens: ScreenCache;
 }
 
 /** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot, history` */

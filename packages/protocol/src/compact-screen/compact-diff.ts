@@ -7,13 +7,13 @@ export interface NumberedLine extends Pick<CompactLine, 'text' | 'depth' | 'iden
 }
 
 /** A screen as somebody has been told of it. */
-export interface ToldScreen {
+export interface NumberedScreen {
   readonly head: string;
   readonly lines: readonly NumberedLine[];
 }
 
 interface Told {
-  readonly screen: ToldScreen;
+  readonly screen: NumberedScreen;
   /** `diff` when the lines tell only what has changed. */
   readonly view: 'compact' | 'diff';
   readonly lines: readonly string[];
@@ -32,7 +32,7 @@ export function tellScreen({ head, lines, leftOut }: CompactScreen): Told {
 }
 
 /** What has changed since a screen: nodes that are the same keep their numbers, no other gets them. */
-export function tellChanges(before: ToldScreen, now: CompactScreen): Told {
+export function tellChanges(before: NumberedScreen, now: CompactScreen): Told {
   const known = byName(before.lines);
   let next = Math.max(0, ...before.lines.map(({ number }) => number));
   if (next + now.lines.length > maxNumber) return tellScreen(now);
@@ -49,7 +49,7 @@ export function tellChanges(before: ToldScreen, now: CompactScreen): Told {
     : { screen, view: 'diff', lines: changes.length === 0 ? ['nothing has changed'] : changes };
 }
 
-function changesBetween(before: ToldScreen, now: ToldScreen): string[] {
+function changesBetween(before: NumberedScreen, now: NumberedScreen): string[] {
   const texts = new Map(before.lines.map((line) => [line.number, line.text]));
   const kept = new Set(now.lines.map(({ number }) => number));
   const gone = before.lines.map(({ number }) => number).filter((number) => !kept.has(number));

@@ -44,6 +44,9 @@ export interface RouteContract {
   errorBodies?: Record<number, TSchema>;
 }
 
+/** The schema of a value that may be missing: `null` in the JSON. */
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
 /** The JSON of an endpoint's successes. */
 export type ReplyOf<Contract extends RouteContract> = {
   [Status in keyof Contract['responses']]: Contract['responses'][Status] extends readonly string[]

@@ -3,11 +3,8 @@ import { Type, type Static } from 'typebox';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { Selector } from '../labels.ts';
 import { RunError } from '../runs.ts';
-import { JsonObject, jsonObject, success, SuccessMessage, type RouteContract } from './contract.ts';
+import { JsonObject, jsonObject, success, SuccessMessage, type RouteContract, nullable } from './contract.ts';
 import { idPageQuery, pageOf } from './page.ts';
-
-const nullable = <T extends ReturnType<typeof Type.String> | typeof EpochMs>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 /** What a task is tried again after; a stop by a person is none of them. */
 export const retryReasons = ['lost', 'phone', 'error', 'timeout', 'out_of_steps'] as const;

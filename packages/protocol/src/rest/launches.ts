@@ -2,15 +2,13 @@ import { Type, type Static } from 'typebox';
 
 import { Selector } from '../labels.ts';
 import { Id, Uuid } from '../ids.ts';
-import { ErrorBody, jsonObject, success, type RouteContract } from './contract.ts';
+import { ErrorBody, jsonObject, success, type RouteContract, nullable } from './contract.ts';
 
 const command = Type.Union([Type.Literal('start'), Type.Literal('stop')]);
 const inputs = {
   automationParameters: Type.Optional(jsonObject({ examples: [{ greeting: 'Hello' }] })),
   jobVariables: Type.Optional(jsonObject({ examples: [{ job: 'nightly' }] })),
 };
-
-const nullable = <T extends ReturnType<typeof Type.String>>(schema: T) => Type.Union([schema, Type.Null()]);
 
 /** What a launch or a stop came to on one device. */
 export const DeviceOutcome = Type.Object(

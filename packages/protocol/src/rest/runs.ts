@@ -5,12 +5,9 @@ import { LogEntry, logPageSize } from '../logs.ts';
 import { RecordType } from '../records.ts';
 import { ContentType, maxRunFileBytes, maxRunFiles, RunFile, RunFileName } from '../run-files.ts';
 import { RunError, RunOutcome, RunStatus } from '../runs.ts';
-import { JsonObject, success, type RouteContract } from './contract.ts';
+import { JsonObject, success, type RouteContract, nullable } from './contract.ts';
 import { RecordScreen } from './records.ts';
 import { pageOf, idPageQuery } from './page.ts';
-
-const nullable = <T extends ReturnType<typeof Type.String> | typeof EpochMs>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 export const Run = Type.Object(
   {

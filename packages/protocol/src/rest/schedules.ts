@@ -1,12 +1,9 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../ids.ts';
-import { success, SuccessMessage, type RouteContract } from './contract.ts';
+import { success, SuccessMessage, type RouteContract, nullable } from './contract.ts';
 import { workFields } from './jobs.ts';
 import { idPageQuery, pageOf } from './page.ts';
-
-const nullable = <T extends ReturnType<typeof Type.String> | typeof EpochMs>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 const settings = {
   name: Type.String({ maxLength: 200 }),

@@ -3,11 +3,8 @@ import { Type, type Static } from 'typebox';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { RunOutcome } from '../runs.ts';
 import { webhookEventNames, webhookEvents } from '../webhook-events.ts';
-import { JsonObject, success, SuccessMessage, type RouteContract } from './contract.ts';
+import { JsonObject, success, SuccessMessage, type RouteContract, nullable } from './contract.ts';
 import { idPageQuery, pageOf } from './page.ts';
-
-const nullable = <T extends ReturnType<typeof Type.String> | typeof EpochMs>(schema: T) =>
-  Type.Union([schema, Type.Null()]);
 
 const settings = {
   name: Type.String({ maxLength: 200 }),

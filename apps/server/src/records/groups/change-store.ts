@@ -72,7 +72,7 @@ export function createGroupChangeStore(db: Db) {
         const move = moves.newMove('merge', id, maker, before);
         await moves.insertMove(transaction, move);
         for (const source of sources)
-          await moves.pour(transaction, { from: source.id, into: id, move: move.id });
+          await moves.moveAll(transaction, { from: source.id, into: id, move: move.id });
         const seen = {
           first_seen: Math.min(...before.groups.map((one) => one.first_seen)),
           last_seen: Math.max(...before.groups.map((one) => one.last_seen)),
@@ -127,7 +127,7 @@ export function createGroupChangeStore(db: Db) {
           return { groups: changed === undefined ? [] : [changed], move: isMarked ? move.id : null };
         }
         if (created !== null)
-          await moves.pour(transaction, { from: created, into: move.group_id, move: null });
+          await moves.moveAll(transaction, { from: created, into: move.group_id, move: null });
         await moves.putBack(transaction, move);
         for (const [place, keys] of Object.entries(prints))
           await moves.setGroupOfPrints(transaction, keys, { owner: group, into: place });

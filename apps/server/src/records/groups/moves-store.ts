@@ -77,7 +77,7 @@ export async function notePending(transaction: Transaction, moveId: string, grou
     .execute();
 }
 
-interface Pouring {
+interface Moving {
   from: string;
   into: string;
   /** Null: nobody has to know where they were. */
@@ -86,19 +86,19 @@ interface Pouring {
   recordIds?: readonly string[];
 }
 
-/** Everything of a group. */
-export async function pour(transaction: Transaction, pouring: Pouring): Promise<void> {
-  await moveRecords(transaction, pouring);
+/** Moves all records and prints of a group into another one. */
+export async function moveAll(transaction: Transaction, moving: Moving): Promise<void> {
+  await moveRecords(transaction, moving);
   await transaction
     .updateTable('group_print')
-    .set({ group_id: pouring.into })
-    .where('group_id', '=', pouring.from)
+    .set({ group_id: moving.into })
+    .where('group_id', '=', moving.from)
     .execute();
 }
 
 export async function moveRecords(
   transaction: Transaction,
-  { from, into, move, recordIds }: Pouring,
+  { from, into, move, recordIds }: Moving,
 ): Promise<void> {
   if (move !== null)
     await transaction

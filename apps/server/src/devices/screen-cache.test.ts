@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { ToldScreen } from '@phalanx/protocol';
+import type { NumberedScreen } from '@phalanx/protocol';
 import { beforeEach, expect, it } from 'vitest';
 
 import { InProcessNetwork } from '../bus/in-process-bus.ts';
 import { TestClock } from '../testing/test-clock.ts';
-import { ToldScreens } from './told-screens.ts';
+import { ScreenCache } from './screen-cache.ts';
 
 const owner = { userId: 'ann', deviceId: 'phone' };
-const screen: ToldScreen = { head: 'app "com.shop", 1080×2400', lines: [] };
+const screen: NumberedScreen = { head: 'app "com.shop", 1080×2400', lines: [] };
 const expired = { code: 'screen_expired' };
 
 let clock: TestClock;
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 function open() {
   const bus = network.join();
-  return { bus, screens: new ToldScreens({ bus, nodeId: randomUUID(), clock }) };
+  return { bus, screens: new ScreenCache({ bus, nodeId: randomUUID(), clock }) };
 }
 
 it('a screen is known at each server for as long as the one that read it is there', async () => {

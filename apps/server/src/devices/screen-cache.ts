@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ToldScreen } from '@phalanx/protocol';
+import type { NumberedScreen } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 
 import type { Bus } from '../bus/bus.ts';
@@ -13,7 +13,7 @@ export interface ScreenOwner {
 }
 
 interface Kept extends ScreenOwner {
-  readonly screen: ToldScreen;
+  readonly screen: NumberedScreen;
 }
 
 const keptMs = 10 * 60_000;
@@ -29,7 +29,7 @@ const subjectOf = (node: string): string => `screens.${node}`;
  * The screens that callers have been told of, with the numbers of their lines. Each is in the memory of the server that
  * read it, which its ID names: the others ask that server.
  */
-export class ToldScreens {
+export class ScreenCache {
   readonly #bus: Bus;
   /** Of this server. Short, because whoever reads screens pays for each letter. */
   readonly #node: string;
@@ -53,7 +53,7 @@ export class ToldScreens {
   }
 
   /** Returns its ID. */
-  keep({ userId, deviceId }: ScreenOwner, screen: ToldScreen): string {
+  keep({ userId, deviceId }: ScreenOwner, screen: NumberedScreen): string {
     const id = `${this.#node}-${randomBytes(3).toString('hex')}`;
     const own = this.#ofUser.get(userId) ?? new Set();
     const [oldest] = own;
@@ -64,24 +64,24 @@ export class ToldScreens {
   }
 
   /** Throws `screen_expired`, also for the screens of others. */
-  async get(id: string, owner: ScreenOwner): Promise<ToldScreen> {
+  async get(id: string, owner: ScreenOwner): Promise<NumberedScreen> {
     const [node = ''] = id.split('-', 1);
     const found = node === this.#node ? this.#findHere(id, owner) : await this.#findThere(node, id, owner);
     if (found === undefined) throw ApiError.of('screen_expired', { screen_id: id.slice(0, 40) });
     return found;
   }
 
-  #findHere(id: string, { userId, deviceId }: ScreenOwner): ToldScreen | undefined {
+  #findHere(id: string, { userId, deviceId }: ScreenOwner): NumberedScreen | undefined {
     const kept = this.#kept.get(id);
     return kept?.userId === userId && kept.deviceId === deviceId ? kept.screen : undefined;
   }
 
-  async #findThere(node: string, id: string, owner: ScreenOwner): Promise<ToldScreen | undefined> {
+  async #findThere(node: string, id: string, owner: ScreenOwner): Promise<NumberedScreen | undefined> {
     try {
       const answer = await this.#bus.ask(subjectOf(node), JSON.stringify({ id, owner }));
       // What the server of the same release has kept.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return (JSON.parse(answer.toString()) as ToldScreen | null) ?? undefined;
+      return (JSON.parse(answer.toString()) as NumberedScreen | null) ?? undefined;
     } catch {
       // That server has ended, and with it its screens.
       return undefined;
