@@ -75,7 +75,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   const devices = await openDevices(context, { hosts, labels });
   const runs = await openRuns(context, { hosts, devices, people });
   knowPhones({ devices, findRun: runs.store.find });
-  const { screens } = serveDevices(context, { devices, hosts, runs });
+  const screens = serveDevices(context, { devices, hosts, runs });
   serveLabels(context, { devices, hosts, runs });
   const metrics = openHealth(context, { devices, runs });
   const logs = await openLogs(context, { devices, runs, metrics });

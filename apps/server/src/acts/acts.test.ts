@@ -72,6 +72,27 @@ describe('a compact screen', () => {
     expect(next.body).toMatchObject({ screen: { view: 'diff', lines: ['- 1', '+ 6 button "Rice"'] } });
   });
 
+  it('of a megabyte, which a process of its own reads, is told as a short one is', async () => {
+    const texts = Array.from({ length: 12_000 }, (_, at) => `Item ${at}`);
+    const first = await read('owner', texts);
+    expect(first.body).toMatchObject({
+      screen: { lines: expect.arrayContaining(['1 button "Item 0"', '200 button "Item 199"']) },
+    });
+    const whole = await read('owner', texts, 'width=240');
+    expect(whole.body).toMatchObject({ screen: { tree: { packageName: 'com.shop' } } });
+    const since = `view=diff&since=${screenIdOf(first)}`;
+    const next = await read('owner', ['First', ...texts], since);
+    expect(next.body).toMatchObject({
+      screen: { view: 'diff', lines: expect.arrayContaining(['+ 201 button "First"']) },
+    });
+    const answered = answer('screen', shown(...texts).replace('"rotation":0', '"rotation":7'));
+    expect(await readInVain('owner', 'view=compact')).toMatchObject({
+      status: 502,
+      body: { code: 'screen_failed' },
+    });
+    await answered;
+  });
+
   it('is known for ten minutes, to its reader alone, and for its phone alone', async () => {
     const since = `view=diff&since=${screenIdOf(await read('owner', ['Milk']))}`;
     expect(await readInVain('launch', since)).toMatchObject({

@@ -1,15 +1,10 @@
-import {
-  HostActAnswer,
-  numbered,
-  type ActOutcome,
-  type DeviceScreen,
-  type HostActStep,
-} from '@phalanx/protocol';
+import { HostActAnswer, numbered, type ActOutcome, type HostActStep } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import type { Touch } from '../hosts/linked-hosts.ts';
 import { type Asked, askHost } from '../devices/ask-host.ts';
-import { checkedScreen, compactView, type Telling } from '../devices/read-screen.ts';
+import { compactView, type Telling } from '../devices/read-screen.ts';
+import type { ReadScreen, ScreenReader } from '../devices/screens/screen-reader.ts';
 import type { Turns } from '../limits/turns.ts';
 
 const validator = Compile(HostActAnswer);
@@ -21,12 +16,18 @@ interface Order {
   readonly telling: Telling;
 }
 
+/** What reads the screens of answers, and when. */
+interface Reading {
+  readonly turns: Turns;
+  readonly reader: ScreenReader;
+}
+
 type StepOutcome = ActOutcome['steps'][number];
 type Result = HostActAnswer['results'][number];
 
 /** What a host did of the steps that it was asked for. */
 interface Part extends HostActAnswer {
-  readonly screen: DeviceScreen;
+  readonly screen: ReadScreen;
 }
 
 /** A host answers within 15 seconds; what takes longer is asked for again. */
@@ -37,14 +38,14 @@ const maxHeadBytes = 64 * 1024;
 export async function doSteps(
   asked: Asked,
   { steps, timeoutMs, touch, telling }: Order,
-  turns: Turns,
+  reading: Reading,
 ): Promise<ActOutcome> {
   const until = performance.now() + timeoutMs;
   const results: Result[] = [];
   let captures = 0;
   for (let left = [...steps]; ;) {
     const askedAt = performance.now();
-    const part = await askFor(asked, { steps: left, until, touch, turns });
+    const part = await askFor(asked, { steps: left, until, touch, ...reading });
     captures += part.captures;
     const ended = part.results.filter(({ state }) => state !== 'unfinished');
     results.push(...ended);
@@ -94,12 +95,11 @@ function continued(steps: readonly HostActStep[], afterMs: number): HostActStep[
   return [{ ...first, timeout_ms: Math.max(0, Math.round(first.timeout_ms - afterMs)) }, ...others];
 }
 
-interface Asking extends Pick<Order, 'steps' | 'touch'> {
+interface Asking extends Pick<Order, 'steps' | 'touch'>, Reading {
   readonly until: number;
-  readonly turns: Turns;
 }
 
-async function askFor(asked: Asked, { steps, until, touch, turns }: Asking): Promise<Part> {
+async function askFor(asked: Asked, { steps, until, touch, turns, reader }: Asking): Promise<Part> {
   const budget_ms = Math.round(Math.max(0, Math.min(budgetMs, until - performance.now())));
   const { serial } = asked.device;
   const answer = await askHost(asked, 'host_request_failed', (ask) =>
@@ -111,7 +111,7 @@ async function askFor(asked: Asked, { steps, until, touch, turns }: Asking): Pro
       const head: unknown = JSON.parse(answer.toString('utf8', 0, Math.max(0, end)));
       if (!validator.Check(head) || head.results.length === 0 || head.results.length > steps.length)
         throw new Error('its host answered with something else');
-      return { ...head, screen: await checkedScreen(answer.subarray(end + 1)) };
+      return { ...head, screen: await reader.readCompact(answer.subarray(end + 1)) };
     }),
   );
 }

@@ -2,7 +2,7 @@ import { deviceControlRoutes, type LaunchSecrets } from '@phalanx/protocol';
 
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
-import type { ScreenCache } from '../devices/screen-cache.ts';
+import type { DeviceScreens } from '../devices/feature.ts';
 import { getTouchable } from '../devices/touchable-device.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Hosts } from '../hosts/feature.ts';
@@ -18,7 +18,7 @@ interface ActNeighbours {
   devices: DeviceAccess;
   hosts: Hosts;
   runs: Pick<Runs, 'activeRunRows'>;
-  screens: ScreenCache;
+  screens: DeviceScreens;
   projects: Pick<Projects, 'access'>;
   secretsOf: (projectId: string) => Promise<LaunchSecrets>;
 }
@@ -26,7 +26,14 @@ interface ActNeighbours {
 /** `POST /devices/:id/act` */
 export function serveActs(
   { app, limits }: Context,
-  { devices, hosts: { linked: hosts }, runs, screens, projects, secretsOf }: ActNeighbours,
+  {
+    devices,
+    hosts: { linked: hosts },
+    runs,
+    screens: { screens, reader },
+    projects,
+    secretsOf,
+  }: ActNeighbours,
 ): void {
   const requireIdle = async (deviceId: string): Promise<void> => {
     const running = (await runs.activeRunRows.mapByDevice([deviceId])).get(deviceId) ?? [];
@@ -56,7 +63,7 @@ export function serveActs(
     const telling = { screens, owner, before };
     const touch = { deviceId: device.id, ...toucher };
     const order = { steps, timeoutMs: body.timeout_ms ?? usualTimeoutMs, touch, telling };
-    const outcome = await doSteps({ hosts, device }, order, limits.turns.screens).catch(
+    const outcome = await doSteps({ hosts, device }, order, { turns: limits.turns.screens, reader }).catch(
       async (error: unknown) => {
         await devices.leases.requireFreeNow(device, toucher);
         throw error;

@@ -14,6 +14,7 @@ import { addDeviceRoutes } from './routes.ts';
 import { createShareStore } from './share-store.ts';
 import { createDeviceStore } from './store.ts';
 import { ScreenCache } from './screen-cache.ts';
+import { ScreenReader } from './screens/screen-reader.ts';
 
 /** Devices, their shares and their leases. */
 export async function openDevices(
@@ -36,6 +37,12 @@ export async function openDevices(
   return new DeviceAccess({ fleet, shares, leases, labels });
 }
 
+/** Screens that callers have read, and what reads those that hosts answer. */
+export interface DeviceScreens {
+  readonly screens: ScreenCache;
+  readonly reader: ScreenReader;
+}
+
 interface DeviceNeighbours {
   devices: DeviceAccess;
   hosts: Hosts;
@@ -46,8 +53,10 @@ interface DeviceNeighbours {
 export function serveDevices(
   context: Context,
   { devices: access, hosts, runs }: DeviceNeighbours,
-): { screens: ScreenCache } {
-  const { app, cluster, clock, limits, node, timing } = context;
+): DeviceScreens {
+  const { app, cluster, clock, confinement, limits, node, timing } = context;
+  const reader = new ScreenReader(confinement);
+  app.addHook('onClose', () => reader.close());
   const screens = new ScreenCache({ bus: cluster.bus, nodeId: node.id, clock });
   const { fleet, shares, leases } = access;
   const reaching = { access, hosts: hosts.linked };
@@ -55,6 +64,7 @@ export function serveDevices(
     ...reaching,
     activeRunRows: runs.activeRunRows,
     turns: limits.turns.screens,
+    reader,
     screens,
   });
   addControlRoutes(app, reaching);
@@ -73,5 +83,5 @@ export function serveDevices(
       await fleet.sweep();
     },
   });
-  return { screens };
+  return { screens, reader };
 }

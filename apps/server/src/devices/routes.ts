@@ -14,6 +14,7 @@ import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView, type RunsByDevice } from './device-view.ts';
 import { readCompactScreen, readScreen } from './read-screen.ts';
 import type { ScreenCache } from './screen-cache.ts';
+import type { ScreenReader } from './screens/screen-reader.ts';
 
 const phoneHealth = Compile(PhoneHealth);
 const phoneApps = Compile(PhoneApps);
@@ -26,13 +27,14 @@ interface DeviceRoutesOptions {
   activeRunRows: RunsByDevice;
   /** For reading the screens that hosts answer. */
   turns: Turns;
+  reader: ScreenReader;
   screens: ScreenCache;
 }
 
 /** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot, history` */
 export function addDeviceRoutes(
   app: FastifyInstance,
-  { access, hosts, activeRunRows, turns, screens }: DeviceRoutesOptions,
+  { access, hosts, activeRunRows, turns, reader, screens }: DeviceRoutesOptions,
 ): void {
   const viewAll = async (seen: readonly SeenDevice[], viewerId: string) => {
     const running = await activeRunRows.mapByDevice(seen.map(({ device }) => device.id));
@@ -74,11 +76,11 @@ export function addDeviceRoutes(
     if (view !== 'full') {
       if (view === 'diff' && since === undefined)
         throw ApiError.of('invalid_request', { problem: 'Field since is missing: a diff is of two screens' });
-      const compact = { screens, since: view === 'diff' ? since : undefined, userId, turns };
+      const compact = { screens, since: view === 'diff' ? since : undefined, userId, turns, reader };
       const screen = await readCompactScreen({ hosts, device }, compact);
       return reply.header('cache-control', 'no-store').send({ success: true, screen });
     }
-    const wish = { width: query.width ?? null, userId, turns };
+    const wish = { width: query.width ?? null, userId, turns, reader };
     const { body, etag } = await readScreen({ hosts, device }, wish);
     reply.headers({ etag, 'cache-control': 'no-cache' });
     if (raw.headers['if-none-match'] === etag) return reply.code(304).send();

@@ -12,6 +12,11 @@ export interface NumberedScreen {
   readonly lines: readonly NumberedLine[];
 }
 
+/** What numbers need of a compact screen; its nodes may have been read in another process. */
+export interface TellableScreen extends Pick<CompactScreen, 'head' | 'leftOut'> {
+  readonly lines: readonly Omit<CompactLine, 'node'>[];
+}
+
 interface Told {
   readonly screen: NumberedScreen;
   /** `diff` when the lines tell only what has changed. */
@@ -25,14 +30,14 @@ const maxNumber = 9999;
 const maxChangedShare = 0.6;
 
 /** A screen that nobody has been told of before. */
-export function tellScreen({ head, lines, leftOut }: CompactScreen): Told {
+export function tellScreen({ head, lines, leftOut }: TellableScreen): Told {
   const told = lines.map((line, index) => numberLine(line, index + 1));
   const texts = told.map((line) => numbered(line.number, line));
   return { screen: { head, lines: told }, view: 'compact', lines: [head, ...texts, leftOut] };
 }
 
 /** What has changed since a screen: nodes that are the same keep their numbers, no other gets them. */
-export function tellChanges(before: NumberedScreen, now: CompactScreen): Told {
+export function tellChanges(before: NumberedScreen, now: TellableScreen): Told {
   const known = byName(before.lines);
   let next = Math.max(0, ...before.lines.map(({ number }) => number));
   if (next + now.lines.length > maxNumber) return tellScreen(now);
@@ -68,7 +73,10 @@ interface Identified {
   readonly identity: NodeIdentity;
 }
 
-const numberLine = ({ text, depth, identity }: CompactLine, number: number): NumberedLine => ({
+const numberLine = (
+  { text, depth, identity }: Omit<NumberedLine, 'number'>,
+  number: number,
+): NumberedLine => ({
   ...{ number, text, depth, identity },
 });
 

@@ -1,0 +1,42 @@
+import { EpochMs } from '@phalanx/protocol';
+import { Type, type Static } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+/** JSON of a host's answer to `screen`. */
+export interface ToProcess {
+  readonly answer: Uint8Array;
+  /** Whether the compact screen is wanted, and not only the check. */
+  readonly isCompact: boolean;
+}
+
+const text = Type.String({ maxLength: 100_000 });
+
+const CompactScreenJson = Type.Object({
+  head: text,
+  leftOut: text,
+  lines: Type.Array(
+    Type.Object({
+      text,
+      depth: Type.Integer(),
+      isTouchable: Type.Boolean(),
+      texts: Type.Array(text),
+      identity: Type.Object({
+        ...{ key: text, context: text, around: text, twinsAround: text, checked: text, place: text },
+        twins: Type.Integer(),
+      }),
+    }),
+    { maxItems: 1000 },
+  ),
+});
+
+const FromProcess = Type.Union([
+  /** The first message. */
+  Type.Object({ kind: Type.Literal('ready') }),
+  Type.Object({ kind: Type.Literal('fits') }),
+  Type.Object({ kind: Type.Literal('compact'), captured_at: EpochMs, compact: CompactScreenJson }),
+  Type.Object({ kind: Type.Literal('refused') }),
+]);
+export type FromProcess = Static<typeof FromProcess>;
+
+const fromProcess = Compile(FromProcess);
+export const isFromProcess = (message: unknown): message is FromProcess => fromProcess.Check(message);
