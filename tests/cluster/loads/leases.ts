@@ -29,6 +29,8 @@ export class Leases implements Load {
   readonly #options: Options;
   readonly #holder: string;
   readonly #callers = new RepeatedWork();
+  /** IDs of leases whose end was asked for without an answer: it may come at any moment, also when one was extended since. */
+  readonly #endingIds = new Set<string>();
 
   private constructor(options: Options, holder: string) {
     this.#options = options;
@@ -64,11 +66,15 @@ export class Leases implements Load {
     const asHolder = { token: this.#holder };
     const lease = await api.attempt('POST', place, { duration_ms: leaseMs }, asHolder);
     if (lease?.status !== 200 || !Lease.Check(lease.body)) return;
+    const id = lease.body.lease.lease_id;
+    if (this.#endingIds.has(id)) return;
     const heldUntil = performance.now() + leaseMs - marginMs;
     this.counts.leases += 1;
     for (let no = 0; no < tries; no += 1) await this.#touch(place, heldUntil);
     // With its ID: a request that a frozen server answers late must not end the next lease.
-    await api.attempt('DELETE', `${place}?lease_id=${lease.body.lease.lease_id}`, undefined, asHolder);
+    this.#endingIds.add(id);
+    const ended = await api.attempt('DELETE', `${place}?lease_id=${id}`, undefined, asHolder);
+    if (ended !== undefined) this.#endingIds.delete(id);
   }
 
   async #touch(place: string, heldUntil: number): Promise<void> {
