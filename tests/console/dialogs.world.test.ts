@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { openWindow, signIn, type Watched } from './support/browser.ts';
@@ -24,6 +24,20 @@ async function watchChanges(page: Page): Promise<string[]> {
   });
   return changes;
 }
+
+story('a page that is chosen while the console decides where to begin is the one that opens', async () => {
+  const { page }: Watched = await openWindow(here.browser);
+  const late = (ms: number) => async (route: Route) => {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return route.fallback();
+  };
+  await page.route(/\/api\/v2\/runs\?limit=1$/, late(600));
+  await page.route(/\/projects-page[^/]*\.js/, late(3000));
+  await signIn(page, here.service.url, here.service.token);
+  await page.getByRole('link', { name: 'Projects', exact: true }).click();
+  await page.getByRole('button', { name: 'New project…', exact: true }).waitFor();
+  await page.context().close();
+});
 
 story('in every dialog Enter does what its button does, once, and not before it may', async () => {
   const { page, problems }: Watched = await openWindow(here.browser);
