@@ -5,6 +5,7 @@ import { type ApiReply, createApiCaller } from '../testing/api-caller.ts';
 import type { TestHost, TestHostOptions } from '../testing/test-host.ts';
 import type { TestServer } from '../testing/test-server.ts';
 import { canBeSeveral, startServers } from '../testing/test-servers.ts';
+import { Viewer } from '../live/testing/viewer.ts';
 
 describe.skipIf(!canBeSeveral)('with several servers', () => {
   let servers: TestServer[] = [];
@@ -124,6 +125,27 @@ describe.skipIf(!canBeSeveral)('with several servers', () => {
     expect(await one.api('POST', `${path}/input`, tap)).toMatchObject({ body: { code: 'device_leased' } });
     expect(host.messages('input')).toEqual([]);
   });
+
+  it.each([
+    ['', {}],
+    [', also without a word between them', { PHALANX_NATS_URL: 'nats://127.0.0.1:9' }],
+  ])(
+    'a live view at one server ends when the share of its viewer is revoked at another%s',
+    async (_, settings) => {
+      const [one, other] = await open(settings);
+      const { deviceId } = await connect(one);
+      const member = await one.createCaller('viewer');
+      const share = `/api/v2/devices/${deviceId}/members/${member.userId}`;
+      await one.api('PUT', share, { body: { role: 'view' } });
+      const url = `${other.url}/api/v2/devices/${deviceId}/live`;
+      const watch = (): Promise<Viewer> => Viewer.open(url, { authorization: `Bearer ${member.token}` });
+      await expect.poll(async () => (await watch()).close()).toBeUndefined();
+      const viewer = await watch();
+      await one.api('DELETE', share);
+      expect(await viewer.ended).toBe(4004);
+      await expect(watch()).rejects.toThrow();
+    },
+  );
 
   it('a screen that one server has read is known to the others for as long as that server is there', async () => {
     const [one, other] = await open();
