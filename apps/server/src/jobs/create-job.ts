@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { defaultRetries, type JobBody, type Retries } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
@@ -9,6 +9,7 @@ import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import type { PhoneLabels } from '../labels/phone-labels.ts';
 import { readSelector } from '../labels/selectors.ts';
+import { TimeSlice } from '../limits/time-slice.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
@@ -37,17 +38,17 @@ export interface JobOrigin {
 
 /** Stores a job with its tasks; with a key that is used, returns the job that has it. */
 export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrigin): Promise<StoredJob> {
-  const body = withInputs(given);
+  const body = await withInputs(given);
   const { store, launches, getLaunchable, mostTasks } = maker;
   const { principal, auditEvent } = origin;
   const project = await getLaunchable(body.automation_id, principal);
   requirePhones(maker.labels, principal.userId, body);
-  const fingerprint = fingerprintOf(body);
+  const fingerprint = await fingerprintOf(body);
   const known = await findSame(maker, body, { userId: principal.userId, fingerprint });
   if (known !== undefined) return known;
   const parameters = await launches.checkParameters(project, body.parameters ?? {}, principal.userId);
   const now = maker.clock.now();
-  const tasks = tasksOf(body, now);
+  const tasks = await tasksOf(body, now);
   const job = newJob(body, { project, parameters, origin, now, fingerprint, waiting: tasks.length });
   auditEvent?.on({ type: 'job', id: job.id, name: project.name }, [project.ownerId], {
     ...{ project: project.projectId, tasks: tasks.length },
@@ -66,9 +67,9 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
   }
 }
 
-function withInputs({ inputs_text: text, ...body }: JobBody): JobBody {
+async function withInputs({ inputs_text: text, ...body }: JobBody): Promise<JobBody> {
   if (text === undefined) return body;
-  if (body.inputs === undefined) return { ...body, inputs: readInputs(text) };
+  if (body.inputs === undefined) return { ...body, inputs: await readInputs(text) };
   throw ApiError.of('invalid_request', { problem: 'Give inputs or inputs_text, not both' });
 }
 
@@ -98,13 +99,28 @@ const inOrder = (_: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
     : value;
-const fingerprintOf = (body: JobBody): string => hash('sha256', JSON.stringify(body, inOrder), 'hex');
+/** The same for the same request, in whatever order its fields come. */
+async function fingerprintOf({ inputs = [], ...body }: JobBody): Promise<string> {
+  const sum = createHash('sha256').update(JSON.stringify(body, inOrder));
+  const slice = new TimeSlice();
+  for (const input of inputs) {
+    sum.update('\n').update(JSON.stringify(input, inOrder));
+    if (slice.isOver) await slice.next();
+  }
+  return sum.digest('hex');
+}
 
-function tasksOf({ inputs, count, device_ids: deviceIds }: JobBody, now: number): NewTask[] {
+async function tasksOf({ inputs, count, device_ids: deviceIds }: JobBody, now: number): Promise<NewTask[]> {
   const ids = new IncreasingIds();
   const runs = count ?? (deviceIds === undefined ? 1 : new Set(deviceIds).size);
-  const texts = inputs?.map((input) => JSON.stringify(input)) ?? Array.from({ length: runs }, () => null);
-  return texts.map((input, index) => ({ id: ids.next(now), number: index + 1, input }));
+  const tasks: NewTask[] = [];
+  const slice = new TimeSlice();
+  for (const input of inputs ?? Array.from({ length: runs }, () => null)) {
+    const text = input === null ? null : JSON.stringify(input);
+    tasks.push({ id: ids.next(now), number: tasks.length + 1, input: text });
+    if (slice.isOver) await slice.next();
+  }
+  return tasks;
 }
 
 const retriesOf = ({ retries }: Pick<JobBody, 'retries'>): Retries =>

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 
 import { readInputs } from './read-inputs.ts';
 
-it('a table is CSV with names in its first line, or JSON lines', () => {
-  expect(readInputs('\uFEFFname,note\r\nAda,"a, ""b""\nc"\r\nBen,\r\n')).toEqual([
+it('a table is CSV with names in its first line, or JSON lines', async () => {
+  expect(await readInputs('\uFEFFname,note\r\nAda,"a, ""b""\nc"\r\nBen,\r\n')).toEqual([
     { name: 'Ada', note: 'a, "b"\nc' },
     { name: 'Ben', note: '' },
   ]);
-  expect(readInputs('one\n1\n\n2')).toEqual([{ one: '1' }, { one: '2' }]);
-  expect(readInputs('{"n":1}\n\n{"n":[2]}\n')).toEqual([{ n: 1 }, { n: [2] }]);
+  expect(await readInputs('one\n1\n\n2')).toEqual([{ one: '1' }, { one: '2' }]);
+  expect(await readInputs('{"n":1}\n\n{"n":[2]}\n')).toEqual([{ n: 1 }, { n: [2] }]);
 });
 
 it.each([
@@ -18,14 +18,38 @@ it.each([
   ['a,b\n1', 'has 1 values in row 1'],
   ['a\n"open', 'not closed'],
   ['a\n"x"y', 'near character 3'],
+  ['a\nx"y', 'near character 3'],
   ['{"a":1}\n[2]', 'no JSON object in line 2'],
   ['{"a":1}\n{', 'no JSON object in line 2'],
-])('%j is refused with the place', (text, said) => {
-  expect(() => readInputs(text)).toThrow(said);
+])('%j is refused with the place', async (text, said) => {
+  await expect(readInputs(text)).rejects.toThrow(said);
 });
 
-it('a large table is read in a moment, and one that is too large is refused', () => {
+it('a large table is read in a moment, and one that is too large is refused', async () => {
   const row = `${'x'.repeat(40)},"${'""'.repeat(20)}"\n`;
-  expect(readInputs(`a,b\n${row.repeat(10_000)}`)).toHaveLength(10_000);
-  expect(() => readInputs(`a,b\n${row.repeat(10_001)}`)).toThrow('at most 10000');
+  expect(await readInputs(`a,b\n${row.repeat(10_000)}`)).toHaveLength(10_000);
+  await expect(readInputs(`a,b\n${row.repeat(10_001)}`)).rejects.toThrow('at most 10000');
+});
+
+it.each([
+  [
+    'half a million names of columns',
+    Array.from({ length: 500_000 }, (_, at) => `c${at}`).join(','),
+    'columns',
+  ],
+  ['a value of megabytes', `a\n${'x'.repeat(5_000_000)}`, 'more than 65536 characters'],
+  ['a quoted value of megabytes', `a\n"${'""'.repeat(2_500_000)}"`, 'more than 65536 characters'],
+  ['a value that is never closed', `a\n"${'x'.repeat(5_000_000)}`, 'not closed'],
+  ['JSON that is nested deeply', `{"a":${'['.repeat(2_500_000)}`, 'nested more than 64 levels'],
+  ['JSON of small values', `{"a":[${'0,'.repeat(2_500_000)}0]}`, 'more than 200000 values'],
+])('%s are refused at once', async (_, text, said) => {
+  await expect(readInputs(text)).rejects.toThrow(said);
+});
+
+it('lets others have their turn while it reads', async () => {
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1));
+  await readInputs(`a,b,c,d,e,f,g,h,i,j\n${'1,2,3,4,5,6,7,8,9,"x"\n'.repeat(10_000)}`);
+  clearInterval(counting);
+  expect(turns).toBeGreaterThan(0);
 });

@@ -1,4 +1,5 @@
-import { jobRoutes, maxInputs } from '@phalanx/protocol';
+import { Readable } from 'node:stream';
+import { jobRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../errors/api-error.ts';
@@ -9,7 +10,7 @@ import { editors, type ProjectAccess, readers } from '../projects/project-access
 import { createJob, type JobMaker, scheduleKeyPrefix } from './create-job.ts';
 import type { JobRunner } from './job-runner.ts';
 import { type JobSources, jobView, shortView, taskView } from './job-view.ts';
-import { resultsAsCsv, resultsAsLines } from './results-table.ts';
+import { type ReadTasks, resultsAsCsv, resultsAsLines } from './results-table.ts';
 import type { StoredJob } from './store.ts';
 
 interface JobRoutesOptions extends JobSources {
@@ -72,15 +73,16 @@ export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): v
     return { success: true, tasks: items.map(taskView), next_cursor };
   });
 
-  addRawRoute(app, jobRoutes.results, async ({ principal, params, query }, reply) => {
+  addRawRoute(app, jobRoutes.results, async ({ principal, params, query, raw }, reply) => {
     const { id } = await get(principal, params.id);
-    const found = await store.listTasks(id, { status: undefined, after: undefined, limit: maxInputs });
-    const tasks = found.map(taskView);
+    const read: ReadTasks = async (after, limit) =>
+      (await store.listTasks(id, { status: undefined, after, limit })).map(taskView);
     const isCsv = query.format !== 'jsonl';
-    return reply
+    void reply
       .type(isCsv ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8')
-      .header('content-disposition', `attachment; filename="${id}.${isCsv ? 'csv' : 'jsonl'}"`)
-      .send(isCsv ? resultsAsCsv(tasks) : resultsAsLines(tasks));
+      .header('content-disposition', `attachment; filename="${id}.${isCsv ? 'csv' : 'jsonl'}"`);
+    if (raw.method === 'HEAD') return reply.send('');
+    return reply.send(Readable.from(isCsv ? resultsAsCsv(read) : resultsAsLines(read)));
   });
 
   addRoute(app, jobRoutes.cancel, async ({ principal, params, auditEvent }) => {

@@ -28,6 +28,8 @@ export interface JobFilter {
   limit: number;
 }
 
+/** SQLite executes a statement on the event loop, and others have their turn between two of them. */
+const tasksPerStatement = 1000;
 const taskColumns = { id: 'text', number: 'bigint', input: 'text' } as const;
 
 export type JobStore = ReturnType<typeof createJobStore>;
@@ -51,9 +53,11 @@ export function createJobStore(db: Db) {
           .values({ ...job, woken_at: databaseTime(transaction) })
           .returningAll()
           .executeTakeFirstOrThrow();
-        await sql`INSERT INTO task (id, job_id, number, status, input)
-          SELECT own.id, ${job.id}, own.number, 'waiting', own.input
-          FROM ${rowsAs(transaction, 'own', taskColumns, tasks)}`.execute(transaction);
+        for (let from = 0; from < tasks.length; from += tasksPerStatement) {
+          const some = rowsAs(transaction, 'own', taskColumns, tasks.slice(from, from + tasksPerStatement));
+          await sql`INSERT INTO task (id, job_id, number, status, input)
+            SELECT own.id, ${job.id}, own.number, 'waiting', own.input FROM ${some}`.execute(transaction);
+        }
         await invalidate(transaction, 'jobs');
         return row;
       }),

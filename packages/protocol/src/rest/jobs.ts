@@ -80,7 +80,8 @@ export const JobBody = Type.Object({
   inputs_text: Type.Optional(
     Type.String({
       maxLength: 5 * 1024 * 1024,
-      description: 'In place of `inputs`: CSV with a line of column names, or JSON lines',
+      description:
+        'In place of `inputs`: CSV with a line of up to 200 column names, or JSON lines. A value has at most 64 KiB',
       examples: ['name,city\nAda,London\n'],
     }),
   ),
@@ -245,6 +246,8 @@ export const jobRoutes = {
     operationId: 'exportJobResults',
     tag: 'Jobs',
     summary: 'Export the table of inputs and results',
+    description:
+      'A column for each field of the inputs and of the results; with more than 200 of one of them, a single column with JSON.',
     scope: 'read',
     params,
     query: Type.Object({ format: Type.Optional(Type.Enum(['csv', 'jsonl'] as const)) }),
