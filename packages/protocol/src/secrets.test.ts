@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { createPartRedactor, createRedactor } from './secrets.ts';
+import { createPartRedactor, createRedactor, maxSecretsOfProject } from './secrets.ts';
 
 const redact = createRedactor(['hunter2-long', 'say "hi"']);
 
@@ -29,4 +29,22 @@ it('a text in parts loses the same values, wherever it is divided', () => {
         'at [secret], [secret]-lo, [secret], aXb(c, [secret] and hunter',
       );
     }
+});
+
+it('the longest beginning of a value is found, also of one that repeats itself', () => {
+  const texts = Array.from({ length: 64 }, (_, bits) => bits.toString(2).padStart(6, '0'));
+  for (const value of texts)
+    for (const text of texts.filter((one) => one !== value)) {
+      const length = [5, 4, 3, 2].find((one) => text.endsWith(value.slice(0, one)));
+      const shown = length === undefined ? text : `${text.slice(0, -length)}[secret]`;
+      expect(createRedactor([value])(`${text}…`)).toBe(`${shown}…`);
+    }
+});
+
+/** What compares all beginnings with it takes minutes. */
+it('as many and long values as there may be, all nearly like the text, are looked for', () => {
+  const values = Array.from({ length: maxSecretsOfProject }, (_, no) => `${'a'.repeat(8000)}"${no}`);
+  const text = `${'a'.repeat(50_000)}c`;
+  expect(createRedactor(values)(text)).toBe(text);
+  expect(createPartRedactor(values)(text, true)).toBe(text);
 });

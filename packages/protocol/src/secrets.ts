@@ -37,23 +37,21 @@ export function createRedactor(values: readonly string[]): (text: string) => str
   const forms = new Set(values.flatMap(formsOf));
   // The longest first: one value may be a part of another.
   const sorted = [...forms].toSorted((one, other) => other.length - one.length);
+  const beginnings = sorted.map(beginningsOf);
   return (text) => {
     const end = text.endsWith('…') ? text.length - 1 : text.length;
     const isCut = end < text.length || end >= leastCutLength;
-    const beginning = isCut ? Math.max(0, ...sorted.map((form) => beginningBefore(end, text, form))) : 0;
+    const beginning = isCut ? Math.max(0, ...beginnings.map((before) => before(end, text))) : 0;
     const whole = beginning === 0 ? text : text.slice(0, end - beginning) + redactedText + text.slice(end);
     return sorted.reduce((shown, form) => shown.replaceAll(form, redactedText), whole);
   };
 }
-
-const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 
 /** The same for a text that comes in parts, wherever they are divided. Returns what is safe to pass on so far. */
 export function createPartRedactor(values: readonly string[]): (part: string, isLast: boolean) => string {
   const forms = [...new Set(values.flatMap(formsOf))].toSorted((one, other) => other.length - one.length);
   const longest = forms[0]?.length ?? 0;
   if (longest === 0) return (part) => part;
-  const any = new RegExp(forms.map(escaped).join('|'), 'g');
   let held = '';
   return (part, isLast) => {
     const text = held + part;
@@ -61,10 +59,10 @@ export function createPartRedactor(values: readonly string[]): (part: string, is
     const decided = isLast ? text.length : Math.max(0, text.length - longest + 1);
     let shown = '';
     let at = 0;
-    for (const { index, 0: value } of text.matchAll(any)) {
+    for (const { index, form } of placesOf(forms, text)) {
       if (index >= decided) break;
       shown += text.slice(at, index) + redactedText;
-      at = index + value.length;
+      at = index + form.length;
     }
     const end = Math.max(at, decided);
     held = text.slice(end);
@@ -72,11 +70,62 @@ export function createPartRedactor(values: readonly string[]): (part: string, is
   };
 }
 
-/** How much of the value's beginning, but not all of it, stands before this place in the text. */
-function beginningBefore(end: number, text: string, value: string): number {
-  for (let length = Math.min(value.length - 1, end); length >= leastBeginning; length -= 1)
-    if (text.endsWith(value.slice(0, length), end)) return length;
-  return 0;
+interface Place {
+  readonly form: string;
+  index: number;
+}
+
+/** Where forms stand in a text, one after another; of several at one place the first form. */
+function* placesOf(forms: readonly string[], text: string): Generator<Readonly<Place>> {
+  let places = forms.map((form): Place => ({ form, index: text.indexOf(form) }));
+  for (;;) {
+    places = places.filter(({ index }) => index !== -1);
+    const [first, ...others] = places;
+    if (first === undefined) return;
+    const next = others.reduce((best, one) => (one.index < best.index ? one : best), first);
+    const end = next.index + next.form.length;
+    yield { ...next };
+    for (const place of places) if (place.index < end) place.index = text.indexOf(place.form, end);
+  }
+}
+
+/**
+ * How much of the value's beginning, but not all of it, stands before a place in a text. Takes time in proportion to the
+ * value, whatever both are (the search of Knuth, Morris and Pratt).
+ */
+function beginningsOf(value: string): (end: number, text: string) => number {
+  /** For each length of the beginning: the longest shorter beginning at its end. */
+  let shorter: Int32Array | undefined;
+  return (end, text) => {
+    shorter ??= endsOfBeginnings(value);
+    let length = 0;
+    for (let at = Math.max(0, end - value.length + 1); at < end; at += 1)
+      length = longer(value, { shorter, length, next: text.charCodeAt(at) });
+    return length >= leastBeginning ? length : 0;
+  };
+}
+
+function endsOfBeginnings(value: string): Int32Array {
+  const shorter = new Int32Array(value.length + 1);
+  let length = 0;
+  for (let at = 1; at < value.length; at += 1) {
+    length = longer(value, { shorter, length, next: value.charCodeAt(at) });
+    shorter[at + 1] = length;
+  }
+  return shorter;
+}
+
+interface Matching {
+  readonly shorter: Int32Array;
+  readonly length: number;
+  readonly next: number;
+}
+
+/** The length of the beginning that stands at the end with one more character. */
+function longer(value: string, { shorter, length: before, next }: Matching): number {
+  let length = before;
+  while (length > 0 && value.charCodeAt(length) !== next) length = shorter[length] ?? 0;
+  return value.charCodeAt(length) === next ? length + 1 : 0;
 }
 
 /** Rows of the error table. */
