@@ -23,22 +23,27 @@ export async function readInputs(text: string): Promise<Input[]> {
   const slice = new TimeSlice();
   const inputs: Input[] = [];
   for (const input of /^\s*\{/.test(body) ? jsonLines(body) : csvRows(body)) {
+    if (slice.isOver) await slice.next();
+    if (input === undefined) continue;
     if (inputs.length === maxInputs)
       throw problem(`has more than ${maxInputs} rows; at most ${maxInputs} are one job`);
     inputs.push(input);
-    if (slice.isOver) await slice.next();
   }
   if (inputs.length === 0) throw problem('has no rows');
   return inputs;
 }
 
-function* jsonLines(text: string): Generator<Input> {
+/** Undefined: an empty line. */
+function* jsonLines(text: string): Generator<Input | undefined> {
   const excess = findExcess(Buffer.from(text), bounds);
   if (excess !== undefined) throw problem(excess);
   let lineNumber = 0;
   for (const line of linesOf(text)) {
     lineNumber += 1;
-    if (line.trim() === '') continue;
+    if (line.trim() === '') {
+      yield undefined;
+      continue;
+    }
     const value = parseJson(line);
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw problem(`has no JSON object in line ${lineNumber}`);
@@ -64,11 +69,15 @@ function parseJson(line: string): unknown {
   }
 }
 
-function* csvRows(text: string): Generator<Input> {
+/** Undefined: an empty line. */
+function* csvRows(text: string): Generator<Input | undefined> {
   let names: readonly string[] | undefined;
   let rowNumber = 0;
   for (const row of splitCsv(text)) {
-    if (row.length === 1 && row[0] === '') continue;
+    if (row.length === 1 && row[0] === '') {
+      yield undefined;
+      continue;
+    }
     if (names === undefined) {
       names = namesOf(row);
       continue;
