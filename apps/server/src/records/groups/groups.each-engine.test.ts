@@ -257,6 +257,12 @@ describe('a solved group', () => {
     const back = await meet(await launch(1), shown(8));
     await groupOf(back);
     expect(await getGroup(id)).toMatchObject({ status: 'open', reopened_by: back });
+    // The mark is still there below, and one on top of it is undone first.
+    expect(await statusesOf(id)).toEqual(['pending', 'pending', 'solved']);
+    await patch(id, { status: 'ignored' });
+    expect((await post(id, 'undo')).body['group']).toMatchObject({ status: 'open', reopened_by: back });
+    expect((await post(id, 'undo')).body['group']).toMatchObject({ status: 'open', reopened_by: null });
+    expect(await statusesOf(id)).toEqual(['pending', 'pending', 'pending']);
   });
 
   it('in a commit opens with a record of a run that contains it, and not with one of an older commit', async () => {
