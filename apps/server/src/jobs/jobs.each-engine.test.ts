@@ -210,6 +210,13 @@ describe('a job', () => {
     const inputs = Array.from({ length: 6 }, (_, at) => ({ row: at }));
     const job = await create({ selector: 'model~pixel', inputs });
     await until(job.id, { running: 3, waiting: 3 });
+    // A run that its host did not have yet would be tried again.
+    const listRuns = async (): Promise<unknown[]> =>
+      Promise.all(
+        (await runsOf(job.id)).map(async (id) => (await server.api('GET', `/api/v2/runs/${id}`)).body),
+      );
+    const begun = { run: { status: 'running' } };
+    await expect.poll(listRuns).toMatchObject([begun, begun, begun]);
     await server.restart();
     host.url = server.url;
     host.launchHabit = 'ends_at_once';
