@@ -11,6 +11,8 @@ const dist = join(root, 'dist');
 /** What the programs read at run time and nothing imports. */
 const DATA = [
   'package.json',
+  'docs/*.md',
+  'docs/automation/*.md',
   'packages/automation/src/types/*.d.ts',
   'packages/automation/starter/*',
   'packages/confinement/native/confine-linux-*',

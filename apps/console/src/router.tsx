@@ -99,6 +99,17 @@ const webhooks = createRoute({
   path: '/webhooks',
   component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 });
+const helpPage = () => import('./help/help-page.tsx');
+const help = createRoute({
+  getParentRoute: () => root,
+  path: '/help',
+  component: lazyRouteComponent(helpPage, 'HelpPage'),
+});
+const helpSplat = createRoute({
+  getParentRoute: () => root,
+  path: '/help/$',
+  component: lazyRouteComponent(helpPage, 'HelpPage'),
+});
 const start = createRoute({
   getParentRoute: () => root,
   path: '/start',
@@ -121,6 +132,8 @@ export const router = createRouter({
     records,
     settings,
     webhooks,
+    help,
+    helpSplat,
     start,
   ]),
   defaultPendingComponent: Loading,

@@ -19,6 +19,7 @@ import { openEvents } from './events/feature.ts';
 import { addFileRoutes } from './files/routes.ts';
 import { addGitRoutes } from './git-http/routes.ts';
 import { openHealth } from './health/feature.ts';
+import { serveHelp } from './help/feature.ts';
 import { openHosts } from './hosts/feature.ts';
 import { explainListenError, urlOf } from './http/listen-address.ts';
 import { watchMethods } from './http/methods.ts';
@@ -107,8 +108,9 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
     ownedResources: ownedResources({ devices, projects, records }),
     onNamed: (userId, name) => devices.shares.noteName(userId, name),
   });
+  const pages = await serveHelp(context);
   if (console !== undefined) addConsoleRoutes(app, console, log);
-  serveMcp(context, version);
+  serveMcp(context, { version, pages });
   await serveDescription(app, version);
   methods.refuseOthers();
 }

@@ -91,6 +91,10 @@ export const errorTable = {
     status: 404,
     message: 'There is no {method} {path}. The endpoints are listed at /docs.',
   },
+  help_page_not_found: {
+    status: 404,
+    message: 'There is no page {name} of the documentation: GET /api/v2/help lists them.',
+  },
   device_not_found: { status: 404, message: 'Device {device_id} was not found.' },
   host_not_found: { status: 404, message: 'Host {host_id} was not found.' },
   share_not_found: { status: 404, message: 'There is no share of {target} with user {user_id}.' },

@@ -96,6 +96,7 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     { title: 'share', open: at(`/devices/${deviceId}`, dialog('Share', text('owner'))) },
     { title: 'runs', open: at('/runs', text('completed')) },
     { title: 'run', open: at(`/runs/${runId}`, text('The app says')) },
+    { title: 'help', open: at('/help/errors#device_leased', text('device_leased')) },
     { title: 'settings', open: at('/settings', text('Refused since the start')) },
     { title: 'webhooks', open: at('/webhooks', text('Deliveries')) },
     { title: 'new-webhook', open: at('/webhooks', dialog('New webhook…')) },

@@ -5,6 +5,7 @@ import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addInputCommand, addLeaseCommand } from './control.ts';
 import { addDevicesCommand } from './devices.ts';
+import { addDocsCommand } from './docs.ts';
 import { addExecCommand } from './exec.ts';
 import { addGroupCommands } from './groups.ts';
 import { addJobCommands } from './jobs.ts';
@@ -61,5 +62,6 @@ export function addCallerCommands(program: Command): void {
   addAuditCommand(program);
   addUsageCommand(program);
   addMcpCommand(program);
+  addDocsCommand(program);
   addCompletionCommand(program);
 }

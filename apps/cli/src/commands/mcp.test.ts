@@ -72,7 +72,7 @@ describe('the tools of a token', () => {
     const { tools } = await reader.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       ...['list_devices', 'read_screen', 'list_projects', 'read_project'],
-      ...['read_run', 'list_runs', 'read_record'],
+      ...['read_run', 'list_runs', 'read_record', 'search_docs'],
     ]);
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
     const launcher = await namesOf(await connect(await tokenOf(['read', 'launch'])));
@@ -96,6 +96,30 @@ describe('the tools of a token', () => {
     expect(await namesOf(client)).toEqual(await namesOf(await connect(adminToken, era)));
     expect((await call(client, 'list_devices')).text).toContain('SIM0001');
   });
+});
+
+test('the documentation is searched and read by the command line', async () => {
+  const found = await service.run(['docs', 'device_leased']);
+  expect(found).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\[--page errors\]\n### device_leased/),
+  });
+  expect((await service.run(['docs'])).stdout).toMatch(/^errors {2}Errors$/m);
+  expect((await service.run(['docs', '--page', 'types/agent.d.ts'])).stdout).toContain('declare');
+  expect(await service.run(['docs', '--page', 'nothing'])).toMatchObject({ code: 3 });
+});
+
+test.each(eras)('the documentation is searched and read, in the protocol of %s', async (era) => {
+  const client = await connect(adminToken, era);
+  const found = await call(client, 'search_docs', { query: 'device_leased' });
+  expect(found.text).toMatch(/^\[phalanx:\/\/docs\/errors#device_leased\]/);
+  expect(countTokens(found.text)).toBeLessThan(1000);
+  const { resources } = await client.listResources();
+  expect(resources.map(({ uri }) => uri)).toEqual(
+    expect.arrayContaining(['phalanx://docs/errors', 'phalanx://types/agent.d.ts']),
+  );
+  const { contents } = await client.readResource({ uri: 'phalanx://types/agent.d.ts' });
+  expect(JSON.stringify(contents)).toContain('declare');
 });
 
 test.each(eras)(

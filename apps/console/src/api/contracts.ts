@@ -7,6 +7,7 @@ import type {
   deviceRoutes,
   fileRoutes,
   groupRoutes,
+  helpRoutes,
   hostRoutes,
   jobRoutes,
   labelRoutes,
@@ -39,6 +40,7 @@ type Contract =
   | RoutesOf<typeof deviceRoutes>
   | RoutesOf<typeof fileRoutes>
   | RoutesOf<typeof groupRoutes>
+  | RoutesOf<typeof helpRoutes>
   | RoutesOf<typeof hostRoutes>
   | RoutesOf<typeof jobRoutes>
   | RoutesOf<typeof labelRoutes>

@@ -1,5 +1,6 @@
 import { Toast } from '@base-ui/react/toast';
 
+import { HelpLink } from '../help/help-link.tsx';
 import { buttonClass } from './button.tsx';
 import { Icon } from './icon.tsx';
 import styles from './notices.module.css';
@@ -14,7 +15,11 @@ export const notify = (title: string, description?: string): void =>
 export const notifyFailure = (title: string, error: unknown): void =>
   void notices.add({
     title,
-    description: messageOf(error),
+    description: (
+      <>
+        {messageOf(error)} <HelpLink error={error} />
+      </>
+    ),
     type: 'failure',
     timeout: 10_000,
     priority: 'high',

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 
 import { ApiFailure } from '../api/api-failure.ts';
+import { HelpLink } from '../help/help-link.tsx';
 import { Button } from './button.tsx';
 import styles from './states.module.css';
 
@@ -42,7 +43,9 @@ export const messageOf = (error: unknown): string =>
 export const Failure = ({ error, onRetry }: FailureProps) => (
   <div className={styles['state']} role="alert">
     <h2>This could not be read</h2>
-    <p>{messageOf(error)}</p>
+    <p>
+      {messageOf(error)} <HelpLink error={error} />
+    </p>
     {error instanceof ApiFailure && error.requestId !== undefined && (
       <p className={styles['detail']}>request {error.requestId}</p>
     )}
@@ -57,7 +60,9 @@ export const Failure = ({ error, onRetry }: FailureProps) => (
 /** Beside what it is about, which stays. */
 export const InlineFailure = ({ error, onRetry }: FailureProps) => (
   <div className={styles['inline']} role="alert">
-    <span>{messageOf(error)}</span>
+    <span>
+      {messageOf(error)} <HelpLink error={error} />
+    </span>
     {onRetry !== undefined && (
       <Button look="quiet" onClick={onRetry}>
         Try again

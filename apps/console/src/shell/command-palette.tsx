@@ -31,6 +31,7 @@ function useCommands(): readonly PickerItem[] {
       page('Records', '', 'records', '/records'),
       page('Settings', 'g s', 'settings', '/settings'),
       page('Webhooks', 'Page', 'settings', '/webhooks'),
+      page('Help', 'Page', 'help', '/help'),
       page('First steps', 'Page', 'help', '/start'),
       theme('light', 'Light theme'),
       theme('dark', 'Dark theme'),

@@ -144,6 +144,10 @@ function Rail({ onSearch, onHelp }: RailProps) {
         </Link>
       ))}
       <div className={styles['space']} />
+      <Link to="/help" className={styles['item']}>
+        <Icon name="file" />
+        Help
+      </Link>
       <button type="button" className={styles['item']} onClick={onSearch} title="Ctrl+K">
         <Icon name="search" />
         Find

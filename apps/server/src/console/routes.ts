@@ -11,10 +11,11 @@ import { chooseCoding } from '../http/representations.ts';
 /** The addresses of its pages: all of them get the same document, which shows what its address says. */
 const pages = [
   '/',
-  ...['devices', 'projects', 'runs', 'records', 'settings', 'sign-in', 'start'].flatMap((name) => [
+  ...['devices', 'projects', 'runs', 'jobs', 'records', 'groups', 'webhooks', 'settings'].flatMap((name) => [
     `/${name}`,
     `/${name}/*`,
   ]),
+  ...['sign-in', 'start', 'help'].flatMap((name) => [`/${name}`, `/${name}/*`]),
 ];
 
 /** What stands in the built page where the nonce of a reply goes. */

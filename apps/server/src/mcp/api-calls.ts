@@ -16,6 +16,8 @@ interface Given {
 /** The endpoints of this service, as the caller of a tool: with their token, rights and limits. */
 export interface ApiCalls {
   call<Contract extends RouteContract>(contract: Contract, given?: Given): Promise<ReplyOf<Contract>>;
+  /** Of an endpoint whose replies are no JSON. */
+  read(contract: RouteContract, given: Given): Promise<{ readonly type: string; readonly body: Buffer }>;
 }
 
 /** Calls go through the whole of the service, so that no rule is written twice. */
@@ -44,6 +46,10 @@ export function apiCallsOf(app: FastifyInstance, request: FastifyRequest, client
   return {
     // What a contract promises, its route has sent.
     call: async (contract, given = {}) => (await send(contract, given)).json<ReplyOf<typeof contract>>(),
+    read: async (contract, given) => {
+      const { headers, rawPayload: body } = await send(contract, given);
+      return { type: headers['content-type']?.toString() ?? '', body };
+    },
   };
 }
 

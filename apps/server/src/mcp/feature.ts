@@ -1,4 +1,5 @@
 import type { AuthInfo, McpHttpHandler, McpServer } from '@modelcontextprotocol/server';
+import type { HelpPage } from '@phalanx/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Context } from '../context.ts';
@@ -10,8 +11,14 @@ const path = '/mcp';
 const maxBodyBytes = 8 * 1024 * 1024;
 const headerNames = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name'] as const;
 
+interface Served {
+  readonly version: string;
+  /** Of the documentation. */
+  readonly pages: readonly HelpPage[];
+}
+
 /** `POST /mcp`: the Model Context Protocol over Streamable HTTP, without sessions, for 2025's clients and today's. */
-export function serveMcp({ app, log }: Context, version: string): void {
+export function serveMcp({ app, log }: Context, { version, pages }: Served): void {
   const servers = new WeakMap<AuthInfo, () => Promise<McpServer>>();
   let handler: Promise<McpHttpHandler> | undefined;
   const open = async (): Promise<McpHttpHandler> => {
@@ -36,7 +43,7 @@ export function serveMcp({ app, log }: Context, version: string): void {
       const { fetch } = await (handler ??= open());
       const authInfo: AuthInfo = { token: '', clientId: '', scopes: [...request.principal.scopes] };
       const api = apiCallsOf(app, request, clientOf(request));
-      servers.set(authInfo, () => serverOf({ version, api, scopes: request.principal.scopes }));
+      servers.set(authInfo, () => serverOf({ version, pages, api, scopes: request.principal.scopes }));
       const answer = await fetch(requestOf(request, reply), { authInfo, parsedBody: request.body });
       return send(answer, reply);
     },

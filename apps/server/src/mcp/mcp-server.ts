@@ -1,29 +1,33 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import type { Scope } from '@phalanx/protocol';
+import type { HelpPage, Scope } from '@phalanx/protocol';
 
 import { type ApiCalls, ToolFailure } from './api-calls.ts';
 import { instructions } from './instructions.ts';
 import { bounded } from './phone-data.ts';
 import { prompts } from './prompts.ts';
+import { addResources } from './resources.ts';
 import type { Tool, ToolResult } from './tool.ts';
+import { docTools } from './tools/docs.ts';
 import { phoneTools } from './tools/phones.ts';
 import { projectTools } from './tools/projects.ts';
 import { runTools } from './tools/runs.ts';
 
-const tools: readonly Tool[] = [...phoneTools, ...projectTools, ...runTools];
+const tools: readonly Tool[] = [...phoneTools, ...projectTools, ...runTools, ...docTools];
 
 interface Serving {
   readonly version: string;
+  /** Of the documentation. */
+  readonly pages: readonly HelpPage[];
   readonly api: ApiCalls;
   readonly scopes: ReadonlySet<Scope>;
 }
 
 /** The tools that the caller's token allows. */
-export async function serverOf({ version, api, scopes }: Serving): Promise<McpServer> {
+export async function serverOf({ version, pages, api, scopes }: Serving): Promise<McpServer> {
   const sdk = await import('@modelcontextprotocol/server');
   const server = new sdk.McpServer(
     { name: 'phalanx', title: 'Phalanx', version },
-    { instructions, capabilities: { tools: {}, prompts: {} }, maxToolInputElements: 10_000 },
+    { instructions, capabilities: { tools: {}, prompts: {}, resources: {} }, maxToolInputElements: 10_000 },
   );
   for (const tool of tools.filter((one) => one.scopes.every((scope) => scopes.has(scope)))) {
     const { name, title, description, hints: annotations, input } = tool;
@@ -36,6 +40,7 @@ export async function serverOf({ version, api, scopes }: Serving): Promise<McpSe
     server.registerPrompt(name, { title, description }, () => ({
       messages: [{ role: 'user', content: { type: 'text', text } }],
     }));
+  if (scopes.has('read')) addResources(sdk, server, { api, pages });
   return server;
 }
 

@@ -7,6 +7,7 @@ import { deviceRoutes } from './devices.ts';
 import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
 import { healthRoutes } from './health.ts';
+import { helpRoutes } from './help.ts';
 import { jobRoutes } from './jobs.ts';
 import { labelRoutes, poolRoutes } from './labels.ts';
 import { launchRoutes } from './launches.ts';
@@ -52,4 +53,5 @@ export const allRoutes: readonly RouteContract[] = [
   usageRoutes,
   sessionRoutes,
   healthRoutes,
+  helpRoutes,
 ].flatMap((routes: Readonly<Record<string, RouteContract>>) => Object.values(routes));

@@ -8,6 +8,7 @@ export * from './devices.ts';
 export * from './events.ts';
 export * from './files.ts';
 export * from './health.ts';
+export * from './help.ts';
 export * from './jobs.ts';
 export * from './labels.ts';
 export * from './launches.ts';

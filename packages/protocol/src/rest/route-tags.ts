@@ -15,5 +15,5 @@ export const routeTags = {
   Account: 'Users and their API tokens.',
   Audit: 'Who did what, with which token, from where.',
   Hosts: 'For the program beside the phones.',
-  Service: 'The health of the service.',
+  Service: 'The health of the service, and its documentation.',
 } as const;

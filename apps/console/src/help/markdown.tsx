@@ -1,0 +1,140 @@
+import { Link } from '@tanstack/react-router';
+import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
+import { type ReactNode, useMemo } from 'react';
+
+/** A page of the documentation, made of elements: nothing in it becomes HTML. */
+export function Markdown({ page, text }: { page: string; text: string }) {
+  const tokens = useMemo(() => lexer(text), [text]);
+  return <>{all(tokens, page)}</>;
+}
+
+const all = (tokens: readonly Token[] | undefined, page: string): ReactNode[] =>
+  (tokens ?? []).map((token, place) => (
+    // The tokens of a text never change their order.
+    // oxlint-disable-next-line react/no-array-index-key
+    <One key={place} token={token} page={page} />
+  ));
+
+function One({ token, page }: { token: Token; page: string }): ReactNode {
+  // The types of marked leave its kinds open.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const one = token as MarkedToken;
+  switch (one.type) {
+    case 'heading':
+      return <Heading depth={one.depth} title={plain(one.text)} parts={all(one.tokens, page)} />;
+    case 'paragraph':
+      return <p>{all(one.tokens, page)}</p>;
+    case 'code':
+      return (
+        // Long lines are scrolled, also by the keyboard.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        <pre tabIndex={0} role="region" aria-label="Example">
+          {one.text}
+        </pre>
+      );
+    case 'blockquote':
+      return <blockquote>{all(one.tokens, page)}</blockquote>;
+    case 'list':
+      return one.ordered ? <ol>{items(one, page)}</ol> : <ul>{items(one, page)}</ul>;
+    case 'table':
+      return <Table table={one} page={page} />;
+    case 'hr':
+      return <hr />;
+    case 'strong':
+      return <strong>{all(one.tokens, page)}</strong>;
+    case 'em':
+      return <em>{all(one.tokens, page)}</em>;
+    case 'del':
+      return <del>{all(one.tokens, page)}</del>;
+    case 'codespan':
+      return <code>{one.text}</code>;
+    case 'br':
+      return <br />;
+    case 'link':
+      return (
+        <Address href={one.href} page={page}>
+          {all(one.tokens, page)}
+        </Address>
+      );
+    case 'text':
+      return 'tokens' in one && one.tokens !== undefined ? all(one.tokens, page) : one.text;
+    case 'escape':
+      return one.text;
+    case 'image':
+      return one.text;
+    case 'html':
+      return one.raw;
+    default:
+      return null;
+  }
+}
+
+const items = (list: Tokens.List, page: string): ReactNode[] =>
+  list.items.map((item) => <li key={item.raw}>{all(item.tokens, page)}</li>);
+
+const plain = (text: string): string => text.replaceAll('`', '');
+
+/** As the service makes them, and GitHub. */
+const anchorOf = (title: string): string =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+
+function Heading({ depth, title, parts }: { depth: number; title: string; parts: ReactNode }) {
+  const id = anchorOf(title);
+  // The title of the page stands in its head.
+  if (depth === 1) return null;
+  return depth === 2 ? <h2 id={id}>{parts}</h2> : <h3 id={id}>{parts}</h3>;
+}
+
+const Table = ({ table: { header, rows }, page }: { table: Tokens.Table; page: string }) => (
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+  <div tabIndex={0} role="region" aria-label="Table" data-table="">
+    <table>
+      <thead>
+        <tr>
+          {header.map(({ text, tokens }) => (
+            <th key={text} scope="col">
+              {all(tokens, page)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.map(({ text }) => text).join('|')}>
+            {row.map(({ tokens }, column) => (
+              <td key={header[column]?.text ?? column}>{all(tokens, page)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+const base = 'http://docs/';
+
+/** A link to another page stays within the console; one to elsewhere is a web address, or only text. */
+function Address({ href, page, children }: { href: string; page: string; children: ReactNode }) {
+  const url = URL.canParse(href, base + page) ? new URL(href, base + page) : undefined;
+  if (url?.protocol === 'http:' && url.host === 'docs') {
+    const path = url.pathname.slice(1);
+    if (href.startsWith('/')) return <a href={url.pathname}>{children}</a>;
+    const isHere = href.startsWith('#') || path.endsWith('.md');
+    if (!isHere || path.startsWith('decisions/')) return children;
+    return (
+      <Link to="/help/$" params={{ _splat: path.replace(/\.md$/, '') }} hash={url.hash.slice(1)}>
+        {children}
+      </Link>
+    );
+  }
+  return url?.protocol === 'https:' ? (
+    <a href={url.href} rel="noreferrer" target="_blank">
+      {children}
+    </a>
+  ) : (
+    children
+  );
+}

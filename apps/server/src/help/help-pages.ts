@@ -1,0 +1,120 @@
+import type { HelpPage, HelpResult } from '@phalanx/protocol';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const root = path.join(import.meta.dirname, '../../../..');
+const docs = path.join(root, 'docs');
+const types = path.join(root, 'packages/automation/src/types');
+
+interface Page extends HelpPage {
+  readonly text: string;
+}
+
+interface Section {
+  readonly page: HelpPage;
+  readonly title: string;
+  readonly anchor: string;
+  readonly text: string;
+}
+
+/** What somebody reads first; the others follow by name. */
+const firstPages = ['tutorial', 'reference', 'errors', 'coding-agents'];
+const most = 10;
+const maxText = 2000;
+
+/** The documentation of this version: the pages for users, and the declarations of the global `agent`. */
+export class HelpPages {
+  readonly pages: readonly Page[];
+  readonly #sections: readonly Section[];
+
+  constructor(pages: readonly Page[]) {
+    this.pages = pages;
+    // The pages of `automation` say what the declarations say.
+    this.#sections = pages.filter(({ name }) => !name.startsWith('types/')).flatMap(sectionsOf);
+  }
+
+  /** Pages of decisions are for those who change Phalanx. */
+  static async read(): Promise<HelpPages> {
+    const markdown = await readdir(docs, { recursive: true });
+    const names = markdown
+      .map((file) => file.replaceAll('\\', '/'))
+      .filter((file) => file.endsWith('.md') && !file.startsWith('decisions/'))
+      .map((file) => file.slice(0, -'.md'.length))
+      .toSorted((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1));
+    const pages = names.map(async (name) => {
+      const text = await readFile(path.join(docs, `${name}.md`), 'utf8');
+      return { name, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
+    });
+    const declarations = (await readdir(types)).filter((file) => file.endsWith('.d.ts')).toSorted();
+    const code = declarations.map(async (file) => {
+      const text = await readFile(path.join(types, file), 'utf8');
+      return { name: `types/${file}`, title: file, text: `# ${file}\n\n\`\`\`ts\n${text}\`\`\`\n` };
+    });
+    return new HelpPages(await Promise.all([...pages, ...code]));
+  }
+
+  find(name: string): Page | undefined {
+    return this.pages.find((page) => page.name === name);
+  }
+
+  search(query: string): HelpResult[] {
+    const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]+/gu))];
+    const weights = words.map((word) => {
+      const having = this.#sections.filter(({ text }) => text.toLowerCase().includes(word)).length;
+      return Math.log(1 + this.#sections.length / (1 + having));
+    });
+    return this.#sections
+      .map((section) => ({ section, score: scoreOf(section, words, weights) }))
+      .filter(({ score }) => score > 0)
+      .toSorted((one, other) => other.score - one.score)
+      .slice(0, most)
+      .map(({ section: { page, title, anchor, text } }) => ({
+        ...{ page, section: title, anchor },
+        text: text.length > maxText ? `${text.slice(0, maxText)}…` : text,
+      }));
+  }
+}
+
+const rank = (name: string): number => {
+  const place = firstPages.indexOf(name);
+  return place === -1 ? firstPages.length : place;
+};
+
+/** A word counts more in a title, and a section with all words goes before one with many of the same. */
+function scoreOf(
+  { title, page, text }: Section,
+  words: readonly string[],
+  weights: readonly number[],
+): number {
+  const [heading, body] = [title.toLowerCase(), text.toLowerCase()];
+  return words.reduce((sum, word, at) => {
+    const times = body.split(word).length - 1;
+    const inTitle = heading === word ? 12 : heading.includes(word) ? 4 : 0;
+    const inPage = page.title.toLowerCase().includes(word) ? 1 : 0;
+    const found = inTitle + inPage + (times === 0 ? 0 : 1 + Math.log(times));
+    return sum + (weights[at] ?? 0) * found;
+  }, 0);
+}
+
+function sectionsOf({ name, title, text }: Page): Section[] {
+  const page = { name, title };
+  const sections: { title: string; lines: string[] }[] = [{ title, lines: [] }];
+  let isCode = false;
+  for (const line of text.split('\n')) {
+    if (line.startsWith('```')) isCode = !isCode;
+    const heading = isCode ? undefined : /^##+ (.+)$/.exec(line)?.[1];
+    if (heading !== undefined) sections.push({ title: heading.replaceAll('`', ''), lines: [] });
+    sections.at(-1)?.lines.push(line);
+  }
+  return sections.map(({ title: heading, lines }, at) => ({
+    ...{ page, title: heading, text: lines.join('\n').trim() },
+    anchor: at === 0 ? '' : anchorOf(heading),
+  }));
+}
+
+/** As GitHub makes them, so that links between pages hold in both places. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');

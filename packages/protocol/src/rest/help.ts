@@ -1,0 +1,66 @@
+import { Type, type Static } from 'typebox';
+
+import { success, type RouteContract } from './contract.ts';
+
+const pageName = Type.String({
+  maxLength: 200,
+  description: 'Its path below `docs` without `.md`, or `types/` and the name of a declaration file',
+  examples: ['errors'],
+});
+
+export const HelpPage = Type.Object(
+  { name: pageName, title: Type.String() },
+  { title: 'HelpPage', description: 'A page of the documentation of this version' },
+);
+export type HelpPage = Static<typeof HelpPage>;
+
+export const HelpResult = Type.Object(
+  {
+    page: HelpPage,
+    section: Type.String({ description: 'The title of the section' }),
+    anchor: Type.String({ description: 'Of the section within its page; empty for the beginning' }),
+    text: Type.String({ description: 'Markdown of the section, cut at 2,000 characters' }),
+  },
+  { title: 'HelpResult' },
+);
+export type HelpResult = Static<typeof HelpResult>;
+
+/** The documentation that belongs to the service that runs. */
+export const helpRoutes = {
+  list: {
+    method: 'GET',
+    path: '/api/v2/help',
+    operationId: 'listHelpPages',
+    tag: 'Service',
+    summary: 'List the pages of the documentation',
+    description: 'Each of them is also Markdown at `/help/` with its name and `.md`.',
+    scope: null,
+    responses: { 200: Type.Object({ success, pages: Type.Array(HelpPage) }) },
+  },
+  read: {
+    method: 'GET',
+    path: '/api/v2/help/page',
+    operationId: 'readHelpPage',
+    tag: 'Service',
+    summary: 'Read a page of the documentation',
+    scope: null,
+    query: Type.Object({ name: pageName }),
+    responses: {
+      200: Type.Object({ success, page: HelpPage, text: Type.String({ description: 'Markdown' }) }),
+    },
+    errors: ['help_page_not_found'],
+  },
+  search: {
+    method: 'GET',
+    path: '/api/v2/help/search',
+    operationId: 'searchHelp',
+    tag: 'Service',
+    summary: 'Search the documentation',
+    description: 'The ten sections that have most of the words, the best first.',
+    scope: null,
+    query: Type.Object({
+      query: Type.String({ minLength: 1, maxLength: 200, examples: ['device_leased'] }),
+    }),
+    responses: { 200: Type.Object({ success, results: Type.Array(HelpResult) }) },
+  },
+} as const satisfies Record<string, RouteContract>;
