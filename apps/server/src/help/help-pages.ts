@@ -15,11 +15,16 @@ interface Section {
   readonly title: string;
   readonly anchor: string;
   readonly text: string;
+  /** Title and text in lower case, for the search. */
+  readonly heading: string;
+  readonly body: string;
 }
 
 /** What somebody reads first; the others follow by name. */
-const firstPages = ['tutorial', 'reference', 'errors', 'coding-agents'];
+const firstPages = ['reference', 'errors', 'coding-agents'];
 const most = 10;
+/** Anybody may search, and each word is looked for in all pages. */
+const mostWords = 12;
 const maxText = 2000;
 
 /** The documentation of this version: the pages for users, and the declarations of the global `agent`. */
@@ -58,9 +63,9 @@ export class HelpPages {
   }
 
   search(query: string): HelpResult[] {
-    const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]+/gu))];
+    const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]+/gu))].slice(0, mostWords);
     const weights = words.map((word) => {
-      const having = this.#sections.filter(({ text }) => text.toLowerCase().includes(word)).length;
+      const having = this.#sections.filter(({ body }) => body.includes(word)).length;
       return Math.log(1 + this.#sections.length / (1 + having));
     });
     return this.#sections
@@ -82,11 +87,10 @@ const rank = (name: string): number => {
 
 /** A word counts more in a title, and a section with all words goes before one with many of the same. */
 function scoreOf(
-  { title, page, text }: Section,
+  { heading, body, page }: Section,
   words: readonly string[],
   weights: readonly number[],
 ): number {
-  const [heading, body] = [title.toLowerCase(), text.toLowerCase()];
   return words.reduce((sum, word, at) => {
     const times = body.split(word).length - 1;
     const inTitle = heading === word ? 12 : heading.includes(word) ? 4 : 0;
@@ -106,10 +110,13 @@ function sectionsOf({ name, title, text }: Page): Section[] {
     if (heading !== undefined) sections.push({ title: heading.replaceAll('`', ''), lines: [] });
     sections.at(-1)?.lines.push(line);
   }
-  return sections.map(({ title: heading, lines }, at) => ({
-    ...{ page, title: heading, text: lines.join('\n').trim() },
-    anchor: at === 0 ? '' : anchorOf(heading),
-  }));
+  return sections.map(({ title: section, lines }, at) => {
+    const body = lines.join('\n').trim();
+    return {
+      ...{ page, title: section, text: body, heading: section.toLowerCase(), body: body.toLowerCase() },
+      anchor: at === 0 ? '' : anchorOf(section),
+    };
+  });
 }
 
 /** As GitHub makes them, so that links between pages hold in both places. */

@@ -1,10 +1,9 @@
+import type * as sdk from '@modelcontextprotocol/server';
 import type { McpServer, ReadResourceResult } from '@modelcontextprotocol/server';
 import { type HelpPage, helpRoutes, runRoutes } from '@phalanx/protocol';
 
 import type { ApiCalls } from './api-calls.ts';
 import { bounded, fenced } from './phone-data.ts';
-
-type Sdk = typeof import('@modelcontextprotocol/server');
 
 const declarations = 'types/';
 /** Programs refuse more, or give all of it to the model. */
@@ -19,7 +18,11 @@ interface Reading {
 }
 
 /** The documentation, the types of the global `agent`, and the files of runs. */
-export function addResources({ ResourceTemplate }: Sdk, server: McpServer, { api, pages }: Reading): void {
+export function addResources(
+  { ResourceTemplate }: typeof sdk,
+  server: McpServer,
+  { api, pages }: Reading,
+): void {
   for (const page of pages) {
     const { name, title } = page;
     server.registerResource(name, uriOf(page), { title, mimeType: 'text/markdown' }, async ({ href }) => {
