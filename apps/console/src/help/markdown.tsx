@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router';
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { type ReactNode, useMemo } from 'react';
 
-/** A page of the documentation, made of elements: nothing in it becomes HTML. */
+/** A page of the documentation below its title, made of elements: nothing in it becomes HTML. */
 export function Markdown({ page, text }: { page: string; text: string }) {
-  const tokens = useMemo(() => lexer(text), [text]);
+  const tokens = useMemo(() => lexer(text.replace(/^# .*\n/, '')), [text]);
   return <>{all(tokens, page)}</>;
 }
 
@@ -63,7 +63,8 @@ function One({ token, page }: { token: Token; page: string }): ReactNode {
     case 'image':
       return one.text;
     case 'html':
-      return one.raw;
+      // Pages say in a comment what they were made from.
+      return one.raw.startsWith('<!--') ? null : one.raw;
     default:
       return null;
   }
@@ -83,9 +84,7 @@ const anchorOf = (title: string): string =>
 
 function Heading({ depth, title, parts }: { depth: number; title: string; parts: ReactNode }) {
   const id = anchorOf(title);
-  // The title of the page stands in its head.
-  if (depth === 1) return null;
-  return depth === 2 ? <h2 id={id}>{parts}</h2> : <h3 id={id}>{parts}</h3>;
+  return depth <= 2 ? <h2 id={id}>{parts}</h2> : <h3 id={id}>{parts}</h3>;
 }
 
 const Table = ({ table: { header, rows }, page }: { table: Tokens.Table; page: string }) => (
@@ -114,16 +113,17 @@ const Table = ({ table: { header, rows }, page }: { table: Tokens.Table; page: s
   </div>
 );
 
-const base = 'http://docs/';
+/** In the repository other files stand beside the folder of the pages. */
+const base = 'http://help/docs/';
 
 /** A link to another page stays within the console; one to elsewhere is a web address, or only text. */
 function Address({ href, page, children }: { href: string; page: string; children: ReactNode }) {
   const url = URL.canParse(href, base + page) ? new URL(href, base + page) : undefined;
-  if (url?.protocol === 'http:' && url.host === 'docs') {
-    const path = url.pathname.slice(1);
+  if (url?.host === 'help') {
     if (href.startsWith('/')) return <a href={url.pathname}>{children}</a>;
-    const isHere = href.startsWith('#') || path.endsWith('.md');
-    if (!isHere || path.startsWith('decisions/')) return children;
+    const path = url.href.startsWith(base) ? url.pathname.slice('/docs/'.length) : '';
+    const isPage = href.startsWith('#') || path.endsWith('.md');
+    if (!isPage || path.startsWith('decisions/')) return children;
     return (
       <Link to="/help/$" params={{ _splat: path.replace(/\.md$/, '') }} hash={url.hash.slice(1)}>
         {children}

@@ -104,17 +104,17 @@ function sectionsOf({ name, title, text }: Page): Section[] {
   const page = { name, title };
   const sections: { title: string; lines: string[] }[] = [{ title, lines: [] }];
   let isCode = false;
-  for (const line of text.split('\n')) {
+  for (const [at, line] of text.split('\n').entries()) {
     if (line.startsWith('```')) isCode = !isCode;
-    const heading = isCode ? undefined : /^##+ (.+)$/.exec(line)?.[1];
+    const heading = isCode || at === 0 ? undefined : /^#+ (.+)$/.exec(line)?.[1];
     if (heading !== undefined) sections.push({ title: heading.replaceAll('`', ''), lines: [] });
     sections.at(-1)?.lines.push(line);
   }
-  return sections.map(({ title: section, lines }, at) => {
+  return sections.map(({ title: section, lines }, place) => {
     const body = lines.join('\n').trim();
     return {
       ...{ page, title: section, text: body, heading: section.toLowerCase(), body: body.toLowerCase() },
-      anchor: at === 0 ? '' : anchorOf(section),
+      anchor: place === 0 ? '' : anchorOf(section),
     };
   });
 }
