@@ -3,11 +3,23 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-import { fileRoutes, isEnded, launchRoutes, projectRoutes, runRoutes, secretRoutes } from '@phalanx/protocol';
+import {
+  auditRoutes,
+  fileRoutes,
+  isEnded,
+  jobRoutes,
+  launchRoutes,
+  projectRoutes,
+  runRoutes,
+  secretRoutes,
+  webhookRoutes,
+} from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { Receiver } from '../apps/server/src/webhooks/testing/receiver.ts';
 import { Installation } from './support/installation.ts';
 import { family } from './support/processes.ts';
+import { Program } from './support/program.ts';
 
 const projects = 10;
 const secretsEach = 100;
@@ -29,19 +41,43 @@ const main = `
     await agent.actions.screenContent(), await agent.secrets.get('SECRET_1'), 'Form', 1, ScreenshotRecord.LOW_QUALITY);
   await agent.utils.outOfSteps.submit('debug', await agent.secrets.get('SECRET_2'));
   await agent.actions.clearText();
+  await agent.run.attach('typed.txt', 'it was ' + await agent.secrets.get('SECRET_4'));
+  if (agent.arguments.jobVariables.row !== undefined) {
+    await agent.utils.job.addSubTasks([{ word: await agent.secrets.get('SECRET_5') }]);
+    await agent.utils.job.submitTask('failed', { word: await agent.secrets.get('SECRET_6') });
+  }
   throw new Error(await agent.secrets.get('SECRET_3'));`;
 
 let installation: Installation;
+let receiver: Receiver;
 let deviceId: string;
 const seen: string[] = [];
+const jobIds: string[] = [];
 
 beforeAll(async () => {
-  installation = await Installation.start(1);
+  receiver = await Receiver.start();
+  installation = await Installation.start(1, undefined, { PHALANX_WEBHOOK_NETWORKS: '127.0.0.2' });
   deviceId = (await installation.readyDevices())[0]?.device_id ?? '';
 });
-afterAll(() => installation.stop());
+afterAll(async () => {
+  await installation.stop();
+  await receiver.close();
+});
 
 const valueOf = (project: number, n: number): string => `${mark}-${project}-${n}-${crypto.randomUUID()}`;
+
+/** Every other project by a job. */
+async function begin(project: number, id: string): Promise<void> {
+  const { api } = installation;
+  const device_ids = [deviceId];
+  if (project % 2 === 0) {
+    const body = { device_ids, automationId: id, command: 'start' as const };
+    await api.call(launchRoutes.launch, { body });
+    return;
+  }
+  const body = { device_ids, automation_id: id, inputs: [{ row: project }], retries: 0 };
+  jobIds.push((await api.call(jobRoutes.create, { body })).job.id);
+}
 
 async function runWithSecrets(project: number): Promise<string> {
   const { api } = installation;
@@ -54,8 +90,7 @@ async function runWithSecrets(project: number): Promise<string> {
       params: { ...params, name: `SECRET_${n}` },
       body: { value: valueOf(project, n) },
     });
-  const body = { device_ids: [deviceId], automationId: params.id, command: 'start' as const };
-  await api.call(launchRoutes.launch, { body });
+  await begin(project, params.id);
   const query = { automation_id: params.id };
   const find = async () => (await api.call(runRoutes.list, { query })).runs[0];
   const ended = async () => {
@@ -93,6 +128,9 @@ async function readAll(folder: string): Promise<[string, Buffer][]> {
 }
 
 test('1,000 values reach the runs, and no file, reply or process list has one of them', async () => {
+  const { api } = installation;
+  const hook = { url: receiver.url, events: ['run.ended' as const] };
+  await api.call(webhookRoutes.create, { body: hook });
   for (let project = 0; project < projects; project += 1) {
     const id = await runWithSecrets(project);
     const { run } = await installation.api.call(runRoutes.get, { params: { id } });
@@ -103,7 +141,20 @@ test('1,000 values reach the runs, and no file, reply or process list has one of
     );
     seen.push(JSON.stringify([run, logs]));
   }
-  seen.push(JSON.stringify(await installation.api.call(runRoutes.list, { query: {} })));
+  seen.push(JSON.stringify(await api.call(runRoutes.list, { query: {} })));
+  for (const id of jobIds) {
+    const { tasks } = await api.call(jobRoutes.listTasks, { params: { id }, query: {} });
+    expect(tasks[0]?.result).toEqual({ word: '[secret]' });
+    expect(tasks[1]?.input).toEqual({ word: '[secret]' });
+    seen.push(JSON.stringify(tasks), await api.text(jobRoutes.results, { params: { id }, query: {} }));
+  }
+  seen.push(JSON.stringify(await api.call(auditRoutes.list, { query: { limit: 1000 } })));
+  await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(projects);
+  seen.push(...receiver.received.map(({ text }) => text));
+  const data = path.join(installation.folder, 'server');
+  const backup = new Program(['backup', path.join(installation.folder, 'all.tar'), '--data-dir', data], {});
+  await backup.exited;
+  expect(backup.exitCode, backup.output).toBe(0);
   expect(seen.filter((text) => text.includes(mark))).toEqual([]);
   const files = await readAll(installation.folder);
   expect(files.length).toBeGreaterThan(5);

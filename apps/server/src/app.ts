@@ -101,7 +101,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
   const launches = serveLaunches(context, launching);
   const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches });
-  serveSchedules(context, { jobs, devices, projects });
+  serveSchedules(context, { jobs, devices, projects, launches });
   serveWebhooks(context, { devices, hosts, people, records, runs, sealing });
 
   serveAccess(context, {

@@ -27,6 +27,12 @@ function formsOf(value: string): string[] {
   return [value, inJson, inJson.replaceAll('\\"', '"')];
 }
 
+/** Whether one of these values is in a text, as it is or within JSON. */
+export function createSecretFinder(values: readonly string[]): (text: string) => boolean {
+  const forms = [...new Set(values.flatMap(formsOf))];
+  return (text) => forms.some((form) => text.includes(form));
+}
+
 /** Text of a run that was cut ends with `…`, or is at least so long. */
 const leastCutLength = 3999;
 /** A shorter beginning of a value tells nothing, and stands at the end of many texts. */

@@ -17,6 +17,11 @@ export const workErrors = {
     message:
       'The key {key} was already used for another job (other project, phones or inputs). Use a new key for a new job.',
   },
+  secret_in_job: {
+    status: 400,
+    message:
+      'The parameters or inputs hold a value of a secret of the project, and would be stored in clear. Leave it out: the code reads it by agent.secrets.get.',
+  },
   too_many_tasks: {
     status: 429,
     message:

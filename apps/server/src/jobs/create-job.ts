@@ -19,7 +19,7 @@ import type { JobStore, NewJob, NewTask, StoredJob } from './store.ts';
 export interface JobMaker {
   readonly store: JobStore;
   readonly labels: PhoneLabels;
-  readonly launches: Pick<ProjectLaunches, 'checkParameters'>;
+  readonly launches: Pick<ProjectLaunches, 'checkParameters' | 'requireNoSecrets'>;
   readonly getLaunchable: GetLaunchable;
   readonly clock: Clock;
   /** How many tasks of a user may wait. */
@@ -47,6 +47,7 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
   const known = await findSame(maker, body, { userId: principal.userId, fingerprint });
   if (known !== undefined) return known;
   const parameters = await launches.checkParameters(project, body.parameters ?? {}, principal.userId);
+  await launches.requireNoSecrets(project.projectId, [parameters, ...(body.inputs ?? [])]);
   const now = maker.clock.now();
   const tasks = await tasksOf(body, now);
   const job = newJob(body, { project, parameters, origin, now, fingerprint, waiting: tasks.length });

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { Jobs } from '../jobs/feature.ts';
+import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { Projects } from '../projects/feature.ts';
 import { addScheduleRoutes } from './routes.ts';
 import { ScheduleRunner } from './schedule-runner.ts';
@@ -10,15 +11,19 @@ interface ScheduleNeighbours {
   jobs: Jobs;
   devices: DeviceAccess;
   projects: Projects;
+  launches: ProjectLaunches;
 }
 
 /** Jobs that are made again and again. */
-export function serveSchedules(context: Context, { jobs, devices, projects }: ScheduleNeighbours): void {
+export function serveSchedules(
+  context: Context,
+  { jobs, devices, projects, launches }: ScheduleNeighbours,
+): void {
   const { app, database, clock, faults, cluster } = context;
   const store = createScheduleStore(database);
   const runner = new ScheduleRunner({ store, jobs, clock, faults });
   cluster.invalidations.on('schedules', () => runner.look());
   app.addHook('onClose', () => runner.close());
-  addScheduleRoutes(app, { store, runner, devices, projects: projects.access, clock });
+  addScheduleRoutes(app, { store, runner, devices, projects: projects.access, launches, clock });
   app.addHook('onReady', () => runner.look());
 }

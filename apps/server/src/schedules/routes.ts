@@ -8,6 +8,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
+import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { requirePhones } from '../jobs/create-job.ts';
 import { editors, type ProjectAccess, readers } from '../projects/project-access.ts';
 import { CronTimes } from './cron-times.ts';
@@ -19,6 +20,7 @@ interface ScheduleRoutesOptions {
   runner: ScheduleRunner;
   devices: DeviceAccess;
   projects: ProjectAccess;
+  launches: Pick<ProjectLaunches, 'requireNoSecrets'>;
   clock: Clock;
 }
 
@@ -27,7 +29,7 @@ const shownTimes = 5;
 
 /** `GET, POST /schedules` · `GET, PATCH, DELETE /schedules/:id` · `GET /schedules/:id/turns` */
 export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
-  const { store, runner, devices, projects, clock } = options;
+  const { store, runner, devices, projects, launches, clock } = options;
 
   const get = async (principal: Principal, id: string, roles = readers): Promise<StoredSchedule> => {
     const found = await store.find(id.toLowerCase());
@@ -63,6 +65,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const project = await projects.getProject(principal, body.automation_id, editors);
     const row = newSchedule(body, { principal, projectId: project.id, now: clock.now() });
     requirePhones(devices.labels, principal.userId, body);
+    await launches.requireNoSecrets(project.id, [body.parameters ?? {}]);
     auditEvent.on({ type: 'schedule', id: row.id, name: row.name || project.name }, [project.owner_id], {
       ...{ project: project.id, cron: row.cron, time_zone: row.time_zone },
     });
@@ -95,6 +98,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const { name, cron, time_zone, jitter_seconds, overlap, missed, paused, ...given } = body;
     const work = withWork(readWork(row.work), given);
     requirePhones(devices.labels, row.user_id, work);
+    await launches.requireNoSecrets(row.project_id, [work.parameters ?? {}]);
     const changed = {
       ...{ name: name ?? row.name, cron: cron ?? row.cron, time_zone: time_zone ?? row.time_zone },
       ...{ jitter_seconds: jitter_seconds ?? row.jitter_seconds, work: JSON.stringify(work) },

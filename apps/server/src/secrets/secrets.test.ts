@@ -75,6 +75,27 @@ it.each([
   expect(JSON.stringify(refused.body)).not.toContain('long enough');
 });
 
+it('a job or a schedule that would store a value in clear is refused', async () => {
+  await put('PASSWORD', 'a "quoted" value');
+  const work = { automation_id: projectId, selector: 'sdk>=1' };
+  const times = { cron: '0 2 * * *', time_zone: 'UTC', paused: true };
+  const hidden = { deep: ['with a "quoted" value within'] };
+  for (const [kind, more] of [
+    ['jobs', { parameters: hidden }],
+    ['jobs', { inputs: [{ row: 1 }, { row: hidden }] }],
+    ['jobs', { inputs_text: 'word\n"a ""quoted"" value"\n' }],
+    ['schedules', { ...times, parameters: hidden }],
+  ] as const) {
+    const refused = await server.api('POST', `/api/v2/${kind}`, { body: { ...work, ...more } });
+    expect([refused.status, refused.body['code']]).toEqual([400, 'secret_in_job']);
+    expect(refused.text).not.toContain('quoted');
+  }
+  const made = await server.api('POST', '/api/v2/schedules', { body: { ...work, ...times } });
+  const { id } = made.body['schedule'] as { id: string };
+  const changed = await server.api('PATCH', `/api/v2/schedules/${id}`, { body: { parameters: hidden } });
+  expect(changed.body).toMatchObject({ code: 'secret_in_job' });
+});
+
 it('a deleted secret reaches no launch, and cannot be deleted again', async () => {
   await put('A', 'first value');
   await put('B', 'second value');

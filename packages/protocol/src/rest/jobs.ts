@@ -198,6 +198,8 @@ export const jobRoutes = {
       'invalid_parameters',
       'invalid_parameter_schema',
       'job_key_conflict',
+      'secret_in_job',
+      'secrets_unavailable',
       'too_many_tasks',
     ],
   },

@@ -112,7 +112,14 @@ export const scheduleRoutes = {
       count: 5,
     },
     responses: { 201: schedule },
-    errors: ['project_not_found', 'invalid_selector', 'invalid_cron', 'too_many_schedules'],
+    errors: [
+      'project_not_found',
+      'invalid_selector',
+      'invalid_cron',
+      'secret_in_job',
+      'secrets_unavailable',
+      'too_many_schedules',
+    ],
   },
   list: {
     method: 'GET',
@@ -148,7 +155,14 @@ export const scheduleRoutes = {
     body: ScheduleChanges,
     bodyExample: { paused: true },
     responses: { 200: schedule },
-    errors: ['schedule_not_found', 'project_not_found', 'invalid_selector', 'invalid_cron'],
+    errors: [
+      'schedule_not_found',
+      'project_not_found',
+      'invalid_selector',
+      'invalid_cron',
+      'secret_in_job',
+      'secrets_unavailable',
+    ],
   },
   delete: {
     method: 'DELETE',
