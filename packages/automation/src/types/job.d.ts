@@ -6,6 +6,9 @@
  * On a run of no job, `submitTask` makes its data the result of the run, `useAnotherTask` gives null, and the other calls
  * give an error or no tasks.
  *
+ * The published interface names `job_proof` and does not say what it holds. Here it is the input of the task that the run does
+ * (`useAnotherTask`, `getCurrentTask`), and the result of another task (`getSubTasks`).
+ *
  * @example
  * const { job } = agent.utils;
  * for (let input = agent.arguments.jobVariables; ;) {
