@@ -76,7 +76,7 @@ export async function serveJobs(
   return {
     make: async (body, origin) => {
       const job = await createJob(maker, body, origin);
-      await runner.catchUp();
+      await runner.noteMade(job);
       return job;
     },
     hasOpen: (scheduleId) => store.hasOpen(scheduleId),

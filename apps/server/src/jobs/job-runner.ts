@@ -80,6 +80,14 @@ export class JobRunner {
     await this.#take(await jobs.listWaiting(this.#knownUntil - slowestWriteMs));
   }
 
+  /** This server has made a job. `#knownUntil` stays: an older one, of another server, may not be read yet. */
+  async noteMade(row: StoredJob): Promise<void> {
+    if (row.waiting === 0) return;
+    this.#waiting.add([row]);
+    this.offerAll();
+    if (row.wait_until !== null) await this.#setTimer();
+  }
+
   async #take(rows: readonly StoredJob[]): Promise<void> {
     for (const { woken_at: at } of rows) this.#knownUntil = Math.max(this.#knownUntil, at);
     this.#waiting.add(rows);
@@ -158,6 +166,7 @@ export class JobRunner {
       const device = this.#options.devices.fleet.findHeld(id);
       if (device?.state !== 'ready' || this.#taking.has(id)) continue;
       const job = this.#waiting.choose(
+        id,
         (userId) => runsOf.get(userId) ?? 0,
         (one) => this.#fits(one, device, fitOf),
       );
@@ -169,16 +178,12 @@ export class JobRunner {
   }
 
   /** `known`: whether a selector of a user fits a phone, for this turn. */
-  #fits(
-    { row, deviceIds, leftToOthers }: WaitingJob,
-    device: FleetDevice,
-    known: Map<string, boolean>,
-  ): boolean {
+  #fits({ row, deviceIds }: WaitingJob, device: FleetDevice, known: Map<string, boolean>): boolean {
     const { devices, activeRuns } = this.#options;
     const runs = activeRuns.onDevice(device.id);
     if (row.is_exclusive === 1 ? runs.length > 0 : runs.some((run) => run.automationId === row.project_id))
       return false;
-    if (deviceIds?.has(device.id) === false || leftToOthers.has(device.id)) return false;
+    if (deviceIds?.has(device.id) === false) return false;
     const key = `${device.id} ${row.user_id} ${row.selector ?? ''}`;
     const fit = known.get(key) ?? this.#isSelected(row, device);
     known.set(key, fit);

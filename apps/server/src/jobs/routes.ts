@@ -42,7 +42,7 @@ export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): v
     if (body.key?.startsWith(scheduleKeyPrefix) === true)
       throw ApiError.of('invalid_request', { problem: `Field key begins with ${scheduleKeyPrefix}` });
     const row = await createJob(maker, body, { principal, auditEvent, scheduleId: null });
-    await runner.catchUp();
+    await runner.noteMade(row);
     return { success: true, job: await jobView(options, row) };
   });
 

@@ -14,14 +14,17 @@ export interface WaitingJob {
 }
 
 interface UsersJobs {
-  /** In the order in which they begin. */
-  jobs: WaitingJob[];
+  /** Jobs that any phone fits in the same way, in the order in which they begin: a phone is looked at once for all of them. */
+  readonly kinds: Map<string, WaitingJob[]>;
   /** The turn in which a task of the user last began. */
   servedAt: number;
 }
 
 const order = (one: StoredJob, other: StoredJob): number =>
   other.priority - one.priority || (one.id < other.id ? -1 : 1);
+
+const kindOf = ({ selector, device_ids, is_exclusive, project_id }: StoredJob): string =>
+  JSON.stringify([selector, device_ids, is_exclusive === 1 ? null : project_id]);
 
 /** The jobs of which tasks wait, cached from the rows, and whose turn it is. */
 export class WaitingJobs {
@@ -36,24 +39,29 @@ export class WaitingJobs {
   /** Of these jobs tasks wait, as the rows say now. */
   add(rows: readonly StoredJob[]): void {
     for (const [userId, ofUser] of Map.groupBy(rows, ({ user_id }) => user_id)) {
-      const users = this.#byUser.get(userId) ?? { jobs: [], servedAt: 0 };
+      const users: UsersJobs = this.#byUser.get(userId) ?? { kinds: new Map(), servedAt: 0 };
       this.#byUser.set(userId, users);
-      for (const row of ofUser) this.#addOne(users, row);
-      if (users.jobs.some(({ row }, at) => at > 0 && order(users.jobs[at - 1]?.row ?? row, row) > 0))
-        users.jobs.sort((one, other) => order(one.row, other.row));
+      const toSort = new Set(ofUser.flatMap((row) => this.#addOne(users, row) ?? []));
+      for (const kind of toSort) users.kinds.get(kind)?.sort((one, other) => order(one.row, other.row));
     }
   }
 
-  #addOne({ jobs }: UsersJobs, row: StoredJob): void {
+  /** Returns its kind when it is not the last of it. */
+  #addOne({ kinds }: UsersJobs, row: StoredJob): string | undefined {
     const known = this.#byId.get(row.id);
     if (known !== undefined) {
       known.left = row.waiting;
       known.isAsleep = false;
-      return;
+      return undefined;
     }
+    const kind = kindOf(row);
+    const jobs = kinds.get(kind) ?? [];
+    kinds.set(kind, jobs);
+    const last = jobs.at(-1);
     const job = waitingJobOf(row);
     this.#byId.set(row.id, job);
     jobs.push(job);
+    return last !== undefined && order(last.row, row) > 0 ? kind : undefined;
   }
 
   /** Nothing of it waits any more. */
@@ -61,15 +69,18 @@ export class WaitingJobs {
     const job = this.#byId.get(id);
     if (job === undefined) return;
     this.#byId.delete(id);
-    const users = this.#byUser.get(job.row.user_id);
-    if (users === undefined) return;
-    users.jobs.splice(users.jobs.indexOf(job), 1);
+    const kinds = this.#byUser.get(job.row.user_id)?.kinds;
+    const kind = kindOf(job.row);
+    const jobs = kinds?.get(kind) ?? [];
+    jobs.splice(jobs.indexOf(job), 1);
+    if (jobs.length === 0) kinds?.delete(kind);
   }
 
   /** Something has changed that kept tasks of these users waiting; of all without a list. */
   rouse(userIds?: Iterable<string>): void {
     for (const userId of userIds ?? this.#byUser.keys())
-      for (const job of this.#byUser.get(userId)?.jobs ?? []) job.isAsleep = false;
+      for (const jobs of this.#byUser.get(userId)?.kinds.values() ?? [])
+        for (const job of jobs) job.isAsleep = false;
   }
 
   /** It is the turn of the job's user. */
@@ -80,20 +91,36 @@ export class WaitingJobs {
   }
 
   /**
-   * The first job that fits. The user with the fewest runs is asked first, and of those with the same number, the one
+   * The first job for a phone. `fits` is asked once for all jobs of a kind. The user with the fewest runs is asked first, and of those with the same number, the one
    * who has waited longest for a turn; a user's own jobs are in the order of priority and age.
    */
-  choose(countRuns: (userId: string) => number, fits: (job: WaitingJob) => boolean): WaitingJob | undefined {
+  choose(
+    deviceId: string,
+    countRuns: (userId: string) => number,
+    fits: (job: WaitingJob) => boolean,
+  ): WaitingJob | undefined {
     const users = [...this.#byUser]
-      .filter(([, { jobs }]) => jobs.length > 0)
-      .map(([userId, { jobs, servedAt }]) => ({ jobs, servedAt, runs: countRuns(userId) }))
+      .filter(([, { kinds }]) => kinds.size > 0)
+      .map(([userId, { kinds, servedAt }]) => ({ kinds, servedAt, runs: countRuns(userId) }))
       .toSorted((one, other) => one.runs - other.runs || one.servedAt - other.servedAt);
-    for (const { jobs } of users) {
-      const job = jobs.find((one) => !one.isAsleep && fits(one));
-      if (job !== undefined) return job;
+    for (const { kinds } of users) {
+      const [first] = [...kinds.values()]
+        .flatMap((jobs) => firstOf(jobs, deviceId, fits) ?? [])
+        .toSorted((one, other) => order(one.row, other.row));
+      if (first !== undefined) return first;
     }
     return undefined;
   }
+}
+
+/** Of one kind. */
+function firstOf(
+  jobs: readonly WaitingJob[],
+  deviceId: string,
+  fits: (job: WaitingJob) => boolean,
+): WaitingJob | undefined {
+  const first = jobs.find((job) => !job.isAsleep && !job.leftToOthers.has(deviceId));
+  return first !== undefined && fits(first) ? first : undefined;
 }
 
 function waitingJobOf(row: StoredJob): WaitingJob {
