@@ -30,11 +30,13 @@ import { launch } from './rows/launch.ts';
 import { live } from './rows/live.ts';
 import { memory } from './rows/memory.ts';
 import { poll } from './rows/poll.ts';
+import { queue, queueIdle } from './rows/queue.ts';
 import { recording } from './rows/recording.ts';
 import { reconnect } from './rows/reconnect.ts';
 import { records } from './rows/records.ts';
 import { replayStream, replayStrict } from './rows/replay.ts';
 import { save } from './rows/save.ts';
+import { schedules } from './rows/schedules.ts';
 import { simulatedPhones } from './rows/simulated-phones.ts';
 import { storeRecord } from './rows/store-record.ts';
 import { trace } from './rows/trace.ts';
@@ -51,6 +53,9 @@ const rows = [
   save,
   commit,
   largeFile,
+  queue,
+  queueIdle,
+  schedules,
   recording,
   trace,
   storeRecord,

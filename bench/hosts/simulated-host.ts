@@ -22,7 +22,7 @@ export interface HostPlan {
   hostId?: string;
 }
 
-type Launch = Extract<ServerMessage, { type: 'launch' }>;
+export type Launch = Extract<ServerMessage, { type: 'launch' }>;
 type MissingCaptures = Extract<ServerMessage, { type: 'record_stored' }>['missing'];
 
 const report = (serial: string): DeviceReport => ({
@@ -44,6 +44,9 @@ const report = (serial: string): DeviceReport => ({
  */
 export class SimulatedHost {
   onLogsStored: (runId: string, seq: number) => void = () => undefined;
+  onLaunch: (launch: Launch) => void = () => undefined;
+  /** The first lines of these runs may run. */
+  onBegin: (runIds: string[]) => void = () => undefined;
   onScreenWanted: (requestId: string) => void = () => undefined;
   /** By the server. */
   onClosed = (reason: string): void => console.error(reason);
@@ -111,17 +114,16 @@ export class SimulatedHost {
   /** Ends all runs. Resolves when the server has stored it. */
   endRuns(): Promise<void> {
     if (this.#running.size === 0) return Promise.resolve();
-    const ended_at = Date.now();
-    const runs = [...this.#running.values()].map((run) => ({
-      ...run,
-      is_loaded: false,
-      status: 'completed' as const,
-      ended_at,
-    }));
-    this.send({ type: 'runs', runs });
+    this.endSome(this.runIds);
     return new Promise((resolve) => {
       this.#onForgotten = resolve;
     });
+  }
+
+  endSome(runIds: readonly string[]): void {
+    const ended = { is_loaded: false, status: 'completed' as const, ended_at: Date.now() };
+    const runs = runIds.flatMap((runId) => this.#running.get(runId) ?? []);
+    this.send({ type: 'runs', runs: runs.map((run) => ({ ...run, ...ended })) });
   }
 
   /** Resolves with the captures that the server wants of it. */
@@ -144,7 +146,11 @@ export class SimulatedHost {
     const message: unknown = JSON.parse(text);
     if (!serverMessage.Check(message))
       throw new Error(`not a message of the protocol: ${text.slice(0, 200)}`);
-    if (message.type === 'launch') this.#acknowledge(message);
+    if (message.type === 'launch') {
+      this.onLaunch(message);
+      this.#acknowledge(message);
+    }
+    if (message.type === 'begin') this.onBegin(message.runs.map(({ run_id: runId }) => runId));
     if (message.type === 'logs_stored') this.onLogsStored(message.run_id, message.seq);
     if (message.type === 'record_stored') {
       this.#onRecordStored.get(message.record_id)?.(message.missing);
