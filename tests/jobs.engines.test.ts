@@ -1,40 +1,95 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '@phalanx/cli/testing/until';
-import { fileRoutes, type Job, jobRoutes, projectRoutes } from '@phalanx/protocol';
+import { fileRoutes, Job, jobRoutes, projectRoutes, Task } from '@phalanx/protocol';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { afterEach, expect, test } from 'vitest';
 
+import { BalancedApi } from './cluster/balanced-api.ts';
+import { Cluster } from './cluster/cluster.ts';
+import { SimulatedHost } from './cluster/simulated-host.ts';
 import { Installation } from './support/installation.ts';
+import { SeededRandom } from './support/seeded-random.ts';
 
-/** `KILL_ROUNDS=200 npm run test:engines -- tests/jobs` plays longer. */
+/** `KILL_ROUNDS=200 npm run test:engines -- tests/jobs.engines` plays longer. */
 const rounds = Number(process.env['KILL_ROUNDS'] ?? '4');
 const rowsARound = 12;
 const timeLimitMs = 120_000 + rounds * 30_000;
+const isClusterHere = !/postgresql|nats-server|radosgw|s3/.test(process.env['TEST_WITHOUT'] ?? '');
+const inputs = Array.from({ length: rounds * rowsARound }, (_, row) => ({ row }));
 
 const code = `
 const { row } = agent.arguments.jobVariables as { row: number };
 await agent.actions.sleep(300);
 agent.control.setResult({ row });`;
 
-let installation: Installation;
+const cleanUps: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
 
-afterEach(() => installation.stop());
-
-async function makeProject(): Promise<string> {
-  const { api } = installation;
+async function makeProject({ api }: Installation): Promise<string> {
   const { project } = await api.call(projectRoutes.create, { body: { name: 'rows' } });
   await api.call(fileRoutes.write, { params: { id: project.id }, body: { path: 'main.ts', content: code } });
   return project.id;
 }
 
-const readJob = async (id: string): Promise<Job> =>
-  (await installation.api.call(jobRoutes.get, { params: { id } })).job;
+const Project = Compile(Type.Object({ project: Type.Object({ id: Type.String() }) }));
+const JobReply = Compile(Type.Object({ job: Job }));
+const TasksReply = Compile(
+  Type.Object({ tasks: Type.Array(Task), next_cursor: Type.Union([Type.String(), Type.Null()]) }),
+);
+
+type Get = (path: string) => Promise<unknown>;
+
+const untilEnded = (get: Get, id: string): Promise<Job> =>
+  until(
+    'the end of the job',
+    async () => JobReply.Parse(await get(`/api/v2/jobs/${id}`)).job,
+    ({ ended_at }) => ended_at !== null,
+    timeLimitMs,
+  );
+
+async function listTasks(get: Get, id: string): Promise<Task[]> {
+  const all: Task[] = [];
+  for (let from: string | null = ''; from !== null;) {
+    const path: string = `/api/v2/jobs/${id}/tasks?limit=1000${from && `&cursor=${from}`}`;
+    const { tasks, next_cursor } = TasksReply.Parse(await get(path));
+    all.push(...tasks);
+    from = next_cursor;
+  }
+  return all;
+}
+
+/** Each row was done once, and what was begun more than once says why. Returns all runs. */
+async function requireWhole(get: Get, id: string): Promise<{ tasks: Task[]; runIds: Set<string> }> {
+  const ended = await untilEnded(get, id);
+  expect(ended.tasks).toEqual({
+    waiting: 0,
+    running: 0,
+    completed: inputs.length,
+    failed: 0,
+    cancelled: 0,
+  });
+  const tasks = await listTasks(get, id);
+  expect(tasks.map(({ input }) => input)).toEqual(inputs);
+  for (const { attempts } of tasks) {
+    expect(attempts.at(-1)?.reason).toBe('completed');
+    for (const { reason } of attempts.slice(0, -1)) expect(reason).toMatch(/^(phone|lost): /);
+  }
+  const runIds = tasks.flatMap(({ attempts }) => attempts.map(({ run_id }) => run_id));
+  expect(new Set(runIds).size).toBe(runIds.length);
+  const again = runIds.length - tasks.length;
+  console.log(`${rounds} kills, ${tasks.length} tasks, ${again} of them begun again with a reason`);
+  return { tasks, runIds: new Set(runIds) };
+}
 
 test(
   'over kill -9 of server and host no task is lost, and none begins twice without a reason in its attempts',
   async () => {
-    installation = await Installation.start(3);
-    const inputs = Array.from({ length: rounds * rowsARound }, (_, row) => ({ row }));
-    const body = { automation_id: await makeProject(), selector: 'state=ready', inputs };
+    const installation = await Installation.start(3);
+    cleanUps.push(() => installation.stop());
+    const body = { automation_id: await makeProject(installation), selector: 'state=ready', inputs };
     const { job } = await installation.api.call(jobRoutes.create, { body });
     for (let round = 1; round <= rounds; round += 1) {
       await sleep(700 + Math.random() * 600);
@@ -46,28 +101,46 @@ test(
         await installation.restartServer();
       }
     }
-    const ended = await until(
-      'the end of the job',
-      () => readJob(job.id),
-      ({ ended_at }) => ended_at !== null,
-      timeLimitMs,
-    );
-    expect(ended.tasks).toEqual({
-      waiting: 0,
-      running: 0,
-      completed: inputs.length,
-      failed: 0,
-      cancelled: 0,
-    });
-    const query = { limit: 1000 };
-    const { tasks } = await installation.api.call(jobRoutes.listTasks, { params: { id: job.id }, query });
+    const headers = { authorization: `Bearer ${installation.callerSettings['PHALANX_TOKEN']}` };
+    const get: Get = async (path) => {
+      const response = await fetch(`${installation.url}${path}`, { headers });
+      return response.json();
+    };
+    const { tasks } = await requireWhole(get, job.id);
     expect(tasks.map(({ result }) => result)).toEqual(inputs);
-    for (const { attempts } of tasks) {
-      expect(attempts.at(-1)?.reason).toBe('completed');
-      for (const { reason } of attempts.slice(0, -1)) expect(reason).toMatch(/^(phone|lost): /);
+  },
+  timeLimitMs,
+);
+
+test.skipIf(!isClusterHere)(
+  'over kill -9 of one of three servers neither',
+  async () => {
+    const random = new SeededRandom(Date.now());
+    const cluster = await Cluster.start(3);
+    cleanUps.push(() => cluster.stop());
+    const { urls, token } = cluster;
+    const hosts = Array.from({ length: 3 }, (_, no) => {
+      const serials = Array.from({ length: 4 }, (__, at) => `phone-${no}-${at}`);
+      return new SimulatedHost({ urls, token, serials, random });
+    });
+    cleanUps.push(() => Promise.all(hosts.map((host) => host.stop())));
+    const api = new BalancedApi(urls, token, random);
+    const { body: made } = await api.call('POST', projectRoutes.create.path, { name: 'rows' });
+    const { id } = Project.Parse(made).project;
+    await api.call('PUT', fileRoutes.write.path.replace(':id', id), { path: 'main.ts', content: code });
+    const body = { automation_id: id, selector: 'sdk>=1', inputs, key: 'rows' };
+    const { job } = JobReply.Parse((await api.call('POST', jobRoutes.create.path, body)).body);
+    for (let round = 1; round <= rounds; round += 1) {
+      await sleep(700 + random.below(600));
+      const server = random.pick(cluster.servers);
+      await cluster.kill(server);
+      await cluster.restart(server);
     }
-    const runIds = tasks.flatMap(({ attempts }) => attempts.map(({ run_id }) => run_id));
-    expect(new Set(runIds).size).toBe(runIds.length);
+    const { runIds } = await requireWhole(async (path) => (await api.call('GET', path)).body, job.id);
+    for (const host of hosts) {
+      expect(host.violations).toEqual([]);
+      for (const runId of host.begun.keys()) expect(runIds.has(runId), runId).toBe(true);
+    }
   },
   timeLimitMs,
 );
