@@ -44,6 +44,8 @@ describe('the change of clocks', () => {
     for (const [zone, from, to] of [
       ['Europe/Berlin', '2027-03-27T22:30', '2027-03-28T10:30'],
       ['America/New_York', '2027-03-14T00:30', '2027-03-14T12:30'],
+      ['Europe/Berlin', '2027-10-30T22:30', '2027-10-31T10:30'],
+      ['America/New_York', '2027-11-07T00:30', '2027-11-07T12:30'],
     ] as const)
       expect(played('0 * * * *', zone, from, to)).toHaveLength(12);
   });
@@ -87,10 +89,21 @@ describe('a stop of the service', () => {
   });
 });
 
-it('a clock that jumps back has no turn twice', () => {
+it('a clock that jumps has no turn twice, and those that it leaves out are told of', () => {
   const times = new CronTimes('0 * * * *', 'UTC');
-  const due = findDue(times, utc('2027-01-05T01:00'), 'none', utc('2027-01-05T01:00'));
-  expect(due.next).toBe(utc('2027-01-05T02:00'));
+  const [fired, missed]: [number[], number[]] = [[], []];
+  let planned = utc('2027-01-05T01:00');
+  // Back by two hours, then forth by five.
+  for (const at of ['01:00', '01:30', '23:30', '01:10', '02:00', '03:00', '08:05', '09:00']) {
+    const now = utc(`2027-01-0${at === '23:30' ? 4 : 5}T${at}`);
+    if (planned > now) continue;
+    const due = findDue(times, planned, 'none', now);
+    if (due.fire !== undefined) fired.push(due.fire);
+    if (due.missed !== undefined) missed.push(due.missed.count);
+    planned = due.next ?? Infinity;
+  }
+  expect(textOf(fired)).toEqual(['01', '02', '03', '08', '09'].map((hour) => `2027-01-05T${hour}:00`));
+  expect(missed).toEqual([4]);
 });
 
 it.each([
