@@ -6,6 +6,7 @@ interface RunFilter {
   device_id?: string;
   automation_id?: string;
   status?: Run['status'];
+  search?: string;
 }
 
 /** Newest first, page by page. */

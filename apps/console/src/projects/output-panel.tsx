@@ -11,6 +11,7 @@ import { LogView } from '../logs/log-view.tsx';
 import { useRunLog } from '../logs/use-run-log.ts';
 import { Button } from '../parts/button.tsx';
 import { SearchInput } from '../parts/field.tsx';
+import { useSettled } from '../parts/use-settled.ts';
 import { Splitter, usePaneSize } from '../parts/splitter.tsx';
 import { InlineFailure } from '../parts/states.tsx';
 import { runQuery } from '../runs/queries.ts';
@@ -196,9 +197,6 @@ function RunLog({ runId, isShown, onOpenLine, onRunningLine }: RunLogProps) {
   );
 }
 
-/** A search begins when nobody has typed for so long. */
-const typedMs = 250;
-
 interface SearchFilesProps {
   projectId: string;
   onOpenLine: (path: string, line: number) => void;
@@ -207,11 +205,7 @@ interface SearchFilesProps {
 /** Lines of all saved files that contain a text. */
 function SearchFiles({ projectId, onOpenLine }: SearchFilesProps) {
   const [typed, setTyped] = useState('');
-  const [text, setText] = useState('');
-  useEffect(() => {
-    const timer = window.setTimeout(() => setText(typed), typedMs);
-    return () => window.clearTimeout(timer);
-  }, [typed]);
+  const text = useSettled(typed);
   const { data, error } = useQuery({
     queryKey: ['files', projectId, 'search', text],
     enabled: text !== '',

@@ -12,9 +12,9 @@ interface RunsPage {
   next_cursor: string | null;
 }
 
-export const runsQuery = ({ status, device, automation, since }: RunsSearch) =>
+export const runsQuery = ({ status, device, automation, since, q }: RunsSearch) =>
   infiniteQueryOptions({
-    queryKey: ['runs', { status, device, automation, since }],
+    queryKey: ['runs', { status, device, automation, since, q }],
     initialPageParam: '',
     queryFn: ({ pageParam, signal }): Promise<RunsPage> => {
       const query = {
@@ -22,6 +22,7 @@ export const runsQuery = ({ status, device, automation, since }: RunsSearch) =>
         ...(status === undefined ? {} : { status }),
         ...(device === undefined ? {} : { device_id: device }),
         ...(automation === undefined ? {} : { automation_id: automation }),
+        ...(q === undefined ? {} : { search: q }),
         ...(since === undefined ? {} : { created_after: timeSince(since) }),
         ...(pageParam === '' ? {} : { cursor: pageParam }),
       };

@@ -31,16 +31,22 @@ const columns = ['State', 'Automation', 'Phone', 'Started', 'Took', 'What happen
 export function RunList({ search, empty }: RunListProps) {
   const query = useInfiniteQuery(runsQuery(search));
   const runs = useMemo(() => query.data?.pages.flatMap((page) => page.runs) ?? [], [query.data]);
+  const readOn = (): void => {
+    if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
+  };
+  /** A page of a search may be empty before the last one. */
+  const goesOn = query.hasNextPage && runs.length === 0 && !query.isFetchNextPageError;
+  useEffect(() => {
+    if (goesOn) readOn();
+  });
   if (query.data === undefined)
     return query.error === null ? (
       <Loading rows={12} />
     ) : (
       <Failure error={query.error} onRetry={() => void query.refetch()} />
     );
-  if (runs.length === 0) return empty;
-  const readOn = (): void => {
-    if (query.hasNextPage && !query.isFetchingNextPage) void query.fetchNextPage();
-  };
+  if (runs.length === 0 && !goesOn) return empty;
+  if (runs.length === 0) return <Loading rows={12} />;
   return <RunTable runs={runs} onEnd={readOn} />;
 }
 

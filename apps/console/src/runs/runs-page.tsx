@@ -2,10 +2,11 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { DeviceSelect } from '../devices/device-select.tsx';
 import { buttonClass } from '../parts/button.tsx';
-import { Select } from '../parts/field.tsx';
+import { SearchInput, Select } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { SinceSelect } from '../parts/since.tsx';
 import { Empty } from '../parts/states.tsx';
+import { useSettled } from '../parts/use-settled.ts';
 import { ProjectSelect } from '../projects/project-select.tsx';
 import { RunList } from './run-list.tsx';
 import { runLooks } from './run-status.tsx';
@@ -15,10 +16,11 @@ const route = getRouteApi('/runs');
 
 export function RunsPage() {
   const search = route.useSearch();
+  const shown = runsSearch({ ...search, q: useSettled(search.q ?? '') });
   const isFiltered = Object.keys(search).length > 0;
   return (
     <Page title="Runs" bar={<Filters search={search} />}>
-      <RunList search={search} empty={isFiltered ? <NothingFound /> : <NoRuns />} />
+      <RunList search={shown} empty={isFiltered ? <NothingFound /> : <NoRuns />} />
     </Page>
   );
 }
@@ -54,6 +56,7 @@ function Filters({ search }: { search: RunsSearch }) {
     void navigate({ search: (known) => runsSearch({ ...known, ...changes }), replace: true });
   return (
     <>
+      <SearchInput label="Name or error" value={search.q ?? ''} onChange={(q) => change({ q })} />
       <Select
         label="State"
         value={search.status ?? ''}

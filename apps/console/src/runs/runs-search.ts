@@ -7,6 +7,8 @@ export interface RunsSearch {
   device?: string;
   automation?: string;
   since?: Since;
+  /** Text in the name, the ID or the error. */
+  q?: string;
 }
 
 const textOf = (value: unknown): string | undefined =>
@@ -15,12 +17,13 @@ const textOf = (value: unknown): string | undefined =>
 export function runsSearch(given: Record<string, unknown>): RunsSearch {
   const status = Object.keys(runLooks).find((one): one is RunStatus => one === given['status']);
   const since = sinceOf(given['since']);
-  const [device, automation] = [textOf(given['device']), textOf(given['automation'])];
+  const [device, automation, q] = [textOf(given['device']), textOf(given['automation']), textOf(given['q'])];
   return {
     ...(status === undefined ? {} : { status }),
     ...(device === undefined ? {} : { device }),
     ...(automation === undefined ? {} : { automation }),
     ...(since === undefined ? {} : { since }),
+    ...(q === undefined ? {} : { q: q.slice(0, 200) }),
   };
 }
 

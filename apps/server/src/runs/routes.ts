@@ -19,7 +19,7 @@ interface RunRoutesOptions {
 export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }: RunRoutesOptions): void {
   addRoute(app, runRoutes.list, async ({ principal, query }) => {
     const limit = pageLimit(query);
-    const rows = await store.list({
+    const { runs, searchedTo } = await store.list({
       userId: principal.userId,
       otherDeviceIds: await access.listOtherDevices(principal.userId),
       automationIds: principal.projectIds,
@@ -28,13 +28,14 @@ export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }:
       launchId: query.launch_id,
       launch: query.launch?.toLowerCase(),
       status: query.status,
+      search: query.search,
       createdAfter: timeOf(query.created_after, 'Query parameter created_after'),
       createdBefore: timeOf(query.created_before, 'Query parameter created_before'),
       cursor: query.cursor?.toLowerCase(),
       limit: limit + 1,
     });
-    const { items, next_cursor } = toPage(rows, limit, ({ id }) => id);
-    return { success: true, runs: items.map(runView), next_cursor };
+    const { items, next_cursor } = toPage(runs, limit, ({ id }) => id);
+    return { success: true, runs: items.map(runView), next_cursor: next_cursor ?? searchedTo };
   });
 
   addRoute(app, runRoutes.get, async ({ principal, params }) => {

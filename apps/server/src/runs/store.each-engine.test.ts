@@ -15,6 +15,7 @@ const all: RunFilter = {
     launchId: undefined,
     launch: undefined,
     status: undefined,
+    search: undefined,
     createdAfter: undefined,
     createdBefore: undefined,
   },
@@ -42,7 +43,7 @@ describe.each(engines)('%s', (engine) => {
       CompiledQuery.raw(`UPDATE run SET status = 'completed', ended_at = 1 WHERE id = '${id}'`),
     );
   const listIds = async (filter: Partial<RunFilter>): Promise<string[]> =>
-    (await runs.list({ ...all, ...filter })).map(({ id }) => id);
+    (await runs.list({ ...all, ...filter })).runs.map(({ id }) => id);
 
   beforeEach(async () => {
     db = await openTestDatabase(engine);
@@ -74,6 +75,34 @@ describe.each(engines)('%s', (engine) => {
     it('are found by their status', async () => {
       expect(await listIds({ deviceId: 'phone', status: 'completed' })).toEqual(['4', '1']);
       expect(await listIds({ deviceId: 'phone', status: 'starting' })).toEqual(['5', '2']);
+    });
+  });
+
+  describe('a search', () => {
+    const fail = (id: string, message: string): Promise<unknown> =>
+      db.executeQuery(
+        CompiledQuery.raw(
+          `UPDATE run SET error_code = 'uncaught_error', error_message = '${message}' WHERE id = '${id}'`,
+        ),
+      );
+
+    it('finds the text of an error in either letter case, and takes signs of patterns as they are', async () => {
+      await fail('2', 'Waited for 100% of "Checkout"');
+      await fail('4', String.raw`no \ path, 100 of it`);
+      expect(await listIds({ search: 'CHECKOUT' })).toEqual(['2']);
+      expect(await listIds({ search: '100%' })).toEqual(['2']);
+      expect(await listIds({ search: '\\' })).toEqual(['4']);
+      expect(await listIds({ search: 'uncaught', deviceId: 'phone', status: 'completed' })).toEqual(['4']);
+      expect(await listIds({ search: '_____________________' })).toEqual([]);
+    });
+
+    it('ends after so many runs, and says where it goes on', async () => {
+      await fail('1', 'the oldest');
+      const bounded = createRunStore(db, new GroupCommit(db), 3);
+      const first = await bounded.list({ ...all, search: 'oldest' });
+      expect(first).toEqual({ runs: [], searchedTo: '3' });
+      const second = await bounded.list({ ...all, search: 'oldest', cursor: '3' });
+      expect(second).toMatchObject({ runs: [{ id: '1' }], searchedTo: null });
     });
   });
 

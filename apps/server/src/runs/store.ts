@@ -19,12 +19,24 @@ export interface RunFilter {
   /** The service's own ID of the launch. */
   launch: string | undefined;
   status: RunStatus | undefined;
+  /** Text in what is known of the run. */
+  search: string | undefined;
   /** Epoch ms, both exclusive. */
   createdAfter: number | undefined;
   createdBefore: number | undefined;
   /** Only runs older than this one. */
   cursor: string | undefined;
   limit: number;
+}
+
+/** A search ends after so many runs, so that a text that no run has does not read the whole history at once. */
+const runsPerSearch = 10_000;
+
+/** In either case of ASCII letters; SQLite knows no other. */
+function hasText(text: string): RawBuilder<SqlBool> {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+  const searched = sql`id || ' ' || coalesce(project_name, '') || ' ' || coalesce(error_code, '') || ' ' || coalesce(error_message, '')`;
+  return sql`lower(${searched}) LIKE lower(${pattern}) ESCAPE '\\'`;
 }
 
 /** All runs that have not ended are fewer than all runs of a user, so no index of users (which `||` keeps out) helps. */
@@ -40,6 +52,12 @@ function visibleTo(db: Db, { userId, otherDeviceIds }: RunFilter, hasEnded?: boo
       UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})))`;
 }
 
+interface FoundRuns {
+  runs: StoredRun[];
+  /** The oldest run that a search has looked at, when there may be older ones that match. */
+  searchedTo: string | null;
+}
+
 interface CalledOff {
   calledOff: { id: string; epoch: number | null }[];
   begun: StoredRun[];
@@ -48,7 +66,7 @@ interface CalledOff {
 export type RunStore = ReturnType<typeof createRunStore>;
 
 /** The history of runs. IDs are UUIDv7, so their order is that of creation. */
-export function createRunStore(db: Db, commits: GroupCommit) {
+export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsPerSearch) {
   /** By the unique index of launches: a caller's launch ID is one launch. */
   const launchOf = (userId: string, launchId: string) =>
     db.selectFrom('launch').select('id').where('user_id', '=', userId).where('launch_id', '=', launchId);
@@ -94,8 +112,19 @@ export function createRunStore(db: Db, commits: GroupCommit) {
     listByIds: (ids: readonly string[]): Promise<StoredRun[]> =>
       db.selectFrom('run').selectAll().where('id', 'in', textsIn(db, ids)).execute(),
 
-    list: (filter: RunFilter): Promise<StoredRun[]> =>
-      matching(filter).orderBy('id', 'desc').limit(filter.limit).execute(),
+    async list(filter: RunFilter): Promise<FoundRuns> {
+      const newest = matching(filter).orderBy('id', 'desc');
+      if (filter.search === undefined)
+        return { runs: await newest.limit(filter.limit).execute(), searchedTo: null };
+      const searched = db.selectFrom(newest.limit(searchLimit).as('run'));
+      const found = searched.selectAll().where(hasText(filter.search)).orderBy('id', 'desc');
+      const runs = await found.limit(filter.limit).execute();
+      if (runs.length === filter.limit) return { runs, searchedTo: null };
+      const { last, count } = await searched
+        .select((eb) => [eb.fn.min('id').as('last'), eb.fn.countAll().as('count')])
+        .executeTakeFirstOrThrow();
+      return { runs, searchedTo: Number(count) === searchLimit ? last : null };
+    },
 
     /** The phones on which others than their owners have launched. */
     async listForeignDevices(): Promise<string[]> {

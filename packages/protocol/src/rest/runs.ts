@@ -78,6 +78,8 @@ export const runRoutes = {
     operationId: 'listRuns',
     tag: 'Runs',
     summary: 'List runs, newest first',
+    description:
+      'A search looks through 10,000 runs a page. A page may be empty and have a `next_cursor`, when so many were searched and too few found.',
     scope: 'read',
     query: Type.Object({
       ...idPageQuery,
@@ -86,6 +88,13 @@ export const runRoutes = {
       launch_id: Type.Optional(Uuid),
       launch: Type.Optional(Uuid),
       status: Type.Optional(RunStatus),
+      search: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description: 'Text in the name, the ID, or the code or message of the error, in either letter case',
+        }),
+      ),
       created_after: Type.Optional(TimeInput),
       created_before: Type.Optional(TimeInput),
     }),

@@ -17,6 +17,7 @@ interface Flags extends ConnectionFlags {
   device?: string;
   automation?: string;
   status?: Run['status'];
+  search?: string;
   limit: number;
   json?: true;
   wide?: true;
@@ -33,6 +34,7 @@ export function addRunsCommand(program: Command): void {
     .option('--device <device>', 'only runs on this device')
     .option('--automation <automation>', 'only runs of this project (ID or name) or launch ID')
     .addOption(new Option('--status <status>', 'only runs in this state').choices(statuses))
+    .option('--search <text>', 'only runs with this in their name, ID or error')
     .option('--limit <count>', 'at most so many', parseLimit, 20)
     .option('--wide', 'whole errors, not only their first lines')
     .option('--json', "print the API's reply")
@@ -40,7 +42,7 @@ export function addRunsCommand(program: Command): void {
       'after',
       `
 Examples:
-  phalanx runs --status failed
+  phalanx runs --status failed --search "Sign in"
   phalanx runs show 83335275374f
   phalanx runs --device SIM0001 --automation checkout --json`,
     )
@@ -65,12 +67,13 @@ Examples:
 async function readRuns(
   api: ApiClient,
   devices: readonly Device[],
-  { device, automation, status, limit }: Flags,
+  { device, automation, status, search, limit }: Flags,
 ): Promise<{ runs: Run[]; nextCursor: string | null }> {
   const filter = {
     ...(device === undefined ? {} : { device_id: deviceIdOf(devices, device) }),
     ...(automation === undefined ? {} : { automation_id: await getAutomationId(api, automation) }),
     ...(status === undefined ? {} : { status }),
+    ...(search === undefined ? {} : { search }),
   };
   const runs: Run[] = [];
   for await (const run of listRuns(api, filter)) {

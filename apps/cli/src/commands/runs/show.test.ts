@@ -29,6 +29,9 @@ test('a run that failed is shown with its stack, its parameters and its launcher
     'tries=3',
   );
   expect(failed.code).toBe(1);
+  const found = await service.run(['runs', '--search', 'ON PURPOSE']);
+  expect(found.stdout).toContain(await newestRun());
+  expect((await service.run(['runs', '--search', 'on porpoise'])).stdout).toMatch(/^No runs/);
   const { code, stdout } = await service.run(['runs', 'show', await newestRun()]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Status +failed after .* \(uncaught_error: .*on purpose\)$/m);
