@@ -7,7 +7,7 @@ const config: KnipConfig = {
     '.': {
       entry: [
         'scripts/run.mjs',
-        'scripts/{test,set-up-tests,phone-table,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack,write-reference}.ts',
+        'scripts/{test,set-up-tests,phone-table,check,check-imports,check-file-sizes,complete-lock,merge-dependencies,pack,pack-client,write-reference}.ts',
         'scripts/**/*.test.ts',
       ],
       project: ['scripts/**/*.{ts,mjs}', '*.ts'],

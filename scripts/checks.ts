@@ -12,9 +12,10 @@ export const CHECKS: readonly Check[] = [
   { name: 'unused', command: ['knip', '--no-progress', '--no-config-hints'] },
   { name: 'format', command: ['prettier', '--check', '--log-level=warn', '.'], repair: 'npm run format' },
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
-  // These two run where there is no Node and no DOM: their own settings leave out the types of both.
+  // These run where there is no Node: their own settings leave out its types, and of two also those of the DOM.
   { name: 'types:protocol', command: ['tsc', '-p', 'packages/protocol'] },
   { name: 'types:automation', command: ['tsc', '-p', 'packages/automation'] },
+  { name: 'types:client', command: ['tsc', '-p', 'packages/client'] },
   { name: 'types:console', command: ['tsc', '-p', 'apps/console'] },
   { name: 'types:samples', command: ['tsc', '-p', 'apps/cli/samples'] },
   { name: 'lint', command: ['oxlint', '--deny-warnings', '.'] },

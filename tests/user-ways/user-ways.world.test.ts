@@ -164,6 +164,7 @@ describe('the pages', () => {
     { timeout: timeLimitMs },
     async (block) => {
       if (block.language === 'ts') return runCode(block);
+      if (block.language === 'js') return runProgram(block);
       const said = await service.shell(`${idOf}\n${filledIn(block.text)}`);
       expect(said).not.toContain('"success":false');
     },
@@ -179,6 +180,17 @@ async function runCode({ file, line, text }: Block): Promise<void> {
   await write('tsconfig.json', strict);
   await write('main.ts', text);
   expect(await service.launch(device(3), projectId)).toMatchObject({ status: 'completed', error: null });
+}
+
+/** A program at home, in a folder with the client as it is packed. */
+async function runProgram({ text }: Block): Promise<void> {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  await service.run(process.execPath, [path.join(root, 'scripts/pack-client.ts')]);
+  const client = at('program', 'node_modules', '@phalanx', 'client');
+  await cp(path.join(root, 'packages/client/dist'), client, { recursive: true });
+  await writeFile(at('program', 'main.mjs'), text);
+  const said = await service.run(process.execPath, ['main.mjs'], at('program'));
+  expect(said).toBe('Hello, Ada\nsucceeded true\n');
 }
 
 /** What is printed for the reader to run, and is not run here. */

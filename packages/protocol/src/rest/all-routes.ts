@@ -25,8 +25,7 @@ import { traceRoutes } from './trace.ts';
 import { usageRoutes } from './usage.ts';
 import { webhookRoutes } from './webhooks.ts';
 
-/** Every endpoint, in the order in which the document shows them. */
-export const allRoutes: readonly RouteContract[] = [
+const routeGroups = [
   launchRoutes,
   jobRoutes,
   scheduleRoutes,
@@ -54,4 +53,14 @@ export const allRoutes: readonly RouteContract[] = [
   sessionRoutes,
   healthRoutes,
   helpRoutes,
-].flatMap((routes: Readonly<Record<string, RouteContract>>) => Object.values(routes));
+] as const;
+
+type RoutesOf<Group> = Group extends unknown ? Group[keyof Group] : never;
+
+/** One of all endpoints, with its own schemas as types. */
+export type AnyContract = RoutesOf<(typeof routeGroups)[number]>;
+
+/** Every endpoint, in the order in which the document shows them. */
+export const allRoutes: readonly RouteContract[] = routeGroups.flatMap(
+  (routes: Readonly<Record<string, RouteContract>>) => Object.values(routes),
+);

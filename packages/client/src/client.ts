@@ -1,0 +1,120 @@
+import { followEvents, type EventOptions } from './events.ts';
+import { ServiceError } from './failures.ts';
+import { operationsOf, type Operations } from './operations.ts';
+import { RunHandle } from './run.ts';
+import type { FollowedEvent } from './told.ts';
+import { Transport, type TransportOptions } from './transport.ts';
+
+export interface LaunchInputs {
+  /** What the code reads as `agent.arguments.automationParameters`. */
+  readonly parameters?: Record<string, unknown>;
+  readonly jobVariables?: Record<string, unknown>;
+}
+
+export interface CodeLaunch extends LaunchInputs {
+  readonly deviceId: string;
+  /** JavaScript or TypeScript. */
+  readonly code: string;
+  /** What lists call it. */
+  readonly name?: string;
+  /** The key of the launch; by default a new one. The same request with the same key starts nothing twice. */
+  readonly launchId?: string;
+}
+
+export interface ProjectLaunch extends LaunchInputs {
+  readonly projectId: string;
+  readonly deviceIds?: readonly string[];
+  /** Such as `country=de`, in place of `deviceIds`: on phones that are free. */
+  readonly selector?: string;
+  /** On so many of them. */
+  readonly count?: number;
+}
+
+/** A service, as a program sees it. */
+export class PhalanxClient {
+  /** A method for each operation of the API. */
+  readonly api: Operations;
+
+  constructor(options: TransportOptions) {
+    this.api = operationsOf(new Transport(options));
+  }
+
+  /** Runs code on a device. It is sent again when no answer came, which starts nothing twice. */
+  async launchCode({ deviceId, code, name, launchId, ...inputs }: CodeLaunch): Promise<RunHandle> {
+    const body = {
+      device_id: deviceId,
+      launch_id: launchId ?? crypto.randomUUID(),
+      command: 'start',
+      code,
+      ...(name === undefined ? {} : { name }),
+      ...inputsOf(inputs),
+    } as const;
+    const [run] = this.#runsOf(await this.api.launchDirectAutomation({ body }));
+    if (run === undefined) throw new TypeError('The service has started a run and does not say which.');
+    return run;
+  }
+
+  /** Runs a saved project, on each device or on free ones. It is sent once: after `ServiceUnreachable` look at its runs. */
+  async launchProject({
+    projectId,
+    deviceIds,
+    selector,
+    count,
+    ...inputs
+  }: ProjectLaunch): Promise<RunHandle[]> {
+    const body = {
+      automationId: projectId,
+      command: 'start',
+      ...(deviceIds === undefined ? {} : { device_ids: [...deviceIds] }),
+      ...(selector === undefined ? {} : { selector }),
+      ...(count === undefined ? {} : { count }),
+      ...inputsOf(inputs),
+    } as const;
+    return this.#runsOf(await this.api.launchAutomation({ body }));
+  }
+
+  /** A run that was started by anybody. */
+  async getRun(runId: string): Promise<RunHandle> {
+    const { run } = await this.api.getRun({ params: { id: runId } });
+    return new RunHandle(this.api, run);
+  }
+
+  /** What changes at devices, runs and logs from now on, for as long as it is read. */
+  events(options: EventOptions = {}): Promise<AsyncGenerator<FollowedEvent, void, undefined>> {
+    return followEvents(this.api, options);
+  }
+
+  /** Writes files of a project, all or nothing, and leaves the others as they are. */
+  async uploadFiles(projectId: string, files: Readonly<Record<string, string>>): Promise<void> {
+    const params = { id: projectId };
+    for (let attempt = 1; ; attempt++) {
+      const { etag } = await this.api.listFiles({ params, query: { limit: 1 } });
+      const body = {
+        files: Object.entries(files).map(([path, content]) => ({ path, content })),
+        deleted: [],
+        expected_etag: etag,
+      };
+      try {
+        await this.api.replaceFiles({ params, body });
+        return;
+      } catch (error) {
+        // Somebody else saved meanwhile.
+        const isChanged = error instanceof ServiceError && error.code === 'precondition_failed';
+        if (!isChanged || attempt === uploadAttempts) throw error;
+      }
+    }
+  }
+
+  #runsOf({ devices }: { devices: readonly { device_id: string; run_id: string | null }[] }): RunHandle[] {
+    return devices.flatMap(({ device_id: deviceId, run_id: runId }) =>
+      runId === null ? [] : [new RunHandle(this.api, { run_id: runId, device_id: deviceId })],
+    );
+  }
+}
+
+const uploadAttempts = 5;
+
+const inputsOf = ({ parameters, jobVariables }: LaunchInputs) => ({
+  ...(parameters === undefined ? {} : { automationParameters: parameters }),
+  ...(jobVariables === undefined ? {} : { jobVariables }),
+});

@@ -1,0 +1,8 @@
+export type { Device, ErrorCode, LogEntry, Run, RunDetail } from '@phalanx/protocol';
+export { PhalanxClient, type CodeLaunch, type LaunchInputs, type ProjectLaunch } from './client.ts';
+export type { EventOptions } from './events.ts';
+export { isPassing, NotTheService, ServiceError, ServiceUnreachable } from './failures.ts';
+export type { Operations } from './operations.ts';
+export { RunHandle, type FollowOptions } from './run.ts';
+export type { FollowedEvent } from './told.ts';
+export type { CallOptions, TransportOptions } from './transport.ts';
