@@ -12,6 +12,7 @@ import { runSearch, runsSearch } from './runs/runs-search.ts';
 import { groupsSearch } from './records/groups-search.ts';
 import { recordsSearch } from './records/records-search.ts';
 import { editorSearch } from './projects/editor-search.ts';
+import { statsSearch } from './stats/stats-search.ts';
 import { HomePage } from './shell/home-page.tsx';
 import { NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
@@ -89,6 +90,12 @@ const records = createRoute({
   validateSearch: recordsSearch,
   component: lazyRouteComponent(() => import('./records/review-page.tsx'), 'ReviewPage'),
 });
+const stats = createRoute({
+  getParentRoute: () => root,
+  path: '/stats',
+  validateSearch: statsSearch,
+  component: lazyRouteComponent(() => import('./stats/stats-page.tsx'), 'StatsPage'),
+});
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
@@ -131,6 +138,7 @@ export const router = createRouter({
     groups,
     records,
     settings,
+    stats,
     webhooks,
     help,
     helpSplat,

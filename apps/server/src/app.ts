@@ -36,6 +36,7 @@ import { serveRunFiles } from './run-files/feature.ts';
 import { openRuns, serveRuns } from './runs/feature.ts';
 import { openSecrets } from './secrets/feature.ts';
 import { serveSchedules } from './schedules/feature.ts';
+import { serveStats } from './stats/feature.ts';
 import { sealedByWebhooks, serveWebhooks } from './webhooks/feature.ts';
 
 export type { ServerOverrides };
@@ -78,6 +79,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   knowPhones({ devices, findRun: runs.store.find });
   const screens = serveDevices(context, { devices, hosts, runs });
   serveLabels(context, { devices, hosts, runs });
+  serveStats(context, { devices, runs });
   const metrics = openHealth(context, { devices, runs });
   const logs = await openLogs(context, { devices, runs, metrics });
   const events = openEvents(context, { devices, runs, logs });

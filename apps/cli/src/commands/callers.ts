@@ -21,6 +21,7 @@ import { addRunCommand } from './run.ts';
 import { addRunsCommand } from './runs/list.ts';
 import { addScheduleCommands } from './schedules.ts';
 import { addScreenCommand } from './screen.ts';
+import { addStatsCommand } from './stats.ts';
 import { addStopCommand } from './stop.ts';
 import { addTestCommand } from './test.ts';
 import { addTokenCommands } from './tokens.ts';
@@ -53,6 +54,7 @@ export function addCallerCommands(program: Command): void {
   addRunsCommand(program);
   addLogsCommand(program);
   addTraceCommand(program);
+  addStatsCommand(program);
   addStopCommand(program);
   addRecordCommands(program);
   addGroupCommands(program);

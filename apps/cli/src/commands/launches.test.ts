@@ -281,3 +281,18 @@ describe('a run of a project', () => {
     expect(stderr).toMatch(/^extra\.ts\(1,\d+\): error.*: .+missing/);
   });
 });
+
+test('stats tells how the runs ended, as a table and as CSV', async () => {
+  const { code, stdout } = await service.run(['stats', '--days', '2']);
+  const [head, first] = stdout.split('\n');
+  expect(code).toBe(0);
+  expect(head).toMatch(/^AUTOMATION +RUNS +SUCCESS +DURATION +WAITING +BUSY +REASONS/);
+  expect(first).toMatch(/^Direct code +\d+ +\d+ % +\S+ (s|min)/);
+  const csv = await service.run(['stats', '--by', 'device', '--labels', 'serial=SIM0001', '--csv']);
+  expect(csv.stdout.split('\r\n')).toMatchObject([
+    expect.stringMatching(/^device,name,runs,/),
+    expect.any(String),
+    '',
+  ]);
+  expect(await service.run(['stats', '--labels', 'serial'])).toMatchObject({ code: 3 });
+});

@@ -22,6 +22,7 @@ import type {
   scheduleRoutes,
   secretRoutes,
   sessionRoutes,
+  statsRoutes,
   traceRoutes,
   usageRoutes,
   webhookRoutes,
@@ -53,6 +54,7 @@ type Contract =
   | RoutesOf<typeof scheduleRoutes>
   | RoutesOf<typeof secretRoutes>
   | RoutesOf<typeof sessionRoutes>
+  | RoutesOf<typeof statsRoutes>
   | RoutesOf<typeof traceRoutes>
   | RoutesOf<typeof usageRoutes>
   | RoutesOf<typeof webhookRoutes>;

@@ -37,7 +37,7 @@ function durationText(ms: number): string {
 }
 
 /** Such as `0.4 s`, `12.3 s`, `4:05`, `1:02:09`. */
-function exactDuration(ms: number): string {
+export function exactDuration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   const whole = Math.floor(seconds);

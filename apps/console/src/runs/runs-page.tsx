@@ -19,7 +19,15 @@ export function RunsPage() {
   const shown = runsSearch({ ...search, q: useSettled(search.q ?? '') });
   const isFiltered = Object.keys(search).length > 0;
   return (
-    <Page title="Runs" bar={<Filters search={search} />}>
+    <Page
+      title="Runs"
+      bar={<Filters search={search} />}
+      actions={
+        <Link to="/stats" className={buttonClass('quiet')}>
+          Statistics
+        </Link>
+      }
+    >
       <RunList search={shown} empty={isFiltered ? <NothingFound /> : <NoRuns />} />
     </Page>
   );

@@ -30,6 +30,7 @@ function useCommands(): readonly PickerItem[] {
       page('Review', 'g v', 'records', '/groups'),
       page('Records', '', 'records', '/records'),
       page('Settings', 'g s', 'settings', '/settings'),
+      page('Statistics', 'Page', 'runs', '/stats'),
       page('Webhooks', 'Page', 'settings', '/webhooks'),
       page('Help', 'Page', 'help', '/help'),
       page('First steps', 'Page', 'help', '/start'),

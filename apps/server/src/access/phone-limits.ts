@@ -10,6 +10,7 @@ import {
   type RouteContract,
   runRoutes,
   sessionRoutes,
+  statsRoutes,
   traceRoutes,
 } from '@phalanx/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -75,6 +76,7 @@ const rules = new Map<string, Rule>(
       [runRoutes.files, phoneOfRun],
       [runRoutes.readFile, phoneOfRun],
       [traceRoutes.read, phoneOfRun],
+      ...every(statsRoutes, narrowQuery),
     ] satisfies [RouteContract, Rule][]
   ).map(([{ method, path }, rule]) => [`${method} ${path}`, rule]),
 );

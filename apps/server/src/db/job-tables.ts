@@ -113,6 +113,8 @@ export interface TaskAttemptTable {
   number: number;
   run_id: string;
   device_id: string;
+  /** When its task could have begun. */
+  waiting_since: EpochMs;
   began_at: EpochMs;
   ended_at: EpochMs | null;
   reason: string;

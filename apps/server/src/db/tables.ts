@@ -58,6 +58,7 @@ export interface Database {
   launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };
   run_result: { run_id: string; json: Json };
   run_file: RunFileTable;
+  run_stat: RunStatTable;
   kept_chunk: KeptChunkTable;
   /** Runs that are gone, whose kept chunks are to be deleted. */
   kept_chunk_deletion: { run_id: string };
@@ -285,6 +286,27 @@ interface RunFileTable {
   size_bytes: number;
   sha256: string;
   created_at: EpochMs;
+}
+
+/** How many runs ended so on a day, and how long they took together. Triggers count them. */
+interface RunStatTable {
+  /** Days since 1970, in UTC. */
+  day: number;
+  /** Who launched them. */
+  user_id: string;
+  /** Empty: direct code. */
+  automation_id: string;
+  device_id: string;
+  outcome: RunOutcome;
+  /** Code of their error; empty without one. */
+  reason: string;
+  /** The newest name of the project. */
+  name: string;
+  runs: number;
+  /** How many of them had begun. */
+  started: number;
+  run_ms: number;
+  wait_ms: number;
 }
 
 interface ProjectTable {

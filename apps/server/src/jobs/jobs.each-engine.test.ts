@@ -94,6 +94,48 @@ describe('a job', () => {
       });
   });
 
+  it('is counted by automation, pool, phone, day and reason', async () => {
+    const other = await TestProject.create(server.api, 'counted');
+    await other.put('main.ts', 'console.log(1);');
+    await server.api('PUT', '/api/v2/pools/counted', { body: { selector: 'serial=a|b' } });
+    const job = await create({ automation_id: other.id, device_ids: ids, retries: 0 });
+    await until(job.id, { running: 3 });
+    const [first = '', second = '', third = ''] = await runsOf(job.id);
+    await host.end(first, 'completed');
+    await host.end(second, 'failed', { error: { code: 'error', message: 'no such button' } });
+    await host.end(third, 'completed');
+    const statsBy = async (by: string, more = '') => {
+      const { body, text } = await server.api(
+        'GET',
+        `/api/v2/stats?by=${by}&days=2&automation_id=${other.id}${more}`,
+      );
+      return { stats: body['stats'], total: body['total'], text };
+    };
+    await expect
+      .poll(async () => (await statsBy('automation')).stats, patience)
+      .toMatchObject([
+        {
+          ...{ key: other.id, name: 'counted', runs: 3, success_share: 2 / 3 },
+          outcomes: [
+            { outcome: 'succeeded', runs: 2 },
+            { outcome: 'failed', runs: 1 },
+          ],
+          reasons: [{ reason: 'error', runs: 1 }],
+          ...{ average_run_ms: expect.any(Number), average_wait_ms: expect.any(Number) },
+        },
+      ]);
+    expect((await statsBy('reason')).stats).toMatchObject([{ key: 'error', runs: 1 }]);
+    await expect
+      .poll(async () => (await statsBy('pool')).stats, patience)
+      .toMatchObject([{ key: 'counted', runs: 2 }]);
+    expect((await statsBy('device', '&selector=serial%3Dc')).stats).toMatchObject([{ key: ids[2], runs: 1 }]);
+    expect((await statsBy('day')).stats).toMatchObject([{ runs: 0 }, { runs: 3 }]);
+    const csv = await server.api('GET', `/api/v2/stats/export?by=device&automation_id=${other.id}`);
+    expect(csv.text.split('\r\n')).toHaveLength(5);
+    expect(csv.text).toMatch(/^device,name,runs,succeeded,/);
+    expect((await server.api('GET', '/api/v2/stats?by=pool&selector=pool%3Dnone')).status).toBe(400);
+  });
+
   it('with inputs is a run for each of them, which has it as its job variables', async () => {
     host.launchHabit = 'ends_at_once';
     const inputs = Array.from({ length: 40 }, (_, at) => ({ row: at + 1 }));

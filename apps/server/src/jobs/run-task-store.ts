@@ -74,9 +74,9 @@ export function createRunTaskStore(db: Db, tasks: Pick<TaskStore, 'claim' | 'lis
     /** A task that waits is taken by a run that goes on. False: none may begin now. */
     async takeNext(run: JobOfRun, job: StoredJob, now: number): Promise<boolean> {
       const due = await tasks.listDue(job.id, now, choice);
-      for (const { id } of due.toSorted(() => Math.random() - 0.5)) {
+      for (const task of due.toSorted(() => Math.random() - 0.5)) {
         try {
-          await change(db, (transaction) => tasks.claim(job, id, now)(transaction, run));
+          await change(db, (transaction) => tasks.claim(job, task, now)(transaction, run));
           return true;
         } catch (error) {
           if (!(error instanceof NotNow)) throw error;

@@ -45,14 +45,18 @@ export class TaskStarter {
   isFinal = ({ code }: ApiError): boolean => finalCodes.has(code);
 
   /** Resolves when its run is stored. Throws `NotNow`, or what a launch throws. */
-  async start(job: StoredJob, task: Pick<StoredTask, 'id' | 'input'>, deviceId: string): Promise<void> {
+  async start(
+    job: StoredJob,
+    task: Pick<StoredTask, 'id' | 'input' | 'due_at'>,
+    deviceId: string,
+  ): Promise<void> {
     const { launches, tasks, clock } = this.#options;
     const started = launches.startTask(await this.principalOf(job), {
       automationId: job.project_id,
       deviceId,
       automationParameters: parse(job.parameters),
       jobVariables: task.input === null ? {} : parse(task.input),
-      claim: tasks.claim(job, task.id, clock.now()),
+      claim: tasks.claim(job, task, clock.now()),
     });
     const { begun } = await started.catch((error: unknown) => {
       // The project runs on the phone already.

@@ -54,7 +54,7 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
 
     /** For the transaction that stores the run of the task. Throws `NotNow`. */
     claim:
-      (job: StoredJob, taskId: string, now: number) =>
+      (job: StoredJob, { id: taskId, due_at }: Pick<WaitingTask, 'id' | 'due_at'>, now: number) =>
       async (transaction: Transaction, run: Pick<StoredRun, 'id' | 'device_id'>): Promise<void> => {
         await takePlace(transaction, job);
         await takePhone(transaction, job, run);
@@ -68,8 +68,9 @@ export function createTaskStore(db: Db, commits: GroupCommit) {
           .where('status', '=', 'waiting')
           .executeTakeFirst();
         if (numUpdatedRows === 0n) throw new NotNow(true);
-        await sql`INSERT INTO task_attempt (task_id, number, run_id, device_id, began_at, reason)
-          SELECT ${taskId}, coalesce(max(number), 0) + 1, ${run.id}, ${run.device_id}, ${now}, 'running'
+        await sql`INSERT INTO task_attempt (task_id, number, run_id, device_id, waiting_since, began_at, reason)
+          SELECT ${taskId}, coalesce(max(number), 0) + 1, ${run.id}, ${run.device_id},
+            ${Math.max(job.created_at, due_at)}, ${now}, 'running'
           FROM task_attempt WHERE task_id = ${taskId}`.execute(transaction);
       },
 

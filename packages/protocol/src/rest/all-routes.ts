@@ -20,6 +20,7 @@ import { runRoutes } from './runs.ts';
 import { secretRoutes } from './secrets.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
+import { statsRoutes } from './stats.ts';
 import { deviceMemberRoutes, hostRoutes } from './shares.ts';
 import { traceRoutes } from './trace.ts';
 import { usageRoutes } from './usage.ts';
@@ -33,6 +34,7 @@ const routeGroups = [
   logRoutes,
   runRoutes,
   traceRoutes,
+  statsRoutes,
   deviceRoutes,
   labelRoutes,
   poolRoutes,

@@ -23,6 +23,7 @@ export * from './secrets.ts';
 export * from './schedules.ts';
 export * from './session.ts';
 export * from './shares.ts';
+export * from './stats.ts';
 export * from './trace.ts';
 export * from './usage.ts';
 export * from './webhooks.ts';

@@ -6,6 +6,7 @@ export const routeTags = {
   Webhooks: 'Messages to other services about what happens, and what became of them.',
   Logs: 'What automations write to the console.',
   Runs: 'Executions of automations, one a device, and what became of them.',
+  Stats: 'How many runs there were, how they ended, and how busy the phones are.',
   Devices: 'The phones, and what can be done with each of them now.',
   Projects: 'Automations that are saved, and who shares them.',
   Files: 'The files of a project. TypeScript is checked and compiled when it is written.',

@@ -37,7 +37,7 @@ export const createJobs = (db: Kysely<unknown>): Promise<void> =>
     "create index task_running on task (run_id) where status = 'running'",
     `create table task_attempt (
       task_id ${text} not null references task (id) on delete cascade, number bigint not null, run_id ${text} not null,
-      device_id ${text} not null, began_at bigint not null, ended_at bigint, reason ${text} not null,
+      device_id ${text} not null, waiting_since bigint not null, began_at bigint not null, ended_at bigint, reason ${text} not null,
       primary key (task_id, number))`,
     // A run may take one task after the other.
     'create index task_attempt_run on task_attempt (run_id, began_at)',

@@ -50,10 +50,58 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
       name ${text} not null, file_id ${text} not null, user_id ${text} not null, content_type ${text} not null,
       size_bytes bigint not null, sha256 ${text} not null, created_at bigint not null,
       primary key (run_id, name_key))`,
+    `create table run_stat (
+      day bigint not null, user_id ${text} not null, automation_id ${text} not null, device_id ${text} not null,
+      outcome ${text} not null, reason ${text} not null, name ${text} not null, runs bigint not null, started bigint not null,
+      run_ms bigint not null, wait_ms bigint not null,
+      primary key (day, user_id, automation_id, device_id, outcome, reason))`,
+    'create index run_stat_device on run_stat (day, device_id)',
   ]);
   await createTrigger(db, {
     name: 'run_files_end',
     on: 'after delete on run_file',
     statement: 'insert into capture_deletion (record_id) values (old.run_id) on conflict do nothing',
+  });
+  await createRunStats(db);
+}
+
+/** Of a row that the trigger sees as `row`: the columns of `run_stat`. All runs of direct code are counted as one automation. */
+const statColumns = (row: 'old' | 'new'): Record<string, string> => ({
+  day: `${row}.ended_at / 86400000`,
+  user_id: `${row}.user_id`,
+  automation_id: `case when ${row}.launch_id is null then ${row}.automation_id else '' end`,
+  device_id: `${row}.device_id`,
+  outcome: `coalesce(${row}.outcome, case ${row}.status when 'completed' then 'succeeded' else ${row}.status end)`,
+  reason: `coalesce(${row}.error_code, '')`,
+  name: `case when ${row}.launch_id is null then coalesce(${row}.project_name, '') else '' end`,
+  runs: '1',
+  started: `case when ${row}.started_at is null then 0 else 1 end`,
+  run_ms: `coalesce(${row}.ended_at - ${row}.started_at, 0)`,
+  // A task waits from when it could have begun, a launch from when it was made.
+  wait_ms: `coalesce(${row}.started_at, ${row}.ended_at)
+    - coalesce((select min(waiting_since) from task_attempt where run_id = ${row}.id), ${row}.created_at)`,
+});
+const statSums = ['runs', 'started', 'run_ms', 'wait_ms'];
+
+/** Triggers count a run in the transaction that ends it, and take the count back when a lost one turns out otherwise. */
+async function createRunStats(db: Kysely<unknown>): Promise<void> {
+  const [added, taken] = [statColumns('new'), statColumns('old')];
+  const sums = statSums.map((name) => `${name} = run_stat.${name} + excluded.${name}`);
+  await createTrigger(db, {
+    name: 'run_stat_take_back',
+    on: 'after update of ended_at on run',
+    when: 'old.ended_at is not null',
+    statement: `update run_stat set ${statSums.map((name) => `${name} = ${name} - ${taken[name]}`).join(', ')}
+      where ${['day', 'user_id', 'automation_id', 'device_id', 'outcome', 'reason']
+        .map((name) => `${name} = ${taken[name]}`)
+        .join(' and ')}`,
+  });
+  await createTrigger(db, {
+    name: 'run_stat_add',
+    on: 'after update of ended_at on run',
+    when: 'new.ended_at is not null',
+    statement: `insert into run_stat (${Object.keys(added).join(', ')}) values (${Object.values(added).join(', ')})
+      on conflict (day, user_id, automation_id, device_id, outcome, reason)
+      do update set name = excluded.name, ${sums.join(', ')}`,
   });
 }

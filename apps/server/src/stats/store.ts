@@ -1,0 +1,51 @@
+import type { RunOutcome } from '@phalanx/protocol';
+import { sql } from 'kysely';
+
+import type { Db } from '../db/database.ts';
+import { textsIn } from '../db/rows.ts';
+
+/** Whose runs are counted. */
+export interface StatsAudience {
+  readonly userId: string;
+  /** Phones on which the user sees runs of others, when these are of projects in which they have a part. */
+  readonly otherDeviceIds: readonly string[];
+}
+
+/** Runs of a day that ended alike on a phone. */
+export interface DayStat {
+  automation_id: string;
+  device_id: string;
+  outcome: RunOutcome;
+  reason: string;
+  name: string;
+  runs: number;
+  started: number;
+  run_ms: number;
+  wait_ms: number;
+}
+
+export type StatsStore = ReturnType<typeof createStatsStore>;
+
+/** The counts of ended runs. Triggers of `run` write them. */
+export function createStatsStore(db: Db) {
+  return {
+    /** A day is so much that the event loop can wait for it. */
+    listOfDay: async (day: number, { userId, otherDeviceIds }: StatsAudience): Promise<DayStat[]> => {
+      const columns = sql`automation_id, device_id, outcome, reason, name, runs, started, run_ms, wait_ms`;
+      const own = sql`SELECT ${columns} FROM run_stat WHERE day = ${day} AND user_id = ${userId} AND runs > 0`;
+      if (otherDeviceIds.length === 0) return (await sql<DayStat>`${own}`.execute(db)).rows;
+      const { rows } = await sql<DayStat>`${own} UNION ALL
+        SELECT ${columns} FROM run_stat WHERE day = ${day} AND device_id IN ${textsIn(db, otherDeviceIds)}
+          AND user_id <> ${userId} AND runs > 0
+          AND automation_id IN (SELECT id FROM project WHERE owner_id = ${userId}
+            UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})`.execute(
+        db,
+      );
+      return rows;
+    },
+
+    async deleteBefore(day: number): Promise<void> {
+      await db.deleteFrom('run_stat').where('day', '<', day).execute();
+    },
+  };
+}
