@@ -102,9 +102,9 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   serveActs(context, { devices, hosts, runs, screens, projects, secretsOf });
   const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
   const launches = serveLaunches(context, launching);
-  const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches });
-  serveSchedules(context, { jobs, devices, projects, launches });
-  serveWebhooks(context, { devices, hosts, people, records, runs, sealing });
+  const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches, metrics });
+  serveSchedules(context, { jobs, devices, projects, launches, metrics });
+  serveWebhooks(context, { devices, hosts, people, records, runs, sealing, metrics });
 
   serveAccess(context, {
     ownedResources: ownedResources({ devices, projects, records }),

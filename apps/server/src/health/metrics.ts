@@ -76,19 +76,27 @@ function gauge(name: string, help: string, read: () => number): Gauge {
   });
 }
 
-function devicesByState(figures: Figures): Gauge<'state'> {
+interface CountedBy {
+  name: string;
+  help: string;
+  label: string;
+  read: () => Promise<ReadonlyMap<string, number>>;
+}
+
+function gaugeBy({ name, help, label, read }: CountedBy): Gauge {
   return new Gauge({
-    name: 'phalanx_devices',
-    help: 'Devices by state',
-    labelNames: ['state'],
-    registers: [],
+    ...{ name, help, labelNames: [label], registers: [] },
     async collect() {
-      const counts = await figures.devices();
+      const counts = await read();
       this.reset();
-      for (const [state, count] of counts) this.set({ state }, count);
+      for (const [value, count] of counts) this.set({ [label]: value }, count);
     },
   });
 }
+
+/** Counts of another feature. They are read for each scrape: what they cost must not grow with what is stored. */
+export const addGaugeBy = ({ registry }: Metrics, counted: CountedBy): void =>
+  registry.registerMetric(gaugeBy(counted));
 
 function faultsByPart(figures: Figures): Gauge<'part'> {
   return new Gauge({
@@ -164,7 +172,9 @@ export function createMetrics(figures: Figures): Metrics {
   for (const name of misnamed) registry.removeSingleMetric(name);
   registry.registerMetric(gauge('phalanx_hosts_connected', 'Hosts that are connected', figures.hosts));
   registry.registerMetric(gauge('phalanx_runs_active', 'Runs that have not ended', figures.activeRuns));
-  registry.registerMetric(devicesByState(figures));
+  registry.registerMetric(
+    gaugeBy({ name: 'phalanx_devices', help: 'Devices by state', label: 'state', read: figures.devices }),
+  );
   registry.registerMetric(faultsByPart(figures));
   registry.registerMetric(gauge('phalanx_connections', 'Connections that are open', figures.connections));
   for (const metric of limitFigures(figures)) registry.registerMetric(metric);

@@ -3,6 +3,7 @@ import type { JobBody } from '@phalanx/protocol';
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
+import { addGaugeBy, type Metrics } from '../health/metrics.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { Projects } from '../projects/feature.ts';
@@ -22,6 +23,7 @@ interface JobNeighbours {
   runs: Runs;
   projects: Projects;
   launches: ProjectLaunches;
+  metrics: Metrics;
 }
 
 /** For what makes jobs by itself. */
@@ -41,7 +43,7 @@ const mostTasks = 200_000;
 /** Jobs: runs that wait for phones. */
 export async function serveJobs(
   context: Context,
-  { hosts, devices, runs, projects, launches }: JobNeighbours,
+  { hosts, devices, runs, projects, launches, metrics }: JobNeighbours,
 ): Promise<Jobs> {
   const { app, access, database, commits, clock, faults, cluster, config } = context;
   const { activeRuns, activeRunRows } = runs;
@@ -66,6 +68,10 @@ export async function serveJobs(
   });
   const runTasks = createRunTaskStore(database, tasks);
   addRunTaskCalls(app, { store: runTasks, tasks, runner, findRun: runs.store.find, clock, mostTasks });
+  addGaugeBy(metrics, {
+    ...{ name: 'phalanx_tasks', help: 'Tasks of jobs that wait or run, of all servers', label: 'status' },
+    read: () => store.countTasks(),
+  });
   addBackgroundJob(context, {
     name: 'delete old jobs',
     everyMs: hourMs,

@@ -98,6 +98,14 @@ export function createJobStore(db: Db) {
     listWaiting: (since = 0): Promise<StoredJob[]> =>
       db.selectFrom('job').selectAll().where('waiting', '>', 0).where('woken_at', '>=', since).execute(),
 
+    /** Those that have not ended, by status. Jobs have the counts, and few of them are open. */
+    async countTasks(): Promise<ReadonlyMap<string, number>> {
+      const { rows } = await sql<{ waiting: number; running: number }>`
+        SELECT (SELECT coalesce(sum(waiting), 0) FROM job WHERE waiting > 0) AS waiting,
+          (SELECT coalesce(sum(running), 0) FROM job WHERE running > 0) AS running`.execute(db);
+      return new Map(Object.entries(rows[0] ?? {}).map(([status, count]) => [status, Number(count)]));
+    },
+
     /** How many tasks of the user begin before those of this job. */
     async countBefore({ id, user_id, priority }: StoredJob): Promise<number> {
       const { waiting } = await db

@@ -91,6 +91,17 @@ export function createScheduleStore(db: Db) {
       return [...new Map(rows.map((row) => [row.id, row])).values()];
     },
 
+    async countByState(): Promise<ReadonlyMap<string, number>> {
+      const query = db
+        .selectFrom('schedule')
+        .select(['paused', (eb) => eb.fn.countAll<number>().as('count')]);
+      const counts = new Map((await query.groupBy('paused').execute()).map((row) => [row.paused, row.count]));
+      return new Map([
+        ['active', counts.get(0) ?? 0],
+        ['paused', counts.get(1) ?? 0],
+      ]);
+    },
+
     /** Undefined: none is to come. */
     async findNextDue(): Promise<number | undefined> {
       const query = db.selectFrom('schedule').select((eb) => eb.fn.min('due_at').as('at'));

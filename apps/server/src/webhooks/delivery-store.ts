@@ -50,6 +50,17 @@ export function createDeliveryStore(db: Db) {
     listOutbox: (): Promise<StoredEvent[]> =>
       db.selectFrom('webhook_outbox').selectAll().orderBy('id').limit(eventsAtOnce).execute(),
 
+    /** What is still to be sent, and what is still in the outbox. */
+    async countWaiting(): Promise<ReadonlyMap<string, number>> {
+      const count = (table: 'webhook_delivery' | 'webhook_outbox') =>
+        db.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count'));
+      const waiting = count('webhook_delivery').where('status', '=', 'waiting');
+      return new Map([
+        ['waiting', (await waiting.executeTakeFirstOrThrow()).count],
+        ['outbox', (await count('webhook_outbox').executeTakeFirstOrThrow()).count],
+      ]);
+    },
+
     /** Of these users, those webhooks that ask for this event. */
     listListening: (userIds: readonly string[], type: string): Promise<StoredWebhook[]> =>
       db

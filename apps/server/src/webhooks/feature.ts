@@ -2,6 +2,7 @@ import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { Audience } from '../db/webhook-outbox.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
+import { addGaugeBy, type Metrics } from '../health/metrics.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
 import type { Records } from '../records/feature.ts';
@@ -27,6 +28,7 @@ interface WebhookNeighbours {
   records: Records;
   runs: Runs;
   sealing: Sealing;
+  metrics: Metrics;
 }
 
 const hourMs = 60 * 60_000;
@@ -38,7 +40,7 @@ export const sealedByWebhooks = ({ database }: Context): SealedColumn => sealedW
 /** Messages to other services about what happens. */
 export function serveWebhooks(context: Context, neighbours: WebhookNeighbours): void {
   const { app, access, config, database, clock, faults, node, timing } = context;
-  const { devices, hosts, people, records, runs, sealing } = neighbours;
+  const { devices, hosts, people, records, runs, sealing, metrics } = neighbours;
   const store = createWebhookStore(database);
   const deliveries = createDeliveryStore(database);
   const rule = createTargetRule(config.webhookNetworks);
@@ -66,6 +68,11 @@ export function serveWebhooks(context: Context, neighbours: WebhookNeighbours): 
   addWebhookRoutes(app, {
     ...{ store, deliveries, sealing, rule, clock, onDelivery },
     nameOf: (userId) => devices.shares.nameOf(userId),
+  });
+  addGaugeBy(metrics, {
+    ...{ name: 'phalanx_webhook_messages', label: 'state' },
+    help: 'Messages of webhooks that wait to be sent, and what has happened of which none were made yet, of all servers',
+    read: () => deliveries.countWaiting(),
   });
   addBackgroundJob(context, {
     name: 'tell webhooks of what has happened',
