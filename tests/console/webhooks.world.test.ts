@@ -60,6 +60,22 @@ story(
     await dialog.getByText('webhook.test').waitFor();
     await page.keyboard.press('Escape');
 
+    await row.getByRole('button', { name: 'Change…' }).click();
+    await dialog.getByLabel('Many runs have no success').check();
+    await dialog.getByLabel('Nothing ran for long').check();
+    await dialog.getByRole('textbox', { name: 'Runs without success' }).fill('120');
+    const reason = await dialog.getByRole('button', { name: 'Save' }).getAttribute('title');
+    expect(reason).toContain('from 1 to 100');
+    await dialog.getByRole('textbox', { name: 'Runs without success' }).fill('20');
+    await dialog.getByRole('textbox', { name: 'Nothing ran for' }).fill('6');
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('runs.none').waitFor();
+    const { webhooks } = await here.service.call('GET', '/api/v2/webhooks');
+    expect(webhooks).toMatchObject([
+      { failing_percent: 20, failing_hours: 24, silent_hours: 6, not_ready_minutes: 15 },
+    ]);
+
     await row.getByRole('button', { name: 'New secret…' }).click();
     await dialog.getByRole('button', { name: 'Make it' }).click();
     await dialog.getByText(/^whsec_/).waitFor();

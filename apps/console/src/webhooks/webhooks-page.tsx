@@ -14,11 +14,11 @@ import { notify, notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Deliveries } from './deliveries.tsx';
-import { type NewKey, NewWebhook } from './new-webhook.tsx';
 import { webhooksQuery } from './queries.ts';
+import { type NewKey, WebhookDialog } from './webhook-dialog.tsx';
 import { healthText, WebhookMark } from './webhook-state.tsx';
 
-type Open = { part: 'new' } | { part: 'deliveries' | 'rotate' | 'delete'; webhook: Webhook };
+type Open = { part: 'new' } | { part: 'deliveries' | 'change' | 'rotate' | 'delete'; webhook: Webhook };
 
 export function WebhooksPage() {
   const { data, error, refetch } = useQuery(webhooksQuery);
@@ -59,7 +59,8 @@ export function WebhooksPage() {
           </SettingsTable>
         )}
       </div>
-      {open?.part === 'new' && <NewWebhook onMade={show} onClose={close} />}
+      {open?.part === 'new' && <WebhookDialog onMade={show} onClose={close} />}
+      {open?.part === 'change' && <WebhookDialog webhook={open.webhook} onMade={show} onClose={close} />}
       {open?.part === 'deliveries' && <Deliveries webhook={open.webhook} missing={missing} onClose={close} />}
       {open?.part === 'rotate' && <Rotate webhook={open.webhook} onMade={show} onClose={close} />}
       {open?.part === 'delete' && <Delete webhook={open.webhook} onClose={close} />}
@@ -106,6 +107,9 @@ function Row({ webhook, missing, onOpen }: RowProps) {
       <td>
         <Button look="quiet" onClick={() => onOpen({ part: 'deliveries', webhook })}>
           Deliveries
+        </Button>
+        <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'change', webhook })}>
+          Change…
         </Button>
         <Button look="quiet" reason={missing} onClick={() => void pause()}>
           {paused ? 'Resume' : 'Pause'}
