@@ -20,13 +20,18 @@ describe.each(engines)('counts of runs, in %s,', (engine) => {
     const store = createStatsStore(db);
     const list = () => store.listOfDay(day, { userId: 'u', otherDeviceIds: [] });
     await createAccessStore(db).insertUser({ id: 'u', name: 'u', role: 'user', created_at: 0 });
-    for (const id of ['one', 'two', 'three']) {
+    // A phone has one run of an automation at a time.
+    const begin = async (id: string, launchId: string | null) => {
       await addRun(db, id);
-      await update(db, id, { created_at: at, started_at: at + 500, launch_id: id === 'three' ? 'x' : null });
-    }
+      await update(db, id, { created_at: at, started_at: at + 500, launch_id: launchId });
+    };
+    await begin('one', null);
     expect(await list()).toEqual([]);
     const lost = { status: 'lost', error_code: 'lost', ended_at: at + 1000 } as const;
-    for (const id of ['one', 'two']) await update(db, id, lost);
+    await update(db, 'one', lost);
+    await begin('two', null);
+    await update(db, 'two', lost);
+    await begin('three', 'x');
     await update(db, 'three', { status: 'completed', outcome: 'out_of_steps', ended_at: at + 1500 });
     const sums = { runs: 2, started: 2, run_ms: 1000, wait_ms: 1000 };
     expect(await list()).toContainEqual(
