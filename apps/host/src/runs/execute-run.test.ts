@@ -29,6 +29,20 @@ describe('a host that executes a run', () => {
     expect(error?.message).toContain('was away for 1 s');
   });
 
+  it('fails by its phone when the code does not catch that the phone is gone', async () => {
+    const runId = host.launch(`
+      console.log('begun');
+      for (;;) await agent.actions.tap(1, 1);
+    `);
+    await host.service.until(() => host.service.messages(runId).length > 0);
+    await host.phone.stop();
+    const { status, error } = await host.service.untilEnded(runId);
+    expect([status, error?.code]).toEqual(['failed', 'phone_lost']);
+    expect(error?.stack).toContain('main.js:3');
+    // With its stack, and once.
+    expect(host.service.messages(runId)).toEqual(['begun', expect.stringContaining('Uncaught AgentError')]);
+  });
+
   it('logs an uncaught error once and reports it', async () => {
     const runId = host.launch("throw new TypeError('no such thing');");
     const end = await host.service.untilEnded(runId);

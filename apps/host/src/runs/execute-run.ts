@@ -90,7 +90,9 @@ async function execute(
   try {
     const { end: ownEnd, hasBegun } = await follow(sandbox, surroundings.start, stopAsked);
     const end =
-      loss.reason() === undefined ? task.secrets.redact(ownEnd) : failed('phone_lost', loss.reason() ?? '');
+      loss.reason() === undefined
+        ? task.secrets.redact(account.blame(ownEnd))
+        : failed('phone_lost', loss.reason() ?? '');
     trace.finish();
     // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
     if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
@@ -216,9 +218,14 @@ function hooksOf(
   { account, trace }: { account: RunAccount; trace: RunTrace },
 ): SandboxHooks {
   const { secrets } = task;
+  const answer = answerCall({ phones, recorder, account, permissions, secrets, files, tasks, phone: task });
   return {
     onLog: (entries) => runLog.push(secrets.redact(entries)),
-    onCall: answerCall({ phones, recorder, account, permissions, secrets, files, tasks, phone: task }),
+    onCall: (name, params, signal) =>
+      answer(name, params, signal).catch((error: unknown) => {
+        account.callFailed(error);
+        throw error;
+      }),
     onStepBegan: (step) => trace.began(step),
     onStepEnded: (end) => trace.ended(end),
     onResult: (json) => account.setResult(secrets.redact(json)),

@@ -174,7 +174,8 @@ export class RunLauncher {
 
 /** An uncaught error is in the log already, with its stack; why the host ended a run would be nowhere. */
 function lastEntries({ status, error }: RunEnd): SandboxLogEntry[] {
-  if (error === null || error.code === 'uncaught_error' || status === 'stopped') return [];
+  if (error === null || error.code === 'uncaught_error' || error.stack !== null || status === 'stopped')
+    return [];
   return [{ timestamp: Date.now(), level: 'error', path: null, lineNumber: 0, message: error.message }];
 }
 
