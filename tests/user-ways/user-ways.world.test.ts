@@ -128,6 +128,44 @@ describe('a sample', async () => {
   });
 });
 
+describe('a table of inputs', () => {
+  test('is run, resumed and exported by the program alone', { timeout: timeLimitMs }, async () => {
+    const folder = at('table');
+    const phalanx = (...args: string[]): Promise<string> => service.run('phalanx', args, folder);
+    await service.run('phalanx', ['project', 'create', 'table', '--dir', folder]);
+    const code = `const { name } = agent.arguments.jobVariables as { name: string };
+if (name === 'Bad') throw new Error('no such person');
+agent.control.setResult({ greeting: 'Hello ' + name });`;
+    await writeFile(path.join(folder, 'main.ts'), code);
+    await phalanx('project', 'push');
+    await phalanx('pools', 'set', 'table', 'sdk>=1');
+    const names = Array.from({ length: 20 }, (_, row) => `Person ${row}`);
+    await writeFile(path.join(folder, 'people.csv'), ['name', ...names, 'Bad', ''].join('\n'));
+    const table = [
+      '--labels',
+      'pool=table',
+      '--inputs',
+      'people.csv',
+      '--retries',
+      '1',
+      '--retry-on',
+      'error',
+    ];
+    await expect(phalanx('jobs', 'create', ...table, '--key', 'once', '--follow')).rejects.toThrow('failed');
+    const again = JSON.parse(await phalanx('jobs', 'create', ...table, '--key', 'once', '--json')) as {
+      job: { id: string; tasks: Record<string, number> };
+    };
+    expect(again.job.tasks).toMatchObject({ completed: names.length, failed: 1 });
+    await phalanx('jobs', 'results', again.job.id, '--out', 'results.csv');
+    const results = await readFile(path.join(folder, 'results.csv'), 'utf8');
+    for (const name of names) expect(results).toContain(`${name},Hello ${name}\r\n`);
+    const bad = results.split('\r\n').find((line) => line.includes('Bad'));
+    expect(bad).toMatch(/^21,failed,.*,2,Error: no such person,Bad,$/);
+    expect(await phalanx('jobs', 'resume', again.job.id)).toContain('1 waiting');
+    expect(await phalanx('jobs', 'show', again.job.id)).toContain(again.job.id);
+  });
+});
+
 describe('a new project', () => {
   test('is known to the editor as the service knows it', { timeout: timeLimitMs }, async () => {
     const folder = at('editor');
