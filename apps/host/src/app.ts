@@ -25,6 +25,7 @@ import { RunDelivery } from './runs/run-delivery.ts';
 import { RunJournal } from './runs/run-journal.ts';
 import { RunLauncher } from './runs/run-launcher.ts';
 import { createSandboxPool, type SandboxPool } from './sandbox/index.ts';
+import { ReplayAnswerer } from './sandbox/replay/replay-answerer.ts';
 
 const pattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -85,7 +86,16 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       pins,
     });
     opened.defer(() => phones.close());
-    const { close, connected } = await connect({ config, overrides, dir, hostId, log, pool, phones });
+    const { close, connected } = await connect({
+      config,
+      overrides,
+      dir,
+      hostId,
+      log,
+      pool,
+      confinement,
+      phones,
+    });
     opened.defer(close);
     return { hostId, protection: confinement.description, connected, close: () => opened.disposeAsync() };
   } catch (error) {
@@ -104,6 +114,7 @@ interface Parts {
   hostId: string;
   log: Logger;
   pool: SandboxPool;
+  confinement: Confinement;
   phones: PhoneWatch;
 }
 
@@ -134,6 +145,7 @@ async function connect({
   hostId,
   log,
   pool,
+  confinement,
   phones,
 }: Parts): Promise<{ close: () => Promise<void>; connected: Promise<void> }> {
   const { serverUrl, token, hostName } = config;
@@ -155,6 +167,7 @@ async function connect({
     permissions: { changeApps: config.allowAppChanges, shell: config.allowShell },
   });
   const devices = new DeviceReporter(phones, connection, clock);
+  const replays = new ReplayAnswerer({ connection, confinement, processes: config.replayProcesses, log });
 
   const onCommand = (command: ServerCommand): void => {
     if (command.type === 'launch') launcher.launch(command);
@@ -163,6 +176,7 @@ async function connect({
     else if (command.type === 'logs_stored') spool.acknowledge(command.run_id, command.seq);
     else if (command.type === 'runs_stored') delivery.endsStored(command.run_ids);
     else if (command.type === 'record_stored') records.stored(command.record_id, command.missing);
+    else if (command.type === 'replay') replays.answer(command);
     else void answerQuestion(command, { phones, connection, clock, log });
   };
   const connected = new Promise<void>((resolve) => connection.onOnline(resolve));
@@ -179,6 +193,7 @@ async function connect({
         host_name: hostName,
         devices: devices.all(),
         runs: delivery.reports(),
+        replays: replays.isWilling,
       };
     },
     listReady: (sinceMs) => devices.listReady(sinceMs),

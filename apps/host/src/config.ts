@@ -1,4 +1,4 @@
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 
 import {
   addressList,
@@ -139,6 +139,13 @@ const rows = {
     name: 'PHALANX_WARM_SANDBOXES',
     default: '2',
     description: 'sandbox processes kept ready for the next runs',
+    format: wholeNumber({ min: 0, max: 64 }),
+  }),
+  replayProcesses: setting({
+    name: 'PHALANX_REPLAY_PROCESSES',
+    default: String(Math.max(1, Math.floor(availableParallelism() / 2))),
+    defaultText: 'half of the processors',
+    description: 'processes that replay saved screens for the server at a time; 0: this host replays none',
     format: wholeNumber({ min: 0, max: 64 }),
   }),
   requireConfinement,

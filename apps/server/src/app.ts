@@ -32,6 +32,7 @@ import { openLogs } from './logs/feature.ts';
 import { serveMcp } from './mcp/feature.ts';
 import { openPeople, openProjects, type Projects } from './projects/feature.ts';
 import { openRecords, type Records } from './records/feature.ts';
+import { serveReplays } from './replays/feature.ts';
 import { serveRunFiles } from './run-files/feature.ts';
 import { openRuns, serveRuns } from './runs/feature.ts';
 import { openSecrets } from './secrets/feature.ts';
@@ -102,6 +103,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   serveActs(context, { devices, hosts, runs, screens, projects, secretsOf });
   const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
   const launches = serveLaunches(context, launching);
+  serveReplays(context, { hosts, launches, projects, records });
   const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches, metrics });
   serveSchedules(context, { jobs, devices, projects, launches, metrics });
   serveWebhooks(context, { devices, hosts, people, records, runs, sealing, metrics });

@@ -53,6 +53,8 @@ export const auditActions = {
   merge_groups: 'group',
   split_group: 'group',
   undo_group: 'group',
+  replay: 'project',
+  stop_replay: 'project',
   create_token: 'token',
   delete_token: 'token',
   sign_in: 'token',

@@ -110,6 +110,16 @@ export const errorTable = {
   user_not_found: { status: 404, message: 'User {user_id} was not found.' },
   token_not_found: { status: 404, message: 'Token {token_id} was not found.' },
   group_not_found: { status: 404, message: 'Group {group_id} was not found.' },
+  replay_not_found: { status: 404, message: 'Replay {replay_id} was not found.' },
+  no_replay_host: {
+    status: 503,
+    message:
+      'No host that may replay screens of project {project_id} is connected: start one with a token of an owner or shared editor ("phalanx host"; it needs no phone, and PHALANX_REPLAY_PROCESSES above 0).',
+  },
+  too_many_replays: {
+    status: 429,
+    message: 'Of your replays {limit} have not ended: wait for one, or stop it.',
+  },
   nothing_to_undo: {
     status: 409,
     message: 'Nothing of group {group_id} can be undone: {reason}.',

@@ -3,9 +3,13 @@
  * node of the tree has a line of its own, so that changes of a file can be read.
  */
 import type { ScreenTree, UiNode } from './phone-answers.ts';
+import type { ReplayVerdict } from './replay-messages.ts';
 
 /** Of the folder of a project with its golden screens, `screens/<state>/<name>.json`. */
 export const goldenFolder = 'screens';
+export const goldenPathPattern = new RegExp(`^${goldenFolder}/[^/]+/[^/]+\\.json$`);
+/** What `fetch` gets while screens are replayed; JSON of `ReplayFetches`. */
+export const replayFetchesPath = `${goldenFolder}/fetch.json`;
 
 export const maxGoldenBytes = 1024 * 1024;
 const maxDepth = 400;
@@ -21,6 +25,28 @@ export interface GoldenExpectation {
   /** Whether the code acts on it, or has arrived with it. */
   handled?: boolean;
 }
+
+/** All ways to write "unknown" mean the same. */
+export const isUnknownState = (state: string): boolean => state.toLowerCase() === 'unknown';
+
+export const isSameState = (one: string, other: string): boolean =>
+  one === other || (isUnknownState(one) && isUnknownState(other));
+
+type StateVerdict = Extract<ReplayVerdict, { kind: 'state' }>;
+
+/** The code acts on the screen, or has arrived with it. */
+export const isHandled = ({ next }: StateVerdict): boolean => next === 'acts' || next === 'arrives';
+
+/** Whether a screen is taken for what it has to be taken for, whatever the code does then. */
+export const isExpectedState = (expect: GoldenExpectation, { state }: StateVerdict): boolean =>
+  (expect.state === undefined || isSameState(state, expect.state)) &&
+  expect.not?.some((name) => isSameState(state, name)) !== true;
+
+/** Whether that became of the screen which is expected. */
+export const isExpected = (expect: GoldenExpectation, verdict: ReplayVerdict): boolean =>
+  verdict.kind === 'state' &&
+  isExpectedState(expect, verdict) &&
+  (expect.handled === undefined || isHandled(verdict) === expect.handled);
 
 /** Where the screen comes from, for people. */
 export type GoldenSource = Readonly<Record<string, string>>;

@@ -105,6 +105,8 @@ export const HostMessage = Type.Union([
     runs,
     /** The list goes on in `hello_more`. From version 3 on. */
     more: Type.Optional(Type.Boolean()),
+    /** The host replays saved screens. */
+    replays: Type.Optional(Type.Boolean()),
   }),
   /** More phones and runs of `hello`; the last page has no `more`, and only then the server answers `welcome`. */
   Type.Object({ type: Type.Literal('hello_more'), devices, runs, more: Type.Optional(Type.Boolean()) }),

@@ -1,5 +1,5 @@
 /**
- * What the server asks a host about a phone: one row a question. The question is a message of the server, with the phone's
+ * What the server asks a host, mostly about a phone: one row a question. The question is a message of the server, with the phone's
  * serial number; the answer is a binary frame of the host with the same type, or `request_failed` with the reason.
  *
  * A question is added by a row here, its answer in `apps/host/src/phones/requests/answer-question.ts`, and the endpoint that
@@ -11,6 +11,8 @@ import { HostActSteps } from './act.ts';
 import { Uuid } from './ids.ts';
 import { maxLivePictureBytes } from './live.ts';
 import { PhoneInput } from './phone-input.ts';
+import { ReplayFetches } from './replay-messages.ts';
+import { JsonObject } from './rest/contract.ts';
 
 interface HostQuestionRow {
   /** The first version of the host protocol with this question. Earlier hosts are not asked it. */
@@ -60,6 +62,27 @@ export const hostQuestions = {
   },
   /** The apps that are installed. Answer: JSON of `PhoneApps`. */
   apps: { since: 8, asks: {}, maxAnswerBytes: megabyte },
+  /**
+   * Of no phone: `serial` is empty. Replay saved screens with a project's code, as far as the time reaches. Asked of hosts
+   * whose `hello` has `replays`. Answer: JSON of a `HostReplayAnswer`.
+   */
+  replay: {
+    since: 9,
+    asks: {
+      code: Type.String(),
+      source_map: Type.Union([Type.String(), Type.Null()]),
+      /** `agent.arguments`. */
+      parameters: JsonObject,
+      job_variables: JsonObject,
+      fetches: ReplayFetches,
+      screens: Type.Array(
+        Type.Object({ tree_json: Type.String(), stage: Type.Union([Type.String(), Type.Null()]) }),
+        { maxItems: 100 },
+      ),
+      budget_ms: Type.Integer({ minimum: 0, maximum: 10_000 }),
+    },
+    maxAnswerBytes: 4 * megabyte,
+  },
 } as const satisfies Record<string, HostQuestionRow>;
 
 type Rows = typeof hostQuestions;

@@ -4,8 +4,8 @@
  */
 import { Type, type Static } from 'typebox';
 
+import { maxSourcePathLength } from './code.ts';
 import { maxStageLength } from './records.ts';
-import { maxSourcePathLength } from './sandbox-messages.ts';
 
 /** Of a verdict, in characters; the process cuts longer ones. */
 export const maxVerdictTextLength = 4000;
@@ -122,3 +122,9 @@ export type ReplayCommand =
       tellsMissed: boolean;
       screens: readonly ReplayScreen[];
     };
+
+/** What a host says of the screens of a question `replay`, in their order; null: the time did not reach. */
+export const HostReplayAnswer = Type.Object({
+  verdicts: Type.Array(Type.Union([ReplayVerdict, Type.Null()]), { maxItems: 100 }),
+});
+export type HostReplayAnswer = Static<typeof HostReplayAnswer>;

@@ -4,15 +4,13 @@
  * `SandboxReport`, because a child runs user code and may have been taken over.
  */
 import { Type, type Static } from 'typebox';
+import { maxSourcePathLength } from './code.ts';
 import { maxLogMessageLength } from './host-messages.ts';
 import { logLevels } from './logs.ts';
 import { maxRunResultBytes } from './runs.ts';
 
 /** A frame from a child may not be larger, in bytes: a log message of 64 KiB whose every byte needs an escape fits. */
 export const maxSandboxReportBytes = 1024 * 1024;
-
-/** As long as a project's paths may be. */
-export const maxSourcePathLength = 1024;
 
 const SandboxLogEntry = Type.Object({
   /** Epoch milliseconds on the host's clock. */

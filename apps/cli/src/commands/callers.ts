@@ -17,6 +17,7 @@ import { addTraceCommand } from './trace.ts';
 import { addProjectCommands } from './project/project.ts';
 import { addInitCommand } from './project/register.ts';
 import { addRecordCommands } from './records/records.ts';
+import { addReplayCommand } from './replay.ts';
 import { addRunCommand } from './run.ts';
 import { addRunsCommand } from './runs/list.ts';
 import { addScheduleCommands } from './schedules.ts';
@@ -46,6 +47,7 @@ export function addCallerCommands(program: Command): void {
   addSecretCommands(program);
   addTypesCommand(program);
   addTestCommand(program);
+  addReplayCommand(program);
   addRunCommand(program);
   addExecCommand(program);
   addJobCommands(program);

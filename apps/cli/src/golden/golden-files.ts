@@ -1,5 +1,11 @@
 import path from 'node:path';
-import { goldenFolder, GoldenScreenError, parseGolden, type GoldenScreen } from '@phalanx/protocol';
+import {
+  goldenFolder,
+  goldenPathPattern,
+  GoldenScreenError,
+  parseGolden,
+  type GoldenScreen,
+} from '@phalanx/protocol';
 
 import { usageError } from '../exit-codes.ts';
 import { LocalPathError } from '../project/local-path.ts';
@@ -11,12 +17,9 @@ export interface GoldenFile {
   golden: GoldenScreen;
 }
 
-/** `screens/<state>/<name>.json`. */
-const pattern = new RegExp(`^${goldenFolder}/[^/]+/[^/]+\\.json$`);
-
 /** The golden screens among the files of a project folder. */
 export async function readGoldenFiles(root: string, paths: readonly string[]): Promise<GoldenFile[]> {
-  const found = paths.filter((file) => pattern.test(file));
+  const found = paths.filter((file) => goldenPathPattern.test(file));
   return Promise.all(found.map(async (file) => ({ file, golden: await readGolden(root, file) })));
 }
 

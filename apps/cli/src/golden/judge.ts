@@ -1,8 +1,15 @@
 import { distanceOf } from '@phalanx/automation/nearest-texts';
 import type { ReplayedScreen } from '@phalanx/host/replays';
-import type { GoldenExpectation, GoldenScreen, MissedSearch, ReplayVerdict, UiNode } from '@phalanx/protocol';
-
-import { isUnknownState } from './unknown-state.ts';
+import {
+  type GoldenExpectation,
+  type GoldenScreen,
+  isExpectedState,
+  isHandled,
+  isSameState,
+  type MissedSearch,
+  type ReplayVerdict,
+  type UiNode,
+} from '@phalanx/protocol';
 
 /** Why a golden screen is not as expected. */
 export interface Failure {
@@ -18,8 +25,8 @@ export interface Failure {
 export function judge(golden: GoldenScreen, { verdict, missed }: ReplayedScreen): Failure | undefined {
   const { expect } = golden;
   if (verdict.kind !== 'state') return withoutState(expect, verdict);
-  const isState = expect.state === undefined || isSameState(verdict.state, expect.state);
-  if (!isState || expect.not?.some((name) => isSameState(verdict.state, name)) === true) {
+  if (!isExpectedState(expect, verdict)) {
+    const isState = expect.state === undefined || isSameState(verdict.state, expect.state);
     const message = `expected ${wordsOf(expect)}, got ${JSON.stringify(verdict.state)}`;
     return { kind: 'state', message, details: isState ? [] : nearestSigns(golden.tree.root, missed) };
   }
@@ -33,9 +40,6 @@ export function judge(golden: GoldenScreen, { verdict, missed }: ReplayedScreen)
 
 type StateVerdict = Extract<ReplayVerdict, { kind: 'state' }>;
 
-/** The code acts on the screen, or has arrived with it. */
-export const isHandled = ({ next }: StateVerdict): boolean => next === 'acts' || next === 'arrives';
-
 const followUps: Record<StateVerdict['next'], string> = {
   acts: 'it acts',
   arrives: 'it has arrived',
@@ -44,9 +48,6 @@ const followUps: Record<StateVerdict['next'], string> = {
   ends: 'it ends',
   throws: 'its action fails',
 };
-
-const isSameState = (one: string, other: string): boolean =>
-  one === other || (isUnknownState(one) && isUnknownState(other));
 
 function wordsOf({ state, not = [] }: GoldenExpectation): string {
   const names = not.map((name) => JSON.stringify(name)).join(' or ');

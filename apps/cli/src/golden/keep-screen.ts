@@ -3,6 +3,8 @@ import { hideMasked } from '@phalanx/host/hide-masked';
 import {
   goldenText,
   GoldenScreenError,
+  isHandled,
+  isUnknownState,
   ScreenMasks,
   type GoldenScreen,
   type GoldenSource,
@@ -19,11 +21,10 @@ import { listLocalFiles } from '../project/list-local-files.ts';
 import { readLocalFile, textOf } from '../project/read-local-file.ts';
 import { writeBelow } from '../project/write-own-file.ts';
 import { goldenPath } from './golden-files.ts';
-import { isHandled, judge } from './judge.ts';
+import { judge } from './judge.ts';
 import { proveScreen } from './prove-screen.ts';
 import { GoldenReplay } from './replay-golden.ts';
 import { scrub } from './scrub.ts';
-import { isUnknownState } from './unknown-state.ts';
 
 export interface ScreenToKeep {
   tree: ScreenTree;

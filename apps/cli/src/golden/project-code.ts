@@ -1,5 +1,5 @@
 import type { ReplayCode } from '@phalanx/host/replays';
-import { ReplayFetches } from '@phalanx/protocol';
+import { ReplayFetches, replayFetchesPath } from '@phalanx/protocol';
 import { bundle } from '@phalanx/server/bundle';
 import { readProjectSettings, settingsPath } from '@phalanx/server/project-settings';
 import { Compile } from 'typebox/compile';
@@ -10,7 +10,6 @@ import { readLocalFile, textOf } from '../project/read-local-file.ts';
 /** Its function says what a screen is, also for code that stores none. */
 const recogniserPaths = ['screens/recognise.ts', 'screens/recognise.js'];
 const schemaPath = 'parameters.schema.json';
-const fetchesPath = 'screens/fetch.json';
 const fetches = Compile(ReplayFetches);
 
 const recogniserCode = (file: string): string => `
@@ -54,17 +53,17 @@ async function bundleCode(
   const { code, sourceMap } = bundled;
   const automationParameters = defaultsOf(await read(schemaPath));
   const given = { automationParameters, jobVariables: {} };
-  return { code, sourceMap, arguments: given, fetches: fetchesOf(await read(fetchesPath)) };
+  return { code, sourceMap, arguments: given, fetches: fetchesOf(await read(replayFetchesPath)) };
 }
 
 const doesNotCompile = (errors: readonly string[]): CommandError =>
   new CommandError(exitCodes.refused, `The code does not compile:\n${errors.join('\n')}`);
 
 function fetchesOf(text: string | null): ReplayFetches {
-  const value = text === null ? [] : parse(fetchesPath, text);
+  const value = text === null ? [] : parse(replayFetchesPath, text);
   if (fetches.Check(value)) return value;
   const [first] = fetches.Errors(value);
-  throw usageError(`${fetchesPath}${first?.instancePath ?? ''} ${first?.message ?? 'is not valid'}.`);
+  throw usageError(`${replayFetchesPath}${first?.instancePath ?? ''} ${first?.message ?? 'is not valid'}.`);
 }
 
 /** What a launch without parameters would fill in. */

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { goldenText, type GoldenScreen } from '@phalanx/protocol';
+import { goldenText, isHandled, type GoldenScreen } from '@phalanx/protocol';
 import type { ReplayedScreen } from '@phalanx/host/replays';
 
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
@@ -10,7 +10,7 @@ import { printJson } from '../output/table.ts';
 import { listLocalFiles } from '../project/list-local-files.ts';
 import { writeBelow } from '../project/write-own-file.ts';
 import { readGoldenFiles, type GoldenFile } from './golden-files.ts';
-import { isHandled, judge, type Failure } from './judge.ts';
+import { judge, type Failure } from './judge.ts';
 import { GoldenReplay } from './replay-golden.ts';
 
 export interface TestOptions {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cloneUrl, runUserGit, TestFolders, TestProject } from '../projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-caller.ts';
 import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
-import type { TestHost } from '../testing/test-host.ts';
+import { TestHost } from '../testing/test-host.ts';
 import { labelledScreens } from '../testing/labelled-screens.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { startBody, TestServer } from '../testing/test-server.ts';
@@ -17,6 +17,7 @@ const code = `console.log('${secretWord}')`;
 
 let server: TestServer;
 let host: TestHost;
+let replayer: TestHost;
 let deviceId = '';
 let ann: { userId: string; token: string; api: ApiCaller };
 let bob: { userId: string; token: string; api: ApiCaller };
@@ -28,11 +29,15 @@ beforeAll(async () => {
   ann = await server.createCaller('ann');
   bob = await server.createCaller('bob');
   ({ host, deviceId } = await server.connectHost({ token: ann.token }, ann.api));
+  replayer = new TestHost({ url: server.url, token: ann.token, serials: [] });
+  await replayer.open();
+  replayer.sendHello({ replays: true });
+  await replayer.heartbeat();
   project = await TestProject.create(ann.api, 'shop');
   await project.put('main.ts', code);
 });
 afterAll(async () => {
-  await host.cut();
+  await Promise.all([host.cut(), replayer.cut()]);
   await server.dispose();
   await folders.removeAll();
 });
@@ -80,6 +85,9 @@ async function makeGroups(): Promise<{ id: string; other: string; record: string
   }
   return { id: ids[0] ?? '', other: ids[2] ?? '', record: records[0] ?? '' };
 }
+
+const startReplay = (): Promise<ApiReply> =>
+  ann.api('POST', `/api/v2/automation/replay/${project.id}`, { body: { set: 'golden' } });
 
 const makeProject = (): Promise<TestProject> => TestProject.create(ann.api);
 
@@ -402,6 +410,18 @@ const examples: Record<string, Example> = {
       return ann.api('POST', `/api/v2/groups/${id}/undo`);
     },
     action: 'undo_group',
+  },
+  startReplay: {
+    act: () => startReplay(),
+    action: 'replay',
+    details: { set: 'golden' },
+  },
+  stopReplay: {
+    act: async () => {
+      const id = stringAt((await startReplay()).body['replay'], 'id');
+      return ann.api('POST', `/api/v2/replays/${id}/stop`);
+    },
+    action: 'stop_replay',
   },
   createToken: {
     act: () => ann.api('POST', '/api/v2/tokens', { body: { name: 'CI', scopes: ['read'] } }),

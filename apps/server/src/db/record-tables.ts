@@ -1,4 +1,4 @@
-import type { GroupChange, GroupStatus } from '@phalanx/protocol';
+import type { GroupChange, GroupStatus, Replay, ReplayChange, ReplayedScreenView } from '@phalanx/protocol';
 
 import type { EpochMs, Flag, Json } from './column-types.ts';
 
@@ -151,4 +151,53 @@ export interface GroupMoveRecordTable {
   reason: Json | null;
   /** 1: it is marked. */
   is_done: Flag;
+}
+
+/** A copy of a screen that a print was made of: replays show it to the code when its record may be gone. */
+export interface GroupScreenTable {
+  owner_id: string;
+  automation_id: string;
+  print_key: string;
+  record_id: string;
+  next_stage: string;
+  /** What the run took it for. */
+  screen_state: string;
+  /** Its JSON, compressed by zstd. */
+  tree: Buffer;
+  /** Of `tree`. */
+  size_bytes: number;
+}
+
+export interface ReplayTable {
+  /** UUIDv7. */
+  id: string;
+  project_id: string;
+  owner_id: string;
+  /** Git's hash of the files. */
+  tree_id: string;
+  commit_hash: string | null;
+  screen_set: Replay['set'];
+  status: Replay['status'];
+  problem: string;
+  made_by: string;
+  /** Of `ReplayCounts`. */
+  counts: Json;
+  created_at: EpochMs;
+  started_at: EpochMs | null;
+  ended_at: EpochMs | null;
+  /** Until then a server is at it. */
+  claimed_until: EpochMs;
+}
+
+export interface ReplayVerdictTable {
+  replay_id: string;
+  position: number;
+  kind: ReplayedScreenView['kind'];
+  name: string;
+  group_id: string | null;
+  expected: string | null;
+  outcome: ReplayedScreenView['outcome'];
+  change: ReplayChange;
+  /** Of a `ReplayVerdict`. */
+  verdict: Json;
 }

@@ -81,6 +81,9 @@ export interface Database {
   record_group: records.RecordGroupTable;
   group_member: records.GroupMemberTable;
   group_print: records.GroupPrintTable;
+  group_screen: records.GroupScreenTable;
+  replay: records.ReplayTable;
+  replay_verdict: records.ReplayVerdictTable;
   group_move: records.GroupMoveTable;
   group_move_record: records.GroupMoveRecordTable;
   capture_deletion: { record_id: string };
@@ -201,6 +204,8 @@ interface HostSessionTable {
   ended_at: EpochMs | null;
   /** Whether it takes secrets, and hides them. */
   knows_secrets: Generated<Flag>;
+  /** Whether it replays saved screens. */
+  replays: Generated<Flag>;
   /** PostgreSQL's: of the host's last log entry; empty when there was none. */
   last_log_id: Generated<string>;
 }

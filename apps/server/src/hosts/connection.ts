@@ -232,8 +232,8 @@ export class HostConnection implements HostLink {
     const { userId, tokenId } = this;
     this.#version = hello.protocol_version;
     const { knowsSecrets } = this;
-    const { host_id: hostId, host_name: hostName } = hello;
-    this.epoch = await sessions.open({ userId, tokenId, hostId, hostName, knowsSecrets });
+    const { host_id: hostId, host_name: hostName, replays = false } = hello;
+    this.epoch = await sessions.open({ userId, tokenId, hostId, hostName, knowsSecrets, replays });
     if (!this.#isOpen) return sessions.end(this.epoch);
     this.hostId = hostId;
     this.hostName = hostName;

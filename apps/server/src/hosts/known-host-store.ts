@@ -55,6 +55,13 @@ export function createKnownHostStore(db: Db) {
         .limit(limit)
         .execute(),
 
+    /** The connections of hosts that replay saved screens. */
+    listReplaying: (ownerIds: readonly string[]): Promise<StoredHost[]> =>
+      select()
+        .where('host.owner_id', 'in', textsIn(db, ownerIds))
+        .where('host_session.replays', '=', 1)
+        .execute(),
+
     /** In lower case. Several owners may have hosts of one ID. */
     listOfId: (ownerIds: readonly string[], id: string): Promise<StoredHost[]> =>
       select().where('host.owner_id', 'in', textsIn(db, ownerIds)).where('host.id', '=', id).execute(),

@@ -37,6 +37,12 @@ export class KnownHosts {
     return (await this.#options.store.listOfId(ownerIds, id.toLowerCase())).map((row) => this.#view(row));
   }
 
+  /** The connections of hosts of these users that replay saved screens. */
+  async listReplaying(ownerIds: readonly string[]): Promise<number[]> {
+    const rows = await this.#options.store.listReplaying(ownerIds);
+    return rows.flatMap((row) => (this.#isConnected(row) && row.epoch !== null ? [row.epoch] : []));
+  }
+
   #view(row: StoredHost): KnownHost {
     return {
       ...{ id: row.given_id, ownerId: row.owner_id, name: row.name, epoch: row.epoch },

@@ -12,6 +12,8 @@ export interface HostCandidate {
   readonly hostName: string;
   /** Whether it covers what a launch says must not be seen. */
   readonly knowsSecrets: boolean;
+  /** Whether it replays saved screens. */
+  readonly replays: boolean;
 }
 
 /** The epoch of the connection, or why there is none: the host ID belongs to a token of this name, or its user has too many. */
@@ -88,6 +90,7 @@ async function begin(transaction: Transaction, candidate: HostCandidate, terms: 
       node_id: terms.nodeId,
       opened_at: terms.now,
       knows_secrets: Number(candidate.knowsSecrets),
+      replays: Number(candidate.replays),
       last_log_id: earlier?.last_log_id ?? '',
     })
     .returning('epoch')

@@ -9,6 +9,7 @@ import { v7 as uuidv7 } from 'uuid';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { getOnlineDevices, nameOf, type OnlineDevice } from '../devices/online-devices.ts';
+import type { ProjectFiles } from '../compile/project-mirror.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
@@ -30,7 +31,7 @@ import {
   parametersSchemaPath,
   type ParameterChecker,
 } from './parameters/parameter-checker.ts';
-import type { Bundles } from './bundles.ts';
+import type { Bundle, Bundles } from './bundles.ts';
 
 interface ProjectRequest {
   readonly device_ids: readonly string[];
@@ -155,9 +156,14 @@ export class ProjectLaunches {
     }
   }
 
+  /** What hosts get of a project that is no launch. Throws `compile_failed`. */
+  bundle(files: ProjectFiles): Promise<Bundle> {
+    return this.#options.bundles.ofProject(files);
+  }
+
   /** With the defaults of the project's schema. Throws `invalid_parameters`. */
   async checkParameters(
-    { files }: Launchable,
+    { files }: Pick<Launchable, 'files'>,
     parameters: Record<string, unknown>,
     userId: string,
   ): Promise<Record<string, unknown>> {

@@ -13,7 +13,7 @@ type ReadRepository = <Result>(work: (repository: GitObjects) => Promise<Result>
 type ReadFile = { readonly text: string } | { readonly sizeBytes: number };
 
 /** The files of a project as git has them. */
-interface SavedFiles extends ProjectFiles {
+export interface SavedFiles extends ProjectFiles {
   /** For files of which larger ones have no use. Undefined when there is no such file. */
   readUpTo(path: string, maxBytes: number): Promise<ReadFile | undefined>;
 }

@@ -16,6 +16,7 @@ import { RecordIntake } from './intake/record-intake.ts';
 import { RecordChanges } from './record-changes.ts';
 import { createReadRecord } from './record-view.ts';
 import { type GroupNeighbours, serveGroups } from './groups/feature.ts';
+import { createKeptScreens, type KeptScreens } from './groups/kept-screens.ts';
 import { createGroupStore } from './groups/store.ts';
 import { createRecordsOfRun, type RecordsOfRun } from './records-of-run.ts';
 import { createRetentionStore } from './retention/retention-store.ts';
@@ -35,6 +36,7 @@ export interface Records {
   projectDeleted(projectId: string): Promise<void>;
   readonly recordsOfRun: RecordsOfRun;
   readonly captures: Captures;
+  readonly keptScreens: KeptScreens;
   /** Everybody who may review the records of a project. */
   listReviewers(automation: { ownerId: string; automationId: string }): Promise<string[]>;
   /** Deletes the records that a user who goes would leave. */
@@ -82,6 +84,7 @@ export async function openRecords(context: Context, neighbours: RecordNeighbours
     recordsOfRun: createRecordsOfRun({ store, access, read }),
     listReviewers: (automation) => access.listReviewers(automation),
     captures,
+    keptScreens: createKeptScreens(database),
     deleteOwner: async (userId) => {
       await retention.deleteOwner(userId);
       await groups.deleteOf('owner_id', userId);

@@ -15,6 +15,7 @@ export function answerTo({ type, request_id }: Extract<ServerMessage, { request_
     live: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,
     input: '',
     apps: '[]',
+    replay: '{"verdicts":[]}',
   };
   return `${JSON.stringify({ type, request_id })}\n${answers[type]}`;
 }

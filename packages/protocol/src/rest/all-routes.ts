@@ -15,6 +15,7 @@ import { logRoutes } from './logs.ts';
 import { projectRoutes } from './projects.ts';
 import { groupRoutes } from './record-groups.ts';
 import { recordRoutes } from './records.ts';
+import { replayRoutes } from './replays.ts';
 import { runTaskRoutes } from './run-tasks.ts';
 import { runRoutes } from './runs.ts';
 import { secretRoutes } from './secrets.ts';
@@ -48,6 +49,7 @@ const routeGroups = [
   commitRoutes,
   recordRoutes,
   groupRoutes,
+  replayRoutes,
   eventRoutes,
   accessRoutes,
   auditRoutes,

@@ -15,6 +15,7 @@ export * from './launches.ts';
 export * from './logs.ts';
 export * from './records.ts';
 export * from './record-groups.ts';
+export * from './replays.ts';
 export * from './page.ts';
 export * from './projects.ts';
 export * from './run-tasks.ts';

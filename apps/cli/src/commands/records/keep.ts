@@ -1,9 +1,8 @@
-import type { OutOfStepsRecord, ScreenTree } from '@phalanx/protocol';
+import { isUnknownState, type OutOfStepsRecord, type ScreenTree } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { usageError } from '../../exit-codes.ts';
-import { isUnknownState } from '../../golden/unknown-state.ts';
 import { getRecord } from './read-records.ts';
 
 interface Flags extends ConnectionFlags {

@@ -51,3 +51,42 @@ describe('a host that is asked for a screen', () => {
     host.phone.faults.secureWindow = false;
   });
 });
+
+describe('a host that is asked what code makes of saved screens', () => {
+  it('replays them, and says nothing of those that the time did not reach', async () => {
+    const code = `
+      const screen = await agent.actions.screenContent();
+      const state = screen.packageName === 'com.shop' ? agent.arguments.automationParameters.name : 'unknown';
+      await agent.utils.outOfSteps.storeScreen(screen, 'pay', state, 1, 'none');
+      await agent.actions.tap(1, 1);`;
+    const given = { code, source_map: null, parameters: { name: 'Cart' }, job_variables: {}, fetches: [] };
+    const screens = ['com.shop', 'com.other'].map((packageName) => ({
+      tree_json: JSON.stringify({ root: emptyNode(packageName), packageName, rotation: 0, capturedAt: 1 }),
+      stage: 'pay',
+    }));
+    const answerWithin = async (budget_ms: number): Promise<unknown> => {
+      const request_id = randomUUID();
+      host.service.send({ type: 'replay', serial: '', request_id, ...given, screens, budget_ms });
+      const find = () =>
+        host.service.arrivals.find((one) => one.kind === 'replay' && one.requestId === request_id);
+      await host.service.until(() => find() !== undefined);
+      const found = find();
+      return found?.kind === 'replay' ? JSON.parse(found.bytes.toString()) : undefined;
+    };
+    expect(await answerWithin(10_000)).toEqual({
+      verdicts: ['Cart', 'unknown'].map((state) => ({
+        ...{ kind: 'state', state, stage: 'pay', next: 'acts', did: [expect.any(String)], message: null },
+      })),
+    });
+    expect(await answerWithin(0)).toEqual({ verdicts: [null, null] });
+  });
+});
+
+const emptyNode = (packageName: string) => ({
+  ...{ className: 'android.widget.FrameLayout', packageName, viewId: null, text: null, description: null },
+  ...{ hintText: null, tooltipText: null, paneTitle: null, containerTitle: null, index: 0, children: [] },
+  boundsInScreen: { left: 0, top: 0, right: 1080, bottom: 2400 },
+  ...{ maxTextLength: -1, inputType: '', isShowingHintText: false, checkable: false, checked: false },
+  ...{ clickable: false, enabled: true, focusable: false, focused: false, longClickable: false },
+  ...{ password: false, scrollable: false, selected: false, visible: true },
+});

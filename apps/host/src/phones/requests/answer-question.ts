@@ -15,14 +15,16 @@ import { readScreen } from './screen-reader.ts';
 const timeoutMs = 15_000;
 const screenshotWidth = 1080;
 
-type Answer<Name extends HostQuestionType> = (
+type PhoneQuestion = Exclude<HostQuestionType, 'replay'>;
+
+type Answer<Name extends PhoneQuestion> = (
   phone: Phone,
   question: HostQuestionOf<Name>,
   context: AnswerContext,
 ) => Promise<Buffer>;
 
-/** One row a question of the protocol (`hostQuestions`): it resolves with the payload, and rejects with the reason. */
-const answers: { readonly [Name in HostQuestionType]: Answer<Name> } = {
+/** One row a question of the protocol (`hostQuestions`) about a phone: it resolves with the payload, and rejects with the reason. */
+const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
   screenshot: async (phone, _question, { signal }) => {
     const wanted = { format: 'jpeg', maxWidth: screenshotWidth } as const;
     const { base64 } = await phone.driver().call('screen.screenshot', wanted, signal);
@@ -50,7 +52,7 @@ interface AnswerOptions {
 }
 
 /** Answers a question of the server about a phone, or says why there is no answer. */
-export async function answerQuestion<Name extends HostQuestionType>(
+export async function answerQuestion<Name extends PhoneQuestion>(
   question: HostQuestionOf<Name>,
   { phones, connection, clock, log }: AnswerOptions,
 ): Promise<void> {

@@ -31,6 +31,8 @@ export interface ReplayOrder {
   mode: ReplayMode;
   /** Whether searches that found nothing are told; with `strict` only. */
   tellsMissed?: boolean;
+  /** Screens that are not begun by then (`performance.now()`) get no verdict. */
+  deadline?: number;
 }
 
 export interface Replays {
@@ -58,10 +60,11 @@ export async function openReplays(options: ReplayOptions = {}): Promise<Replays>
   return {
     async replay(code, screens, order) {
       const replayed = Array.from<ReplayedScreen | undefined>({ length: screens.length });
-      const batches = batchesOf(screens);
+      const { deadline = Infinity } = order;
+      const batches = batchesOf(screens, deadline === Infinity ? maxBatchScreens : 1);
       const work = async (): Promise<void> => {
         const worker = new Worker(ground, code, order);
-        for (let next = batches.shift(); next !== undefined; next = batches.shift())
+        for (let next = batches.shift(); next !== undefined; next = takeNext(batches, deadline))
           for (const [index, told] of await worker.replay(next.screens)) replayed[next.start + index] = told;
         await worker.close();
       };
@@ -71,13 +74,21 @@ export async function openReplays(options: ReplayOptions = {}): Promise<Replays>
   };
 }
 
-function batchesOf(screens: readonly ReplayScreen[]): { start: number; screens: ReplayScreen[] }[] {
-  const batches: { start: number; screens: ReplayScreen[] }[] = [];
+interface Batch {
+  start: number;
+  screens: ReplayScreen[];
+}
+
+const takeNext = (batches: Batch[], deadline: number): Batch | undefined =>
+  performance.now() < deadline ? batches.shift() : undefined;
+
+function batchesOf(screens: readonly ReplayScreen[], mostScreens: number): Batch[] {
+  const batches: Batch[] = [];
   let length = Infinity;
   for (const [index, screen] of screens.entries()) {
     length += screen.treeJson.length;
     const last = batches.at(-1);
-    if (last !== undefined && last.screens.length < maxBatchScreens && length <= maxBatchLength) {
+    if (last !== undefined && last.screens.length < mostScreens && length <= maxBatchLength) {
       last.screens.push(screen);
     } else {
       batches.push({ start: index, screens: [screen] });

@@ -5,9 +5,9 @@ import type { Captures } from '../../captures/captures.ts';
 import type { Clock } from '../../clock.ts';
 import type { FaultMonitor } from '../../faults/fault-monitor.ts';
 import type { CommitHistory } from './commit-history.ts';
-import type { Contained, Grouping, Joined, JoiningStore } from './joining-store.ts';
+import type { Contained, Grouping, Joined, JoiningStore, ReadScreen } from './joining-store.ts';
 import type { StoredGroup } from './membership-store.ts';
-import type { PrintReader, PrintReply } from './print-process.ts';
+import type { PrintReader } from './print-process.ts';
 
 interface Options {
   store: JoiningStore;
@@ -86,9 +86,14 @@ export class GroupIntake {
     }
   }
 
-  async #read({ record_id: recordId, screen_id: screenId }: Grouping): Promise<PrintReply> {
+  async #read({
+    record_id: recordId,
+    screen_id: screenId,
+  }: Grouping): Promise<ReadScreen | { problem: string }> {
     const capture = await this.#options.captures.find({ recordId, screenId, kind: 'tree' });
     if (capture === undefined) return { problem: 'The tree of its last screen is not stored any more.' };
-    return this.#options.reader.read(await buffer(capture.read()));
+    const tree = await buffer(capture.read());
+    const reply = await this.#options.reader.read(tree);
+    return 'problem' in reply ? reply : { ...reply, tree };
   }
 }

@@ -10,6 +10,7 @@ import { lockRecordsOf } from '../retention/retention-store.ts';
 import type { StoredRecord } from '../stored-record.ts';
 import { listCompared } from './compared-prints-store.ts';
 import { hasPhone, type StoredGroup } from './membership-store.ts';
+import { keepScreen } from './kept-screens-store.ts';
 import { findGroup } from './nearest-group.ts';
 import type { PrintJson } from './process/messages.ts';
 import type { ScreenPrint } from './screen-print.ts';
@@ -25,6 +26,8 @@ const mostTitleLength = 80;
 export interface ReadScreen {
   print: ScreenPrint;
   json: PrintJson;
+  /** JSON of its `ScreenTree`. */
+  tree: Uint8Array;
 }
 
 /** Whether a run's commit contains another one, as far as it was looked up: by that one. */
@@ -132,7 +135,7 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
     return { kind: 'gone' };
   }
   const reason: JoinReason = found?.reason ?? { by: 'new' };
-  if (reason.by !== 'key') await addPrint(transaction, group, screen);
+  if (reason.by !== 'key') await addPrint(transaction, group, given);
   const isSolved = group.status === 'solved';
   const isNewer = isSolved && isOfNewerCode(group, given);
   const phones = group.phones + ((await hasPhone(transaction, group.id, record.device_id)) ? 0 : 1);
@@ -217,7 +220,8 @@ const getGroup = (transaction: Transaction, id: string): Promise<StoredGroup> =>
   transaction.selectFrom('record_group').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
 /** A group keeps a few prints: those that are not its first ones, and that differ. */
-async function addPrint(transaction: Transaction, group: StoredGroup, { json }: ReadScreen): Promise<void> {
+async function addPrint(transaction: Transaction, group: StoredGroup, given: Given): Promise<void> {
+  const { json, tree } = given.screen;
   const { count, samples } = await transaction
     .selectFrom('group_print')
     .select((eb) => [
@@ -227,15 +231,31 @@ async function addPrint(transaction: Transaction, group: StoredGroup, { json }: 
     .where('group_id', '=', group.id)
     .executeTakeFirstOrThrow();
   if (count >= mostPrints) return;
+  const isSample = (samples ?? 0) < mostSamples;
   const { owner_id, automation_id, id: group_id } = group;
   await transaction
     .insertInto('group_print')
     .values({
       ...{ owner_id, automation_id, group_id, print_key: json.key, print: JSON.stringify(json) },
-      is_sample: (samples ?? 0) < mostSamples ? 1 : 0,
+      is_sample: isSample ? 1 : 0,
     })
     .execute();
+  if (!isSample) return;
+  const { record_id, screen_id } = given.grouping;
+  const shown = await getScreen(transaction, { record_id, screen_id });
+  await keepScreen(transaction, { owner_id, automation_id, print_key: json.key, record_id, ...shown }, tree);
 }
+
+const getScreen = (
+  transaction: Transaction,
+  { record_id, screen_id }: Pick<Grouping, 'record_id' | 'screen_id'>,
+): Promise<Pick<Row<'record_screen'>, 'next_stage' | 'screen_state'>> =>
+  transaction
+    .selectFrom('record_screen')
+    .select(['next_stage', 'screen_state'])
+    .where('record_id', '=', record_id)
+    .where('screen_id', '=', screen_id)
+    .executeTakeFirstOrThrow();
 
 /** The first words of a screen. */
 export const titleOf = ({ words }: ScreenPrint): string =>
@@ -246,12 +266,7 @@ async function addGroup(transaction: Transaction, given: Given): Promise<StoredG
   const { record, grouping, screen } = given;
   const { owner_id, automation_id, project_id, automation_name, added_at } = record;
   if (!(await hasRoom(transaction, record))) return undefined;
-  const shown = await transaction
-    .selectFrom('record_screen')
-    .select(['next_stage', 'screen_state'])
-    .where('record_id', '=', record.id)
-    .where('screen_id', '=', grouping.screen_id)
-    .executeTakeFirstOrThrow();
+  const shown = await getScreen(transaction, grouping);
   const group: StoredGroup = {
     ...{ id: uuidv7(), owner_id, automation_id, project_id, automation_name, ...shown },
     ...{ package_name: screen.print.packageName.toWellFormed(), title: titleOf(screen.print) },

@@ -9,7 +9,7 @@ const lists = ['owner_id', 'owner_id, tag', 'owner_id, automation_id', 'owner_id
 
 /** Records, their screens, and the tree of counts that gives positions and totals. */
 export const createRecords = (db: Kysely<unknown>): Promise<void> =>
-  execute(db, ({ text }) => [
+  execute(db, ({ text, bytes }) => [
     `create table record (
       id ${text} primary key, owner_id ${text} not null, automation_id ${text} not null, project_id ${text},
       run_id ${text} not null, user_id ${text} not null, device_id ${text} not null, device_info ${text} not null,
@@ -36,6 +36,7 @@ export const createRecords = (db: Kysely<unknown>): Promise<void> =>
       list ${text} not null, node ${text} not null, is_split bigint not null default 0,
       n bigint not null default 0, ${cells.join(', ')}, primary key (list, node))`,
     ...groupTables(text),
+    ...replayTables(text, bytes),
   ]);
 
 /** What the groups of records are, who is in them, and what was done to them. */
@@ -76,4 +77,25 @@ const groupTables = (text: string): string[] => [
       move_id ${text} not null references group_move (id) on delete cascade, record_id ${text} not null,
       group_id ${text} not null, reason ${text}, is_done bigint not null default 0,
       primary key (move_id, record_id))`,
+];
+
+/** Screens that are kept to be replayed, and what became of it. */
+const replayTables = (text: string, bytes: string): string[] => [
+  `create table group_screen (
+      owner_id ${text} not null, automation_id ${text} not null, print_key ${text} not null, record_id ${text} not null,
+      next_stage ${text} not null, screen_state ${text} not null, tree ${bytes} not null, size_bytes bigint not null,
+      primary key (owner_id, automation_id, print_key),
+      foreign key (owner_id, automation_id, print_key)
+        references group_print (owner_id, automation_id, print_key) on delete cascade)`,
+  `create table replay (
+      id ${text} primary key, project_id ${text} not null references project (id) on delete cascade,
+      owner_id ${text} not null, tree_id ${text} not null, commit_hash ${text}, screen_set ${text} not null,
+      status ${text} not null, problem ${text} not null, made_by ${text} not null, counts ${text} not null,
+      created_at bigint not null, started_at bigint, ended_at bigint, claimed_until bigint not null default 0)`,
+  'create index replay_project on replay (project_id, id)',
+  'create index replay_due on replay (claimed_until) where ended_at is null',
+  `create table replay_verdict (
+      replay_id ${text} not null references replay (id) on delete cascade, position bigint not null,
+      kind ${text} not null, name ${text} not null, group_id ${text}, expected ${text}, outcome ${text} not null,
+      change ${text} not null, verdict ${text} not null, primary key (replay_id, position))`,
 ];

@@ -1,0 +1,72 @@
+import type { Context } from '../context.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { Hosts } from '../hosts/feature.ts';
+import type { ProjectLaunches } from '../launches/project-launches.ts';
+import { isAncestor } from '../git/is-ancestor.ts';
+import type { Projects } from '../projects/feature.ts';
+import type { SharedProject } from '../projects/project-access.ts';
+import { emptyTree, isDirty } from '../projects/saved-state.ts';
+import type { Records } from '../records/feature.ts';
+import { ReplayHosts } from './replay-hosts.ts';
+import { ReplayWorker } from './replay-worker.ts';
+import { addReplayRoutes, type ReplayedFiles } from './routes.ts';
+import { createReplayStore } from './store.ts';
+
+interface Neighbours {
+  hosts: Hosts;
+  launches: ProjectLaunches;
+  projects: Projects;
+  records: Pick<Records, 'keptScreens' | 'listReviewers'>;
+}
+
+/** Saved screens that hosts replay with the code of projects. */
+export function serveReplays(context: Context, neighbours: Neighbours): void {
+  const { app, clock, database, faults, limits } = context;
+  const { launches, projects, records } = neighbours;
+  const { repositories } = projects.services;
+  const store = createReplayStore(database);
+  const hosts = new ReplayHosts(neighbours.hosts);
+  const listReviewers: Records['listReviewers'] = (automation) => records.listReviewers(automation);
+  const worker = new ReplayWorker({
+    ...{
+      keptScreens: records.keptScreens,
+      store,
+      hosts,
+      launches,
+      repositories,
+      listReviewers,
+      clock,
+      faults,
+    },
+  });
+  app.addHook('onClose', () => worker.close());
+  addReplayRoutes(app, {
+    ...{ store, access: projects.access, clock },
+    findFiles: (project, commit) =>
+      limits.turns.git.run(project.owner_id, () => findFiles(projects, project, commit)),
+    requireHost: async ({ id, owner_id: ownerId }) => {
+      if (await hosts.isThere(await listReviewers({ ownerId, automationId: id }))) return;
+      throw ApiError.of('no_replay_host', { project_id: id });
+    },
+    onStarted: () => void worker.look().catch((error: unknown) => faults.report(error, 'no look at replays')),
+  });
+}
+
+const findFiles = (
+  { services: { repositories } }: Projects,
+  { id }: SharedProject,
+  wanted: string | undefined,
+): Promise<ReplayedFiles> =>
+  repositories.read(id, async (repository, state) => {
+    if (wanted === undefined) {
+      const commit = (await isDirty(repository, state)) ? null : (state.head ?? null);
+      return { treeId: state.files ?? emptyTree, commit };
+    }
+    const commit = (await repository.findInfo(`${wanted.toLowerCase()}^{commit}`))?.id;
+    const isOurs =
+      commit !== undefined && (await isAncestor(repository, { older: commit, newer: state.head }));
+    const treeId = isOurs ? (await repository.findInfo(`${commit}^{tree}`))?.id : undefined;
+    if (commit === undefined || treeId === undefined)
+      throw ApiError.of('commit_not_found', { hash: wanted, project_id: id });
+    return { treeId, commit };
+  });

@@ -1,0 +1,104 @@
+import { HostReplayAnswer, type HostQuestionOf, type ReplayVerdict } from '@phalanx/protocol';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Compile } from 'typebox/compile';
+
+import type { Hosts } from '../hosts/feature.ts';
+
+const answers = Compile(HostReplayAnswer);
+
+/** The time that a host has for the screens of one question; it answers in time for the question. */
+const budgetMs = 8000;
+/** How long a replay waits for a host that is gone, or has no time. */
+const patienceMs = 60_000;
+const pauseMs = 500;
+/** So often a screen is tried by itself before it is blamed. */
+const mostTries = 2;
+
+export type HostCode = Pick<
+  HostQuestionOf<'replay'>,
+  'code' | 'source_map' | 'parameters' | 'job_variables' | 'fetches'
+>;
+export type HostScreen = HostQuestionOf<'replay'>['screens'][number];
+
+export class NoReplayHost extends Error {
+  override readonly name = 'NoReplayHost';
+}
+
+/** Has screens replayed by hosts of certain users. */
+export class ReplayHosts {
+  readonly #hosts: Pick<Hosts, 'linked' | 'known'>;
+  #turn = 0;
+
+  constructor(hosts: Pick<Hosts, 'linked' | 'known'>) {
+    this.#hosts = hosts;
+  }
+
+  async isThere(ownerIds: readonly string[]): Promise<boolean> {
+    return (await this.#hosts.known.listReplaying(ownerIds)).length > 0;
+  }
+
+  /**
+   * What the code makes of each screen. Rejects with `NoReplayHost` when no host has done any for some time. `goesOn`
+   * is asked whenever time has passed; when it says no, the screens that are left have no verdict.
+   */
+  async replay(
+    ownerIds: readonly string[],
+    { code, screens }: { code: HostCode; screens: readonly HostScreen[] },
+    goesOn: () => Promise<boolean>,
+  ): Promise<(ReplayVerdict | null)[]> {
+    const verdicts: (ReplayVerdict | null)[] = screens.map(() => null);
+    let open = [...screens.keys()];
+    let tries = 0;
+    let most = open.length;
+    for (let waitedSince = performance.now(); open.length > 0;) {
+      const asked = open.slice(0, most);
+      const answered = await this.#ask(ownerIds, code, pick(screens, asked));
+      if (answered === 'failed' && asked.length === 1) tries += 1;
+      if (answered === 'failed') most = 1;
+      if (Array.isArray(answered))
+        for (const [at, index] of asked.entries()) verdicts[index] = answered[at] ?? null;
+      if (tries >= mostTries) verdicts[asked[0] ?? 0] = hung;
+      const left = open.filter((index) => verdicts[index] === null);
+      if (left.length < open.length) {
+        waitedSince = performance.now();
+        tries = 0;
+        if (Array.isArray(answered)) most = screens.length;
+      } else if (performance.now() - waitedSince > patienceMs) throw new NoReplayHost();
+      else if (answered !== 'failed') await pause(pauseMs);
+      open = left;
+      if (open.length > 0 && !(await goesOn())) break;
+    }
+    return verdicts;
+  }
+
+  /** `failed`: a host that is still there has said nothing. */
+  async #ask(
+    ownerIds: readonly string[],
+    code: HostCode,
+    screens: readonly HostScreen[],
+  ): Promise<(ReplayVerdict | null)[] | 'failed' | 'absent'> {
+    const epochs = await this.#hosts.known.listReplaying(ownerIds);
+    this.#turn += 1;
+    const epoch = epochs[this.#turn % epochs.length];
+    if (epoch === undefined) return 'absent';
+    const question = {
+      type: 'replay' as const,
+      serial: '',
+      ...code,
+      screens: [...screens],
+      budget_ms: budgetMs,
+    };
+    try {
+      const answer: unknown = JSON.parse((await this.#hosts.linked.ask(epoch, question)).toString());
+      return answers.Check(answer) ? answer.verdicts : 'failed';
+    } catch {
+      // A host that went away is not the screens' fault.
+      return (await this.#hosts.known.listReplaying(ownerIds)).includes(epoch) ? 'failed' : 'absent';
+    }
+  }
+}
+
+const pick = (screens: readonly HostScreen[], indices: readonly number[]): HostScreen[] =>
+  indices.flatMap((index) => screens[index] ?? []);
+
+const hung: ReplayVerdict = { kind: 'limit', message: 'took too long: no host had an answer in time' };

@@ -1,0 +1,218 @@
+import { ReplayFetches, replayFetchesPath, type ReplayCounts } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+
+import { periodically } from '../background-job.ts';
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import type { ProjectLaunches } from '../launches/project-launches.ts';
+import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
+import type { ProjectRepositories } from '../projects/project-repositories.ts';
+import type { KeptScreens } from '../records/groups/kept-screens.ts';
+import { changeOf, isKnown, outcomeOf } from './outcome.ts';
+import { type HostCode, NoReplayHost, type ReplayHosts } from './replay-hosts.ts';
+import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
+import { noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
+
+interface Options {
+  keptScreens: KeptScreens;
+  store: ReplayStore;
+  hosts: ReplayHosts;
+  launches: Pick<ProjectLaunches, 'bundle' | 'checkParameters'>;
+  repositories: Pick<ProjectRepositories, 'read'>;
+  /** Whose hosts may see the screens of a project. */
+  listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+  clock: Clock;
+  faults: FaultMonitor;
+}
+
+const lookEveryMs = 1000;
+/** Longer than a step of a replay; a server that is killed keeps others from its replays for so long. */
+const claimMs = 45_000;
+/** At a time, of different users, on one server. */
+const mostAtOnce = 4;
+const screensPerStep = 50;
+const lengthPerStep = 2 * 1024 * 1024;
+/** A replay that takes longer is given up. */
+const mostMs = 10 * 60_000;
+/** After so long it is not begun again. */
+const mostAgeMs = 60 * 60_000;
+const maxFetchesBytes = 1024 * 1024;
+const fetches = Compile(ReplayFetches);
+
+/** Why a replay can't be made, for people. */
+class CannotReplay extends Error {
+  override readonly name = 'CannotReplay';
+}
+
+/** Does replays that wait, of any server. */
+export class ReplayWorker {
+  readonly #options: Options;
+  readonly #endLooking: () => Promise<void>;
+  readonly #running = new Map<string, Promise<void>>();
+  #isClosed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#endLooking = periodically(options.faults, lookEveryMs, () => this.look());
+  }
+
+  /** Begins what waits and has a place. */
+  async look(): Promise<void> {
+    const { store, clock } = this.#options;
+    for (const replay of await store.listDue(clock.now(), mostAtOnce * 5)) {
+      if (this.#isClosed || this.#running.size >= mostAtOnce) return;
+      if (this.#running.has(replay.made_by)) continue;
+      const work = this.#work(replay).finally(() => this.#running.delete(replay.made_by));
+      this.#running.set(replay.made_by, work);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#endLooking();
+    await Promise.all(this.#running.values());
+  }
+
+  async #work(replay: StoredReplay): Promise<void> {
+    const { store, clock, faults } = this.#options;
+    try {
+      const now = clock.now();
+      if (!(await store.claim(replay, now + claimMs, now))) return;
+      const problem = await this.#replay(replay);
+      if (problem === undefined) return;
+      const status = problem === '' ? 'done' : 'failed';
+      await store.end(replay, { status, problem, now: clock.now() });
+    } catch (error) {
+      faults.report(error, 'screens could not be replayed');
+    }
+  }
+
+  /** Returns the problem, empty when all is done; undefined: it is not this server's any more. */
+  async #replay(replay: StoredReplay): Promise<string | undefined> {
+    try {
+      return (await this.#replayAll(replay)) ? '' : undefined;
+    } catch (error) {
+      if (error instanceof CannotReplay) return error.message;
+      if (error instanceof NoReplayHost) return 'No host has replayed a screen for a minute.';
+      if (error instanceof ApiError) return error.message.slice(0, 2000).toWellFormed();
+      throw error;
+    }
+  }
+
+  /** False: it was stopped, or is another server's. */
+  async #replayAll(replay: StoredReplay): Promise<boolean> {
+    const { keptScreens, store, hosts, clock } = this.#options;
+    if (clock.now() - replay.created_at > mostAgeMs)
+      throw new CannotReplay('It could not be made in an hour.');
+    const files = this.#filesOf(replay);
+    const code = await this.#codeOf(replay, files);
+    const before = await store.mapBefore(replay);
+    const screens = await listScreens(keptScreens, replay, files);
+    const { owner_id: ownerId, project_id: automationId } = replay;
+    const reviewers = await this.#options.listReviewers({ ownerId, automationId });
+    const counts: ReplayCounts = { ...noCounts, screens: screens.length };
+    const goesOn = async (verdicts: readonly StoredVerdict[] = []): Promise<boolean> => {
+      const now = clock.now();
+      if (now - (replay.started_at ?? now) > mostMs) throw new CannotReplay('It took more than ten minutes.');
+      if (this.#isClosed) return false;
+      return store.proceed(replay, { until: now + claimMs, counts, verdicts });
+    };
+    let position = 0;
+    for await (const step of stepsOf(screens, (some) =>
+      readScreens(keptScreens, replay, { files, screens: some }),
+    )) {
+      const readable = step.filter(({ problem }) => problem === '');
+      const shown = readable.map(({ treeJson, stage }) => ({ tree_json: treeJson, stage }));
+      const verdicts = await hosts.replay(reviewers, { code, screens: shown }, () => goesOn());
+      const rows: StoredVerdict[] = [];
+      for (const screen of step) {
+        const verdict =
+          screen.problem === ''
+            ? verdicts[readable.indexOf(screen)]
+            : unreadable(screen.name, screen.problem);
+        // It was stopped.
+        if (verdict === undefined || verdict === null) continue;
+        const outcome = outcomeOf(verdict, screen.expect);
+        const known = before.get(screen.name);
+        const change = changeOf(outcome, known === undefined ? screen.wasKnown : isKnown(known));
+        count(counts, outcome, change);
+        const { kind, name, groupId: group_id, expect } = screen;
+        const of = { replay_id: replay.id, position, kind, name, group_id, expected: expect?.state ?? null };
+        rows.push({ ...of, outcome, change, verdict: JSON.stringify(verdict).toWellFormed() });
+        position += 1;
+      }
+      if (!(await goesOn(rows))) return false;
+    }
+    return true;
+  }
+
+  #filesOf({ project_id: projectId, tree_id: treeId, made_by: userId }: StoredReplay): SavedFiles {
+    const { repositories } = this.#options;
+    const files = createProjectFiles(projectId, treeId, (work) => repositories.read(projectId, work));
+    return { ...files, userId };
+  }
+
+  /** As a launch without parameters would get it. */
+  async #codeOf(replay: StoredReplay, files: SavedFiles): Promise<HostCode> {
+    const { launches } = this.#options;
+    const { code, sourceMap } = await launches.bundle(files);
+    const given = await launches
+      .checkParameters({ files }, {}, replay.made_by)
+      // A parameter without a default is missing: the code is asked without any.
+      .catch((error: unknown) => {
+        if (error instanceof ApiError) return {};
+        throw error;
+      });
+    const fetched = await readFetches(files);
+    return { code, source_map: sourceMap, parameters: given, job_variables: {}, fetches: fetched };
+  }
+}
+
+async function readFetches(files: SavedFiles): Promise<ReplayFetches> {
+  const file = await files.readUpTo(replayFetchesPath, maxFetchesBytes);
+  if (file === undefined) return [];
+  const problem = new CannotReplay(`${replayFetchesPath} is not what it has to be: "phalanx test" says why.`);
+  if (!('text' in file)) throw problem;
+  try {
+    const value: unknown = JSON.parse(file.text);
+    if (fetches.Check(value)) return value;
+  } catch {
+    throw problem;
+  }
+  throw problem;
+}
+
+/** So many at a time that one question holds them. */
+async function* stepsOf(
+  screens: readonly SetScreen[],
+  read: (screens: readonly SetScreen[]) => Promise<ReadableScreen[]>,
+): AsyncGenerator<ReadableScreen[]> {
+  for (let start = 0; start < screens.length; start += screensPerStep) {
+    let step: ReadableScreen[] = [];
+    let length = 0;
+    for (const screen of await read(screens.slice(start, start + screensPerStep))) {
+      if (step.length > 0 && length + screen.treeJson.length > lengthPerStep) {
+        yield step;
+        [step, length] = [[], 0];
+      }
+      step.push(screen);
+      length += screen.treeJson.length;
+    }
+    if (step.length > 0) yield step;
+  }
+}
+
+const unreadable = (name: string, problem: string) =>
+  ({ kind: 'cannot', message: `${name} ${problem}`.slice(0, 2000) }) as const;
+
+function count(
+  counts: ReplayCounts,
+  outcome: StoredVerdict['outcome'],
+  change: StoredVerdict['change'],
+): void {
+  counts.replayed += 1;
+  if (isKnown(outcome)) counts.known += 1;
+  if (outcome === 'not_told') counts.not_told += 1;
+  if (change !== 'unchanged') counts[change] += 1;
+}

@@ -1,0 +1,118 @@
+import { type Replay, replayRoutes, type ReplayCounts, type ReplayVerdict } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { pageLimit, toPage } from '../http/page.ts';
+import type { Principal } from '../http/principal.ts';
+import { addRoute } from '../http/route.ts';
+import { editors, onProject, type ProjectAccess, type SharedProject } from '../projects/project-access.ts';
+import { mostUnended, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
+
+/** Files that a replay has. */
+export interface ReplayedFiles {
+  treeId: string;
+  commit: string | null;
+}
+
+interface Options {
+  store: ReplayStore;
+  access: ProjectAccess;
+  /** Throws `commit_not_found`. */
+  findFiles: (project: SharedProject, commit: string | undefined) => Promise<ReplayedFiles>;
+  /** Throws `no_replay_host`. */
+  requireHost: (project: SharedProject) => Promise<void>;
+  onStarted: () => void;
+  clock: Clock;
+}
+
+/** `POST /automation/replay/:id` · `GET /automation/replays/:id` · `GET /replays/:id` · `GET /replays/:id/verdicts` · `POST /replays/:id/stop` */
+export function addReplayRoutes(app: FastifyInstance, options: Options): void {
+  const { store, access, clock } = options;
+
+  /** Who may not review a project is told of no replay of it. */
+  const get = async (principal: Principal, id: string) => {
+    const replay = await store.find(id.toLowerCase());
+    const project = replay && (await access.findProject(principal, replay.project_id));
+    if (replay === undefined || project === undefined || !editors.includes(project.role))
+      throw ApiError.of('replay_not_found', { replay_id: id });
+    return { replay, project };
+  };
+
+  addRoute(app, replayRoutes.start, async ({ principal, params, body, auditEvent }) => {
+    const project = await access.getProject(principal, params.id, editors);
+    const { set = 'open' } = body;
+    onProject(auditEvent, project, { set, ...(body.commit === undefined ? {} : { commit: body.commit }) });
+    await options.requireHost(project);
+    const files = await options.findFiles(project, body.commit);
+    const replay = await store.create({ project, ...files, set, madeBy: principal.userId, now: clock.now() });
+    if (replay === undefined) throw ApiError.of('too_many_replays', { limit: mostUnended });
+    options.onStarted();
+    return { success: true, replay: viewOf(replay) };
+  });
+
+  addRoute(app, replayRoutes.list, async ({ principal, params, query }) => {
+    const { id } = await access.getProject(principal, params.id, editors);
+    const limit = pageLimit(query);
+    const rows = await store.list(id, query.cursor?.toLowerCase(), limit + 1);
+    const { items, next_cursor } = toPage(rows, limit, (row) => row.id);
+    return { success: true, replays: items.map(viewOf), next_cursor };
+  });
+
+  addRoute(app, replayRoutes.get, async ({ principal, params }) => {
+    const { replay } = await get(principal, params.id);
+    return { success: true, replay: viewOf(replay) };
+  });
+
+  addRoute(app, replayRoutes.listVerdicts, async ({ principal, params, query }) => {
+    const { replay } = await get(principal, params.id);
+    const limit = pageLimit(query);
+    const after = readCursor(query.cursor);
+    const onlyChanged = query.changed === 'true';
+    const rows = await store.listVerdicts(replay.id, { onlyChanged, after, limit: limit + 1 });
+    const { items, next_cursor } = toPage(rows, limit, (row) => String(row.position));
+    return { success: true, verdicts: items.map(verdictView), next_cursor };
+  });
+
+  addRoute(app, replayRoutes.stop, async ({ principal, params, auditEvent }) => {
+    const { replay, project } = await get(principal, params.id);
+    onProject(auditEvent, project, { replay_id: replay.id });
+    const stopped = await store.stop(replay.id, clock.now());
+    if (stopped === undefined) throw ApiError.of('replay_not_found', { replay_id: params.id });
+    return { success: true, replay: viewOf(stopped) };
+  });
+}
+
+function readCursor(text: string | undefined): number {
+  if (text === undefined) return -1;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw ApiError.of('invalid_request', { problem: 'Query parameter cursor is not one of this list' });
+}
+
+function viewOf(replay: StoredReplay): Replay {
+  const { id, project_id, commit_hash: commit, screen_set: set, status, problem, made_by, counts } = replay;
+  const { created_at, started_at, ended_at } = replay;
+  return {
+    ...{ id, project_id, commit, set, status, problem, made_by },
+    // Only the worker writes the column.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    counts: JSON.parse(counts) as ReplayCounts,
+    ...{ created_at, started_at, ended_at },
+  };
+}
+
+const verdictView = ({
+  position,
+  kind,
+  name,
+  group_id,
+  expected,
+  outcome,
+  change,
+  verdict,
+}: StoredVerdict) => ({
+  ...{ position, kind, name, group_id, expected, outcome, change },
+  // It was checked when it came.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  verdict: JSON.parse(verdict) as ReplayVerdict,
+});

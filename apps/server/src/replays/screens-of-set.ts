@@ -1,0 +1,90 @@
+import {
+  type GoldenExpectation,
+  goldenPathPattern,
+  GoldenScreenError,
+  isUnknownState,
+  maxGoldenBytes,
+  parseGolden,
+} from '@phalanx/protocol';
+
+import type { SavedFiles } from '../projects/project-files.ts';
+import type { KeptScreens } from '../records/groups/kept-screens.ts';
+import type { StoredReplay } from './store.ts';
+
+/** A screen of the set, without its tree. */
+export interface SetScreen {
+  kind: 'group' | 'golden';
+  name: string;
+  groupId: string | null;
+  /** The stage that the code is to begin at. */
+  stage: string | null;
+  /** Whether it counts as known as long as no replay says otherwise. */
+  wasKnown: boolean;
+}
+
+/** A screen with what it shows; a problem, when that can't be read. */
+export interface ReadableScreen extends SetScreen {
+  expect: GoldenExpectation | null;
+  treeJson: string;
+  problem: string;
+}
+
+const mostGolden = 1000;
+
+const automationOf = ({ owner_id: ownerId, project_id: automationId }: StoredReplay) => ({
+  ownerId,
+  automationId,
+});
+
+export async function listScreens(
+  keptScreens: KeptScreens,
+  replay: StoredReplay,
+  files: SavedFiles,
+): Promise<SetScreen[]> {
+  const { screen_set: set } = replay;
+  const kept = set === 'golden' ? [] : await keptScreens.list(automationOf(replay), set === 'open');
+  const paths = set === 'open' ? [] : [...(await files.list()).keys()];
+  const golden = paths.filter((path) => goldenPathPattern.test(path)).toSorted();
+  return [
+    ...golden.slice(0, mostGolden).map((name) => ({
+      ...{ kind: 'golden' as const, name, groupId: null, stage: null, wasKnown: true },
+    })),
+    ...kept.map((screen) => ({
+      ...{ kind: 'group' as const, name: screen.print_key, groupId: screen.group_id },
+      ...{ stage: screen.next_stage, wasKnown: !isUnknownState(screen.screen_state) },
+    })),
+  ];
+}
+
+/** Those of groups that were deleted meanwhile are left out. */
+export async function readScreens(
+  keptScreens: KeptScreens,
+  replay: StoredReplay,
+  { files, screens }: { files: SavedFiles; screens: readonly SetScreen[] },
+): Promise<ReadableScreen[]> {
+  const keys = screens.filter(({ kind }) => kind === 'group').map(({ name }) => name);
+  const trees = await keptScreens.readTrees(automationOf(replay), keys);
+  const read: ReadableScreen[] = [];
+  for (const screen of screens) {
+    if (screen.kind === 'golden') read.push(await readGolden(screen, files));
+    else {
+      const treeJson = trees.get(screen.name);
+      if (treeJson !== undefined) read.push({ ...screen, treeJson, expect: null, problem: '' });
+    }
+  }
+  return read;
+}
+
+async function readGolden(screen: SetScreen, files: SavedFiles): Promise<ReadableScreen> {
+  const file = await files.readUpTo(screen.name, maxGoldenBytes);
+  const unreadable = { ...screen, expect: null, treeJson: '' };
+  if (file === undefined || !('text' in file))
+    return { ...unreadable, problem: `is larger than ${maxGoldenBytes} bytes` };
+  try {
+    const { tree, expect } = parseGolden(file.text);
+    return { ...screen, expect, stage: expect.stage ?? null, treeJson: JSON.stringify(tree), problem: '' };
+  } catch (error) {
+    if (!(error instanceof GoldenScreenError)) throw error;
+    return { ...unreadable, problem: error.message };
+  }
+}
