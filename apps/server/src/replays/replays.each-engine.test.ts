@@ -21,7 +21,8 @@ let host: TestHost;
 let deviceId: string;
 
 beforeAll(async () => {
-  server = await TestServer.start({ heartbeatMs: 60_000, sweepMs: 50 });
+  const settings = { PHALANX_RECORDS_KEPT: '1' };
+  server = await TestServer.start({ heartbeatMs: 60_000, sweepMs: 50, settings });
   ({ host, deviceId } = await server.connectHost());
 });
 afterAll(async () => {
@@ -92,7 +93,7 @@ beforeEach(async () => {
   commits = [await commit('console.log("unknown");')];
 });
 
-/** A record of a run of the project whose last screen shows this; resolves with its group. */
+/** A record of a run of the project whose last screen shows this; resolves with its group. The one before it goes. */
 async function meet(tree: ScreenTree): Promise<string> {
   const body = { device_ids: [deviceId], automationId: projectId, command: 'start' };
   const launched = await server.api('POST', '/api/v2/devices/launchAutomation', { body });
@@ -135,9 +136,13 @@ async function replay(body: object = {}): Promise<unknown> {
 }
 
 describe('a replay', () => {
-  it('says which screens of open groups the code knows, and what has changed since other code', async () => {
+  it('says which screens of open groups the code knows, and keeps them when their records are gone', async () => {
     const replayer = await connectReplayHost();
     const [one, other] = [await meet(shown(1)), await meet(shown(2))];
+    const recordsOf = async (group: string): Promise<unknown> =>
+      (await server.api('GET', groupRoutes.get.path.replace(':id', group))).body['group'];
+    await expect.poll(() => recordsOf(one)).toMatchObject({ records: 0, status: 'open' });
+    expect(await recordsOf(other)).toMatchObject({ records: 1 });
     const before = await replay();
     expect(before).toMatchObject({
       ...{ status: 'done', set: 'open', commit: commits[0], problem: '' },
@@ -237,5 +242,27 @@ describe('a replay', () => {
     expect((await start({ commit: 'abcdef1' })).body['code']).toBe('commit_not_found');
     await server.api('DELETE', `/api/v2/automation-project/${projectId}`);
     expect((await read(id)).body['code']).toBe('replay_not_found');
+  });
+
+  it('is begun anew when its server has gone, and has no screens of groups that were deleted', async () => {
+    await connectReplayHost(({ screens: given }) => given.map(() => null));
+    const [, kept] = [await meet(shown(1)), await meet(shown(2))];
+    const id = stringAt((await start()).body['replay'], 'id');
+    await expect.poll(async () => (await read(id)).body).toMatchObject({ replay: { status: 'running' } });
+    await server.restart();
+    await connectReplayHost();
+    expect((await read(id)).body).toMatchObject({ replay: { status: 'running', counts: { replayed: 0 } } });
+    server.clock.advance(60_000);
+    await expect
+      .poll(async () => (await read(id)).body)
+      .toMatchObject({ replay: { status: 'done', counts: { screens: 2, replayed: 2 } } });
+
+    server.clock.advance(181 * 86_400_000);
+    await server.restart();
+    await connectReplayHost();
+    const last = await replay({ set: 'all' });
+    expect(last).toMatchObject({ counts: { screens: 1, replayed: 1 } });
+    expect(await verdictsOf(stringAt(last, 'id'))).toMatchObject([{ group_id: kept }]);
+    expect(await verdictsOf(id)).toHaveLength(2);
   });
 });

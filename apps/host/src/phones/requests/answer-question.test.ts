@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
+import { maxVerdictTextLength } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
 
 import { serial, useTestHost } from '../../testing/test-host.ts';
@@ -53,32 +54,35 @@ describe('a host that is asked for a screen', () => {
 });
 
 describe('a host that is asked what code makes of saved screens', () => {
-  it('replays them, and says nothing of those that the time did not reach', async () => {
-    const code = `
+  it('replays them, says nothing of those that the time did not reach, and goes on after hostile code', async () => {
+    const honest = `
       const screen = await agent.actions.screenContent();
       const state = screen.packageName === 'com.shop' ? agent.arguments.automationParameters.name : 'unknown';
       await agent.utils.outOfSteps.storeScreen(screen, 'pay', state, 1, 'none');
       await agent.actions.tap(1, 1);`;
-    const given = { code, source_map: null, parameters: { name: 'Cart' }, job_variables: {}, fetches: [] };
+    const given = { source_map: null, parameters: { name: 'Cart' }, job_variables: {}, fetches: [] };
     const screens = ['com.shop', 'com.other'].map((packageName) => ({
       tree_json: JSON.stringify({ root: emptyNode(packageName), packageName, rotation: 0, capturedAt: 1 }),
       stage: 'pay',
     }));
-    const answerWithin = async (budget_ms: number): Promise<unknown> => {
+    const answerWithin = async (budget_ms: number, code = honest): Promise<unknown> => {
       const request_id = randomUUID();
-      host.service.send({ type: 'replay', serial: '', request_id, ...given, screens, budget_ms });
+      host.service.send({ type: 'replay', serial: '', request_id, code, ...given, screens, budget_ms });
       const find = () =>
         host.service.arrivals.find((one) => one.kind === 'replay' && one.requestId === request_id);
       await host.service.until(() => find() !== undefined);
       const found = find();
       return found?.kind === 'replay' ? JSON.parse(found.bytes.toString()) : undefined;
     };
-    expect(await answerWithin(10_000)).toEqual({
-      verdicts: ['Cart', 'unknown'].map((state) => ({
-        ...{ kind: 'state', state, stage: 'pay', next: 'acts', did: [expect.any(String)], message: null },
-      })),
-    });
+    const verdicts = ['Cart', 'unknown'].map((state) => ({
+      ...{ kind: 'state', state, stage: 'pay', next: 'acts', did: [expect.any(String)], message: null },
+    }));
+    expect(await answerWithin(10_000)).toEqual({ verdicts });
     expect(await answerWithin(0)).toEqual({ verdicts: [null, null] });
+    expect(await answerWithin(3000, 'for (;;) {}')).toHaveProperty('verdicts.0.kind', 'limit');
+    const long = await answerWithin(10_000, 'throw new Error("x".repeat(1e6))');
+    expect(long).toHaveProperty('verdicts.1.message.length', maxVerdictTextLength);
+    expect(await answerWithin(10_000)).toEqual({ verdicts });
   });
 });
 
