@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { readEntries } from '../apps/server/src/audit/testing/audit-reader.ts';

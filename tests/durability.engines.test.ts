@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { afterEach, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { afterEach, expect, test } from 'vitest';
 
 import { SmallDisk } from '../apps/server/src/testing/small-disk.ts';

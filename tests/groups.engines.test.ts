@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiRefusal } from '@phalanx/cli/api-client';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { fileRoutes, groupRoutes, jobRoutes, projectRoutes, recordRoutes } from '@phalanx/protocol';
 import { afterEach, expect, test } from 'vitest';
 

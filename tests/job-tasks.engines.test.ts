@@ -1,4 +1,4 @@
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { fileRoutes, type Job, jobRoutes, projectRoutes, runRoutes, type Task } from '@phalanx/protocol';
 import { afterEach, expect, test } from 'vitest';
 

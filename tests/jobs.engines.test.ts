@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { fileRoutes, Job, jobRoutes, projectRoutes, Task } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { launchRoutes, runRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

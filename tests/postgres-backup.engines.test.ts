@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { ApiClient } from '@phalanx/cli/api-client';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { commitRoutes, fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { afterEach, expect, test } from 'vitest';
 
 import { type PostgresEngine, startPostgres } from '../apps/server/src/testing/postgres-engine.ts';

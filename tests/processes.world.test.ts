@@ -4,7 +4,7 @@ import { getPriority, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { family, living, type ProcessState, tryRead } from './support/processes.ts';

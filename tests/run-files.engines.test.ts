@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { isEnded, type RunFile, runRoutes } from '@phalanx/protocol';
 import { afterEach, expect, test } from 'vitest';
 

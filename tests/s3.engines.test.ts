@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { projectRoutes } from '@phalanx/protocol';
 import { afterEach, expect, test, vi } from 'vitest';
 

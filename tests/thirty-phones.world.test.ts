@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Device, isEnded, launchRoutes, runRoutes, type Run } from '@phalanx/protocol';
 import { ApiRefusal } from '@phalanx/cli/api-client';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';

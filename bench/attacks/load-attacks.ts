@@ -121,8 +121,7 @@ async function showScreen(
   const name = `screens-${crypto.randomUUID()}`;
   const host = await SimulatedHost.connect({ ...own, name, serials: [name] });
   const ended = new AbortController();
-  host.onScreenWanted = (requestId) =>
-    host.sendFrame(JSON.stringify({ type: 'screen', request_id: requestId }), screen);
+  host.onScreenWanted = (requestId) => host.sendFrame({ type: 'screen', request_id: requestId }, screen);
   host.onClosed = () => ended.abort();
   const [device] = (await ask(own, `/api/v2/devices?search=${name}`, Devices)).devices;
   const path = `/api/v2/devices/${device?.device_id}/screen`;

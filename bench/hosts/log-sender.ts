@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { type WireLogEntry, wireStepLevel } from '@phalanx/protocol';
 
+import { logsHeader } from '../../apps/server/src/testing/host-wire.ts';
 import type { SimulatedHost } from './simulated-host.ts';
 
 const messageLength = 80;
@@ -74,8 +75,7 @@ export class LogSender {
 
   #fill(): void {
     while (this.#sent - this.stored < this.#window * this.#count) {
-      const header = { type: 'logs', run_id: this.#runId, first_seq: this.#sent + 1 };
-      this.#host.sendFrame(JSON.stringify(header), this.#payload);
+      this.#host.sendFrame(logsHeader(this.#runId, this.#sent + 1), this.#payload);
       this.#sent += this.#count;
     }
   }

@@ -1,17 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  hostConnectPath,
-  hostProtocolVersion,
-  ServerMessage,
-  type DeviceReport,
-  type HostMessage,
-  type RecordReport,
-  type RunReport,
-} from '@phalanx/protocol';
-import { Compile } from 'typebox/compile';
-import { WebSocket, type RawData } from 'ws';
+import type { RecordReport, RunReport, ServerMessage } from '@phalanx/protocol';
 
-const serverMessage = Compile(ServerMessage);
+import { deviceReport, HostWire, loadedRun } from '../../apps/server/src/testing/host-wire.ts';
 
 export interface HostPlan {
   url: string;
@@ -25,19 +15,6 @@ export interface HostPlan {
 export type Launch = Extract<ServerMessage, { type: 'launch' }>;
 type MissingCaptures = Extract<ServerMessage, { type: 'record_stored' }>['missing'];
 
-const report = (serial: string): DeviceReport => ({
-  serial,
-  state: 'ready',
-  reason: 'Ready for automations',
-  since: Date.now(),
-  brand: 'Google',
-  model: 'Pixel 8',
-  android_version: '15',
-  sdk_version: 35,
-  screen_width: 1080,
-  screen_height: 2400,
-});
-
 /**
  * The wire side of a host: devices that are always ready, launches that are acknowledged at once with a message for
  * each run, and nothing behind it.
@@ -50,7 +27,7 @@ export class SimulatedHost {
   onScreenWanted: (requestId: string) => void = () => undefined;
   /** By the server. */
   onClosed = (reason: string): void => console.error(reason);
-  readonly #socket: WebSocket;
+  readonly #wire: HostWire;
   readonly #serials: readonly string[];
   readonly #running = new Map<string, RunReport>();
   readonly #onRecordStored = new Map<string, (missing: MissingCaptures) => void>();
@@ -58,36 +35,26 @@ export class SimulatedHost {
   #onHeartbeat: () => void = () => undefined;
   #onForgotten: () => void = () => undefined;
 
-  private constructor(socket: WebSocket, serials: readonly string[]) {
-    this.#socket = socket;
+  private constructor({ url, token, serials }: HostPlan) {
     this.#serials = serials;
-    socket.on('message', (data) => this.#read(data));
+    this.#wire = new HostWire({ url, token, onMessage: (message) => this.#take(message) });
   }
 
   /** Resolves when the server has taken in the devices. */
-  static async connect({
-    url,
-    token,
-    name,
-    serials,
-    hostId = randomUUID(),
-  }: HostPlan): Promise<SimulatedHost> {
-    const socket = new WebSocket(new URL(hostConnectPath, url), {
-      perMessageDeflate: false,
-      headers: { authorization: `Bearer ${token}` },
+  static async connect(plan: HostPlan): Promise<SimulatedHost> {
+    const { name, serials, hostId = randomUUID() } = plan;
+    const host = new SimulatedHost(plan);
+    await host.#wire.opened;
+    void host.#wire.closed.then(({ code, reason }) => {
+      if (!host.#isCut) host.onClosed(`${name}: closed with ${code} ${reason}`);
     });
-    await new Promise((resolve, reject) => {
-      socket.once('open', resolve);
-      socket.once('error', reject);
+    const since = Date.now();
+    host.#wire.hello({
+      hostId,
+      name,
+      devices: serials.map((serial) => deviceReport(serial, { since })),
+      runs: [],
     });
-    socket.on('error', (error) => console.error(`${name}: ${error.message}`));
-    const host = new SimulatedHost(socket, serials);
-    socket.on('close', (code, reason) => {
-      if (!host.#isCut) host.onClosed(`${name}: closed with ${code} ${reason.toString()}`);
-    });
-    const devices = serials.map(report);
-    const hello = { host_id: hostId, host_name: name, devices, runs: [] };
-    host.send({ type: 'hello', protocol_version: hostProtocolVersion, ...hello });
     // Messages are handled in order: with the answer to this one, the devices are known.
     await host.beat();
     return host;
@@ -100,12 +67,12 @@ export class SimulatedHost {
   /** As when its network fails. */
   cut(): void {
     this.#isCut = true;
-    this.#socket.terminate();
+    this.#wire.cut();
   }
 
   /** Confirms all devices. Resolves with the server's answer. */
   beat(): Promise<void> {
-    this.send({ type: 'heartbeat', sent_at: Date.now(), ready: [...this.#serials] });
+    this.#wire.heartbeat(this.#serials);
     return new Promise((resolve) => {
       this.#onHeartbeat = resolve;
     });
@@ -123,29 +90,21 @@ export class SimulatedHost {
   endSome(runIds: readonly string[]): void {
     const ended = { is_loaded: false, status: 'completed' as const, ended_at: Date.now() };
     const runs = runIds.flatMap((runId) => this.#running.get(runId) ?? []);
-    this.send({ type: 'runs', runs: runs.map((run) => ({ ...run, ...ended })) });
+    this.#wire.send({ type: 'runs', runs: runs.map((run) => ({ ...run, ...ended })) });
   }
 
   /** Resolves with the captures that the server wants of it. */
   tellRecord(record: RecordReport): Promise<MissingCaptures> {
-    this.send({ type: 'record', record });
+    this.#wire.send({ type: 'record', record });
     return new Promise((resolve) => this.#onRecordStored.set(record.record_id, resolve));
   }
 
   /** A binary frame. */
-  sendFrame(header: string, payload: Buffer): void {
-    this.#socket.send(Buffer.concat([Buffer.from(`${header}\n`), payload]));
+  sendFrame(header: object, payload: Buffer): void {
+    this.#wire.sendFrame(header, payload);
   }
 
-  send(message: HostMessage): void {
-    this.#socket.send(JSON.stringify(message));
-  }
-
-  #read(data: RawData): void {
-    const text = Buffer.isBuffer(data) ? data.toString('utf8') : '';
-    const message: unknown = JSON.parse(text);
-    if (!serverMessage.Check(message))
-      throw new Error(`not a message of the protocol: ${text.slice(0, 200)}`);
+  #take(message: ServerMessage): void {
     if (message.type === 'launch') {
       this.onLaunch(message);
       this.#acknowledge(message);
@@ -163,16 +122,9 @@ export class SimulatedHost {
 
   #acknowledge({ runs }: Launch): void {
     for (const { run_id } of runs) {
-      const run: RunReport = {
-        run_id,
-        status: 'starting',
-        is_loaded: true,
-        error: null,
-        started_at: null,
-        ended_at: null,
-      };
+      const run = loadedRun(run_id);
       this.#running.set(run_id, run);
-      this.send({ type: 'runs', runs: [run] });
+      this.#wire.send({ type: 'runs', runs: [run] });
     }
   }
 

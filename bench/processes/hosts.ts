@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { maxLogEntriesPerFrame } from '@phalanx/protocol';
 import { Type } from 'typebox';
 
+import { logsHeader } from '../../apps/server/src/testing/host-wire.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { LogSender, sampleEntries, sampleSteps } from '../hosts/log-sender.ts';
 import { RecordSender } from '../hosts/record-sender.ts';
@@ -87,9 +88,8 @@ answerParent({
       };
     });
     for (let first = 1; first <= count; first += maxLogEntriesPerFrame) {
-      const header = { type: 'logs', run_id: runId, first_seq: first };
       const entries = sampleSteps(first, Math.min(maxLogEntriesPerFrame, count + 1 - first));
-      host.sendFrame(JSON.stringify(header), Buffer.from(JSON.stringify(entries)));
+      host.sendFrame(logsHeader(runId, first), Buffer.from(JSON.stringify(entries)));
     }
     await stored;
     return runId;

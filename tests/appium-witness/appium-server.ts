@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
 export interface AppiumServer {

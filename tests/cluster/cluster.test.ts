@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { accessRoutes, deviceRoutes, launchRoutes, runRoutes } from '@phalanx/protocol';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { afterEach, expect, test, vi } from 'vitest';

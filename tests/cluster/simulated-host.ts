@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  hostConnectPath,
-  hostProtocolVersion,
-  isEnded,
-  type RecordReport,
-  type RunReport,
-  ServerMessage,
-  type WireLogEntry,
-} from '@phalanx/protocol';
-import { Compile } from 'typebox/compile';
-import { WebSocket } from 'ws';
+import { isEnded, type RecordReport, type RunReport, type ServerMessage } from '@phalanx/protocol';
 
+import {
+  deviceReport,
+  HostWire,
+  loadedRun,
+  LogBuffer,
+  logsHeader,
+} from '../../apps/server/src/testing/host-wire.ts';
 import { recordReport } from '../../apps/server/src/testing/record-reports.ts';
-import { deviceReport } from '../../apps/server/src/testing/test-host.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
-const validator = Compile(ServerMessage);
 const heartbeatMs = 500;
 /** Two heartbeats of the server. */
 const defaultSilenceMs = 4000;
@@ -30,9 +25,7 @@ export interface SimulatedRun {
   endsAt: number;
   /** How many lines it has logged. */
   logged: number;
-  /** What the server has not acknowledged; the first one has the number `firstSeq`. */
-  unstored: WireLogEntry[];
-  firstSeq: number;
+  readonly buffer: LogBuffer;
 }
 
 interface Options {
@@ -64,7 +57,7 @@ export class SimulatedHost {
   readonly #records = new Map<string, RecordReport>();
   readonly #living: Promise<void>;
   readonly #logging: NodeJS.Timeout;
-  #socket: WebSocket | undefined;
+  #wire: HostWire | undefined;
   #isWelcome = false;
   #isEnding = false;
   #heardAt = 0;
@@ -85,14 +78,14 @@ export class SimulatedHost {
   }
 
   get isQuiet(): boolean {
-    const isAllLogged = [...this.begun.values()].every(({ unstored }) => unstored.length === 0);
+    const isAllLogged = [...this.begun.values()].every(({ buffer }) => buffer.entries.length === 0);
     return this.#held.size === 0 && this.#records.size === 0 && isAllLogged;
   }
 
   async stop(): Promise<void> {
     this.#isEnding = true;
     clearInterval(this.#logging);
-    this.#socket?.terminate();
+    this.#wire?.cut();
     await this.#living;
   }
 
@@ -106,48 +99,44 @@ export class SimulatedHost {
 
   /** Resolves when the connection has ended. */
   async #connectTo(url: string): Promise<void> {
-    const socket = new WebSocket(`${url.replace('http', 'ws')}${hostConnectPath}`, {
-      headers: { authorization: `Bearer ${this.#options.token}` },
-      handshakeTimeout: handshakeMs,
+    const wire = new HostWire({
+      url,
+      token: this.#options.token,
+      handshakeTimeoutMs: handshakeMs,
+      onMessage: (message) => {
+        if (this.#wire === wire) this.#take(message);
+      },
     });
-    this.#socket = socket;
+    this.#wire = wire;
     this.#isWelcome = false;
     this.#heardAt = performance.now();
-    const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
-    socket.on('error', () => undefined);
-    socket.on('close', () => end());
-    socket.on('open', () => this.#sayHello());
-    socket.on('message', (data) => {
-      if (this.#socket === socket && Buffer.isBuffer(data)) this.#take(data);
-    });
-    const heart = setInterval(() => this.#beat(socket), heartbeatMs);
-    await isOver;
+    wire.opened.then(
+      () => this.#sayHello(),
+      () => undefined,
+    );
+    const heart = setInterval(() => this.#beat(wire), heartbeatMs);
+    await wire.closed;
     clearInterval(heart);
     this.#isWelcome = false;
   }
 
-  #beat(socket: WebSocket): void {
-    const { silenceMs = defaultSilenceMs } = this.#options;
-    if (performance.now() - this.#heardAt > silenceMs) return socket.terminate();
-    if (this.#isWelcome)
-      this.#send({ type: 'heartbeat', sent_at: Date.now(), ready: [...this.#options.serials] });
+  #beat(wire: HostWire): void {
+    const { silenceMs = defaultSilenceMs, serials } = this.#options;
+    if (performance.now() - this.#heardAt > silenceMs) return wire.cut();
+    if (this.#isWelcome) wire.heartbeat(serials);
   }
 
   #sayHello(): void {
-    this.#send({
-      type: 'hello',
-      protocol_version: hostProtocolVersion,
-      host_id: this.id,
-      host_name: `host ${this.id.slice(0, 4)}`,
+    this.#wire?.hello({
+      hostId: this.id,
+      name: `host ${this.id.slice(0, 4)}`,
       devices: this.#options.serials.map((serial) => deviceReport(serial)),
       runs: [...this.#held.values()].map(({ report }) => report),
     });
   }
 
-  #take(data: Buffer): void {
+  #take(message: ServerMessage): void {
     this.#heardAt = performance.now();
-    const message: unknown = JSON.parse(data.toString());
-    if (!validator.Check(message)) throw new Error(`not a message of the protocol: ${data.toString()}`);
     if (message.type === 'welcome') {
       this.#isWelcome = true;
       for (const runId of this.begun.keys()) this.#sendLogs(runId);
@@ -155,21 +144,18 @@ export class SimulatedHost {
     }
     if (message.type === 'launch') for (const run of message.runs) this.#load(run.run_id, run.device_id);
     if (message.type === 'begin') for (const run of message.runs) this.#begin(run.run_id, run.started_at);
-    if (message.type === 'input') this.#answer('input', message.request_id);
+    if (message.type === 'input') this.#wire?.sendFrame({ type: 'input', request_id: message.request_id });
     if (message.type === 'stop') for (const runId of message.run_ids) this.#stop(runId);
     if (message.type === 'runs_stored') for (const runId of message.run_ids) this.#held.delete(runId);
     if (message.type === 'record_stored') this.#forgetRecord(message.record_id);
-    if (message.type === 'logs_stored') this.#forget(message.run_id, message.seq);
+    if (message.type === 'logs_stored') this.begun.get(message.run_id)?.buffer.acknowledge(message.seq);
   }
 
   /** What is sent again after a break is held already. */
   #load(runId: string, deviceId: string): void {
     if (this.#loaded.has(runId)) return;
-    const report = {
-      ...{ run_id: runId, status: 'starting' as const, is_loaded: true, error: null },
-      ...{ started_at: null, ended_at: null },
-    };
-    const run = { report, deviceId, endsAt: Infinity, logged: 0, unstored: [], firstSeq: 1 };
+    const report = loadedRun(runId);
+    const run = { report, deviceId, endsAt: Infinity, logged: 0, buffer: new LogBuffer() };
     this.#loaded.add(runId);
     this.#held.set(runId, run);
     this.#send({ type: 'runs', runs: [report] });
@@ -217,7 +203,7 @@ export class SimulatedHost {
     for (const [runId, run] of this.#held) {
       if (run.report.status !== 'running') continue;
       run.logged += 1;
-      run.unstored.push([Date.now(), 0, 1, String(run.logged)]);
+      run.buffer.entries.push([Date.now(), 0, 1, String(run.logged)]);
       this.#sendLogs(runId);
       if (Date.now() > run.endsAt) this.#end(run, 'completed');
     }
@@ -225,26 +211,11 @@ export class SimulatedHost {
 
   #sendLogs(runId: string): void {
     const run = this.begun.get(runId);
-    if (run === undefined || run.unstored.length === 0 || !this.#isWelcome) return;
-    const header = JSON.stringify({ type: 'logs', run_id: runId, first_seq: run.firstSeq });
-    if (this.#socket?.readyState === WebSocket.OPEN)
-      this.#socket.send(Buffer.from(`${header}\n${JSON.stringify(run.unstored)}`));
-  }
-
-  #forget(runId: string, seq: number): void {
-    const run = this.begun.get(runId);
-    if (run === undefined || seq < run.firstSeq) return;
-    run.unstored.splice(0, seq + 1 - run.firstSeq);
-    run.firstSeq = seq + 1;
-  }
-
-  /** It is done at once. */
-  #answer(type: string, requestId: string): void {
-    if (this.#socket?.readyState === WebSocket.OPEN)
-      this.#socket.send(Buffer.from(`${JSON.stringify({ type, request_id: requestId })}\n`));
+    if (run === undefined || run.buffer.entries.length === 0 || !this.#isWelcome) return;
+    this.#wire?.sendFrame(logsHeader(runId, run.buffer.firstSeq), JSON.stringify(run.buffer.entries));
   }
 
   #send(message: unknown): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+    this.#wire?.send(message);
   }
 }

@@ -2,7 +2,7 @@ import type { UiNode } from '@phalanx/protocol';
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { findViolations } from './support/axe.ts';
 import { openWindow, signIn, type Watched } from './support/browser.ts';
 import { writeAtEnd } from './support/paste.ts';

@@ -1,4 +1,4 @@
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect } from 'vitest';
 

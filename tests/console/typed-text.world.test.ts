@@ -1,4 +1,4 @@
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import type { Page, Route } from 'playwright-core';
 import { expect } from 'vitest';
 

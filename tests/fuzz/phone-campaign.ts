@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';
 import fc from 'fast-check';
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ApiClient, ApiRefusal } from '@phalanx/cli/api-client';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { deviceRoutes, isEnded, launchRoutes, logRoutes, recordRoutes, runRoutes } from '@phalanx/protocol';
 import type { Device, LogEntry, OutOfStepsRecord, Run } from '@phalanx/protocol';
 import { type SimulatedPhone, startSimulatedPhone } from '@phalanx/simulated-phone';

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { inheritedEnvironment } from '@phalanx/cli/testing/inherited-environment';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 
 const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 

@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { TestService } from '../testing/test-service.ts';
-import { until } from '../testing/until.ts';
+import { until } from '@phalanx/host/testing/until';
 
 // Each test starts several processes, which takes its time on a busy machine.
 let service: TestService;

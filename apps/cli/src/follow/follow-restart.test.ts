@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { CliProcess, runCli } from '../testing/cli-process.ts';
 import { adminToken } from '../testing/test-service.ts';
-import { until } from '../testing/until.ts';
+import { until } from '@phalanx/host/testing/until';
 
 const lineCount = 600;
 

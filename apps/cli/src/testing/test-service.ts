@@ -6,7 +6,7 @@ import { deviceRoutes } from '@phalanx/protocol';
 import { ApiClient } from '../api-client.ts';
 import { startService, type Service } from '../service.ts';
 import { CliProcess, runCli, type CliOptions, type CliResult } from './cli-process.ts';
-import { until } from './until.ts';
+import { until } from '@phalanx/host/testing/until';
 
 export const adminToken = 'administrator-token-of-the-tests-0123456789';
 

@@ -10,16 +10,17 @@ export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
   fits: (answer: T) => boolean = Boolean,
+  limitMs = untilLimitMs,
 ): Promise<T> {
-  const endsAt = performance.now() + untilLimitMs;
+  const endsAt = performance.now() + limitMs;
   for (;;) {
     const answer = await ask();
     if (fits(answer)) return answer;
-    if (performance.now() > endsAt) throw new Error(waitedFor(what, answer));
+    if (performance.now() > endsAt) throw new Error(waitedFor(what, answer, limitMs));
     await sleep(pollMs);
   }
 }
 
-export function waitedFor(what: string, saw: unknown): string {
-  return `waited ${untilLimitMs / 1000} s for ${what}; saw last: ${inspect(saw, { depth: 4 })}`;
+export function waitedFor(what: string, saw: unknown, limitMs = untilLimitMs): string {
+  return `waited ${limitMs / 1000} s for ${what}; saw last: ${inspect(saw, { depth: 4 })}`;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { ApiReply } from '../testing/api-caller.ts';
-import { deviceReport } from '../testing/test-host.ts';
+import { deviceReport } from '../testing/host-wire.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { callers, SharedPhone, type Caller } from './testing/shared-phone.ts';
 

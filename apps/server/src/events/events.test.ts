@@ -4,7 +4,8 @@ import { Compile } from 'typebox/compile';
 
 import { createApiCaller } from '../testing/api-caller.ts';
 import { EventReader, type ReceivedEvent } from '../testing/event-reader.ts';
-import { deviceReport, type TestHost } from '../testing/test-host.ts';
+import { deviceReport } from '../testing/host-wire.ts';
+import type { TestHost } from '../testing/test-host.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
 
 const serviceEvent = Compile(ServiceEvent);

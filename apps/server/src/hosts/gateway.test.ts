@@ -9,7 +9,8 @@ import {
   maxTextFrameBytes,
 } from '@phalanx/protocol';
 
-import { deviceReport, TestHost } from '../testing/test-host.ts';
+import { deviceReport } from '../testing/host-wire.ts';
+import { TestHost } from '../testing/test-host.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
 
 let server: TestServer;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
-import { deviceReport, type TestHost } from '../testing/test-host.ts';
+import { deviceReport } from '../testing/host-wire.ts';
+import type { TestHost } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { TestServer } from '../testing/test-server.ts';
 

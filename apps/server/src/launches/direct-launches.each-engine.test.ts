@@ -3,7 +3,8 @@ import { launchRoutes } from '@phalanx/protocol';
 
 import type { ApiReply } from '../testing/api-caller.ts';
 import { isOneServer } from '../testing/test-database.ts';
-import { deviceReport, type TestHost } from '../testing/test-host.ts';
+import { deviceReport } from '../testing/host-wire.ts';
+import type { TestHost } from '../testing/test-host.ts';
 import { adminToken, startBody, TestServer } from '../testing/test-server.ts';
 
 const ackTimeoutMs = 150;

@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import {
-  hostConnectPath,
-  hostProtocolVersion,
   isEnded,
-  ServerMessage,
   type DeviceReport,
   type RunReport,
+  type ServerMessage,
   type WireLogEntry,
 } from '@phalanx/protocol';
-import { Compile } from 'typebox/compile';
-import { WebSocket } from 'ws';
 
+import { deviceReport, HostWire, LogBuffer, logsHeader } from './host-wire.ts';
 import { answerTo } from './phone-answers.ts';
-
-const serverMessage = Compile(ServerMessage);
 
 type MessageOf<Type extends ServerMessage['type']> = Extract<ServerMessage, { type: Type }>;
 
@@ -36,26 +31,6 @@ interface Waiter {
   resolve: (message: ServerMessage) => void;
 }
 
-interface LogBuffer {
-  /** Entries that the server has not acknowledged; the first has the number `firstSeq`. */
-  entries: WireLogEntry[];
-  firstSeq: number;
-}
-
-export const deviceReport = (serial: string, more: Partial<DeviceReport> = {}): DeviceReport => ({
-  serial,
-  state: 'ready',
-  reason: 'Ready',
-  since: 1,
-  brand: 'Google',
-  model: 'Pixel 9',
-  android_version: '16',
-  sdk_version: 36,
-  screen_width: 1080,
-  screen_height: 2424,
-  ...more,
-});
-
 /** Speaks the host's side of the wire, without phones. */
 export class TestHost {
   url: string;
@@ -73,7 +48,7 @@ export class TestHost {
   closeCode = 0;
   readonly #token: string;
   readonly #waiters = new Set<Waiter>();
-  #socket: WebSocket | undefined;
+  #wire: HostWire | undefined;
   #closed = Promise.resolve();
 
   constructor(options: TestHostOptions) {
@@ -101,35 +76,21 @@ export class TestHost {
 
   /** A socket without a hello. Rejects with the HTTP status when the server refuses it. */
   async open(): Promise<void> {
-    const socket = new WebSocket(`${this.url.replace('http', 'ws')}${hostConnectPath}`, {
-      headers: this.#token === '' ? {} : { authorization: `Bearer ${this.#token}` },
+    const wire = new HostWire({
+      url: this.url,
+      token: this.#token,
+      onMessage: (message) => this.#receive(message),
     });
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    socket.on('open', resolve);
-    socket.on('error', reject);
-    socket.on('message', (data) => {
-      if (Buffer.isBuffer(data)) this.#receive(data);
+    this.#closed = wire.closed.then(({ code }) => {
+      this.closeCode = code;
     });
-    this.#closed = new Promise((done) => {
-      socket.on('close', (code) => {
-        this.closeCode = code;
-        done();
-      });
-    });
-    await promise;
-    this.#socket = socket;
+    await wire.opened;
+    this.#wire = wire;
   }
 
   sendHello(more: Record<string, unknown> = {}): void {
-    this.send({
-      type: 'hello',
-      protocol_version: hostProtocolVersion,
-      host_id: this.hostId,
-      host_name: 'test host',
-      devices: this.devices,
-      runs: [...this.runs.values()],
-      ...more,
-    });
+    const { hostId, devices } = this;
+    this.#wire?.hello({ hostId, name: 'test host', devices, runs: [...this.runs.values()] }, more);
   }
 
   /** Confirms the ready phones. What was sent before has been handled when it resolves. */
@@ -138,7 +99,7 @@ export class TestHost {
   ): Promise<void> {
     const sentAt = Math.floor(Math.random() * 2 ** 50);
     const answer = this.waitFor('heartbeat', (message) => message.sent_at === sentAt);
-    this.send({ type: 'heartbeat', sent_at: sentAt, ready });
+    this.#wire?.heartbeat(ready, sentAt);
     await Promise.race([answer, this.#closed]);
   }
 
@@ -147,12 +108,12 @@ export class TestHost {
   }
 
   sendRaw(data: string | Buffer): void {
-    this.#socket?.send(data);
+    this.#wire?.sendRaw(data);
   }
 
   /** Cuts the connection as a broken cable would, and waits until this end has seen it. */
   async cut(): Promise<void> {
-    this.#socket?.terminate();
+    this.#wire?.cut();
     await this.#closed;
   }
 
@@ -163,11 +124,11 @@ export class TestHost {
   }
 
   get isOpen(): boolean {
-    return this.#socket?.readyState === WebSocket.OPEN;
+    return this.#wire?.isOpen === true;
   }
 
   pause(): void {
-    this.#socket?.pause();
+    this.#wire?.pause();
   }
 
   messages<Type extends ServerMessage['type']>(type: Type): MessageOf<Type>[] {
@@ -214,7 +175,7 @@ export class TestHost {
 
   /** Adds entries to a run's buffer, without sending them. */
   buffer(runId: string, entries: readonly WireLogEntry[]): void {
-    const buffer = this.logBuffers.get(runId) ?? { entries: [], firstSeq: 1 };
+    const buffer = this.logBuffers.get(runId) ?? new LogBuffer();
     buffer.entries.push(...entries);
     this.logBuffers.set(runId, buffer);
   }
@@ -229,8 +190,7 @@ export class TestHost {
   }
 
   sendLogFrame(runId: string, firstSeq: number, entries: unknown): void {
-    const header = JSON.stringify({ type: 'logs', run_id: runId, first_seq: firstSeq });
-    this.sendRaw(Buffer.from(`${header}\n${JSON.stringify(entries)}`));
+    this.#wire?.sendFrame(logsHeader(runId, firstSeq), JSON.stringify(entries));
   }
 
   /** Logs these messages now, and resolves when they are stored. */
@@ -248,9 +208,7 @@ export class TestHost {
     while ((this.logBuffers.get(runId)?.entries.length ?? 0) > 0) await this.waitFor('logs_stored');
   }
 
-  #receive(data: Buffer): void {
-    const message: unknown = JSON.parse(data.toString('utf8'));
-    if (!serverMessage.Check(message)) throw new Error(`not a message of the protocol: ${data.toString()}`);
+  #receive(message: ServerMessage): void {
     this.received.push(message);
     this.#answer(message);
     for (const waiter of this.#waiters) {
@@ -264,7 +222,7 @@ export class TestHost {
     if (message.type === 'launch') for (const run of message.runs) this.#answerLaunch(run.run_id);
     if (message.type === 'stop' && this.stopHabit === 'confirm') this.#answerStop(message.run_ids);
     if (message.type === 'runs_stored') for (const id of message.run_ids) this.runs.delete(id);
-    if (message.type === 'logs_stored') this.#forgetLogs(message.run_id, message.seq);
+    if (message.type === 'logs_stored') this.logBuffers.get(message.run_id)?.acknowledge(message.seq);
     if ('request_id' in message && this.requestHabit === 'answer')
       this.sendRaw(Buffer.from(answerTo(message)));
   }
@@ -285,14 +243,6 @@ export class TestHost {
         this.send({ type: 'runs', runs: [known ?? endedReport(runId)] });
       } else this.report(runId, 'stopped');
     }
-  }
-
-  #forgetLogs(runId: string, seq: number): void {
-    const buffer = this.logBuffers.get(runId);
-    const stored = buffer === undefined ? 0 : seq + 1 - buffer.firstSeq;
-    if (buffer === undefined || stored <= 0) return;
-    buffer.entries.splice(0, stored);
-    buffer.firstSeq = seq + 1;
   }
 }
 
