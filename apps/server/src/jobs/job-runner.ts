@@ -10,7 +10,7 @@ import type { ActiveRuns } from '../runs/active-runs.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import type { JobStore, StoredJob } from './store.ts';
 import { NotNow, type Settled, type TaskStore } from './task-store.ts';
-import { othersFirstMs, TaskShelf } from './task-shelf.ts';
+import { othersFirstMs, DueTasks } from './due-tasks.ts';
 import type { TaskStarter } from './task-starter.ts';
 import { type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 
@@ -41,7 +41,7 @@ const tooLate = {
 export class JobRunner {
   readonly #options: Options;
   readonly #waiting = new WaitingJobs();
-  readonly #shelf: TaskShelf;
+  readonly #dueTasks: DueTasks;
   /** Phones that take a task at this moment, and what it is. */
   readonly #taking = new Map<string, { userId: string; started: Promise<void> }>();
   readonly #ended: Batcher<StoredRun>;
@@ -55,7 +55,7 @@ export class JobRunner {
   constructor(options: Options) {
     this.#options = options;
     const { faults, tasks, devices } = options;
-    this.#shelf = new TaskShelf(tasks);
+    this.#dueTasks = new DueTasks(tasks);
     this.#ended = new Batcher<StoredRun>({
       work: (runs) => this.#settle(runs),
       ...{ faults, says: 'what runs mean for their tasks could not be stored' },
@@ -217,7 +217,7 @@ export class JobRunner {
   async #start(job: WaitingJob, device: FleetDevice): Promise<void> {
     const { clock, starter } = this.#options;
     const { row } = job;
-    const task = await this.#shelf.take(row.id, clock.now(), device.id);
+    const task = await this.#dueTasks.take(row.id, clock.now(), device.id);
     if (task === undefined) {
       job.isAsleep = true;
       return this.#recount(job);
@@ -231,7 +231,7 @@ export class JobRunner {
     } catch (error) {
       await this.#noteProblem(job, error);
     } finally {
-      this.#shelf.release(row.id, task.id, !hasBegun);
+      this.#dueTasks.release(row.id, task.id, !hasBegun);
     }
     if (job.left <= 0) await this.#recount(job);
   }

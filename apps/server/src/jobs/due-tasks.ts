@@ -2,7 +2,7 @@ import type { TaskStore } from './task-store.ts';
 
 type Task = Awaited<ReturnType<TaskStore['listDue']>>[number];
 
-interface Shelf {
+interface TaskBatch {
   rows: Task[];
   /** Under way at this moment. */
   readonly taken: Set<string>;
@@ -15,9 +15,9 @@ const readAtOnce = 100;
 const choice = 16;
 
 /** Tasks that are due, read some at a time, each given out once. */
-export class TaskShelf {
+export class DueTasks {
   readonly #store: Pick<TaskStore, 'listDue'>;
-  readonly #ofJob = new Map<string, Shelf>();
+  readonly #ofJob = new Map<string, TaskBatch>();
 
   constructor(store: Pick<TaskStore, 'listDue'>) {
     this.#store = store;
@@ -25,33 +25,33 @@ export class TaskShelf {
 
   /** Undefined: none is due that is not under way. One that failed on this phone is left to others for a moment. */
   async take(jobId: string, now: number, deviceId: string): Promise<Task | 'others first' | undefined> {
-    const shelf = this.#ofJob.get(jobId) ?? { rows: [], taken: new Set<string>() };
-    this.#ofJob.set(jobId, shelf);
-    if (shelf.rows.length === 0) {
-      const rows = await this.#store.listDue(jobId, now, readAtOnce + shelf.taken.size);
-      shelf.rows = rows.filter(({ id }) => !shelf.taken.has(id));
+    const batch = this.#ofJob.get(jobId) ?? { rows: [], taken: new Set<string>() };
+    this.#ofJob.set(jobId, batch);
+    if (batch.rows.length === 0) {
+      const rows = await this.#store.listDue(jobId, now, readAtOnce + batch.taken.size);
+      batch.rows = rows.filter(({ id }) => !batch.taken.has(id));
     }
-    const first = shelf.rows.slice(0, choice);
+    const first = batch.rows.slice(0, choice);
     const candidates = first.filter(
       (task) => task.device_id !== deviceId || task.due_at + othersFirstMs <= now,
     );
     const task = candidates[Math.floor(Math.random() * candidates.length)];
     if (task === undefined) {
       const isLeft = first.length > 0;
-      if (shelf.taken.size === 0) this.#ofJob.delete(jobId);
+      if (batch.taken.size === 0) this.#ofJob.delete(jobId);
       return isLeft ? 'others first' : undefined;
     }
-    shelf.rows = shelf.rows.filter(({ id }) => id !== task.id);
-    shelf.taken.add(task.id);
+    batch.rows = batch.rows.filter(({ id }) => id !== task.id);
+    batch.taken.add(task.id);
     return task;
   }
 
   /** It has begun, or has not; `isStale`: the rows have changed since they were read. */
   release(jobId: string, taskId: string, isStale: boolean): void {
-    const shelf = this.#ofJob.get(jobId);
-    if (shelf === undefined) return;
-    shelf.taken.delete(taskId);
-    if (isStale) shelf.rows = [];
-    if (shelf.taken.size === 0 && shelf.rows.length === 0) this.#ofJob.delete(jobId);
+    const batch = this.#ofJob.get(jobId);
+    if (batch === undefined) return;
+    batch.taken.delete(taskId);
+    if (isStale) batch.rows = [];
+    if (batch.taken.size === 0 && batch.rows.length === 0) this.#ofJob.delete(jobId);
   }
 }
