@@ -80,8 +80,8 @@ export function addDeviceRoutes(
       const screen = await readCompactScreen({ hosts, device }, compact);
       return reply.header('cache-control', 'no-store').send({ success: true, screen });
     }
-    const wish = { width: query.width ?? null, userId, turns, reader };
-    const { body, etag } = await readScreen({ hosts, device }, wish);
+    const options = { width: query.width ?? null, userId, turns, reader };
+    const { body, etag } = await readScreen({ hosts, device }, options);
     reply.headers({ etag, 'cache-control': 'no-cache' });
     if (raw.headers['if-none-match'] === etag) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').send(body);

@@ -10,7 +10,7 @@ export interface PhoneSources {
 }
 
 /** Phones that a user asks for. */
-export interface PhoneWish {
+export interface PhoneChoice {
   readonly userId: string;
   readonly selector: string;
   /** Undefined: as many as are free. */
@@ -29,7 +29,7 @@ export interface PhoneCounts {
 /** The phones that the user may launch on, with what keeps each. */
 export async function listSelected(
   { access, activeRunRows }: PhoneSources,
-  { userId, selector }: PhoneWish,
+  { userId, selector }: PhoneChoice,
 ): Promise<{ device: FleetDevice; obstacle: Exclude<keyof PhoneCounts, 'free'> | undefined }[]> {
   const terms = readSelector(access.labels, userId, selector);
   const found: FleetDevice[] = [];
@@ -67,12 +67,12 @@ export function describePhones({ free, busy, leased, unready }: PhoneCounts): st
 }
 
 /** IDs of free phones: as many as wanted, or `too_few_devices`. */
-export async function chooseFree(sources: PhoneSources, wish: PhoneWish): Promise<string[]> {
-  const found = await listSelected(sources, wish);
+export async function chooseFree(sources: PhoneSources, choice: PhoneChoice): Promise<string[]> {
+  const found = await listSelected(sources, choice);
   const free = found.filter(({ obstacle }) => obstacle === undefined).map(({ device }) => device.id);
-  const wanted = wish.count ?? Math.max(1, free.length);
+  const wanted = choice.count ?? Math.max(1, free.length);
   if (free.length >= wanted) return free.slice(0, wanted);
-  const { selector } = wish;
+  const { selector } = choice;
   throw ApiError.of('too_few_devices', {
     ...{ selector, wanted, free: free.length, reason: describePhones(countPhones(found)) },
   });

@@ -123,9 +123,9 @@ async function choosePlaces(
   if (device_ids !== undefined)
     throw ApiError.of('invalid_request', { problem: 'Give device_ids or selector, not both' });
   const sources = { access, activeRunRows };
-  const wish = { userId, selector, count };
-  if (command === 'start') return chooseFree(sources, wish);
-  const ids = (await listSelected(sources, wish)).map(({ device }) => device.id);
+  const choice = { userId, selector, count };
+  if (command === 'start') return chooseFree(sources, choice);
+  const ids = (await listSelected(sources, choice)).map(({ device }) => device.id);
   const running = await activeRunRows.mapByDevice(ids);
   return ids.filter((id) => running.get(id)?.some((run) => run.automationId === automationId));
 }
