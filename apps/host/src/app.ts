@@ -1,6 +1,12 @@
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { hostProtocolVersion } from '@phalanx/protocol';
-import { dataDir as dataDirSetting, explainFolder, prepareFolder, SettingError } from '@phalanx/settings';
+import {
+  dataDir as dataDirSetting,
+  explainFolder,
+  prepareFolder,
+  programLog,
+  SettingError,
+} from '@phalanx/settings';
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, realpath, rename, writeFile } from 'node:fs/promises';
@@ -31,7 +37,7 @@ const pattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** What a process that runs the host beside other things, or a test, may set. */
 export interface HostOverrides {
-  /** Default: JSON lines on the standard output. */
+  /** Default: lines on the standard output. */
   log?: Logger;
   logLimits?: Partial<LogLimits>;
   recordLimits?: Partial<RecordLimits>;
@@ -59,7 +65,7 @@ const farewellMs = 3000;
  * Resolves when phones are being looked for and the first connection to the server is under way.
  */
 export async function startHost(config: HostConfig, overrides: HostOverrides = {}): Promise<HostApp> {
-  const { log = pino({ name: 'phalanx-host', level: config.logLevel }) } = overrides;
+  const { log = pino({ name: 'phalanx-host', level: config.logLevel }, programLog(config)) } = overrides;
   const dir = join(config.dataDir, 'host');
   const opened = new AsyncDisposableStack();
   try {

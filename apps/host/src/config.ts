@@ -6,6 +6,7 @@ import {
   type Environment,
   folder,
   httpUrl,
+  logFormat,
   logLevel,
   oneOf,
   parseSettings,
@@ -150,6 +151,7 @@ const rows = {
   }),
   requireConfinement,
   logLevel,
+  logFormat,
 };
 
 export type HostConfig = ReturnType<typeof parseHostConfig>;

@@ -7,6 +7,7 @@ import {
   type Environment,
   folder,
   httpUrl,
+  logFormat,
   logLevel,
   natsUrls,
   parseSettings,
@@ -71,6 +72,7 @@ const rows = {
     format: unless('', secret({ min: 32, max: 500 })),
   }),
   logLevel,
+  logFormat,
   requireConfinement,
   lostAfterMs: setting({
     name: 'PHALANX_LOST_AFTER_SECONDS',

@@ -1,6 +1,6 @@
 import { type Confinement, openConfinement } from '@phalanx/confinement';
 import { closeCodes } from '@phalanx/protocol';
-import { prepareFolder } from '@phalanx/settings';
+import { prepareFolder, programLog } from '@phalanx/settings';
 import type { FastifyInstance } from 'fastify';
 import { pino, type Logger } from 'pino';
 
@@ -87,9 +87,10 @@ export interface Context {
 }
 
 /** In a cluster each line names its server. */
-function openLog({ natsUrls, nodeName, logLevel }: ServerConfig): Logger {
-  if (natsUrls === undefined) return pino({ level: logLevel });
-  return pino({ level: logLevel, base: { pid: process.pid, node: nodeName } });
+function openLog(config: ServerConfig): Logger {
+  const { natsUrls, nodeName, logLevel: level } = config;
+  if (natsUrls === undefined) return pino({ level }, programLog(config));
+  return pino({ level, base: { pid: process.pid, node: nodeName } }, programLog(config));
 }
 
 type Storage = Awaited<ReturnType<typeof openStorage>>;

@@ -1,6 +1,7 @@
 export { type Address, formatAddress } from './address.ts';
 export { explainFolder } from './folder-problem.ts';
 export * from './formats.ts';
+export { logFormat, programLog } from './program-log.ts';
 export { dataDir, logLevel, requireConfinement } from './shared-settings.ts';
 export {
   describeSetting,

@@ -11,7 +11,7 @@ export const dataDir = setting({
 export const logLevel = setting({
   name: 'PHALANX_LOG_LEVEL',
   default: 'info',
-  description: "lowest level of the program's own log, JSON lines on standard output",
+  description: "lowest level of the program's own log, on standard output",
   format: oneOf(['debug', 'info', 'warn', 'error', 'silent']),
 });
 

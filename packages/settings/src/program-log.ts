@@ -1,0 +1,106 @@
+import { styleText } from 'node:util';
+
+import { oneOf, unless } from './formats.ts';
+import { setting } from './setting.ts';
+
+export const logFormat = setting({
+  name: 'PHALANX_LOG_FORMAT',
+  default: '',
+  defaultText: 'text on a terminal, else json',
+  description: "how the program's own log is written: lines for people, or JSON lines",
+  format: unless('', oneOf(['json', 'text'])),
+});
+
+interface LogSettings {
+  readonly logFormat: 'json' | 'text' | undefined;
+  readonly logLevel: string;
+}
+
+/** Where lines for people go. */
+interface Output {
+  readonly isTerminal: boolean;
+  print(line: string): void;
+}
+
+const standardOutput = (): Output => ({
+  isTerminal: process.stdout.isTTY,
+  print: (line) => console.log(line),
+});
+
+/** The destination of a pino logger; undefined: that of pino, which is JSON lines on standard output. */
+export function programLog({ logFormat: format, logLevel }: LogSettings, output = standardOutput()) {
+  const isText = format === undefined ? output.isTerminal : format === 'text';
+  if (!isText) return undefined;
+  const lineOptions = { hasStacks: logLevel === 'debug', hasColors: output.isTerminal };
+  return { write: (line: string): void => output.print(textOfLine(line, lineOptions)) };
+}
+
+/** The levels of pino. */
+const levels = new Map<unknown, { word: string; style?: 'red' | 'yellow' | 'dim' }>([
+  [20, { word: 'debug', style: 'dim' }],
+  [30, { word: 'info' }],
+  [40, { word: 'warn', style: 'yellow' }],
+  [50, { word: 'error', style: 'red' }],
+  [60, { word: 'fatal', style: 'red' }],
+]);
+
+/** The same in all lines of a program, or shown otherwise. */
+const hiddenFields = new Set(['level', 'time', 'pid', 'hostname', 'name', 'msg', 'err', 'reqId']);
+
+const longestField = 200;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+
+interface LineOptions {
+  readonly hasStacks: boolean;
+  readonly hasColors: boolean;
+}
+
+/** One JSON line of pino, for people: time of this machine, level, message, fields, error. */
+function textOfLine(line: string, { hasStacks, hasColors }: LineOptions): string {
+  const fields: unknown = JSON.parse(line);
+  if (!isFields(fields)) return oneLine(line);
+  const { level, time, msg, err } = fields;
+  const { word, style } = levels.get(level) ?? { word: 'log' };
+  const shown = hasColors && style !== undefined ? styleText(style, word, { stream: process.stdout }) : word;
+  const parts = [
+    new Date(Number(time)).toTimeString().slice(0, 8),
+    shown + ' '.repeat(Math.max(0, 5 - word.length)),
+    oneLine(plainText(msg)),
+    oneLine(messageOf(err)),
+    ...Object.entries(fields).flatMap(([name, value]) =>
+      hiddenFields.has(name) ? [] : `${oneLine(name)}=${textOfField(value)}`,
+    ),
+  ];
+  return parts.filter((part) => part !== '').join(' ') + (hasStacks ? stackOf(err) : '');
+}
+
+/** An error in brackets behind what it did. */
+function messageOf(err: unknown): string {
+  if (!isFields(err)) return '';
+  return `(${plainText(err['message'] ?? err['type'] ?? 'unknown error')})`;
+}
+
+function stackOf(err: unknown): string {
+  const stack = isFields(err) ? err['stack'] : undefined;
+  if (typeof stack !== 'string') return '';
+  return stack
+    .split('\n')
+    .map((line) => `\n    ${oneLine(line)}`)
+    .join('');
+}
+
+function textOfField(value: unknown): string {
+  const told = isFields(value) && typeof value['message'] === 'string' ? value['message'] : value;
+  const text = typeof told === 'string' && /^[^\s"=]+$/.test(told) ? told : JSON.stringify(told);
+  return oneLine(text.length > longestField ? `${text.slice(0, longestField)}…` : text);
+}
+
+const plainText = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+
+/** What hosts, phones and users wrote must neither begin a line nor steer the terminal. */
+const oneLine = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
