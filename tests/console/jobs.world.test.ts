@@ -1,26 +1,73 @@
 import { readFile } from 'node:fs/promises';
-import { expect } from 'vitest';
+import { until } from '@phalanx/cli/testing/until';
+import { fileRoutes, jobRoutes, projectRoutes, type Task } from '@phalanx/protocol';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
 
+import { Installation } from '../support/installation.ts';
 import { findViolations } from './support/axe.ts';
-import { openWindow, signIn } from './support/browser.ts';
-import { stage } from './support/stage.ts';
-import { story } from './support/story.ts';
+import { openBrowser, openWindow, signIn } from './support/browser.ts';
+import { hasChromium, story } from './support/story.ts';
 
-const here = stage(3);
-const rows = 20;
+/** `TABLE_ROWS=200 npm run test:world -- tests/console/jobs` plays more rows. */
+const rows = Number(process.env['TABLE_ROWS'] ?? 24);
+/** Its phone dies while it runs. */
+const slow = `Person ${Math.floor(rows / 3)}`;
+/** On a machine that is busy with other things. */
+const tableMs = 400_000;
 
 const code = `const { name } = agent.arguments.jobVariables as { name: string };
 if (name === 'Bad') throw new Error('no such person');
+if (name === '${slow}') await agent.actions.sleep(5000);
+await agent.actions.screenContent();
 agent.control.setResult({ greeting: 'Hello ' + name });`;
 
+let installation: Installation;
+let browser: Browser;
+beforeAll(async () => {
+  if (!hasChromium) return;
+  installation = await Installation.start(3);
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await installation?.stop();
+});
+
+async function requireAccessible(page: Page): Promise<void> {
+  for (const width of [390, 1280])
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.emulateMedia({ colorScheme });
+      expect(await findViolations(page), `${width} ${colorScheme}`).toEqual([]);
+    }
+}
+
+/** Ends the phone on which that row runs. Returns the row as it was then. */
+async function killPhoneOf(jobId: string, name: string): Promise<Task> {
+  const { api, phones } = installation;
+  const find = async (): Promise<Task | undefined> => {
+    const { tasks } = await api.call(jobRoutes.listTasks, { params: { id: jobId }, query: { limit: 1000 } });
+    return tasks.find(({ input }) => input?.['name'] === name);
+  };
+  const task = await until(`${name} to run`, find, (now) => now?.status === 'running', tableMs);
+  const device = (await installation.listDevices()).find(({ device_id: id }) => id === task?.device_id);
+  const phone = phones.find(({ serial }) => serial === device?.serial);
+  if (task === undefined || phone === undefined) throw new Error(`there is no phone of ${name}`);
+  await phone.stop();
+  return task;
+}
+
 story(
-  'a table over a pool of phones: made, followed, one row fails, exported; a schedule made and paused',
+  'a table over a pool: a phone dies, a row fails twice, it is exported; a schedule is paused',
   async () => {
-    await here.service.readyDevices(3);
-    await here.service.createProject('Greet', { 'main.ts': code });
-    const { page, problems } = await openWindow(here.browser);
-    await signIn(page, here.service.url, here.service.token);
-    await page.goto(`${here.service.url}/jobs`);
+    const { api, url, callerSettings } = installation;
+    const { project } = await api.call(projectRoutes.create, { body: { name: 'Greet' } });
+    const main = { path: 'main.ts', content: code };
+    await api.call(fileRoutes.write, { params: { id: project.id }, body: main });
+    const { page, problems } = await openWindow(browser);
+    await signIn(page, url, callerSettings['PHALANX_TOKEN'] ?? '');
+    await page.goto(`${url}/jobs`);
     const dialog = page.getByRole('dialog');
 
     await page.getByRole('button', { name: 'New pool…' }).click();
@@ -28,6 +75,17 @@ story(
     await dialog.getByLabel('Selector').fill('sdk>=1');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('row').filter({ hasText: '3 of 3 ready' }).waitFor();
+
+    await page.getByRole('button', { name: 'New schedule…' }).click();
+    await dialog.getByLabel('Project').selectOption({ label: 'Greet' });
+    await dialog.getByLabel('Phones').fill('pool=all');
+    await dialog.getByLabel('Time zone').fill('Europe/Nowhere');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText(/cannot be used/).waitFor();
+    await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const schedule = page.getByRole('row').filter({ hasText: 'Europe/Berlin' });
+    await schedule.waitFor();
 
     await page.getByRole('button', { name: 'New job…' }).click();
     await dialog.getByLabel('Project').selectOption({ label: 'Greet' });
@@ -39,31 +97,35 @@ story(
       .setInputFiles({ name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(table) });
     expect(await findViolations(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await page.getByText(`${rows - 1} completed, 1 failed`).waitFor({ timeout: 120_000 });
+    await page.waitForURL(/\/jobs\/[0-9a-f-]+$/);
+    const jobId = page.url().split('/').at(-1) ?? '';
+    const before = await killPhoneOf(jobId, slow);
+    const readJob = async () => (await api.call(jobRoutes.get, { params: { id: jobId } })).job;
+    await until('the end of the job', readJob, ({ ended_at }) => ended_at !== null, tableMs);
+    await page.getByText(`${rows - 1} completed, 1 failed`).waitFor();
     await page.getByRole('cell', { name: 'no such person' }).waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Resume 1' }).click();
+    const bad = page.getByRole('row').filter({ hasText: 'no such person' });
+    await bad.getByRole('link', { name: '2', exact: true }).waitFor();
+    await page.getByText(`${rows - 1} completed, 1 failed`).waitFor();
+    await requireAccessible(page);
+    const params = { id: jobId };
+    const { tasks } = await api.call(jobRoutes.listTasks, { params, query: { limit: 1000 } });
+    const [lost, ...others] = tasks.find(({ id }) => id === before.id)?.attempts ?? [];
+    expect(lost).toMatchObject({ run_id: before.run_id, reason: expect.stringMatching(/^(phone|lost): /) });
+    expect(others.at(-1)).toMatchObject({ reason: 'completed' });
+    expect(others.at(-1)?.device_id).not.toBe(before.device_id);
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Results as CSV' }).click();
     const text = await readFile(await (await download).path(), 'utf8');
     expect(text.split('\r\n')).toHaveLength(rows + 2);
-    expect(text).toContain('Person 3,Hello Person 3');
+    for (const name of names) expect(text).toContain(`${name},Hello ${name}\r\n`);
 
-    await page.goto(`${here.service.url}/jobs`);
-    await page.getByRole('button', { name: 'New schedule…' }).click();
-    await dialog.getByLabel('Project').selectOption({ label: 'Greet' });
-    await dialog.getByLabel('Phones').fill('pool=all');
-    await dialog.getByLabel('Time zone').fill('Europe/Nowhere');
-    await dialog.getByRole('button', { name: 'Create' }).click();
-    await dialog.getByText(/cannot be used/).waitFor();
-    await dialog.getByLabel('Time zone').fill('Europe/Berlin');
-    await dialog.getByRole('button', { name: 'Create' }).click();
-    const schedule = page.getByRole('row').filter({ hasText: 'Europe/Berlin' });
+    await page.goto(`${url}/jobs`);
     await schedule.getByRole('button', { name: 'Pause' }).click();
     await schedule.getByText('paused').waitFor();
-    for (const width of [1280, 390]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect(await findViolations(page), `at ${width}`).toEqual([]);
-    }
+    await requireAccessible(page);
     expect(problems).toEqual([]);
   },
+  600_000,
 );

@@ -9,7 +9,7 @@ export const hasChromium = findChromium() !== undefined;
 const storyTimeoutMs = 300_000;
 
 /** What people do in the console, played in Chromium. */
-export function story(name: string, play: () => Promise<void>): void {
+export function story(name: string, play: () => Promise<void>, timeout = storyTimeoutMs): void {
   // oxlint-disable-next-line vitest/expect-expect -- the story expects
-  test.skipIf(!hasChromium)(name, { timeout: storyTimeoutMs }, play);
+  test.skipIf(!hasChromium)(name, { timeout }, play);
 }
