@@ -90,7 +90,7 @@ export const statsRoutes = {
     summary: 'Export the same as CSV',
     scope: 'read',
     query,
-    responses: { 200: ['text/csv'] },
+    responses: { 200: ['text/csv'], 304: [] },
     errors: ['invalid_selector'],
   },
 } as const satisfies Record<string, RouteContract>;
