@@ -1,7 +1,7 @@
 import { failureOf, isPassing, NotTheService, ServiceError, ServiceUnreachable } from './failures.ts';
 import { pause } from './pause.ts';
 
-export { isPassing, NotTheService, ServiceError, ServiceUnreachable } from './failures.ts';
+export { NotTheService, ServiceError, ServiceUnreachable } from './failures.ts';
 
 /** Where an endpoint is. */
 export interface Endpoint {
