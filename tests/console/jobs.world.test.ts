@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { until } from '@phalanx/cli/testing/until';
+import { until } from '@phalanx/host/testing/until';
 import { fileRoutes, jobRoutes, projectRoutes, type Task } from '@phalanx/protocol';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
