@@ -5,6 +5,7 @@ import { periodically } from '../background-job.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import { findExcess } from '../http/json-bounds.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
@@ -173,7 +174,7 @@ async function readFetches(files: SavedFiles): Promise<ReplayFetches> {
   const file = await files.readUpTo(replayFetchesPath, maxFetchesBytes);
   if (file === undefined) return [];
   const problem = new CannotReplay(`${replayFetchesPath} is not what it has to be: "phalanx test" says why.`);
-  if (!('text' in file)) throw problem;
+  if (!('text' in file) || findExcess(Buffer.from(file.text)) !== undefined) throw problem;
   try {
     const value: unknown = JSON.parse(file.text);
     if (fetches.Check(value)) return value;

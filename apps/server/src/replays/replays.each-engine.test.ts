@@ -181,14 +181,16 @@ describe('a replay', () => {
     await save('screens/Cart/one.json', golden('Cart'));
     await save('screens/Login/one.json', golden('Login'));
     await save('screens/Login/no-json.json', '{');
+    await save('screens/Login/deep.json', '['.repeat(5000));
     await save('main.ts', 'console.log("Cart");');
     expect(await replay()).toMatchObject({ counts: { screens: 0 }, status: 'done' });
     const done = await replay({ set: 'all' });
     expect(done).toMatchObject({
-      counts: { screens: 4, replayed: 4, known: 2, recognised: 1, broken: 2, not_told: 1 },
+      counts: { screens: 5, replayed: 5, known: 2, recognised: 1, broken: 3, not_told: 2 },
     });
     expect(await verdictsOf(stringAt(done, 'id'))).toMatchObject([
       { name: 'screens/Cart/one.json', outcome: 'expected', change: 'unchanged', expected: 'Cart' },
+      { name: 'screens/Login/deep.json', verdict: { message: expect.stringContaining('1000 levels') } },
       { name: 'screens/Login/no-json.json', outcome: 'not_told', verdict: { kind: 'cannot' } },
       { name: 'screens/Login/one.json', outcome: 'unexpected', change: 'broken', expected: 'Login' },
       { kind: 'group', group_id: group, change: 'recognised' },

@@ -7,6 +7,7 @@ import {
   parseGolden,
 } from '@phalanx/protocol';
 
+import { findExcess } from '../http/json-bounds.ts';
 import type { SavedFiles } from '../projects/project-files.ts';
 import type { KeptScreens } from '../records/groups/kept-screens.ts';
 import type { StoredReplay } from './store.ts';
@@ -30,6 +31,8 @@ export interface ReadableScreen extends SetScreen {
 }
 
 const mostGolden = 1000;
+/** Of the nodes that a golden screen may have, each with its bounds. */
+const goldenBounds = { depth: 1000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
 
 const automationOf = ({ owner_id: ownerId, project_id: automationId }: StoredReplay) => ({
   ownerId,
@@ -80,6 +83,8 @@ async function readGolden(screen: SetScreen, files: SavedFiles): Promise<Readabl
   const unreadable = { ...screen, expect: null, treeJson: '' };
   if (file === undefined || !('text' in file))
     return { ...unreadable, problem: `is larger than ${maxGoldenBytes} bytes` };
+  const excess = findExcess(Buffer.from(file.text), goldenBounds);
+  if (excess !== undefined) return { ...unreadable, problem: excess };
   try {
     const { tree, expect } = parseGolden(file.text);
     return { ...screen, expect, stage: expect.stage ?? null, treeJson: JSON.stringify(tree), problem: '' };
