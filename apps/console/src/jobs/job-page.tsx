@@ -109,11 +109,18 @@ const TaskTable = ({ tasks }: { tasks: readonly Task[] }) => (
 const cellText = (value: unknown): string =>
   value === null || value === undefined ? '' : JSON.stringify(value);
 
+/** A task that is tried again still has the error of the attempt before. */
+function outcomeOf({ status, error, result }: Task): string {
+  if (error === null) return cellText(result);
+  const isTriedAgain = status === 'waiting' || status === 'running';
+  return isTriedAgain ? `Tried again after: ${error.message}` : error.message;
+}
+
 function Row({ task }: { task: Task }) {
   const devices = useDevicesById();
   const device = task.device_id === null ? undefined : devices.get(task.device_id);
   const phone = device === undefined ? (task.device_id ?? '') : deviceName(device);
-  const outcome = task.error?.message ?? cellText(task.result);
+  const outcome = outcomeOf(task);
   return (
     <tr>
       <td>{task.number}</td>

@@ -4,8 +4,9 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { call } from '../api/call.ts';
 import { readAll } from '../api/read-all.ts';
 
-/** The service has no events of jobs. */
+/** The service has no events of jobs and of schedules. */
 const refreshMs = 3000;
+const schedulesRefreshMs = 10_000;
 const shownJobs = 200;
 
 /** The newest ones. */
@@ -47,6 +48,7 @@ export const schedulesQuery = queryOptions({
       const page = await call('GET /api/v2/schedules', { query }, { signal });
       return { rows: page.schedules, next: page.next_cursor };
     }),
+  refetchInterval: schedulesRefreshMs,
 });
 
 export const turnsQuery = (id: string) =>
@@ -55,4 +57,5 @@ export const turnsQuery = (id: string) =>
     queryFn: async ({ signal }) =>
       (await call('GET /api/v2/schedules/:id/turns', { params: { id }, query: { limit: 50 } }, { signal }))
         .turns,
+    refetchInterval: schedulesRefreshMs,
   });
