@@ -2,7 +2,7 @@ import { followEvents, type EventOptions } from './events.ts';
 import { ServiceError } from './failures.ts';
 import { operationsOf, type Operations } from './operations.ts';
 import { RunHandle } from './run.ts';
-import type { FollowedEvent } from './told.ts';
+import type { FollowedEvent } from './followed-state.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 
 export interface LaunchInputs {

@@ -5,7 +5,7 @@ import { isPassing, ServiceError, ServiceUnreachable } from './failures.ts';
 import type { Operations } from './operations.ts';
 import { pause } from './pause.ts';
 import { enduring } from './run.ts';
-import { Told, type Followed, type FollowedEvent } from './told.ts';
+import { FollowedState, type Followed, type FollowedEvent } from './followed-state.ts';
 
 export interface EventOptions extends Followed {
   readonly signal?: AbortSignal;
@@ -21,16 +21,16 @@ type Events = AsyncGenerator<FollowedEvent, void, undefined>;
 
 /**
  * Resolves when the following has begun; gives what changes from then on. After a break it first gives what has changed
- * meanwhile: each device and each run as it is, and every entry of the logs. Nothing is told twice.
+ * meanwhile: each device and each run as it is, and every entry of the logs. Nothing comes twice.
  */
 export async function followEvents(api: Operations, options: EventOptions = {}): Promise<Events> {
-  const told = new Told(api, options);
+  const state = new FollowedState(api, options);
   const link = new Link(options.signal);
   try {
     const stream = await openStream(api, options, link.signal);
     // Only now: what changes while this is read comes by the stream.
-    await told.begin(link.signal);
-    return follow(api, options, told, { link, stream });
+    await state.begin(link.signal);
+    return follow(api, options, state, { link, stream });
   } catch (error) {
     link.end();
     throw error;
@@ -40,26 +40,31 @@ export async function followEvents(api: Operations, options: EventOptions = {}):
 async function* follow(
   api: Operations,
   options: EventOptions,
-  told: Told,
+  state: FollowedState,
   first: { link: Link; stream: Events },
 ): Events {
   for (let { link, stream } = first; ; await pause(retryMs, options.signal)) {
     try {
-      for await (const event of stream) yield* told.news(event);
+      for await (const event of stream) yield* state.news(event);
     } catch (error) {
       throwUnlessPassing(error, options.signal);
     } finally {
       link.end();
     }
     link = new Link(options.signal);
-    stream = reopened(api, options, told, link.signal);
+    stream = reopened(api, options, state, link.signal);
   }
 }
 
 /** What was missed, then what comes. */
-async function* reopened(api: Operations, options: EventOptions, told: Told, signal: AbortSignal): Events {
+async function* reopened(
+  api: Operations,
+  options: EventOptions,
+  state: FollowedState,
+  signal: AbortSignal,
+): Events {
   const stream = await openStream(api, options, signal);
-  yield* told.missed(signal);
+  yield* state.missed(signal);
   yield* stream;
 }
 
@@ -107,8 +112,8 @@ async function* readStream(response: Response): Events {
       if (event === 'error') throw new ServiceUnreachable('The service has ended the stream of events.');
       // The service writes events by the same contract.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      const told = { type: event, ...(parsed as object) } as ServiceEvent;
-      if (isFollowed(told)) ready.push(told);
+      const received = { type: event, ...(parsed as object) } as ServiceEvent;
+      if (isFollowed(received)) ready.push(received);
     },
   });
   try {

@@ -4,5 +4,5 @@ export type { EventOptions } from './events.ts';
 export { isPassing, NotTheService, ServiceError, ServiceUnreachable } from './failures.ts';
 export type { Operations } from './operations.ts';
 export { RunHandle, type FollowOptions } from './run.ts';
-export type { FollowedEvent } from './told.ts';
+export type { FollowedEvent } from './followed-state.ts';
 export type { CallOptions, TransportOptions } from './transport.ts';

@@ -13,7 +13,7 @@ export interface Followed {
   readonly types?: readonly FollowedEvent['type'][];
 }
 
-interface ToldRun {
+interface KnownRun {
   readonly run: Run;
   /** By this program's clock; undefined while it goes on. */
   readonly endedAt: number | undefined;
@@ -24,12 +24,12 @@ const lateMs = 10 * 60_000;
 /** Clocks of several servers differ by less. */
 const clockMs = 60_000;
 
-/** What a follower has been told, so that it is told everything once. */
-export class Told {
+/** The state that a follower has received, so that it receives everything once. */
+export class FollowedState {
   readonly #api: Operations;
   readonly #followed: Followed;
   readonly #devices = new Map<string, string>();
-  readonly #runs = new Map<string, ToldRun>();
+  readonly #runs = new Map<string, KnownRun>();
   /** The last entry of each run. */
   readonly #entries = new Map<string, string>();
   #hasBegun = false;
@@ -45,7 +45,7 @@ export class Told {
     return this.#followed.types?.includes(type) ?? true;
   }
 
-  /** Notes what there is. */
+  /** Notes the present state. */
   async begin(signal: AbortSignal): Promise<void> {
     const { devices, runs } = await this.#read(signal);
     for (const device of devices) this.#noteDevice(device);
@@ -59,7 +59,7 @@ export class Told {
     }
   }
 
-  /** What may have changed since it was told; `news` knows what of it has. */
+  /** Events that may be new since the last one; `news` leaves out those that are not. */
   async *missed(signal: AbortSignal): AsyncGenerator<FollowedEvent, void, undefined> {
     const { devices, runs } = await this.#read(signal);
     for (const device of devices) yield { type: 'device', device };
@@ -76,7 +76,7 @@ export class Told {
     };
   }
 
-  /** What of an event has not been told yet. */
+  /** The part of an event that the follower has not received yet. */
   *news(event: FollowedEvent): Generator<FollowedEvent, void, undefined> {
     if (event.type === 'log') {
       const logs = event.logs.filter((entry) => this.#noteEntry(entry));
@@ -108,7 +108,7 @@ export class Told {
     return true;
   }
 
-  /** Those whose log may have grown: of these rows, and of what was told. */
+  /** Runs whose log may have grown. */
   #withLogs(rows: readonly Run[]): Run[] {
     const open = [...this.#runs.values()].filter(
       ({ endedAt }) => endedAt === undefined || endedAt > Date.now() - lateMs,
@@ -141,7 +141,7 @@ export class Told {
     return found.filter(({ device_id: id }) => wanted === undefined || id === wanted);
   }
 
-  /** What goes on, what is newer than all that is known, and what went on when it was told last; the oldest first. */
+  /** Runs that go on, runs that are newer than all known ones, and runs that went on when they were last received; the oldest first. */
   async #listRuns(signal: AbortSignal): Promise<Run[]> {
     const open = [...this.#runs.values()].filter(({ endedAt }) => endedAt === undefined);
     const queries = [
