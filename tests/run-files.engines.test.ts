@@ -38,7 +38,7 @@ test(
     const launchId = await launch(`
       await agent.run.attach('early.txt', 'early');
       console.log('early');
-      await agent.actions.sleep(2000);
+      await agent.actions.sleep(5000);
       await agent.run.attach('late.bin', new Uint8Array(1_000_000).fill(7));
       await agent.actions.sleep(600_000);`);
     const runId = await activeRun(launchId);
@@ -47,6 +47,8 @@ test(
       () => filesOf(runId),
       (files) => files.length === 1,
     );
+    // The host deletes it when the server has confirmed it.
+    await until('the early file gone from the disk', spooled, (names) => names.length === 0);
     installation.cable.pull();
     await until('the late file on disk', spooled, (names) => names.some((name) => name.endsWith('.json')));
     await installation.host.end('SIGKILL');
