@@ -1,3 +1,4 @@
+import { helpAnchorOf } from '@phalanx/protocol';
 import { Link } from '@tanstack/react-router';
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { type ReactNode, useMemo } from 'react';
@@ -75,15 +76,8 @@ const items = (list: Tokens.List, page: string): ReactNode[] =>
 
 const plain = (text: string): string => text.replaceAll('`', '');
 
-/** As the service makes them, and GitHub. */
-const anchorOf = (title: string): string =>
-  title
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-');
-
 function Heading({ depth, title, parts }: { depth: number; title: string; parts: ReactNode }) {
-  const id = anchorOf(title);
+  const id = helpAnchorOf(title);
   return depth <= 2 ? <h2 id={id}>{parts}</h2> : <h3 id={id}>{parts}</h3>;
 }
 

@@ -1,4 +1,4 @@
-import type { HelpPage, HelpResult } from '@phalanx/protocol';
+import { helpAnchorOf, type HelpPage, type HelpResult } from '@phalanx/protocol';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -114,14 +114,7 @@ function sectionsOf({ name, title, text }: Page): Section[] {
     const body = lines.join('\n').trim();
     return {
       ...{ page, title: section, text: body, heading: section.toLowerCase(), body: body.toLowerCase() },
-      anchor: place === 0 ? '' : anchorOf(section),
+      anchor: place === 0 ? '' : helpAnchorOf(section),
     };
   });
 }
-
-/** As GitHub makes them, so that links between pages hold in both places. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-');

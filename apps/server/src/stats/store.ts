@@ -1,8 +1,8 @@
-import type { RunOutcome } from '@phalanx/protocol';
 import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import { textsIn } from '../db/rows.ts';
+import type { Row } from '../db/tables.ts';
 
 /** Whose runs are counted. */
 export interface StatsAudience {
@@ -12,17 +12,7 @@ export interface StatsAudience {
 }
 
 /** Runs of a day that ended alike on a phone. */
-export interface DayStat {
-  automation_id: string;
-  device_id: string;
-  outcome: RunOutcome;
-  reason: string;
-  name: string;
-  runs: number;
-  started: number;
-  run_ms: number;
-  wait_ms: number;
-}
+export type DayStat = Omit<Row<'run_stat'>, 'day' | 'user_id'>;
 
 export type StatsStore = ReturnType<typeof createStatsStore>;
 

@@ -64,3 +64,10 @@ export const helpRoutes = {
     responses: { 200: Type.Object({ success, results: Type.Array(HelpResult) }) },
   },
 } as const satisfies Record<string, RouteContract>;
+
+/** The anchor of a heading, as GitHub makes it, so that links between pages hold in both places. */
+export const helpAnchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
