@@ -200,6 +200,26 @@ describe('check-imports', () => {
     expect(messages[1]).toContain('apps/host/src/x.ts -> apps/host/src/y.ts -> apps/host/src/x.ts\n');
   });
 
+  it('names the path of a cycle of folders, but not of tests and of the console', () => {
+    const messages = check({
+      'apps/server/src/runs/a.ts': `import './b.ts'; import '../logs/c.ts';`,
+      'apps/server/src/runs/b.ts': '',
+      'apps/server/src/logs/c.ts': '',
+      'apps/server/src/logs/kept/d.ts': `\nimport type { B } from '../../runs/b.ts';`,
+      'apps/host/src/runs/a.test.ts': `import '../logs/c.ts';`,
+      'apps/host/src/logs/c.ts': `import '../runs/b.ts';`,
+      'apps/host/src/runs/b.ts': '',
+      'apps/console/src/runs/a.ts': `import '../logs/c.ts';`,
+      'apps/console/src/logs/c.ts': `import '../runs/b.ts';`,
+      'apps/console/src/runs/b.ts': '',
+    });
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toContain(
+      'apps/server/src/logs/kept/d.ts:2: folders import in a circle: apps/server/src/logs -> apps/server/src/runs -> ' +
+        'apps/server/src/logs\n  rule: no cycles of folders',
+    );
+  });
+
   it('names a file that it can not read', () => {
     expect(check({ 'apps/cli/src/a.ts': 'import {' })[0]).toContain(`apps/cli/src/a.ts: can't be read`);
   });

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findCycles } from './import-cycles.ts';
-import { placeOf, type Import } from './import-places.ts';
-import { CYCLE_RULE, IMPORT_RULES, PROCESS_RULES } from './import-rules.ts';
+import { findCycles, type ImportCycle } from './import-cycles.ts';
+import { featureFolderOf, placeOf, type Import, type Place } from './import-places.ts';
+import { CYCLE_RULE, FOLDER_CYCLE_RULE, IMPORT_RULES, PROCESS_RULES } from './import-rules.ts';
 import { readModule, type ModuleFacts } from './read-module.ts';
 import { listSourceFiles } from './source-files.ts';
 import { Workspaces } from './workspaces.ts';
@@ -20,6 +20,7 @@ export function checkImports(root: string): readonly string[] {
   return [
     ...files.flatMap((file) => [...syntax(file), ...brokenImports(file), ...brokenUses(file)]),
     ...cycles(files),
+    ...folderCycles(files),
   ];
 }
 
@@ -60,16 +61,46 @@ function cycles(files: readonly CheckedFile[]): readonly string[] {
   const targets = ({ imports }: CheckedFile): readonly string[] =>
     imports.flatMap(({ to }) => (to.kind === 'ours' && known.has(to.place.path) ? [to.place.path] : []));
   const graph = new Map(files.map((file) => [file.path, targets(file)]));
-  return findCycles(graph).map(({ path, moreFiles }) => {
-    const tangle = moreFiles > 0 ? ` (and ${moreFiles} more files in circles with these)` : '';
-    return describe(`${lineOf(files, path)}: imports in a circle: ${path.join(' -> ')}${tangle}`, CYCLE_RULE);
+  return findCycles(graph).map((cycle) => {
+    const line = lineOf(files, cycle, ({ path }) => path);
+    return describe(`${line}: imports in a circle: ${wayOf(cycle, 'files')}`, CYCLE_RULE);
   });
 }
 
-function lineOf(files: readonly CheckedFile[], [from, to]: readonly string[]): string {
-  const file = files.find(({ path }) => path === from);
-  const found = file?.imports.find((one) => one.to.kind === 'ours' && one.to.place.path === to);
-  return `${from}:${found?.line ?? 1}`;
+function folderCycles(files: readonly CheckedFile[]): readonly string[] {
+  const folderPairs = files.flatMap(({ imports }) =>
+    imports.flatMap(({ from, to }): [string, string][] => {
+      const pair = [
+        featureFolderOf(from),
+        to.kind === 'ours' ? featureFolderOf(to.place) : undefined,
+      ] as const;
+      return pair[0] === undefined || pair[1] === undefined || pair[0] === pair[1]
+        ? []
+        : [[pair[0], pair[1]]];
+    }),
+  );
+  const graph = new Map(folderPairs.flat().map((folder): [string, string[]] => [folder, []]));
+  for (const [from, to] of folderPairs) graph.get(from)?.push(to);
+  return findCycles(graph).map((cycle) => {
+    const line = lineOf(files, cycle, featureFolderOf);
+    return describe(`${line}: folders import in a circle: ${wayOf(cycle, 'folders')}`, FOLDER_CYCLE_RULE);
+  });
+}
+
+function wayOf({ path, more }: ImportCycle, what: 'files' | 'folders'): string {
+  return `${path.join(' -> ')}${more > 0 ? ` (and ${more} more ${what} in circles with these)` : ''}`;
+}
+
+/** The first import that makes the first step of the cycle. */
+function lineOf(
+  files: readonly CheckedFile[],
+  { path: [first, second] }: ImportCycle,
+  nameOf: (place: Place) => string | undefined,
+): string {
+  const found = files
+    .flatMap(({ imports }) => imports)
+    .find(({ from, to }) => nameOf(from) === first && to.kind === 'ours' && nameOf(to.place) === second);
+  return `${found?.from.path}:${found?.line}`;
 }
 
 function describe(what: string, rule: { name: string; reason: string; instead: string }): string {

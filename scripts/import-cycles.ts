@@ -1,11 +1,11 @@
-/** Which file imports which, both as paths from the root. */
+/** Which file, or folder, imports which; both as paths from the root. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>;
 
 export interface ImportCycle {
   /** The shortest way around, closed: `a, b, a`. */
   readonly path: readonly string[];
-  /** How many more files stand in circles with these. */
-  readonly moreFiles: number;
+  /** How many more stand in circles with these. */
+  readonly more: number;
 }
 
 /** For each start: where every file that it reaches was reached from, by a shortest way. */
@@ -19,7 +19,7 @@ export function findCycles(graph: ImportGraph): readonly ImportCycle[] {
   return [...tangles.values()].map((files) => {
     const paths = files.map((path) => wayAround(ways, path)).toSorted((a, b) => a.length - b.length);
     const path = paths[0] ?? [];
-    return { path, moreFiles: files.length - (path.length - 1) };
+    return { path, more: files.length - (path.length - 1) };
   });
 }
 

@@ -43,3 +43,10 @@ export function placeOf(path: string): Place {
     isTest: segments[0] === 'tests' || /\.test\.tsx?$/.test(fileName) || folders.includes('testing'),
   };
 }
+
+/** Of product code: `apps/server/src/devices`, with everything in folders below it. */
+export function featureFolderOf({ workspace, folders, isTest }: Place): string | undefined {
+  const [source, feature] = folders;
+  const isBound = source === 'src' && feature !== undefined && !isTest && workspace !== 'apps/console';
+  return isBound ? `${workspace}/src/${feature}` : undefined;
+}

@@ -133,6 +133,14 @@ export const CYCLE_RULE: Rule = {
   instead: 'move what two of them share into a file that both import, or hand it in as a parameter',
 };
 
+/** In product code of everything but the console, whose pages link to each other. */
+export const FOLDER_CYCLE_RULE: Rule = {
+  name: 'no cycles of folders',
+  reason: 'features in a circle are one feature: none can be read or changed without the others',
+  instead:
+    'move the file that closes the circle into the folder that needs it, or put one folder into the other',
+};
+
 export const PROCESS_RULES: readonly ProcessRule[] = [
   {
     name: 'only config.ts reads the environment',

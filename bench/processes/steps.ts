@@ -13,7 +13,7 @@ import { RunAccount } from '../../apps/host/src/runs/run-account.ts';
 import { RunSecrets } from '../../apps/host/src/runs/run-secrets.ts';
 import { RunTasks } from '../../apps/host/src/runs/run-tasks.ts';
 import { createSandboxPool, type SandboxPool } from '../../apps/host/src/sandbox/index.ts';
-import { RunTrace } from '../../apps/host/src/trace/run-trace.ts';
+import { RunTrace } from '../../apps/host/src/logs/run-trace.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 
 const log = pino({ level: 'error' });

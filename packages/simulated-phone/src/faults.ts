@@ -1,4 +1,4 @@
-import type { Dialog } from './apps/app.ts';
+import type { Dialog } from './view/app.ts';
 
 export type UiautomatorFault = 'idle' | 'null-root' | 'killed' | 'noise-before-xml';
 

@@ -3,7 +3,7 @@ export { Android } from './android/android.ts';
 export type { Display } from './android/display.ts';
 export type { InputEvent } from './android/input-log.ts';
 export type { SystemDialog } from './android/system-dialog.ts';
-export { type App, type AppContext, type AppDefinition, defineApp, type Dialog } from './apps/app.ts';
+export { type App, type AppContext, type AppDefinition, defineApp, type Dialog } from './view/app.ts';
 export { sampleApps } from './apps/sample-apps.ts';
 export type { Authorization } from './adb/authorization.ts';
 export type { Faults, FaultState, UiautomatorFault } from './faults.ts';

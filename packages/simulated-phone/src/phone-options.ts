@@ -1,5 +1,5 @@
 import type { Display } from './android/display.ts';
-import type { App } from './apps/app.ts';
+import type { App } from './view/app.ts';
 import type { AndroidVersion, MakerName } from './profiles.ts';
 
 export interface SimulatedPhoneOptions {

@@ -8,7 +8,7 @@ import { findService } from './adb/services.ts';
 import { Android } from './android/android.ts';
 import type { Boot } from './android/boot.ts';
 import type { Identity } from './android/identity.ts';
-import type { Dialog } from './apps/app.ts';
+import type { Dialog } from './view/app.ts';
 import { sampleApps } from './apps/sample-apps.ts';
 import { type Faults, noFaults } from './faults.ts';
 import type { SimulatedPhoneOptions } from './phone-options.ts';

@@ -9,7 +9,7 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../connecti
 import { CommandError, exitCodes, exitCodesHelp, usageError } from '../exit-codes.ts';
 import { addFollowOptions, follows, type FollowFlags } from '../follow/follow-options.ts';
 import { type FollowedRun, startedRuns } from '../follow/follow-runs.ts';
-import { inParallel } from '../follow/in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 import { showRuns } from '../follow/show-runs.ts';
 import {
   addPlaceOptions,

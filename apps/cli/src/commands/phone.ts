@@ -7,7 +7,7 @@ import { type Command, Option } from 'commander';
 
 import { printable } from '../output/printable.ts';
 import { printJson, printTable } from '../output/table.ts';
-import { repeated } from './repeated.ts';
+import { repeated } from '../repeated.ts';
 
 interface CheckFlags {
   readonly app: string[];

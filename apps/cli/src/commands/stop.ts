@@ -9,7 +9,7 @@ import { deviceIdOf, isOnline, listDevices, serialOf } from '../launch/find-devi
 import { getAutomationId } from '../launch/find-project.ts';
 import { printMessage } from '../output/print-message.ts';
 import { printable } from '../output/printable.ts';
-import { repeated } from './repeated.ts';
+import { repeated } from '../repeated.ts';
 
 interface Flags extends ConnectionFlags {
   device: string[];

@@ -12,7 +12,7 @@ import { printMessage } from '../output/print-message.ts';
 import { printJson, printTable } from '../output/table.ts';
 import { readAll } from '../read-all.ts';
 import { parseLimit } from './limit.ts';
-import { repeated } from './repeated.ts';
+import { repeated } from '../repeated.ts';
 
 interface CreateFlags extends ConnectionFlags {
   scopes?: Scope[];

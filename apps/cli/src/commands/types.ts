@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 
 import { usageError } from '../exit-codes.ts';
 import { findLinkedFolder } from '../project/link.ts';
-import { writeTypes } from '../types/write-types.ts';
+import { writeTypes } from '../project/types/write-types.ts';
 
 /** `phalanx types` */
 export function addTypesCommand(program: Command): void {

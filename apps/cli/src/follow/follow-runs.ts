@@ -4,7 +4,7 @@ import { type DeviceOutcome, isEnded, runRoutes, type LogEntry, type Run } from 
 import type { ApiClient } from '../api-client.ts';
 import { Endurance } from './endurance.ts';
 import { drain, drainEnded, type LogPages } from './follow-log.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 
 /** A place in the log of a run, at first its beginning. */
 class RunLog implements LogPages {

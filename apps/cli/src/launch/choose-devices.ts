@@ -1,7 +1,7 @@
 import type { Device } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { repeated } from '../commands/repeated.ts';
+import { repeated } from '../repeated.ts';
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { quoted } from '../output/quoted.ts';
 import { deviceIdOf } from './find-device.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { repeated } from '../commands/repeated.ts';
+import { repeated } from '../repeated.ts';
 import { readParameters } from './parameters.ts';
 
 export interface ParameterFlags {

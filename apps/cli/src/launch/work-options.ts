@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
 import type { ApiClient } from '../api-client.ts';
-import { repeated } from '../commands/repeated.ts';
+import { repeated } from '../repeated.ts';
 import type { ConnectionFlags } from '../connection/connection.ts';
 import { usageError } from '../exit-codes.ts';
 import { parseCount } from './choose-devices.ts';

@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 import type { ApiClient } from '../api-client.ts';
-import { inParallel } from '../follow/in-parallel.ts';
+import { inParallel } from '../in-parallel.ts';
 import { Progress } from '../output/progress.ts';
 import { contentVersion, readBase, writeBase, type BaseFiles } from './base-files.ts';
 import type { LinkedFolder } from './link.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
 import { waitForState } from '../phones/testing/wait-for-phone.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
-import { callPhone } from '../runs/call-phone.ts';
+import { callPhone } from '../phones/call-phone.ts';
 import type { Driver } from './driver.ts';
 import { findNode } from './find-node.ts';
 import { browser } from './testing/browser-app.ts';

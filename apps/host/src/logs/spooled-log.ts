@@ -7,7 +7,7 @@ import {
 } from '@phalanx/protocol';
 
 import type { ServiceClock } from '../connection/service-clock.ts';
-import type { EndedStep } from '../trace/run-trace.ts';
+import type { EndedStep } from './run-trace.ts';
 import type { LogBudget, LogLimits } from './log-limits.ts';
 import { LogWindow, sizeOf } from './log-window.ts';
 import type { SpoolFile } from './spool-file.ts';

@@ -4,7 +4,7 @@ import type { Driver } from '../driver/driver.ts';
 import { frameForm } from '../driver/pictures/take-picture-aside.ts';
 import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
-import { callPhone } from '../runs/call-phone.ts';
+import { callPhone } from '../phones/call-phone.ts';
 
 export type PictureQuality = Exclude<ScreenshotQuality, 'none'>;
 

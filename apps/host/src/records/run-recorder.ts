@@ -17,7 +17,7 @@ import type { EncodedPicture } from '../driver/pictures/encode-picture.ts';
 import { Allowance } from './allowance.ts';
 import type { KeptScreen } from './kept-screen.ts';
 import type { OutgoingRecord, Capture } from './outgoing-record.ts';
-import type { SeenScreens } from '../trace/seen-screens.ts';
+import type { SeenScreens } from './seen-screens.ts';
 import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector.ts';
 import { isSubmittedType, problemOf, type SubmitOrder } from './submit-order.ts';
 

@@ -23,7 +23,7 @@ import { RecentTrees } from './recent-trees.ts';
 import type { RecordLimits } from './record-limits.ts';
 import { type MemoryBudget, ScreenWindow } from './screen-window.ts';
 import { cleanText } from './submit-order.ts';
-import { SeenScreens } from '../trace/seen-screens.ts';
+import { SeenScreens } from './seen-screens.ts';
 
 /** An automation that stores screens faster than its phone takes pictures is held back so long before one is left out. */
 const pictureRoomMs = 250;

@@ -8,9 +8,9 @@ import {
 
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
-import type { RunFiles } from '../run-files/run-files.ts';
+import type { RunFiles } from './files/run-files.ts';
 import type { SandboxHooks } from '../sandbox/index.ts';
-import { callPhone } from './call-phone.ts';
+import { callPhone } from '../phones/call-phone.ts';
 import type { RunAccount } from './run-account.ts';
 import { requirePermission, type RunPermissions } from './run-permissions.ts';
 import type { RunSecrets } from './run-secrets.ts';

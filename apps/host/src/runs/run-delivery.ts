@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { ServerConnection } from '../connection/server-connection.ts';
 import type { ServiceClock } from '../connection/service-clock.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
-import type { RunFileSender } from '../run-files/run-file-sender.ts';
+import type { RunFileSender } from './files/run-file-sender.ts';
 import { type HeldRun, HeldRuns, holdRun, reportOf } from './held-run.ts';
 import type { RunJournal } from './run-journal.ts';
 import { failed, type RunEnd, type RunRecord } from './run-record.ts';

@@ -10,7 +10,7 @@ import type { LogSpool } from '../logs/log-spool.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { CaptureServer } from '../records/put-capture.ts';
 import type { RecordSender } from '../records/record-sender.ts';
-import type { RunFileSender } from '../run-files/run-file-sender.ts';
+import type { RunFileSender } from './files/run-file-sender.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
 import { executeRun, type RunStart } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';

@@ -20,7 +20,7 @@ import type { FleetDevice } from '../devices/fleet-device.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { boundedList } from '../http/bounded-list.ts';
 import type { PhoneLimit, Principal } from '../http/principal.ts';
-import { readSelector, selects } from '../labels/selectors.ts';
+import { readSelector, selects } from '../devices/labels/selectors.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 
 /** What it takes to know which phones a request reaches. */

@@ -2,7 +2,7 @@ import type { DeviceRole, ShareRole } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
 import { mergePages } from '../http/page.ts';
-import type { PhoneLabels } from '../labels/phone-labels.ts';
+import type { PhoneLabels } from './labels/phone-labels.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';
 import type { Leases } from './leases.ts';

@@ -1,7 +1,9 @@
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { Hosts } from '../hosts/feature.ts';
-import type { PhoneLabels } from '../labels/phone-labels.ts';
+import { PhoneLabels } from './labels/phone-labels.ts';
+import { addLabelRoutes } from './labels/routes.ts';
+import { createLabelStore } from './labels/store.ts';
 import { addControlRoutes } from './control-routes.ts';
 import { DeviceAccess, DeviceShares } from './device-access.ts';
 import type { RunsByDevice } from './device-view.ts';
@@ -16,10 +18,10 @@ import { createDeviceStore } from './store.ts';
 import { ScreenCache } from './screen-cache.ts';
 import { ScreenReader } from './screens/screen-reader.ts';
 
-/** Devices, their shares and their leases. */
+/** Devices, their names and labels, their shares and their leases. */
 export async function openDevices(
   context: Context,
-  { hosts: { sessions }, labels }: { hosts: Hosts; labels: PhoneLabels },
+  { hosts: { sessions } }: { hosts: Hosts },
 ): Promise<DeviceAccess> {
   const { database, cluster, node, commits, clock, limits, timing } = context;
   const { heartbeatMs } = timing;
@@ -28,10 +30,13 @@ export async function openDevices(
     ...{ store: createDeviceStore(database, commits), placed, clock, limits, heartbeatMs, nodeId: node.id },
     endsStored: () => sessions.endsStored(),
   });
+  const labels = new PhoneLabels(createLabelStore(database));
+  await labels.load();
   const shares = new DeviceShares(createShareStore(database));
   await shares.load();
   const leases = new Leases({ clock, shares, store: createLeaseStore(database) });
   await leases.load();
+  cluster.invalidations.on('labels', () => labels.load());
   cluster.invalidations.on('shares', () => shares.load());
   cluster.invalidations.on('leases', () => leases.load());
   return new DeviceAccess({ fleet, shares, leases, labels });
@@ -69,6 +74,7 @@ export function serveDevices(
   });
   addControlRoutes(app, reaching);
   addMemberRoutes(app, { access, hosts: hosts.known });
+  addLabelRoutes(app, { access, hosts: hosts.known, activeRunRows: runs.activeRunRows });
   context.hosts.on('hello', (link) => shares.noteName(link.userId, link.userName));
   context.hosts.on('hello', (link, { devices }) => fleet.report(link, devices));
   context.hosts.on('devices', (link, reports) => fleet.report(link, reports));

@@ -7,7 +7,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
-import { readSelector } from '../labels/selectors.ts';
+import { readSelector } from './labels/selectors.ts';
 import type { Turns } from '../limits/turns.ts';
 import { askForJson, askHost } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';

@@ -1,7 +1,7 @@
 import { type Job, type JobStatus, JsonObject, type Task } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
-import { countPhones, describePhones, listSelected, type PhoneSources } from '../labels/choose-phones.ts';
+import { countPhones, describePhones, listSelected, type PhoneSources } from '../launches/choose-phones.ts';
 import { readRetries } from './retry-rule.ts';
 import type { JobStore, StoredAttempt, StoredJob, StoredTask } from './store.ts';
 

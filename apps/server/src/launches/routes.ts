@@ -5,7 +5,7 @@ import type { Static } from 'typebox';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
-import { chooseFree, listSelected } from '../labels/choose-phones.ts';
+import { chooseFree, listSelected } from './choose-phones.ts';
 import type { GetLaunchable } from '../projects/project-files.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
 import type { ActiveRun } from '../runs/active-runs.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { Principal } from '../http/principal.ts';
-import { readSelector, selects } from '../labels/selectors.ts';
+import { readSelector, selects } from '../devices/labels/selectors.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
 import type { RunAccess } from '../runs/run-access.ts';
 import type { DayStat, StatsStore } from './store.ts';

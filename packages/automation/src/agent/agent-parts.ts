@@ -1,4 +1,4 @@
-import type { Steps } from '../trace/steps.ts';
+import type { Steps } from './trace/steps.ts';
 import type { AgentBridge } from './agent-bridge.ts';
 
 /** What stands behind the global `agent`. */

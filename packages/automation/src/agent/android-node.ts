@@ -2,8 +2,8 @@ import type { UiNode } from '@phalanx/protocol';
 
 import { selectNodes } from './android-node-filter.ts';
 import { hasViewId, nodesBelow, nodesWithText, nodeWithText } from './node-search.ts';
-import { aimOfNode } from '../trace/aim-of-call.ts';
-import { runUntold, type RunStep } from '../trace/run-step.ts';
+import { aimOfNode } from './trace/aim-of-call.ts';
+import { runUntold, type RunStep } from './trace/run-step.ts';
 import { createUuid } from './uuid.ts';
 
 /** What the actions of a node need. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { screenOf, uiNode } from '../agent/testing/screens.ts';
-import { runUntold } from '../trace/run-step.ts';
+import { runUntold } from '../agent/trace/run-step.ts';
 import { createRunStages } from './run-stages.ts';
 
 interface Stored {

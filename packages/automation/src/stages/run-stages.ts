@@ -1,8 +1,8 @@
 import type { StepAim, StepEnd } from '@phalanx/protocol';
 
-import { said } from '../trace/aim-of-call.ts';
-import type { RunStep } from '../trace/run-step.ts';
-import { messageOf } from '../trace/steps.ts';
+import { said } from '../agent/trace/aim-of-call.ts';
+import type { RunStep } from '../agent/trace/run-step.ts';
+import { messageOf } from '../agent/trace/steps.ts';
 import { createItinerary, type Itinerary } from './itinerary.ts';
 
 /** More lines are told as the last ones. */

@@ -1,4 +1,4 @@
-import type { App, Dialog, RunningApp } from '../apps/app.ts';
+import type { App, Dialog, RunningApp } from '../view/app.ts';
 import type { TextField } from '../view/text-field.ts';
 import type { ScrollState } from '../view/view.ts';
 

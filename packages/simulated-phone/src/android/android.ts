@@ -1,4 +1,4 @@
-import type { App, Dialog } from '../apps/app.ts';
+import type { App, Dialog } from '../view/app.ts';
 import { findActiveWindow, type Screen } from '../screen/screen.ts';
 import type { TextField } from '../view/text-field.ts';
 import { ActivityStack, componentName, type Task } from './activity-stack.ts';

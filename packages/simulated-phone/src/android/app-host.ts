@@ -1,4 +1,4 @@
-import type { App, AppHost } from '../apps/app.ts';
+import type { App, AppHost } from '../view/app.ts';
 import type { Activity } from './activity-stack.ts';
 import type { FileSystem } from './file-system.ts';
 import type { Identity } from './identity.ts';

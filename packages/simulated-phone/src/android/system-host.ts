@@ -1,4 +1,4 @@
-import type { Dialog } from '../apps/app.ts';
+import type { Dialog } from '../view/app.ts';
 import type { TextField } from '../view/text-field.ts';
 import type { ActivityStack } from './activity-stack.ts';
 import type { Display } from './display.ts';

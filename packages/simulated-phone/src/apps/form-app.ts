@@ -5,7 +5,7 @@ import { page } from '../widgets/page.ts';
 import { category, listRow } from '../widgets/rows.ts';
 import { text } from '../widgets/text.ts';
 import type { Widget } from '../view/widget.ts';
-import { type AppContext, defineApp } from './app.ts';
+import { type AppContext, defineApp } from '../view/app.ts';
 
 const countries = ['Austria', 'Brazil', 'Germany', 'Japan', 'Kenya'] as const;
 

@@ -1,7 +1,7 @@
 import type { ApkManifest } from '../android/apk.ts';
 import { icons } from '../widgets/icons.ts';
 import { page } from '../widgets/page.ts';
-import { type App, defineApp } from './app.ts';
+import { type App, defineApp } from '../view/app.ts';
 
 /** What an installed APK is to a phone that can't run its code: an app whose screens are empty. */
 export function installedApp({ packageName, versionCode, versionName, launchers }: ApkManifest): App {

@@ -3,7 +3,7 @@ import { palette } from '../view/palette.ts';
 import type { View } from '../view/view.ts';
 import type { Area, Ui } from '../view/widget.ts';
 import { textLine } from '../widgets/text.ts';
-import { defineApp, type LaunchableApp } from './app.ts';
+import { defineApp, type LaunchableApp } from '../view/app.ts';
 
 const packageName = 'dev.phalanx.sample.launcher';
 const columns = 4;

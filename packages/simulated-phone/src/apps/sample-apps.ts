@@ -2,7 +2,7 @@ import { button } from '../widgets/button.ts';
 import { icons } from '../widgets/icons.ts';
 import { page } from '../widgets/page.ts';
 import { text } from '../widgets/text.ts';
-import { type App, defineApp } from './app.ts';
+import { type App, defineApp } from '../view/app.ts';
 import { formApp } from './form-app.ts';
 import { launcherApp } from './launcher.ts';
 import { settingsApp } from './settings-app.ts';

@@ -2,7 +2,7 @@ import { icons } from '../widgets/icons.ts';
 import { page } from '../widgets/page.ts';
 import { category, listRow, switchRow } from '../widgets/rows.ts';
 import type { Widget } from '../view/widget.ts';
-import { type AppContext, defineApp } from './app.ts';
+import { type AppContext, defineApp } from '../view/app.ts';
 
 interface SettingsState {
   buildTaps: number;

@@ -2,7 +2,7 @@ import { button } from '../widgets/button.ts';
 import { icons } from '../widgets/icons.ts';
 import { page } from '../widgets/page.ts';
 import { text } from '../widgets/text.ts';
-import { type AppContext, defineApp, type Dialog } from './app.ts';
+import { type AppContext, defineApp, type Dialog } from '../view/app.ts';
 
 interface SurpriseState {
   taps: number;

@@ -2,7 +2,7 @@ import { applyGesture } from '../android/touch.ts';
 import { pressKey } from '../android/press-key.ts';
 import type { Phone } from '../phone.ts';
 import { findActiveTree, findTrees } from '../screen/screen.ts';
-import { pause } from '../shell/program.ts';
+import { pause } from '../pause.ts';
 import { NodeCache } from '../ui-server/node-cache.ts';
 import { walk } from '../view/find-view.ts';
 import type { TextField } from '../view/text-field.ts';

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { intersect, type Rect } from '../view/rect.ts';
 import type { View } from '../view/view.ts';
-import { Canvas } from './canvas.ts';
+import { Canvas } from '../view/canvas.ts';
 import { displayRect, type Screen } from './screen.ts';
 
 function paintView(canvas: Canvas, view: View, clip: Rect): void {

@@ -29,17 +29,3 @@ export async function readAll(stdin: Readable, maxBytes = 64 * 1024 * 1024): Pro
   }
   return Buffer.concat(chunks);
 }
-
-/** Waits; ends early when the process is killed. */
-export function pause(signal: AbortSignal, delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, delayMs);
-    signal.addEventListener('abort', done);
-  });
-}

@@ -3,7 +3,7 @@ import { pressKey, typeText } from '../android/press-key.ts';
 import type { Gesture } from '../android/input-log.ts';
 import { applyGesture } from '../android/touch.ts';
 import { center, type Point } from '../view/rect.ts';
-import { pause } from '../shell/program.ts';
+import { pause } from '../pause.ts';
 import { type ActionSource, bodies, findElementId, parseBody } from './bodies.ts';
 import { type Command, type Handler, requireInjection } from './command.ts';
 import { WebDriverError } from './web-driver-error.ts';

@@ -1,5 +1,5 @@
 import type { Phone } from '../phone.ts';
-import { pause } from '../shell/program.ts';
+import { pause } from '../pause.ts';
 import { findActiveTree } from '../screen/screen.ts';
 import type { VisibleView } from '../view/find-view.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,6 @@
 import type { Android } from '../android/android.ts';
 import { applyGesture, doubleTap, longPress, tap } from '../android/touch.ts';
-import { pause } from '../shell/program.ts';
+import { pause } from '../pause.ts';
 import { center, type Point, type Rect, rectHeight, rectWidth } from '../view/rect.ts';
 import { walk } from '../view/find-view.ts';
 import { type AreaBody, bodies, type ElementBody, findElementId, parseBody } from './bodies.ts';

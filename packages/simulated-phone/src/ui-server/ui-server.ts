@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream';
 
 import type { Phone } from '../phone.ts';
-import { pause } from '../shell/program.ts';
+import { pause } from '../pause.ts';
 import { bodies, parseBody } from './bodies.ts';
 import type { UiServer } from './instrumentation.ts';
 import { findRoute } from './routes.ts';

@@ -1,4 +1,4 @@
-import type { Canvas } from '../screen/canvas.ts';
+import type { Canvas } from './canvas.ts';
 import type { Rect } from './rect.ts';
 import type { TextField } from './text-field.ts';
 

@@ -1,4 +1,4 @@
-import type { Dialog } from '../apps/app.ts';
+import type { Dialog } from '../view/app.ts';
 import { palette } from '../view/palette.ts';
 import type { Rect } from '../view/rect.ts';
 import type { View } from '../view/view.ts';

@@ -1,5 +1,5 @@
-import type { Canvas } from '../screen/canvas.ts';
-import { textWidth } from '../screen/glyphs.ts';
+import type { Canvas } from '../view/canvas.ts';
+import { textWidth } from '../view/glyphs.ts';
 import { palette } from '../view/palette.ts';
 import { resourceId, type Ui, type Widget } from '../view/widget.ts';
 import { icons } from './icons.ts';

@@ -1,4 +1,4 @@
-import type { Canvas } from '../screen/canvas.ts';
+import type { Canvas } from '../view/canvas.ts';
 import { palette } from '../view/palette.ts';
 import { type Rect, inset, rectHeight } from '../view/rect.ts';
 import type { View } from '../view/view.ts';

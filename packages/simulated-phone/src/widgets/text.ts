@@ -1,5 +1,5 @@
-import { textWidth } from '../screen/glyphs.ts';
-import type { FontWeight } from '../screen/glyphs.ts';
+import { textWidth } from '../view/glyphs.ts';
+import type { FontWeight } from '../view/glyphs.ts';
 import { palette } from '../view/palette.ts';
 import type { Rect } from '../view/rect.ts';
 import type { View } from '../view/view.ts';

@@ -15,7 +15,7 @@ import { printable } from '../../output/printable.ts';
 import { folderName, makeEmptyFolder } from '../../project/empty-folder.ts';
 import { writeLink } from '../../project/link.ts';
 import { pull } from '../../project/pull.ts';
-import { writeTypes } from '../../types/write-types.ts';
+import { writeTypes } from '../../project/types/write-types.ts';
 import { printSkipped } from './print-skipped.ts';
 
 /** `project clone` and `link` */

@@ -9,7 +9,7 @@ import { printable, printableLine } from '../../output/printable.ts';
 import { printJson } from '../../output/table.ts';
 import { chooseProject, getLinkedFolder } from '../../project/choose-project.ts';
 import { pull } from '../../project/pull.ts';
-import { writeTypes } from '../../types/write-types.ts';
+import { writeTypes } from '../../project/types/write-types.ts';
 import { addCloneCommands } from './clone.ts';
 import { addHistoryCommands } from './history.ts';
 import { countOf, printPaths, printSkipped } from './print-skipped.ts';

@@ -16,7 +16,7 @@ import { chooseProject } from '../../project/choose-project.ts';
 import { folderName, makeEmptyFolder, makeNamedFolder } from '../../project/empty-folder.ts';
 import { findLinkedFolder, writeLink } from '../../project/link.ts';
 import { writeStarter } from '../../project/write-starter.ts';
-import { writeTypes } from '../../types/write-types.ts';
+import { writeTypes } from '../../project/types/write-types.ts';
 
 type JsonFlags = ConnectionFlags & { json?: true };
 

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import type { FetchOrder } from '@phalanx/automation';
 
-import { encodeFetchFrame, readFetchFrames, type FetchReply } from '../../fetch/fetch-frames.ts';
+import { encodeFetchFrame, readFetchFrames, type FetchReply } from '../fetch/fetch-frames.ts';
 
 const maxFetches = 64;
 /** A piece of a body is as large as what a socket or a decoder gives at once. */

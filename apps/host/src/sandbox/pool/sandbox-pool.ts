@@ -3,7 +3,7 @@ import { openConfinement, type Confinement } from '@phalanx/confinement';
 import type { SandboxCommand, SandboxLogRate } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
-import { FetchBroker } from '../../fetch/fetch-broker.ts';
+import { FetchBroker } from '../fetch/fetch-broker.ts';
 import { buildSandboxBundles, bundleProgram } from '../process/bundles.ts';
 import { runInChild } from '../run/sandbox-run.ts';
 import type { SandboxHooks, SandboxJob, SandboxRun } from '../sandbox-job.ts';
@@ -41,7 +41,7 @@ export async function createSandboxPool(options: SandboxPoolOptions): Promise<Sa
   const { size, memoryMb = 256, log } = options;
   const [bundles, program, confinement] = await Promise.all([
     buildSandboxBundles(),
-    bundleProgram(new URL('../../fetch/broker/main.ts', import.meta.url)),
+    bundleProgram(new URL('../fetch/broker/main.ts', import.meta.url)),
     options.confinement ?? openConfinement(),
   ]);
   const onGone = (): void => children.replaceIdle();

@@ -1,4 +1,5 @@
-import { pause, type Process, type Program } from '../program.ts';
+import { pause } from '../../pause.ts';
+import type { Process, Program } from '../program.ts';
 
 /** Values of options that take one, by their letter; the rest are words. */
 function parseOptions(args: readonly string[]): {

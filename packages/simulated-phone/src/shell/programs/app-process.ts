@@ -1,5 +1,6 @@
 import { type HelperAnswer, HelperRefusal, ResidentHelper } from '../../resident/resident-helper.ts';
-import { pause, type Process, type Program } from '../program.ts';
+import { pause } from '../../pause.ts';
+import type { Process, Program } from '../program.ts';
 
 const helperClass = 'dev.phalanx.helper.Main';
 const error = 67;

@@ -2,7 +2,8 @@ import { applyGesture } from '../../android/touch.ts';
 import { keyCodeOf } from '../../android/key-codes.ts';
 import { pressKey, typeText } from '../../android/press-key.ts';
 import type { Point } from '../../view/rect.ts';
-import { pause, type Process, type Program } from '../program.ts';
+import { pause } from '../../pause.ts';
+import type { Process, Program } from '../program.ts';
 
 const sources = new Set([
   'dpad',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { pause, type Process, type Program } from '../program.ts';
+import { pause } from '../../pause.ts';
+import type { Process, Program } from '../program.ts';
 
 const getprop: Program = async ({ phone, args, stdout }) => {
   const { properties } = phone.android;

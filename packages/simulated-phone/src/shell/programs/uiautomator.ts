@@ -1,6 +1,7 @@
 import { FileSystemError } from '../../adb/sync-files.ts';
 import { findUiautomatorXml } from '../../screen/uiautomator-xml.ts';
-import { pause, type Process, type Program } from '../program.ts';
+import { pause } from '../../pause.ts';
+import type { Process, Program } from '../program.ts';
 
 const defaultPath = '/sdcard/window_dump.xml';
 const killedExitCode = 137;

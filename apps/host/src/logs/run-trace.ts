@@ -1,0 +1,85 @@
+import { StepBegin, StepEnd, stepRate, unfinishedOutcome, type WireStep } from '@phalanx/protocol';
+
+import { Compile } from 'typebox/compile';
+
+import type { StepBegan } from '../sandbox/index.ts';
+import { createTokenBucket } from '../time/token-bucket.ts';
+import type { SeenScreens } from '../records/seen-screens.ts';
+
+/** Stages, sleeps, and as many calls as may wait at a time. */
+const maxOpenSteps = 200;
+
+/** A step that has ended, on its way to the run's log. */
+export interface EndedStep {
+  /** Epoch milliseconds on the host's clock, of its beginning. */
+  timestamp: number;
+  lineNumber: number;
+  path: string | null;
+  step: WireStep;
+}
+
+const isStep = Compile(StepBegin);
+const isEnd = Compile(StepEnd);
+
+interface OpenStep extends StepBegan {
+  step: StepBegin;
+  beganAt: number;
+  /** On a clock that never goes back. */
+  beganMs: number;
+  readingsBefore: number;
+  before: string | undefined;
+}
+
+/**
+ * Follows the steps of one run. What they are comes from a process that runs user code; when they began, how long they
+ * took and what they saw is known here.
+ */
+export class RunTrace {
+  readonly #screens: SeenScreens;
+  readonly #put: (step: EndedStep) => void;
+  readonly #open = new Map<number, OpenStep>();
+  /** The child keeps to the same rate, unless it was taken over. */
+  readonly #mayTake = createTokenBucket(stepRate.perSecond, stepRate.burst);
+
+  constructor(screens: SeenScreens, put: (step: EndedStep) => void) {
+    this.#screens = screens;
+    this.#put = put;
+  }
+
+  began({ step, ...told }: StepBegan): void {
+    if (!isStep.Check(step) || this.#open.size >= maxOpenSteps || this.#mayTake(0) > 0) return;
+    this.#mayTake(1);
+    const { readings: readingsBefore, currentId: before } = this.#screens;
+    const begun = { ...told, step, beganAt: Date.now(), beganMs: performance.now(), readingsBefore, before };
+    this.#open.set(step.step, begun);
+  }
+
+  ended(end: unknown): void {
+    const open = isEnd.Check(end) ? this.#open.get(end.step) : undefined;
+    if (open === undefined || !isEnd.Check(end)) return;
+    this.#open.delete(end.step);
+    this.#put(this.#close(open, end));
+  }
+
+  /** The run has ended: what has not come back never will. */
+  finish(): void {
+    for (const [step, open] of this.#open) this.#put(this.#close(open, { step, outcome: unfinishedOutcome }));
+    this.#open.clear();
+  }
+
+  #close(open: OpenStep, end: StepEnd): EndedStep {
+    const { step, skipped, lineNumber, path, beganAt, beganMs, readingsBefore, before } = open;
+    const readings = this.#screens.readings - readingsBefore;
+    const after = readings > 0 ? this.#screens.currentId : undefined;
+    const told: WireStep = {
+      ...step,
+      ...end,
+      duration_ms: Math.round(performance.now() - beganMs),
+      ...(readings > 0 && { readings }),
+      ...(before !== undefined && { before }),
+      ...(after !== undefined && { after }),
+      ...(skipped > 0 && { skipped }),
+    };
+    return { timestamp: beganAt, lineNumber, path, step: told };
+  }
+}

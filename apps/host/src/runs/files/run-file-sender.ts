@@ -1,0 +1,115 @@
+import { openAsBlob } from 'node:fs';
+import type { Logger } from 'pino';
+
+import type { ServerConnection } from '../../connection/server-connection.ts';
+import { DeliveryQueue } from '../../records/delivery-queue.ts';
+import { type CaptureServer, putBody } from '../../records/put-capture.ts';
+import type { RecordLimits } from '../../records/record-limits.ts';
+import type { RunSecrets } from '../run-secrets.ts';
+import { RunFiles } from './run-files.ts';
+import { RunFileSpool, type SpooledFile } from './run-file-spool.ts';
+
+/** All files that wait on disk for the server. */
+const maxSpooledBytes = 2_000_000_000;
+/** An upload that is slower is given up, and tried again. */
+const leastBytesPerMs = 50;
+
+interface RunFileSenderOptions extends CaptureServer {
+  /** Folder of the files that wait for the server. */
+  dir: string;
+  /** Of the files of one run together. */
+  maxRunBytes: number;
+  connection: ServerConnection;
+  limits: Pick<RecordLimits, 'uploadMs' | 'uploadsAtOnce' | 'firstRetryMs' | 'lastRetryMs'>;
+  log: Logger;
+}
+
+interface Waiting {
+  readonly fileIds: Set<string>;
+  readonly tried: PromiseWithResolvers<void>;
+}
+
+/** All files of the runs of this host, from the runs that attach them to the server that keeps them. */
+export class RunFileSender {
+  readonly #options: RunFileSenderOptions;
+  readonly #spool: RunFileSpool;
+  readonly #queue: DeliveryQueue;
+  /** The files of each run that the server was not offered yet. */
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(options: RunFileSenderOptions) {
+    this.#options = options;
+    this.#spool = new RunFileSpool(options.dir);
+    const deliver = (fileId: string, signal: AbortSignal): Promise<void> => this.#deliver(fileId, signal);
+    this.#queue = new DeliveryQueue({ ...options, what: 'A file of a run', deliver });
+  }
+
+  /** Takes up the files that an earlier life of the host could not deliver. */
+  async recover(): Promise<void> {
+    for (const file of await this.#spool.recover()) this.#add(file);
+  }
+
+  filesOf(runId: string, secrets: RunSecrets): RunFiles {
+    return new RunFiles({
+      ...{ runId, secrets, maxBytes: this.#options.maxRunBytes },
+      create: () => this.#spool.create(),
+      hasRoom: (moreBytes) => this.#spool.usedBytes + moreBytes <= maxSpooledBytes,
+      onKept: (file) => this.#add(file),
+    });
+  }
+
+  /** Resolves when the server was offered all files of the run, so that whoever sees the end of the run sees them. */
+  async whenOffered(runId: string): Promise<void> {
+    await this.#waiting.get(runId)?.tried.promise;
+  }
+
+  /** What the server has not taken stays on disk. */
+  close(): Promise<void> {
+    return this.#queue.close();
+  }
+
+  #add({ file_id, run_id }: SpooledFile): void {
+    const waiting = this.#waiting.get(run_id) ?? { fileIds: new Set(), tried: Promise.withResolvers<void>() };
+    waiting.fileIds.add(file_id);
+    this.#waiting.set(run_id, waiting);
+    this.#queue.add(file_id);
+  }
+
+  async #deliver(fileId: string, signal: AbortSignal): Promise<void> {
+    const file = this.#spool.find(fileId);
+    if (file === undefined) return;
+    try {
+      if (!(await this.#send(file, signal)))
+        this.#options.log.warn(
+          { runId: file.run_id, name: file.name },
+          'The server did not take a file of a run',
+        );
+      await this.#spool.remove(fileId);
+    } finally {
+      if (!signal.aborted) this.#offered(file);
+    }
+  }
+
+  /** False when the server will never take it. */
+  async #send(
+    { run_id, file_id, name, content_type, size_bytes }: SpooledFile,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const query = new URLSearchParams({ name, content_type });
+    const timeoutMs = this.#options.limits.uploadMs + size_bytes / leastBytesPerMs;
+    return putBody(this.#options, {
+      path: `/api/v2/hosts/runs/${run_id}/files/${file_id}?${query.toString()}`,
+      contentType: 'application/octet-stream',
+      body: await openAsBlob(this.#spool.contentPath(file_id)),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]),
+    });
+  }
+
+  #offered({ run_id, file_id }: SpooledFile): void {
+    const waiting = this.#waiting.get(run_id);
+    waiting?.fileIds.delete(file_id);
+    if (waiting?.fileIds.size !== 0) return;
+    this.#waiting.delete(run_id);
+    waiting.tried.resolve();
+  }
+}

@@ -1,0 +1,127 @@
+import { Labels } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+
+import type { FleetDevice } from '../fleet-device.ts';
+import { nameKey } from '../../db/name-key.ts';
+import type { LabelStore, LabelTarget, StoredLabelSet, StoredPool } from './store.ts';
+
+interface LabelSet {
+  readonly name: string;
+  readonly labels: Labels;
+}
+
+type LabelledDevice = Pick<FleetDevice, 'id' | 'ownerId' | 'stored'>;
+
+const validator = Compile(Labels);
+const none: LabelSet = { name: '', labels: {} };
+
+const keyOf = ({ owner_id, kind, target_id }: LabelTarget): string => `${owner_id} ${kind} ${target_id}`;
+const setOf = ({ name, labels }: StoredLabelSet): LabelSet => ({
+  name,
+  labels: validator.Parse(JSON.parse(labels)),
+});
+const poolKeyOf = ({ user_id, name_key }: Pick<StoredPool, 'user_id' | 'name_key'>): string =>
+  `${user_id} ${name_key}`;
+
+/** Names, labels and pools, cached from the rows: every view of a phone and every selector asks. */
+export class PhoneLabels {
+  readonly #store: LabelStore;
+  #sets = new Map<string, LabelSet>();
+  #pools = new Map<string, StoredPool>();
+  #changes = 0;
+  #listeners: (() => void)[] = [];
+
+  constructor(store: LabelStore) {
+    this.#store = store;
+  }
+
+  /** Call it at the start, and when another server may have changed something. */
+  async load(): Promise<void> {
+    for (let before = -1; before !== this.#changes;) {
+      before = this.#changes;
+      const [sets, pools] = [await this.#store.listSets(), await this.#store.listPools()];
+      // Else what was read before a change would undo it.
+      if (before !== this.#changes) continue;
+      this.#sets = new Map(sets.map((row) => [keyOf(row), setOf(row)]));
+      this.#pools = new Map(pools.map((row) => [poolKeyOf(row), row]));
+    }
+    this.#tell();
+  }
+
+  /** Registers who is told that selectors may select other phones. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  nameOf(device: LabelledDevice): string {
+    return this.#ofDevice(device).name;
+  }
+
+  /** Those of the phone count before those of its host. */
+  labelsOf(device: LabelledDevice): Labels {
+    const ofHost = this.#find({
+      ...{ owner_id: device.ownerId, kind: 'host', target_id: device.stored.host_id.toLowerCase() },
+    });
+    return { ...ofHost.labels, ...this.#ofDevice(device).labels };
+  }
+
+  async rename(target: LabelTarget, name: string): Promise<void> {
+    this.#note(await this.#store.putName(target, name));
+  }
+
+  async putLabels(target: LabelTarget, labels: Labels): Promise<void> {
+    this.#note(await this.#store.putLabels(target, JSON.stringify(labels)));
+  }
+
+  /** Call it when the target is gone. */
+  async forget(target: LabelTarget): Promise<void> {
+    await this.#store.deleteSet(target);
+    this.#changes += 1;
+    this.#sets.delete(keyOf(target));
+  }
+
+  /** In the order of their names. */
+  listPools(userId: string): StoredPool[] {
+    const own = [...this.#pools.values()].filter((pool) => pool.user_id === userId);
+    return own.toSorted((one, other) => (one.name_key < other.name_key ? -1 : 1));
+  }
+
+  findPool(userId: string, name: string): StoredPool | undefined {
+    return this.#pools.get(poolKeyOf({ user_id: userId, name_key: nameKey(name) }));
+  }
+
+  /** False: the user has as many others as they may. */
+  async putPool(pool: StoredPool, most: number): Promise<boolean> {
+    if (!(await this.#store.putPool(pool, most))) return false;
+    this.#changes += 1;
+    this.#pools.set(poolKeyOf(pool), pool);
+    this.#tell();
+    return true;
+  }
+
+  async deletePool(userId: string, name: string): Promise<boolean> {
+    const key = { user_id: userId, name_key: nameKey(name) };
+    const isDeleted = await this.#store.deletePool(userId, key.name_key);
+    this.#changes += 1;
+    this.#pools.delete(poolKeyOf(key));
+    return isDeleted;
+  }
+
+  #note(row: StoredLabelSet): void {
+    this.#changes += 1;
+    this.#sets.set(keyOf(row), setOf(row));
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #ofDevice({ id, ownerId }: LabelledDevice): LabelSet {
+    return this.#find({ owner_id: ownerId, kind: 'device', target_id: id });
+  }
+
+  #find(target: LabelTarget): LabelSet {
+    return this.#sets.get(keyOf(target)) ?? none;
+  }
+}

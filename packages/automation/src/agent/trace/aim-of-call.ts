@@ -1,0 +1,150 @@
+import type { StepAim } from '@phalanx/protocol';
+
+import { searchOf } from '../node-target.ts';
+
+type Args = readonly unknown[];
+type AimOf = (args: Args) => StepAim;
+
+/** As the host takes them. */
+const maxTargetLength = 200;
+const maxPlace = 1_000_000;
+
+/** What each call of `agent` acts on. A call without a row is told by its name alone. */
+const aims: Readonly<Record<string, AimOf>> = {
+  tap: touch,
+  doubleTap: touch,
+  longPress: touch,
+  hold: touch,
+  pinch: touch,
+  swipe: way,
+  drag: way,
+  writeText: length,
+  setClipboard: length,
+  inputKey: key,
+  dpad: word,
+  acceptAlert: quoted,
+  dismissAlert: quoted,
+  rotate: word,
+  setAnimations: ([isOn]) => ({ target: isOn === true ? 'on' : 'off' }),
+  openLink: link,
+  launchApp: word,
+  stopApp: word,
+  sleep: ([durationMs]) => ({ target: `${String(durationMs)} ms` }),
+  waitForText: search,
+  waitForNode: search,
+  waitForTextGone: search,
+  scrollTo: search,
+  waitForId: ([viewId]) => said(`#${String(viewId)}`),
+  waitForApp: word,
+  waitFor: ([predicate, options]) => said(descriptionIn(options) ?? sourceOf(predicate)),
+  'apps.install': ([apk]) => said(typeof apk === 'string' ? apk : `${sizeOf(apk)} bytes`),
+  'apps.uninstall': word,
+  'apps.clearData': word,
+  'apps.grantPermission': words,
+  'apps.revokePermission': words,
+  'run.attach': word,
+  'secrets.get': word,
+  'secrets.type': word,
+  'files.list': word,
+  'files.read': word,
+  'files.write': word,
+  'files.delete': word,
+  shell: ([command]) => said(`${String(command).trim().split(/\s/, 1)[0] ?? ''} …`),
+  'outOfSteps.storeScreen': ([, stage, state]) => said(`${String(stage)} · ${String(state)}`),
+  'outOfSteps.submit': words,
+  'job.submitTask': word,
+  'job.submitTaskToAnotherJob': word,
+  debug: word,
+};
+
+export const aimOfCall = (name: string, args: Args): StepAim =>
+  Object.hasOwn(aims, name) ? (aims[name]?.(args) ?? {}) : {};
+
+/** The node as a person finds it again; not what a field holds. */
+export function aimOfNode(node: AndroidNode): StepAim {
+  const { viewId, className, boundsInScreen } = node;
+  const { left, top, right, bottom } = boundsInScreen;
+  const parts = [
+    className?.split('.').at(-1) ?? '',
+    viewId === undefined ? '' : `#${viewId.split('/').at(-1) ?? ''}`,
+    isField(node) ? '' : quote(node.text ?? node.description),
+  ];
+  return { ...said(parts.filter((text) => text !== '').join(' ')), node: [left, top, right, bottom] };
+}
+
+/** Values are typed into it. */
+const isField = ({ isPassword, className, maxTextLength, inputType }: AndroidNode): boolean =>
+  isPassword || maxTextLength > 0 || (className?.includes('EditText') ?? false) || isTyped(inputType);
+
+const isTyped = (inputType: unknown): boolean =>
+  inputType !== undefined && inputType !== null && !['', '0', 'null', 'none'].includes(textOf(inputType));
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+
+export const said = (text: string): StepAim => ({
+  target: text.length > maxTargetLength ? `${text.slice(0, maxTargetLength - 1)}…` : text.toWellFormed(),
+});
+
+function quote(text: unknown): string {
+  return text === undefined || text === null || text === '' ? '' : `"${textOf(text)}"`;
+}
+
+function touch([x, y]: Args): StepAim {
+  const places = placesIn([x, y]);
+  return places.length === 2 ? { point: places } : {};
+}
+
+function way(args: Args): StepAim {
+  const places = placesIn(args.slice(0, 4));
+  return places.length === 4 ? { swipe: places } : {};
+}
+
+/** Without those that are on no screen. */
+const placesIn = (args: Args): number[] =>
+  args.flatMap((place) =>
+    typeof place === 'number' && Math.abs(place) < maxPlace ? [Math.round(place)] : [],
+  );
+
+/** What is typed is nobody's business but the phone's. */
+function length([text]: Args): StepAim {
+  return { target: `${textOf(text).length} characters` };
+}
+
+/** By its name; a key that types a character is not told. */
+function key([wanted]: Args): StepAim {
+  return typeof wanted === 'string' && wanted.replace(/^KEYCODE_/i, '').length > 1 ? said(wanted) : {};
+}
+
+function word([text]: Args): StepAim {
+  return text === undefined ? {} : said(textOf(text));
+}
+
+function words(args: Args): StepAim {
+  return said(args.filter((text) => typeof text === 'string').join(' '));
+}
+
+function quoted([text]: Args): StepAim {
+  return text === undefined ? {} : said(quote(text));
+}
+
+/** Without its query, which may hold a secret. */
+function link([url, packageName]: Args): StepAim {
+  const address = textOf(url).split(/[?#]/, 1)[0] ?? '';
+  return said(packageName === undefined ? address : `${address} in ${textOf(packageName)}`);
+}
+
+function search([target]: Args): StepAim {
+  if (typeof target !== 'string' && typeof target !== 'function' && !(target instanceof RegExp)) return {};
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- functions given here are conditions
+  return said(searchOf(target as string | RegExp | NodeConditions).awaited.replace(/^the text /, ''));
+}
+
+function descriptionIn(options: unknown): string | undefined {
+  const isTold = typeof options === 'object' && options !== null && 'description' in options;
+  return isTold && options.description !== undefined ? textOf(options.description) : undefined;
+}
+
+const sourceOf = (predicate: unknown): string => String(predicate).replaceAll(/\s+/g, ' ');
+
+const sizeOf = (bytes: unknown): number => (bytes instanceof Uint8Array ? bytes.length : 0);
