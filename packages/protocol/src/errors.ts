@@ -232,7 +232,7 @@ export const errorTable = {
   },
   range_not_satisfiable: {
     status: 416,
-    message: 'The part that the Range header asks for lies outside of the {size} bytes.',
+    message: 'The part that the Range header asks for is outside of the {size} bytes.',
   },
   misdirected_request: {
     status: 421,

@@ -4,14 +4,14 @@ import { addSessionRoutes } from './session-routes.ts';
 import { addUsageRoutes } from './usage-routes.ts';
 import { addUserRoutes, type OwnedResources } from './user-routes.ts';
 
-interface AccessNeighbours {
+interface AccessDependencies {
   ownedResources: OwnedResources;
   /** Told the present name of a user that has changed. */
   onNamed: (userId: string, name: string) => void;
 }
 
 /** Users, tokens and sessions. */
-export function serveAccess(context: Context, { ownedResources, onNamed }: AccessNeighbours): void {
+export function serveAccess(context: Context, { ownedResources, onNamed }: AccessDependencies): void {
   const { app, access, authenticator, clock, cluster, limits } = context;
   const { store, sessions } = access;
   cluster.invalidations.on('access', () => authenticator.recheck());

@@ -14,7 +14,7 @@ import type { Runs } from '../runs/feature.ts';
 import { doSteps } from './do-steps.ts';
 import { resolveSteps } from './resolve-steps.ts';
 
-interface ActNeighbours {
+interface ActDependencies {
   devices: DeviceAccess;
   hosts: Hosts;
   runs: Pick<Runs, 'activeRunRows'>;
@@ -33,7 +33,7 @@ export function serveActs(
     screens: { screens, reader },
     projects,
     secretsOf,
-  }: ActNeighbours,
+  }: ActDependencies,
 ): void {
   const requireIdle = async (deviceId: string): Promise<void> => {
     const running = (await runs.activeRunRows.mapByDevice([deviceId])).get(deviceId) ?? [];

@@ -30,7 +30,7 @@ export async function openCaptures(context: Context, base: () => string): Promis
   };
 }
 
-interface CaptureNeighbours extends CaptureFiles {
+interface CaptureDependencies extends CaptureFiles {
   /** What the records know of captures. */
   notes: CaptureNotes & RecordDeletions;
   figures: RecordFigures;
@@ -39,7 +39,7 @@ interface CaptureNeighbours extends CaptureFiles {
 /** Returns a function that deletes the captures of deleted records. */
 export async function serveCaptures(
   context: Context,
-  { captures, urls, notes, figures }: CaptureNeighbours,
+  { captures, urls, notes, figures }: CaptureDependencies,
 ): Promise<() => Promise<void>> {
   const { app, limits } = context;
   const uploads = new Uploads({

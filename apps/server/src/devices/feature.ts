@@ -48,7 +48,7 @@ export interface DeviceScreens {
   readonly reader: ScreenReader;
 }
 
-interface DeviceNeighbours {
+interface DeviceDependencies {
   devices: DeviceAccess;
   hosts: Hosts;
   runs: { activeRunRows: RunsByDevice };
@@ -57,7 +57,7 @@ interface DeviceNeighbours {
 /** Call it after what has to hear of a host before its devices are ready. */
 export function serveDevices(
   context: Context,
-  { devices: access, hosts, runs }: DeviceNeighbours,
+  { devices: access, hosts, runs }: DeviceDependencies,
 ): DeviceScreens {
   const { app, cluster, clock, confinement, limits, node, timing } = context;
   const reader = new ScreenReader(confinement);

@@ -17,7 +17,7 @@ import { createJobStore } from './store.ts';
 import { type FindUser, TaskStarter } from './task-starter.ts';
 import { createTaskStore } from './task-store.ts';
 
-interface JobNeighbours {
+interface JobDependencies {
   hosts: Hosts;
   devices: DeviceAccess;
   runs: Runs;
@@ -43,7 +43,7 @@ const mostTasks = 200_000;
 /** Jobs: runs that wait for phones. */
 export async function serveJobs(
   context: Context,
-  { hosts, devices, runs, projects, launches, metrics }: JobNeighbours,
+  { hosts, devices, runs, projects, launches, metrics }: JobDependencies,
 ): Promise<Jobs> {
   const { app, access, database, commits, clock, faults, cluster, config } = context;
   const { activeRuns, activeRunRows } = runs;

@@ -23,7 +23,7 @@ import { RunLimits } from './run-limits.ts';
 import { RunOutbox } from './run-outbox.ts';
 import { createLaunchStore, type LaunchStore } from './store.ts';
 
-interface LaunchNeighbours {
+interface LaunchDependencies {
   compiler: Compiler;
   parameters: ParameterChecker;
   getLaunchable: GetLaunchable;
@@ -36,7 +36,7 @@ interface LaunchNeighbours {
 
 const hourMs = 60 * 60 * 1000;
 
-function openOutbox(context: Context, { runs, hosts, secretsOf }: LaunchNeighbours): RunOutbox {
+function openOutbox(context: Context, { runs, hosts, secretsOf }: LaunchDependencies): RunOutbox {
   const { app, database, clock, faults } = context;
   const { activeRunRows: store, activeRuns, lifecycle } = runs;
   const payloads = createPayloadStore(database);
@@ -53,12 +53,12 @@ function openOutbox(context: Context, { runs, hosts, secretsOf }: LaunchNeighbou
 }
 
 /** Starting and stopping automations. */
-export function serveLaunches(context: Context, neighbours: LaunchNeighbours): ProjectLaunches {
+export function serveLaunches(context: Context, dependencies: LaunchDependencies): ProjectLaunches {
   const { app, config, database, commits, audit, clock, limits, timing } = context;
-  const { compiler, parameters, getLaunchable, secretsOf, people, devices, runs } = neighbours;
+  const { compiler, parameters, getLaunchable, secretsOf, people, devices, runs } = dependencies;
   const { activeRuns, activeRunRows } = runs;
   const { ackTimeoutMs } = timing;
-  const hosts = neighbours.hosts.linked;
+  const hosts = dependencies.hosts.linked;
   const launches = createLaunchStore(database, commits);
   const stops = new RunStops({
     store: runs.store,
@@ -73,7 +73,7 @@ export function serveLaunches(context: Context, neighbours: LaunchNeighbours): P
   };
   const dispatcher = {
     ...{ launches, audit, activeRuns, hosts, stops, clock, ackTimeoutMs, onCreated: runs.created },
-    outbox: openOutbox(context, neighbours),
+    outbox: openOutbox(context, dependencies),
     runLimits: new RunLimits(limits, activeRunRows),
     turns: limits.turns.launches,
     namesOf,

@@ -17,7 +17,7 @@ import { addLogRoutes } from './routes.ts';
 import { openLogTables } from './tables/open-log-tables.ts';
 import { RecentLogs } from './tables/recent-logs.ts';
 
-interface Neighbours {
+interface Dependencies {
   devices: DeviceAccess;
   runs: Runs;
   metrics: Metrics;
@@ -32,9 +32,9 @@ export interface Logs {
 const mebibyte = 1024 * 1024;
 
 /** Console logs: taking them in, recent ones and archived ones. Throws when the folder of the logs can't be used. */
-export async function openLogs(context: Context, neighbours: Neighbours): Promise<Logs> {
+export async function openLogs(context: Context, dependencies: Dependencies): Promise<Logs> {
   const { app, clock, timing } = context;
-  const { devices, runs, metrics } = neighbours;
+  const { devices, runs, metrics } = dependencies;
   const stored: BatchListener[] = [({ count }) => metrics.logEntries.inc(count)];
   const store = await RecentLogs.open({ tables: openLogTables(context), clock });
   const ingest = openIngest(context, {

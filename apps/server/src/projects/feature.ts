@@ -21,7 +21,7 @@ import { createProjectStore } from './store.ts';
 
 const hourMs = 60 * 60 * 1000;
 
-interface ProjectNeighbours {
+interface ProjectDependencies {
   compiler: ProjectServices['compiler'];
   parameters: ProjectServices['parameters'];
   people: ProjectPeople;
@@ -91,7 +91,7 @@ async function openRepositories(
 /** Projects and their repositories. Throws a `SettingError` without a git that will do. */
 export async function openProjects(
   context: Context,
-  { compiler, parameters, people, onDeleted }: ProjectNeighbours,
+  { compiler, parameters, people, onDeleted }: ProjectDependencies,
 ): Promise<Projects> {
   const { app, clock, config, confinement, database, dataDir, faults, limits, log } = context;
   const git = await prepareGit(path.resolve(dataDir, 'git'), config.searchPath, confinement);

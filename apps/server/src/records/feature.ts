@@ -15,7 +15,7 @@ import { createCaptureNotes } from './capture-notes-store.ts';
 import { RecordIntake } from './intake/record-intake.ts';
 import { RecordChanges } from './record-changes.ts';
 import { createReadRecord } from './record-view.ts';
-import { type GroupNeighbours, serveGroups } from './groups/feature.ts';
+import { type GroupDependencies, serveGroups } from './groups/feature.ts';
 import { createKeptScreens, type KeptScreens } from './groups/kept-screens.ts';
 import { createGroupStore } from './groups/store.ts';
 import { createRecordsOfRun, type RecordsOfRun } from './records-of-run.ts';
@@ -24,7 +24,7 @@ import { RecordRetention } from './retention/retention.ts';
 import { addRecordRoutes } from './routes.ts';
 import { createRecordStore, type RecordStore } from './store.ts';
 
-interface RecordNeighbours {
+interface RecordDependencies {
   devices: DeviceAccess;
   runs: Runs;
   feed: EventFeed;
@@ -42,15 +42,15 @@ export interface Records {
   /** Deletes the records that a user who goes would leave. */
   deleteOwner(userId: string): Promise<void>;
   /** Adds groups, which need projects. */
-  serveGroups(projects: GroupNeighbours['projects']): void;
+  serveGroups(projects: GroupDependencies['projects']): void;
 }
 
 const hourMs = 60 * 60 * 1000;
 
 /** Out-of-steps records with their captures. */
-export async function openRecords(context: Context, neighbours: RecordNeighbours): Promise<Records> {
+export async function openRecords(context: Context, dependencies: RecordDependencies): Promise<Records> {
   const { app, config, hosts, database, clock, log } = context;
-  const { devices, runs, feed, metrics } = neighbours;
+  const { devices, runs, feed, metrics } = dependencies;
   const figures = metrics.records;
   const store = createRecordStore(database);
   const noteStore = createCaptureNotes(database);
@@ -75,7 +75,7 @@ export async function openRecords(context: Context, neighbours: RecordNeighbours
   hosts.on('record', (link, report) => intake.take(link, report));
   addRecordRoutes(app, { store, browser: createBrowseStore(database), access, changes, read, clock, limits });
   const groups = createGroupStore(database);
-  const captureUrl: GroupNeighbours['captureUrl'] = (key) => urls.urlOf(key);
+  const captureUrl: GroupDependencies['captureUrl'] = (key) => urls.urlOf(key);
   return {
     projectDeleted: async (projectId) => {
       await retention.deleteProject(projectId);

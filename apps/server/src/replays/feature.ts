@@ -12,7 +12,7 @@ import { ReplayWorker } from './replay-worker.ts';
 import { addReplayRoutes, type ReplayedFiles } from './routes.ts';
 import { createReplayStore } from './store.ts';
 
-interface Neighbours {
+interface Dependencies {
   hosts: Hosts;
   launches: ProjectLaunches;
   projects: Projects;
@@ -20,12 +20,12 @@ interface Neighbours {
 }
 
 /** Saved screens that hosts replay with the code of projects. */
-export function serveReplays(context: Context, neighbours: Neighbours): void {
+export function serveReplays(context: Context, dependencies: Dependencies): void {
   const { app, clock, database, faults, limits } = context;
-  const { launches, projects, records } = neighbours;
+  const { launches, projects, records } = dependencies;
   const { repositories } = projects.services;
   const store = createReplayStore(database);
-  const hosts = new ReplayHosts(neighbours.hosts);
+  const hosts = new ReplayHosts(dependencies.hosts);
   const listReviewers: Records['listReviewers'] = (automation) => records.listReviewers(automation);
   const worker = new ReplayWorker({
     ...{

@@ -7,7 +7,7 @@ import { addRunFileRoutes } from './routes.ts';
 import { createRunFileNotes } from './run-file-notes.ts';
 import { createRunFileStore } from './store.ts';
 
-interface RunFileNeighbours {
+interface RunFileDependencies {
   runs: Runs;
   captures: Captures;
   figures: RecordFigures;
@@ -16,7 +16,7 @@ interface RunFileNeighbours {
 /** The files that runs attach. Their contents are beside the captures of records, and go with their run. */
 export async function serveRunFiles(
   { app, database, clock, limits }: Context,
-  { runs, captures, figures }: RunFileNeighbours,
+  { runs, captures, figures }: RunFileDependencies,
 ): Promise<void> {
   const store = createRunFileStore(database);
   const uploads = new Uploads({

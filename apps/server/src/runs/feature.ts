@@ -29,7 +29,7 @@ export interface Runs {
   created: RunListener;
 }
 
-interface RunNeighbours {
+interface RunDependencies {
   hosts: Hosts;
   devices: DeviceAccess;
   people: ProjectPeople;
@@ -38,7 +38,7 @@ interface RunNeighbours {
 /** Runs, what hosts report of them, and what servers tell each other of them. */
 export async function openRuns(
   context: Context,
-  { hosts: { linked, sessions }, devices, people }: RunNeighbours,
+  { hosts: { linked, sessions }, devices, people }: RunDependencies,
 ): Promise<Runs> {
   const { app, cluster, commits, config, clock, database, faults, limits, timing } = context;
   const store = createRunStore(database, commits);

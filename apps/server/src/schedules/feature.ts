@@ -8,7 +8,7 @@ import { addScheduleRoutes } from './routes.ts';
 import { ScheduleRunner } from './schedule-runner.ts';
 import { createScheduleStore } from './store.ts';
 
-interface ScheduleNeighbours {
+interface ScheduleDependencies {
   jobs: Jobs;
   devices: DeviceAccess;
   projects: Projects;
@@ -19,7 +19,7 @@ interface ScheduleNeighbours {
 /** Jobs that are made again and again. */
 export function serveSchedules(
   context: Context,
-  { jobs, devices, projects, launches, metrics }: ScheduleNeighbours,
+  { jobs, devices, projects, launches, metrics }: ScheduleDependencies,
 ): void {
   const { app, database, clock, faults, cluster } = context;
   const store = createScheduleStore(database);

@@ -21,7 +21,7 @@ import { createRunWatchStore } from './run-watch-store.ts';
 import { createWebhookStore, sealedWebhookKeys } from './store.ts';
 import { createTargetRule } from './target-rule.ts';
 
-interface WebhookNeighbours {
+interface WebhookDependencies {
   devices: DeviceAccess;
   hosts: Hosts;
   people: ProjectPeople;
@@ -38,9 +38,9 @@ const dayMs = 24 * hourMs;
 export const sealedByWebhooks = ({ database }: Context): SealedColumn => sealedWebhookKeys(database);
 
 /** Messages to other services about what happens. */
-export function serveWebhooks(context: Context, neighbours: WebhookNeighbours): void {
+export function serveWebhooks(context: Context, dependencies: WebhookDependencies): void {
   const { app, access, config, database, clock, faults, node, timing } = context;
-  const { devices, hosts, people, records, runs, sealing, metrics } = neighbours;
+  const { devices, hosts, people, records, runs, sealing, metrics } = dependencies;
   const store = createWebhookStore(database);
   const deliveries = createDeliveryStore(database);
   const rule = createTargetRule(config.webhookNetworks);

@@ -52,7 +52,7 @@ interface AgentControl {
   /** Ends the run at once, as completed. Nothing after the call runs, not even `finally` blocks. */
   stopCurrentAutomation(): never;
   /**
-   * Sets the result of the run, for whoever launched it: `result` of `GET /api/v2/runs/:id` once the run has ended,
+   * Sets the result of the run, for the user who launched it: `result` of `GET /api/v2/runs/:id` once the run has ended,
    * however it ends. The last value counts. Throws a `TypeError` for what JSON can't hold, and a `RangeError` for more
    * than 64 KiB of JSON.
    */

@@ -133,15 +133,15 @@ interface AndroidNodeFilter {
   anyOf(...groups: NodeConditions[]): AndroidNodeFilter;
 
   /**
-   * The node lies wholly below an anchor on the screen; their edges may touch. Anchors are looked for on the whole screen.
+   * The node is wholly below an anchor on the screen; their edges may touch. Anchors are looked for on the whole screen.
    * `screen.filterOne(f => f.isEditText().below(g => g.hasText('Email')))` is the field under a label.
    */
   below(anchor: NodeAnchor): AndroidNodeFilter;
-  /** The node lies wholly above an anchor. */
+  /** The node is wholly above an anchor. */
   above(anchor: NodeAnchor): AndroidNodeFilter;
-  /** The node lies wholly to the left of an anchor, at whatever height: the nearest come first. */
+  /** The node is wholly to the left of an anchor, at whatever height: the nearest come first. */
   leftOf(anchor: NodeAnchor): AndroidNodeFilter;
-  /** The node lies wholly to the right of an anchor, at whatever height: the nearest come first. */
+  /** The node is wholly to the right of an anchor, at whatever height: the nearest come first. */
   rightOf(anchor: NodeAnchor): AndroidNodeFilter;
   /** An anchor is among the node's ancestors, however far up. */
   childOf(anchor: NodeAnchor): AndroidNodeFilter;

@@ -1,7 +1,7 @@
 /**
  * Leads an app through stages and tells the whole story when that fails. Again and again it reads the screen, recognises
  * its state, stores it for a record (`agent.utils.outOfSteps`), and does what the present stage says for that state,
- * until the last stage is reached, or steps, time or patience with unknown screens run out: then it submits a record,
+ * until the last stage is reached, or steps, the time or the allowed unknown screens run out: then it submits a record,
  * and the run's `outcome` is `out_of_steps` (or `timed_out`), unless a later `runStages` reaches its last stage.
  *
  * An error that an action throws is not caught: it rejects the promise. Uncaught, it ends the run, and the host makes a

@@ -18,7 +18,7 @@ import { PrintReader } from './print-process.ts';
 import { addGroupRoutes } from './routes.ts';
 import { createGroupStore } from './store.ts';
 
-export interface GroupNeighbours {
+export interface GroupDependencies {
   store: RecordStore;
   access: AutomationAccess;
   captures: Captures;
@@ -36,14 +36,14 @@ const undoKeptMs = 60 * dayMs;
 const markingMs = 10_000;
 
 /** Groups of records that show the same screen. Returns what looks for records whose trees have come. */
-export function serveGroups(context: Context, neighbours: GroupNeighbours): () => void {
+export function serveGroups(context: Context, dependencies: GroupDependencies): () => void {
   const { app, clock, confinement, database, faults, limits, log } = context;
-  const { store: records, access, captures, captureUrl, feed, projects } = neighbours;
+  const { store: records, access, captures, captureUrl, feed, projects } = dependencies;
   const store = createGroupStore(database);
   const views = createGroupViews({ store, access, captureUrl });
   const changes = new GroupChanges({ access, views, feed, log });
   const history = createCommitHistory(projects.services.repositories, limits);
-  const finish = addMarking(context, neighbours.changes);
+  const finish = addMarking(context, dependencies.changes);
   const changeStore = createGroupChangeStore(database);
   addGroupRoutes(app, { records, store, changeStore, access, history, views, changes, finish, clock });
   addBackgroundJob(context, {
