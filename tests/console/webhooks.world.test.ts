@@ -1,18 +1,28 @@
+import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { Webhook as Checker } from 'standardwebhooks';
 import { afterAll, beforeAll, expect } from 'vitest';
 
+import { MailServer } from '../../apps/server/src/webhooks/testing/mail-server.ts';
 import { answer, Receiver } from '../../apps/server/src/webhooks/testing/receiver.ts';
 import { findViolations } from './support/axe.ts';
 import { openWindow, signIn } from './support/browser.ts';
 import { stage } from './support/stage.ts';
 import { story } from './support/story.ts';
 
-const here = stage(1, { PHALANX_WEBHOOK_NETWORKS: '127.0.0.2' });
 let receiver: Receiver;
+let mails: MailServer;
+const mailPort = await freePort();
+const here = stage(1, {
+  PHALANX_WEBHOOK_NETWORKS: '127.0.0.2',
+  PHALANX_SMTP_URL: `smtp://127.0.0.1:${mailPort}?tls=none`,
+  PHALANX_MAIL_FROM: 'phalanx@service.example',
+  PHALANX_MAIL_TO: 'example.com',
+});
 beforeAll(async () => {
   receiver = await Receiver.start();
+  mails = await MailServer.start({}, mailPort);
 });
-afterAll(() => receiver.close());
+afterAll(() => Promise.all([receiver.close(), mails.close()]));
 
 story(
   'a webhook: made, its secret shown once, a delivery that fails and is replayed, paused, deleted',
@@ -92,3 +102,38 @@ story(
     expect(problems).toEqual([]);
   },
 );
+
+story('an e-mail: an address that nobody allows, one that is, a run that fails is told in it', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(1);
+  const code = "throw new Error('no such person');";
+  const projectId = await here.service.createProject('Signs up', { 'main.ts': code });
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/webhooks`);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'New webhook…' }).click();
+  await dialog.getByLabel('Name').fill('Mail to Ada');
+  await dialog.getByLabel('Address').fill('ada@example.org');
+  expect(await dialog.getByLabel('Signature').count()).toBe(0);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText(/may not be sent e-mails/).waitFor();
+  await dialog.getByLabel('Address').fill('ada@example.com');
+  expect(await findViolations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  const row = page.getByRole('row').filter({ hasText: 'Mail to Ada' });
+  await row.getByText('ada@example.com').waitFor();
+  expect(await dialog.count()).toBe(0);
+  expect(await row.getByRole('button', { name: 'New secret…' }).count()).toBe(0);
+
+  await here.service.launch(deviceId, projectId);
+  await row.getByText('ok', { exact: true }).waitFor();
+  expect(mails.received).toMatchObject([{ to: ['ada@example.com'] }]);
+  const link = /http\S+\/runs\/\S+/.exec(mails.received[0]?.text ?? '')?.[0] ?? '';
+  expect(mails.received[0]?.text).toContain('no such person');
+  await row.getByRole('button', { name: 'Deliveries' }).click();
+  await dialog.getByText('delivered').waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.goto(link);
+  await page.getByText('no such person').first().waitFor();
+  expect(problems).toEqual([]);
+});

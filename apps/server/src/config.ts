@@ -23,6 +23,7 @@ import {
 } from '@phalanx/settings';
 
 import { proxyList } from './http/caller-address.ts';
+import { mailSettings, parseMail } from './webhooks/mail/mail-settings.ts';
 import { networkList } from './webhooks/target-rule.ts';
 import { limitSettings, parseLimits } from './limits/limit-settings.ts';
 import { parseS3, s3Settings } from './blobs/s3/s3-settings.ts';
@@ -136,6 +137,7 @@ export type ServerConfig = ReturnType<typeof parseServerConfig>;
 
 export const serverSettings: readonly Setting[] = [
   ...Object.values(rows),
+  ...Object.values(mailSettings),
   ...Object.values(s3Settings),
   ...Object.values(limitSettings),
 ];
@@ -155,6 +157,8 @@ export function parseServerConfig(env: Environment = process.env) {
   return Object.freeze({
     ...settings,
     limits: parseLimits(env),
+    /** Undefined: no e-mail is sent. */
+    mail: parseMail(env),
     s3,
     secretsKeyFile: settings.secretsKeyFile ?? path.join(settings.dataDir, 'secrets.key'),
     /** Without a slash at its end. */

@@ -64,7 +64,7 @@ function addCreateCommand(webhooks: Command): void {
   const create = webhooks
     .command('create')
     .description('have messages sent to an address when something happens')
-    .argument('<url>', 'http or https')
+    .argument('<url>', 'http or https, or mailto: with an address')
     .addOption(
       new Option('--events <event...>', 'what it tells of').choices(webhookEventNames).makeOptionMandatory(),
     )
@@ -93,10 +93,11 @@ function addCreateCommand(webhooks: Command): void {
     .addHelpText(
       'after',
       `
-The secret is printed this once. Receivers check signatures with it: docs/webhooks.md has an example.
+The secret is printed this once. Receivers check signatures with it: docs/webhooks.md has an example. E-mails have none.
 
-Example:
-  phalanx webhooks create https://receiver.example/phalanx --events run.ended device.not_ready --outcomes failed timed_out lost`,
+Examples:
+  phalanx webhooks create https://receiver.example/phalanx --events run.ended device.not_ready --outcomes failed timed_out lost
+  phalanx webhooks create mailto:ada@example.com --events runs.failing host.gone`,
     )
     .option('--json', "print the API's reply")
     .action(createWebhook);
@@ -228,10 +229,10 @@ function addIdCommand(
   addConnectionOptions(command);
 }
 
-const keyText = ({ webhook, secret }: { webhook: Webhook; secret: string | null }): string =>
-  secret === null
-    ? `Public key: ${webhook.public_key ?? ''}`
-    : `Secret: ${secret}\nKeep it now: it is not shown again.`;
+function keyText({ webhook, secret }: { webhook: Webhook; secret: string | null }): string {
+  if (secret !== null) return `Secret: ${secret}\nKeep it now: it is not shown again.`;
+  return webhook.public_key === null ? 'It sends e-mails.' : `Public key: ${webhook.public_key}`;
+}
 
 const onItsWay = (id: string, delivery: WebhookDelivery): string =>
   `Delivery ${delivery.id} is on its way: "phalanx webhooks deliveries ${printable(id)}" says what becomes of it.`;

@@ -11,7 +11,7 @@ import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { deliveriesQuery } from './queries.ts';
-import { DeliveryMark } from './webhook-state.tsx';
+import { DeliveryMark, targetText } from './webhook-state.tsx';
 
 interface DeliveriesProps {
   webhook: Webhook;
@@ -37,7 +37,7 @@ export function Deliveries({ webhook: { id, name, url, paused }, missing, onClos
     call('POST /api/v2/webhooks/:id/deliveries/:deliveryId/replay', { params: { id, deliveryId } });
   return (
     <Dialog
-      title={`Deliveries of “${name || new URL(url).host}”`}
+      title={`Deliveries of “${name || targetText(url)}”`}
       isOpen
       isWide
       onClose={onClose}

@@ -7,6 +7,7 @@ import { call } from '../api/call.ts';
 import { ActionDialog } from '../parts/dialog.tsx';
 import { Field, selectClass, TextField } from '../parts/field.tsx';
 import { InlineFailure } from '../parts/states.tsx';
+import { addressText, isMail, urlOf } from './webhook-state.tsx';
 
 /** What receivers check with. */
 export interface NewKey {
@@ -98,7 +99,14 @@ function draftOf(webhook: Webhook): Draft {
   const numbers = { ...newDraft.numbers };
   for (const { name: threshold } of thresholds) numbers[threshold] = String(webhook[threshold]);
   const given = isFailures ? 'failures' : 'as before';
-  return { name, url, events, signature, numbers, outcomes: outcomes.length === 0 ? 'all' : given };
+  return {
+    name,
+    url: addressText(url),
+    events,
+    signature,
+    numbers,
+    outcomes: outcomes.length === 0 ? 'all' : given,
+  };
 }
 
 interface ChoicesProps<Value extends string> {
@@ -153,7 +161,7 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
       />
       <TextField
         label="Address"
-        hint="https://… of the receiver"
+        hint="https://… of the receiver, or an e-mail address"
         value={url}
         onChange={(text) => change({ url: text })}
       />
@@ -184,7 +192,7 @@ export function WebhookDialog({ webhook, onMade, onClose }: WebhookDialogProps) 
           onChange={(text) => change({ numbers: { ...numbers, [one.name]: text } })}
         />
       ))}
-      {webhook === undefined && (
+      {webhook === undefined && !isMail(urlOf(url)) && (
         <Field label="Signature" hint="Standard Webhooks">
           {(attributes) => (
             <select
@@ -217,7 +225,7 @@ function numbersOf(
 }
 
 const bodyOf = ({ name, url, events, outcomes, numbers }: Draft) => ({
-  ...{ name, url: url.trim(), events: [...events] },
+  ...{ name, url: urlOf(url), events: [...events] },
   // What the page has no words for stays as it is.
   ...(outcomes === 'as before' ? {} : { outcomes: outcomes === 'failures' ? failures : [] }),
   ...numbersOf(events, numbers),
@@ -252,7 +260,8 @@ function Choices<Value extends string>({ legend, texts, chosen, onChange }: Choi
 
 /** Why it can't be saved yet. */
 function problemOf({ url, events, numbers }: Draft): string | undefined {
-  if (!/^https?:\/\/./.test(url.trim())) return 'The address begins with https:// or http://.';
+  if (!/^(https?:\/\/|mailto:)./.test(urlOf(url)))
+    return 'The address begins with https:// or http://, or is an e-mail address.';
   if (events.length === 0) return 'Choose what it tells of.';
   const wrong = thresholdsOf(events).find(
     ({ name, most }) => !/^[1-9]\d*$/.test(numbers[name]) || Number(numbers[name]) > most,

@@ -2,6 +2,16 @@ import type { Webhook, WebhookDelivery } from '@phalanx/protocol';
 
 import { Mark, type MarkLook } from '../parts/mark.tsx';
 
+const mailScheme = 'mailto:';
+export const isMail = (url: string): boolean => url.startsWith(mailScheme);
+
+/** As people write it: of an e-mail, the address alone. */
+export const addressText = (url: string): string => (isMail(url) ? url.slice(mailScheme.length) : url);
+
+/** As the API takes it. */
+export const urlOf = (text: string): string =>
+  /^[^:/\s]+@[^:/\s]+$/.test(text.trim()) ? mailScheme + text.trim() : text.trim();
+
 const states: Record<Webhook['health']['state'], MarkLook> = {
   unused: { tone: 'offline', glyph: '◌', word: 'unused' },
   ok: { tone: 'ready', glyph: '✓', word: 'ok' },
@@ -19,6 +29,9 @@ const statuses: Record<WebhookDelivery['status'], MarkLook> = {
 export const WebhookMark = ({ health }: Pick<Webhook, 'health'>) => <Mark {...states[health.state]} />;
 
 export const DeliveryMark = ({ status }: Pick<WebhookDelivery, 'status'>) => <Mark {...statuses[status]} />;
+
+/** Short: the host, or the e-mail address. */
+export const targetText = (url: string): string => (isMail(url) ? addressText(url) : new URL(url).host);
 
 /** What there is to say of how the deliveries go. */
 export function healthText({ health, problem }: Pick<Webhook, 'health' | 'problem'>): string {

@@ -16,7 +16,7 @@ import { Failure, Loading } from '../parts/states.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { webhooksQuery } from './queries.ts';
 import { type NewKey, WebhookDialog } from './webhook-dialog.tsx';
-import { healthText, WebhookMark } from './webhook-state.tsx';
+import { addressText, healthText, isMail, targetText, WebhookMark } from './webhook-state.tsx';
 
 type Open = { part: 'new' } | { part: 'deliveries' | 'change' | 'rotate' | 'delete'; webhook: Webhook };
 
@@ -28,7 +28,8 @@ export function WebhooksPage() {
   const close = (): void => setOpen(undefined);
   const show = (made: NewKey): void => {
     close();
-    setKey(made);
+    // E-mails have none.
+    if (!isMail(made.webhook.url)) setKey(made);
   };
   return (
     <Page
@@ -44,7 +45,8 @@ export function WebhooksPage() {
           (error === null ? <Loading rows={3} /> : <Failure error={error} onRetry={() => void refetch()} />)}
         {data?.length === 0 && (
           <p className={styles['quiet']}>
-            A webhook sends a message to another service when a run ends, or a phone is away for long.
+            A webhook sends a message to another service, or an e-mail, when a run ends, or a phone is away
+            for long.
           </p>
         )}
         {data !== undefined && data.length > 0 && (
@@ -92,7 +94,7 @@ function Row({ webhook, missing, onOpen }: RowProps) {
   return (
     <tr>
       <td title={name}>
-        {name || new URL(url).host}
+        {name || targetText(url)}
         {isOthers && <span className={styles['quiet']}> of {user.name || 'another user'}</span>}
       </td>
       <td title={healthText(webhook)}>
@@ -102,7 +104,7 @@ function Row({ webhook, missing, onOpen }: RowProps) {
         <div className={classNames(styles['quiet'], styles['text'])}>{events.join(', ')}</div>
       </td>
       <td title={url}>
-        <div className={classNames(styles['quiet'], styles['text'])}>{url}</div>
+        <div className={classNames(styles['quiet'], styles['text'])}>{addressText(url)}</div>
       </td>
       <td>
         <Button look="quiet" onClick={() => onOpen({ part: 'deliveries', webhook })}>
@@ -114,9 +116,11 @@ function Row({ webhook, missing, onOpen }: RowProps) {
         <Button look="quiet" reason={missing} onClick={() => void pause()}>
           {paused ? 'Resume' : 'Pause'}
         </Button>
-        <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'rotate', webhook })}>
-          New secret…
-        </Button>
+        {!isMail(url) && (
+          <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'rotate', webhook })}>
+            New secret…
+          </Button>
+        )}
         <Button look="quiet" reason={missing} onClick={() => onOpen({ part: 'delete', webhook })}>
           Delete…
         </Button>

@@ -7,6 +7,7 @@ import { takeRows } from '../db/locks.ts';
 import { textsIn } from '../db/rows.ts';
 import type { Row } from '../db/tables.ts';
 import { transact } from '../db/transact.ts';
+import { isMail } from './mail/mail-address.ts';
 import type { StoredWebhook } from './store.ts';
 
 export type StoredDelivery = Row<'webhook_delivery'>;
@@ -33,6 +34,11 @@ export interface Telling {
   readonly event: StoredEvent;
   readonly webhooks: readonly StoredWebhook[];
 }
+
+/** One e-mail takes as many. */
+const mostInMail = 500;
+/** Between two e-mails of a user to one address. */
+const mailPauseMs = 5 * 60_000;
 
 /** Deliveries of one user that wait. */
 export const mostWaiting = 10_000;
@@ -125,6 +131,7 @@ export function createDeliveryStore(db: Db) {
         .selectFrom('webhook')
         .select(['id', 'user_id'])
         .where('paused', '=', 0)
+        .where(mayBeSent(now))
         .where(
           sql<boolean>`EXISTS (SELECT 1 FROM webhook_delivery AS due WHERE due.webhook_id = webhook.id
             AND due.status = 'waiting' AND due.due_at <= ${now} AND coalesce(due.claimed_until, 0) <= ${now})`,
@@ -132,9 +139,19 @@ export function createDeliveryStore(db: Db) {
       return (ids === undefined ? query : query.where('id', 'in', textsIn(db, ids))).execute();
     },
 
-    /** The delivery that is due first is the caller's until then. Undefined: none is due, or others are at them. */
-    claim: (webhookId: string, now: number, until: number): Promise<StoredDelivery | undefined> =>
+    /**
+     * The delivery that is due first is the caller's until then; of e-mails, all that are due. Empty: none is due, or others
+     * are at them.
+     */
+    claim: (webhookId: string, now: number, until: number): Promise<StoredDelivery[]> =>
       transact(db, async (transaction) => {
+        const webhook = await transaction
+          .selectFrom('webhook')
+          .select('url')
+          .where('id', '=', webhookId)
+          .where(mayBeSent(now))
+          .executeTakeFirst();
+        if (webhook === undefined) return [];
         const due = transaction
           .selectFrom('webhook_delivery')
           .select('id')
@@ -144,15 +161,16 @@ export function createDeliveryStore(db: Db) {
           .where(sql<boolean>`coalesce(claimed_until, 0) <= ${now}`)
           .orderBy('due_at')
           .orderBy('id')
-          .limit(1);
-        const row = await takeRows(transaction, due).executeTakeFirst();
-        if (row === undefined) return undefined;
-        return transaction
+          .limit(isMail(webhook.url) ? mostInMail : 1);
+        const ids = (await takeRows(transaction, due).execute()).map(({ id }) => id);
+        if (ids.length === 0) return [];
+        const claimed = await transaction
           .updateTable('webhook_delivery')
           .set((eb) => ({ claimed_until: until, attempts: eb('attempts', '+', 1) }))
-          .where('id', '=', row.id)
+          .where('id', 'in', textsIn(transaction, ids))
           .returningAll()
-          .executeTakeFirst();
+          .execute();
+        return claimed.toSorted((one, other) => (one.id < other.id ? -1 : 1));
       }),
 
     /** The attempt was not made after all. */
@@ -188,6 +206,14 @@ export function createDeliveryStore(db: Db) {
     },
   };
 }
+
+/** An e-mail waits until the pause after the one before is over, and until that one has ended. */
+const mayBeSent = (now: number): RawBuilder<SqlBool> =>
+  sql`(webhook.url NOT LIKE 'mailto:%' OR NOT (
+    EXISTS (SELECT 1 FROM webhook AS other WHERE other.user_id = webhook.user_id AND other.url = webhook.url
+      AND other.last_success_at > ${now - mailPauseMs})
+    OR EXISTS (SELECT 1 FROM webhook_delivery AS begun WHERE begun.webhook_id = webhook.id
+      AND begun.status = 'waiting' AND begun.claimed_until > ${now})))`;
 
 /** The claim that an attempt was made on. */
 const isOf = ({ id, attempts }: StoredDelivery): RawBuilder<SqlBool> =>

@@ -5,9 +5,12 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { Attempt, DeliveryStore, StoredDelivery } from './delivery-store.ts';
 import { mostAttempts, pauseAfter } from './retry-times.ts';
 
-/** What came of a message. `final`: it is not sent again, and that says nothing of the receiver. */
+/**
+ * What came of a message. `rejected`: the receiver does not want this one, ever. `final`: it is not sent again, and that
+ * says nothing of the receiver.
+ */
 export interface Sent {
-  readonly result: 'delivered' | 'refused' | 'gone' | 'final';
+  readonly result: 'delivered' | 'refused' | 'rejected' | 'gone' | 'final';
   readonly responseStatus: number | null;
   readonly problem: string;
   /** What the receiver asks for, ms. */
@@ -16,8 +19,8 @@ export interface Sent {
 
 interface Options {
   store: DeliveryStore;
-  /** Rejects only when this server is at fault. */
-  send: (delivery: StoredDelivery, signal: AbortSignal) => Promise<Sent>;
+  /** Of one webhook; what came of each. Rejects only when this server is at fault. */
+  send: (deliveries: readonly StoredDelivery[], signal: AbortSignal) => Promise<readonly Sent[]>;
   /** Since when deliveries of the webhook have failed; null: they have not. */
   findFailingSince: (webhookId: string) => Promise<number | null>;
   clock: Clock;
@@ -82,7 +85,7 @@ export class DeliveryWorker {
       leave();
       throw error;
     });
-    if (claimed === undefined) {
+    if (claimed.length === 0) {
       leave();
       return false;
     }
@@ -113,17 +116,23 @@ export class DeliveryWorker {
     return () => add(-1);
   }
 
-  async #attempt(claimed: StoredDelivery): Promise<void> {
+  async #attempt(claimed: readonly StoredDelivery[]): Promise<void> {
     const { store, send, clock, faults } = this.#options;
-    const { signal } = this.#closing;
     try {
-      const sent = await send(claimed, signal);
-      if (signal.aborted && sent.result !== 'delivered') await store.release(claimed);
-      else await store.settle(claimed, await this.#judge(claimed, sent), clock.now());
+      const sent = await send(claimed, this.#closing.signal);
+      for (const [at, delivery] of claimed.entries()) await this.#settle(delivery, sent[at]);
     } catch (error) {
       faults.report(error, 'a delivery of a webhook failed');
-      await store.settle(claimed, this.#afterFault(claimed), clock.now()).catch(() => undefined);
+      for (const delivery of claimed)
+        await store.settle(delivery, this.#afterFault(delivery), clock.now()).catch(() => undefined);
     }
+  }
+
+  async #settle(delivery: StoredDelivery, sent: Sent | undefined): Promise<void> {
+    const { store, clock } = this.#options;
+    const isCutShort = this.#closing.signal.aborted && sent?.result !== 'delivered';
+    if (sent === undefined || isCutShort) await store.release(delivery);
+    else await store.settle(delivery, await this.#judge(delivery, sent), clock.now());
   }
 
   async #judge(claimed: StoredDelivery, sent: Sent): Promise<Attempt> {
@@ -138,7 +147,7 @@ export class DeliveryWorker {
         dueAt: undefined,
         pausedFor: 'The receiver answered 410: it is gone',
       };
-    const pause = pauseAfter(claimed.attempts, pauseMs);
+    const pause = result === 'rejected' ? undefined : pauseAfter(claimed.attempts, pauseMs);
     const pausedFor = await this.#findReasonToPause(claimed, problem);
     // What is paused is due when the webhook goes on.
     if (pause === undefined) return { ...about, status: 'failed', dueAt: undefined, pausedFor };

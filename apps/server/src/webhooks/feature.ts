@@ -14,6 +14,7 @@ import { listHearers } from './audience.ts';
 import { createDeliveryStore } from './delivery-store.ts';
 import { DeliveryWorker } from './delivery-worker.ts';
 import { FanOut } from './fan-out.ts';
+import { createNames } from './mail/names.ts';
 import { Messenger } from './messenger.ts';
 import { addWebhookRoutes } from './routes.ts';
 import { RunWatch } from './run-watch.ts';
@@ -48,10 +49,15 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   const hearing = { devices, people, runAccess: runs.access, listReviewers };
   const hearers = (audience: Audience): Promise<string[]> => listHearers(hearing, audience);
   const findUser = (id: string) => access.store.findUser(id);
-  const messenger = new Messenger({ store, sealing, listHearers: hearers, findUser, rule, clock });
+  const nameOf = (userId: string): string => devices.shares.nameOf(userId);
+  const names = createNames(devices, config);
+  const { mail } = config;
+  const messenger = new Messenger({
+    ...{ store, sealing, listHearers: hearers, findUser, rule, mail, names, clock },
+  });
   const worker = new DeliveryWorker({
     ...{ store: deliveries, clock, faults, lookEveryMs: timing.sweepMs },
-    send: (delivery, signal) => messenger.send(delivery, signal),
+    send: (claimed, signal) => messenger.send(claimed, signal),
     findFailingSince: (id) => store.findFailingSince(id),
   });
   const onDelivery = (ids: readonly string[]): void => worker.look(ids);
@@ -66,8 +72,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   // After the feature that stores it.
   context.hosts.on('record', () => fanOut.look());
   addWebhookRoutes(app, {
-    ...{ store, deliveries, sealing, rule, clock, onDelivery },
-    nameOf: (userId) => devices.shares.nameOf(userId),
+    ...{ store, deliveries, sealing, rule, mail, clock, onDelivery, nameOf },
   });
   addGaugeBy(metrics, {
     ...{ name: 'phalanx_webhook_messages', label: 'state' },

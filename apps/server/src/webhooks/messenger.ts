@@ -8,6 +8,10 @@ import { readAudience } from './audience.ts';
 import type { StoredDelivery } from './delivery-store.ts';
 import type { Sent } from './delivery-worker.ts';
 import { isOfToken } from './fan-out.ts';
+import { addressOf, isMail } from './mail/mail-address.ts';
+import type { MailConfig } from './mail/mail-settings.ts';
+import { type Names, writeMail } from './mail/mail-text.ts';
+import { Mailer } from './mail/mailer.ts';
 import { readRetryAfter } from './retry-times.ts';
 import { type Answer, explainFailure, sendMessage } from './send-message.ts';
 import { signatureOf } from './signatures.ts';
@@ -19,6 +23,9 @@ interface Options {
   listHearers: (audience: Audience) => Promise<string[]>;
   findUser: (id: string) => Promise<Pick<Row<'user'>, 'disabled_at'> | undefined>;
   rule: AddressRule;
+  /** Undefined: no e-mail is sent. */
+  mail: MailConfig | undefined;
+  names: Names;
   clock: Clock;
 }
 
@@ -32,22 +39,47 @@ const refused = (problem: string): Sent => ({ result: 'refused', responseStatus:
 const bodyOf = ({ type, at, data }: Pick<StoredDelivery, 'type' | 'at' | 'data'>): string =>
   `{"type":${JSON.stringify(type)},"timestamp":"${new Date(at).toISOString()}","data":${data}}`;
 
-/** Sends one message, once, as its webhook is now. */
+/** Sends messages, once, as their webhook is now. */
 export class Messenger {
   readonly #options: Options;
+  readonly #mailer: Mailer | undefined;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#mailer = options.mail && new Mailer(options.mail);
   }
 
-  async send(delivery: StoredDelivery, closing: AbortSignal): Promise<Sent> {
-    const webhook = await this.#options.store.find(delivery.webhook_id, everybody);
-    if (webhook === undefined) return dropped('The webhook is gone');
-    const reason = await this.#findReasonToDrop(webhook, delivery);
-    if (reason !== undefined) return dropped(reason);
+  /** Of one webhook; what came of each. */
+  async send(deliveries: readonly StoredDelivery[], closing: AbortSignal): Promise<Sent[]> {
+    const webhook = await this.#options.store.find(deliveries[0]?.webhook_id ?? '', everybody);
+    if (webhook === undefined) return deliveries.map(() => dropped('The webhook is gone'));
+    const reasons = await Promise.all(deliveries.map((one) => this.#findReasonToDrop(webhook, one)));
+    const wanted = deliveries.filter((_, at) => reasons[at] === undefined);
+    const sent = isMail(webhook.url)
+      ? await this.#mail(webhook, wanted, closing)
+      : await Promise.all(wanted.map((one) => this.#sendOne(webhook, one, closing)));
+    const bySent = new Map(wanted.map((one, at) => [one, Array.isArray(sent) ? sent[at] : sent]));
+    return deliveries.map((one, at) => bySent.get(one) ?? dropped(reasons[at] ?? ''));
+  }
+
+  async #sendOne(webhook: StoredWebhook, delivery: StoredDelivery, closing: AbortSignal): Promise<Sent> {
     const body = bodyOf(delivery);
     const headers = await this.#headersOf(webhook, delivery.id, body);
     return this.#post(webhook, { headers, body, closing });
+  }
+
+  /** All in one e-mail. What the operator has allowed before may be forbidden now. */
+  async #mail(
+    webhook: StoredWebhook,
+    deliveries: readonly StoredDelivery[],
+    closing: AbortSignal,
+  ): Promise<Sent> {
+    const { mail, names } = this.#options;
+    if (mail === undefined || this.#mailer === undefined) return refused('This service sends no e-mail');
+    const address = addressOf(webhook.url);
+    if (!mail.mayReceive(address)) return refused(`The operator of the service does not allow ${address}`);
+    if (deliveries.length === 0) return dropped('There is nothing to send');
+    return this.#mailer.send(address, await writeMail(webhook, deliveries, names), closing);
   }
 
   /** What the user might see when it happened may be nothing that they see now. */

@@ -12,6 +12,8 @@ import { type Principal, seesEveryone } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Sealing } from '../secrets/sealing.ts';
 import { type DeliveryStore, mostWaiting, type StoredDelivery } from './delivery-store.ts';
+import { addressOf, isMail, mailUrlOf, readMailAddress } from './mail/mail-address.ts';
+import type { MailConfig } from './mail/mail-settings.ts';
 import { createSigningKey } from './signatures.ts';
 import { placeOf, type StoredWebhook, type WebhookOwner, type WebhookStore } from './store.ts';
 import { deliveryView, webhookView } from './views.ts';
@@ -21,6 +23,8 @@ interface WebhookRoutesOptions {
   deliveries: DeliveryStore;
   sealing: Sealing;
   rule: AddressRule;
+  /** Undefined: no e-mail is sent. */
+  mail: MailConfig | undefined;
   clock: Clock;
   nameOf: (userId: string) => string;
   /** Told of webhooks that have something to do. */
@@ -37,7 +41,9 @@ const defaults = { minutes: 10, percent: 50, hours: 24 };
  * `GET /webhooks/:id/deliveries` · `POST /webhooks/:id/deliveries/:deliveryId/replay`
  */
 export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOptions): void {
-  const { store, deliveries, sealing, rule, clock, nameOf, onDelivery } = options;
+  const { store, deliveries, sealing, rule, mail, clock, nameOf, onDelivery } = options;
+  const readTarget = (text: string): string =>
+    isMail(text) ? readMailTarget(text, mail) : readUrl(text, rule);
 
   const get = async (principal: Principal, id: string): Promise<StoredWebhook> => {
     const found = await store.find(id.toLowerCase(), ownerOf(principal));
@@ -85,7 +91,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
         user_id: principal.userId,
         token_projects: projectsOf(principal),
         name,
-        url: readUrl(url, rule),
+        url: readTarget(url),
       },
       ...{ events: JSON.stringify([...new Set(events)]), outcomes: JSON.stringify(outcomes) },
       ...{ project_ids: readIds(project_ids), not_ready_minutes: body.not_ready_minutes ?? defaults.minutes },
@@ -97,13 +103,13 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
       ...{ heard_since: now, failing_since: null, last_success_at: null, last_failure_at: null },
       ...{ last_failure: '', created_at: now },
     };
-    noteOn(auditEvent, row, { events, host: new URL(row.url).host });
+    noteOn(auditEvent, row, { events, host: placeOfTarget(row.url) });
     if (!(await store.insert(row, mostWebhooks)))
       throw ApiError.of('too_many_webhooks', { limit: mostWebhooks });
     return {
       success: true,
       webhook: await view(principal, id),
-      secret: signature === 'v1' ? secret : null,
+      secret: shownSecret(row, secret),
     };
   });
 
@@ -126,7 +132,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     noteOn(auditEvent, { ...row, name: name ?? row.name }, { fields: Object.keys(body) });
     const changes = {
       name: name ?? row.name,
-      url: url === undefined ? row.url : readUrl(url, rule),
+      url: url === undefined ? row.url : keepKind(row.url, readTarget(url)),
       events: events === undefined ? row.events : JSON.stringify([...new Set(events)]),
       outcomes: outcomes === undefined ? row.outcomes : JSON.stringify(outcomes),
       project_ids: project_ids === undefined ? row.project_ids : readIds(project_ids),
@@ -153,6 +159,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
 
   addRoute(app, webhookRoutes.rotate, async ({ principal, params, auditEvent }) => {
     const row = await get(principal, params.id);
+    if (isMail(row.url)) throw invalid('e-mails are not signed, so it has no secret');
     noteOn(auditEvent, row);
     const { secret, publicKey } = createSigningKey(row.signature);
     await store.update(row.id, {
@@ -162,7 +169,7 @@ export function addWebhookRoutes(app: FastifyInstance, options: WebhookRoutesOpt
     return {
       success: true,
       webhook: await view(principal, row.id),
-      secret: row.signature === 'v1' ? secret : null,
+      secret: shownSecret(row, secret),
     };
   });
 
@@ -209,11 +216,35 @@ const ownerOf = (principal: Principal): WebhookOwner => ({
 
 const readIds = (ids: readonly string[]): string => JSON.stringify(ids.map((id) => id.toLowerCase()));
 
+const invalid = (problem: string): ApiError => ApiError.of('invalid_webhook', { problem });
+
+const shownSecret = ({ signature, url }: StoredWebhook, secret: string): string | null =>
+  signature === 'v1' && !isMail(url) ? secret : null;
+
+/** What its user has of it depends on the kind: a secret, or none. */
+function keepKind(before: string, url: string): string {
+  if (isMail(before) === isMail(url)) return url;
+  throw invalid(
+    'an e-mail address can’t take the place of a web address, nor the other way round: make another webhook',
+  );
+}
+
+function readMailTarget(text: string, mail: MailConfig | undefined): string {
+  if (mail === undefined)
+    throw invalid('this service sends no e-mail: its operator can set PHALANX_SMTP_URL');
+  const address = readMailAddress(addressOf(text));
+  if (address === undefined)
+    throw invalid('its url is not mailto: and one e-mail address, such as mailto:ada@example.com');
+  if (mail.mayReceive(address)) return mailUrlOf(address);
+  throw invalid(
+    `${address} may not be sent e-mails: the operator of the service can allow it with the setting PHALANX_MAIL_TO`,
+  );
+}
+
 function readUrl(text: string, rule: AddressRule): string {
   const url = URL.parse(text);
   const problem = findProblem(url, rule);
-  if (url === null || problem !== undefined)
-    throw ApiError.of('invalid_webhook', { problem: problem ?? 'its url is no URL' });
+  if (url === null || problem !== undefined) throw invalid(problem ?? 'its url is no URL');
   url.hash = '';
   return url.href;
 }
@@ -221,7 +252,7 @@ function readUrl(text: string, rule: AddressRule): string {
 /** Names are looked up when something is sent. */
 function findProblem(url: URL | null, rule: AddressRule): string | undefined {
   if (url === null) return 'its url is no URL';
-  if (!/^https?:$/.test(url.protocol)) return 'its url has to begin with https:// or http://';
+  if (!/^https?:$/.test(url.protocol)) return 'its url has to begin with https://, http:// or mailto:';
   if (url.username !== '' || url.password !== '')
     return 'its url has a user name or a password, which everybody who sees the webhook would see';
   try {
@@ -232,9 +263,11 @@ function findProblem(url: URL | null, rule: AddressRule): string | undefined {
   return undefined;
 }
 
-/** The path of the URL may be a secret of the receiver's. */
+/** Not more of it: the path of a URL may be a secret of the receiver's. */
+const placeOfTarget = (url: string): string => (isMail(url) ? addressOf(url) : new URL(url).host);
+
 const noteOn = (
   auditEvent: AuditEvent,
   { id, name, url, user_id: userId }: StoredWebhook,
   details: Record<string, unknown> = {},
-): void => auditEvent.on({ type: 'webhook', id, name: name || new URL(url).host }, [userId], details);
+): void => auditEvent.on({ type: 'webhook', id, name: name || placeOfTarget(url) }, [userId], details);

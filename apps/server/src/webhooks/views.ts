@@ -2,6 +2,7 @@ import { JsonObject, Webhook, type WebhookDelivery, type WebhookHealth } from '@
 import { Compile } from 'typebox/compile';
 
 import type { StoredDelivery } from './delivery-store.ts';
+import { isMail } from './mail/mail-address.ts';
 import type { StoredWebhook } from './store.ts';
 
 interface Beside {
@@ -31,7 +32,7 @@ export const webhookView = (row: StoredWebhook, { userName, waiting }: Beside): 
   silent_hours: row.silent_hours,
   paused: row.paused === 1,
   signature: row.signature,
-  public_key: row.public_key,
+  public_key: isMail(row.url) ? null : row.public_key,
   problem: row.problem,
   health: {
     state: stateOf(row),

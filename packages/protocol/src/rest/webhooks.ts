@@ -11,8 +11,9 @@ const settings = {
   url: Type.String({
     minLength: 1,
     maxLength: 2000,
-    description: 'http or https, without a user name; addresses that are not public are refused',
-    examples: ['https://receiver.example/phalanx'],
+    description:
+      'Where to: http or https, without a user name, where addresses that are not public are refused; or `mailto:` and one address that the operator of the service allows',
+    examples: ['https://receiver.example/phalanx', 'mailto:ada@example.com'],
   }),
   events: Type.Array(Type.Enum(webhookEventNames), {
     minItems: 1,
@@ -129,7 +130,10 @@ export const WebhookDelivery = Type.Object(
     status: Type.Enum(['waiting', 'delivered', 'failed'] as const),
     attempts: Type.Integer(),
     response_status: nullable(
-      Type.Integer({ description: 'Of the last attempt; null: there was no response' }),
+      Type.Integer({
+        description:
+          'Of the last attempt: the status of HTTP, or of SMTP for an e-mail. Null: there was no response',
+      }),
     ),
     problem: Type.String({ description: 'Why the last attempt failed; else empty' }),
     created_at: EpochMs,
@@ -147,7 +151,10 @@ const withSecret = Type.Object({
   success,
   webhook: Webhook,
   secret: nullable(
-    Type.String({ description: 'Of `v1`, and shown only here: messages are checked with it (`whsec_…`)' }),
+    Type.String({
+      description:
+        'Of `v1`, and shown only here: messages are checked with it (`whsec_…`). Null for `v1a` and for e-mails',
+    }),
   ),
 });
 const delivery = Type.Object({ success, delivery: WebhookDelivery });
@@ -164,7 +171,7 @@ export const webhookRoutes = {
     operationId: 'createWebhook',
     tag: 'Webhooks',
     summary: 'Have messages sent to an address when something happens',
-    description: `The messages are those of Standard Webhooks (https://www.standardwebhooks.com). You hear only of what you may see.\n\n${eventTexts}`,
+    description: `The messages are those of Standard Webhooks (https://www.standardwebhooks.com), or e-mails. You hear only of what you may see.\n\n${eventTexts}`,
     scope: 'edit',
     audit: 'create_webhook',
     body: WebhookBody,
@@ -235,7 +242,7 @@ export const webhookRoutes = {
     audit: 'rotate_webhook_secret',
     params,
     responses: { 200: withSecret },
-    errors: ['webhook_not_found', 'secrets_unavailable'],
+    errors: ['webhook_not_found', 'invalid_webhook', 'secrets_unavailable'],
   },
   test: {
     method: 'POST',
