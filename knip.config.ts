@@ -52,7 +52,7 @@ const config: KnipConfig = {
     interface: true,
     type: true,
   },
-  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip', 'setpriv', 'java'],
+  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip', 'setpriv', 'java', 'openssl'],
 };
 
 export default config;
