@@ -11,6 +11,8 @@ export interface StageOptions {
   /** Simulated phones of the row of that name, and for how many minutes they are used. */
   readonly count: number;
   readonly minutes: number;
+  /** The part of their launches, tasks and schedules that the rows of the queue have: 1 is all. */
+  readonly part: number;
 }
 
 /** What a row measures with; all of it is gone when the row is done. */

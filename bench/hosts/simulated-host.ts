@@ -15,6 +15,9 @@ export interface HostPlan {
 export type Launch = Extract<ServerMessage, { type: 'launch' }>;
 type MissingCaptures = Extract<ServerMessage, { type: 'record_stored' }>['missing'];
 
+/** As often as the server asks for: after twice as long, phones count as unresponsive. */
+export const heartbeatMs = 2000;
+
 /**
  * The wire side of a host: devices that are always ready, launches that are acknowledged at once with a message for
  * each run, and nothing behind it.

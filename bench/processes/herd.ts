@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
-import { SimulatedHost, type HostPlan } from '../hosts/simulated-host.ts';
+import { heartbeatMs, SimulatedHost, type HostPlan } from '../hosts/simulated-host.ts';
 
 let plans: HostPlan[] = [];
 let beating: NodeJS.Timeout | undefined;
 let hosts: SimulatedHost[] = [];
-/** As long as the product's own. */
-const heartbeatMs = 5000;
 
 answerParent({
   plan: command(

@@ -6,14 +6,12 @@ import { logsHeader } from '../../apps/server/src/testing/host-wire.ts';
 import { answerParent, command } from '../harness/answer-parent.ts';
 import { LogSender, sampleEntries, sampleSteps } from '../hosts/log-sender.ts';
 import { RecordSender } from '../hosts/record-sender.ts';
-import { SimulatedHost } from '../hosts/simulated-host.ts';
+import { heartbeatMs, SimulatedHost } from '../hosts/simulated-host.ts';
 
 const hosts: SimulatedHost[] = [];
 const senders: LogSender[] = [];
 let records: RecordSender | undefined;
 const connectedAtOnce = 50;
-/** As long as the product's own, so that devices stay ready. */
-const heartbeatMs = 5000;
 
 const totalStored = (): number => senders.reduce((sum, sender) => sum + sender.stored, 0);
 

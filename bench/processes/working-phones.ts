@@ -1,10 +1,7 @@
 import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
-import { SimulatedHost } from '../hosts/simulated-host.ts';
-
-/** As long as the product's own, so that devices stay ready. */
-const heartbeatMs = 5000;
+import { heartbeatMs, SimulatedHost } from '../hosts/simulated-host.ts';
 
 const hosts: SimulatedHost[] = [];
 /** Of the runs that go on: their phones and their projects. */

@@ -19,7 +19,7 @@ function answerHost(socket: WebSocket, data: RawData): void {
   if (!hostMessage.Check(message)) throw new Error('not a message of a host');
   const server_time = Date.now();
   if (message.type === 'hello')
-    socket.send(JSON.stringify({ type: 'welcome', server_time, heartbeat_ms: 5000 }));
+    socket.send(JSON.stringify({ type: 'welcome', server_time, heartbeat_ms: 2000 }));
   if (message.type === 'heartbeat')
     socket.send(JSON.stringify({ type: 'heartbeat', sent_at: message.sent_at, server_time }));
   if (message.type === 'runs')

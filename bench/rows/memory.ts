@@ -1,6 +1,6 @@
 /**
  * Compared: by how much the resident memory of the server grows with 10,000 idle devices on 200 connected hosts, whose
- * heartbeats name 50 devices each every 5 seconds; and by how much that of a bare `ws` server grows that takes, parses
+ * heartbeats name 50 devices each every 2 seconds; and by how much that of a bare `ws` server grows that takes, parses
  * and answers the same messages of the same number of hosts and keeps nothing.
  *
  * Fair because both run in processes of their own, are filled by the same simulated hosts at the same time, and are

@@ -47,7 +47,11 @@ export const schedules: Row = {
     const body = { automation_id: user.projectId, selector: 'sdk>=1', cron, time_zone: 'UTC' };
     await sendAll(
       user,
-      Array.from({ length: scheduleCount }, () => ['POST', 'schedules', body]),
+      Array.from({ length: Math.ceil(scheduleCount * stage.options.part) }, () => [
+        'POST',
+        'schedules',
+        body,
+      ]),
     );
     if (Date.now() > at) throw new Error('the schedules were made too slowly');
     await sleep(at - Date.now() - 500);
