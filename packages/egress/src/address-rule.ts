@@ -1,4 +1,4 @@
-import { lookup, type LookupAddress } from 'node:dns';
+import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 
 /** Which addresses may be connected to. */
@@ -8,14 +8,21 @@ export interface AddressRule {
   refusal(host: string, address: string): Error;
 }
 
+/** As Node asks the system. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
 /**
  * A `lookup` for connections: the addresses it gives are the ones connected to, so a name cannot change its address
  * between check and use. One forbidden address among several refuses the name.
  */
 export const guardedLookup =
-  (rule: AddressRule): LookupFunction =>
+  (rule: AddressRule, resolve: Resolve = lookup): LookupFunction =>
   (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, []);
       const refused = addresses.find(({ address }) => !rule.isAllowed(address));
       if (refused !== undefined) return callback(rule.refusal(hostname, refused.address), []);
