@@ -12,6 +12,9 @@ import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 import { Cable } from './cable.ts';
 import { Program } from './program.ts';
 
+/** A campaign that starts a server again and again meets the moment at which a machine does much else. */
+const restartMs = 180_000;
+
 const adminToken = `admin-${randomUUID()}-${randomUUID()}`;
 
 /** Phones that are there already, and how the host finds them. */
@@ -97,7 +100,7 @@ export class Installation {
 
   async restartServer(): Promise<void> {
     this.server = this.#spawnServer();
-    await this.server.printed(/Phalanx server is at/);
+    await this.server.printed(/Phalanx server is at/, restartMs);
   }
 
   restartHost(): void {

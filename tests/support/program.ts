@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import { inheritedEnvironment } from '@phalanx/cli/testing/inherited-environment';
-import { until } from '@phalanx/host/testing/until';
+import { until, untilLimitMs } from '@phalanx/host/testing/until';
 
 const cli = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 
@@ -49,11 +49,12 @@ export class Program {
   }
 
   /** The first match of `pattern` in what it prints. Throws with all of it when it ends without a match. */
-  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+  async printed(pattern: RegExp, limitMs = untilLimitMs): Promise<RegExpExecArray> {
     const match = await until(
       `${pattern} in what the program prints`,
       () => pattern.exec(this.#output) ?? this.#output,
       (now) => typeof now !== 'string' || this.hasExited,
+      limitMs,
     );
     if (typeof match !== 'string') return match;
     throw new Error(`the program ended without printing ${pattern}:\n${match}`);
