@@ -1,4 +1,4 @@
-import { type WebhookEvent, webhookEvents } from '@phalanx/protocol';
+import type { WebhookEvent, webhookEvents } from '@phalanx/protocol';
 import { expect, it } from 'vitest';
 
 import type { StoredDelivery } from '../delivery-store.ts';

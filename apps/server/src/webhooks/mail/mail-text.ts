@@ -8,8 +8,8 @@ import type { StoredWebhook } from '../store.ts';
 
 /** What people call what a message has only the ID of. */
 export interface Names {
-  device(id: string): Promise<string>;
-  user(id: string): string;
+  readonly device: (id: string) => Promise<string>;
+  readonly user: (id: string) => string;
   /** Such as `https://phones.example.com`. */
   readonly consoleUrl: string;
 }
@@ -81,8 +81,8 @@ const footOf = ({ name, user_id: userId }: StoredWebhook, { user, consoleUrl }: 
   ].join('\n');
 
 async function tell({ type, at, data }: StoredDelivery, names: Names): Promise<Told> {
-  const event = { type, timestamp: new Date(at).toISOString(), data: JSON.parse(data) };
-  return tellEvent(events.Parse(event), names);
+  const told: unknown = JSON.parse(data);
+  return tellEvent(events.Parse({ type, timestamp: new Date(at).toISOString(), data: told }), names);
 }
 
 async function tellEvent(event: WebhookEvent, names: Names): Promise<Told> {

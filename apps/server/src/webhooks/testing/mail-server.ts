@@ -44,7 +44,7 @@ export class MailServer {
             from: mailFrom === false ? '' : mailFrom.address,
             to: rcptTo.map(({ address }) => address),
             ...readMail(Buffer.concat(pieces).toString()),
-            isEncrypted: session.secure === true,
+            isEncrypted: session.secure,
             user: session.user,
           });
           callback();
@@ -70,7 +70,9 @@ export class MailServer {
 
   async close(): Promise<void> {
     for (const connection of this.#server.connections) connection.close();
-    await new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(resolve);
+    await promise;
   }
 }
 
