@@ -52,7 +52,9 @@ const config: KnipConfig = {
     interface: true,
     type: true,
   },
-  ignoreBinaries: ['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip', 'setpriv', 'java', 'openssl'],
+  ignoreBinaries: [
+    ...['mount', 'umount', 'prlimit', 'adb', 'git', 'unshare', 'ip', 'setpriv', 'java', 'openssl', 'script'],
+  ],
 };
 
 export default config;

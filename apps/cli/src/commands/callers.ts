@@ -4,6 +4,7 @@ import { addActCommand } from './act.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addInputCommand, addLeaseCommand } from './control.ts';
+import { addDevCommand } from './dev.ts';
 import { addDevicesCommand } from './devices.ts';
 import { addDocsCommand } from './docs.ts';
 import { addExecCommand } from './exec.ts';
@@ -48,6 +49,7 @@ export function addCallerCommands(program: Command): void {
   addTypesCommand(program);
   addTestCommand(program);
   addReplayCommand(program);
+  addDevCommand(program);
   addRunCommand(program);
   addExecCommand(program);
   addJobCommands(program);

@@ -101,7 +101,7 @@ async function showScreen(
 
 type Screen = ReplyOf<typeof deviceRoutes.screen>['screen'];
 
-function printCompact({ screen_id, view, lines }: Extract<Screen, { lines: string[] }>): void {
+export function printCompact({ screen_id, view, lines }: Extract<Screen, { lines: string[] }>): void {
   console.log(`screen ${screen_id}${view === 'diff' ? ', what has changed' : ''}`);
   for (const line of lines) console.log(printableLine(line));
 }
