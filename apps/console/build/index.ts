@@ -123,7 +123,7 @@ async function isHeld(file: string): Promise<boolean> {
 const sources = [
   'apps/console/{src,build}/**/*',
   'apps/console/{index.html,vite.config.ts,package.json}',
-  'packages/{protocol,automation}/src/**/*.ts',
+  'packages/{protocol,client,automation}/src/**/*.ts',
   'packages/automation/starter/*',
   'package-lock.json',
 ];

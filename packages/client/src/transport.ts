@@ -1,7 +1,7 @@
 import { failureOf, isPassing, NotTheService, ServiceError, ServiceUnreachable } from './failures.ts';
 import { pause } from './pause.ts';
 
-export { NotTheService, ServiceError, ServiceUnreachable } from './failures.ts';
+export { isPassing, NotTheService, ServiceError, ServiceUnreachable } from './failures.ts';
 
 /** Where an endpoint is. */
 export interface Endpoint {
@@ -53,12 +53,21 @@ export class Transport {
   }
 
   /** The JSON of a success. */
-  async json(endpoint: Endpoint, inputs: Inputs = {}, options: CallOptions = {}): Promise<unknown> {
+  async json(endpoint: Endpoint, inputs?: Inputs, options?: CallOptions): Promise<unknown> {
+    return (await this.whole(endpoint, inputs, options)).body;
+  }
+
+  /** The JSON of a success, and its headers. */
+  async whole(
+    endpoint: Endpoint,
+    inputs: Inputs = {},
+    options: CallOptions = {},
+  ): Promise<{ body: unknown; headers: Headers }> {
     return this.#patiently(endpoint, inputs, options, async () => {
       const { signal, end } = deadline(options);
       try {
         const response = await this.#send(endpoint, inputs, signal);
-        return await readJson(response, options.signal);
+        return { body: await readJson(response, options.signal), headers: response.headers };
       } finally {
         end();
       }
@@ -88,7 +97,8 @@ export class Transport {
       ...(body === undefined ? {} : { body }),
     }).catch((error: unknown) => {
       if (isAbort(error)) throw error;
-      throw new ServiceUnreachable(`The service at ${this.#url} does not answer.`, { cause: error });
+      const what = this.#url === '' ? 'The service' : `The service at ${this.#url}`;
+      throw new ServiceUnreachable(`${what} does not answer.`, { cause: error });
     });
     if (response.ok || response.status === 304) return response;
     if (response.status < 400) {
@@ -138,7 +148,7 @@ function pauseBefore(error: unknown, isRepeatable: boolean, usualMs: number): nu
 
 async function readJson(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
   const text = await response.text().catch((error: unknown) => {
-    if (signal?.aborted === true) throw error;
+    signal?.throwIfAborted();
     throw new ServiceUnreachable(`The answer of ${response.url} broke off.`, { cause: error });
   });
   try {

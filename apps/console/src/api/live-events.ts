@@ -1,8 +1,8 @@
+import { NotTheService, ServiceError } from '@phalanx/client/transport';
 import type { Device, OutOfStepsRecord, RecordGroup, Run } from '@phalanx/protocol';
 import { useEffect } from 'react';
 
 import { call, hangUp } from './call.ts';
-import { ApiFailure } from './api-failure.ts';
 import { createStore } from './store.ts';
 import { session } from './session.ts';
 
@@ -26,7 +26,7 @@ const answerMs = 5000;
 const isThere = (): Promise<boolean> =>
   call('GET /api/v2/me', {}, { signal: AbortSignal.timeout(answerMs) }).then(
     () => true,
-    (error: unknown) => error instanceof ApiFailure && error.status > 0,
+    (error: unknown) => error instanceof ServiceError || error instanceof NotTheService,
   );
 
 /** What changes at the service, for as long as the page can be seen. */

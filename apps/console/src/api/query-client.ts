@@ -1,6 +1,5 @@
+import { isPassing } from '@phalanx/client/transport';
 import { QueryClient } from '@tanstack/react-query';
-
-import { isPassing } from './api-failure.ts';
 
 /** What was read stays shown while it is read again; changes come by the event stream. */
 export const queryClient = new QueryClient({

@@ -1,12 +1,22 @@
+import { NotTheService, ServiceError, ServiceUnreachable } from '@phalanx/client/transport';
 import { Link } from '@tanstack/react-router';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import styles from './help.module.css';
 
+/** Its entry on the page about errors. */
+function entryOf(error: unknown): string | undefined {
+  if (error instanceof ServiceError) return error.code;
+  if (error instanceof ServiceUnreachable) return 'unreachable';
+  return error instanceof NotTheService ? 'unreadable' : undefined;
+}
+
 /** Leads to what the failure means and what to do. */
-export const HelpLink = ({ error }: { error: unknown }) =>
-  error instanceof ApiFailure ? (
-    <Link to="/help/$" params={{ _splat: 'errors' }} hash={error.code} className={styles['inText']}>
+export function HelpLink({ error }: { error: unknown }) {
+  const entry = entryOf(error);
+  if (entry === undefined) return null;
+  return (
+    <Link to="/help/$" params={{ _splat: 'errors' }} hash={entry} className={styles['inText']}>
       What to do
     </Link>
-  ) : null;
+  );
+}

@@ -1,9 +1,9 @@
+import { ServiceError } from '@phalanx/client/transport';
 import type { Device, Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import { deviceName } from '../devices/device-name.ts';
 import { isReady } from '../devices/device-state.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
@@ -155,7 +155,7 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
         <OutcomeList rows={launch.rows} />
       )}
       {launch.error !== null && <InlineFailure error={launch.error} />}
-      {launch.error instanceof ApiFailure && launch.error.errors.length > 0 && (
+      {launch.error instanceof ServiceError && launch.error.errors.length > 0 && (
         <pre className={styles['errors']}>{launch.error.errors.join('\n')}</pre>
       )}
     </Dialog>

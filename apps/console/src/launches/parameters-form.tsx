@@ -1,7 +1,7 @@
+import { ServiceError } from '@phalanx/client/transport';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Field, Input, selectClass, TextArea } from '../parts/field.tsx';
@@ -20,7 +20,7 @@ export function useParameterSchema(projectId: string | undefined): string | null
       try {
         return (await call('GET /api/v2/automation/file/:id', input, { signal })).content;
       } catch (error) {
-        if (error instanceof ApiFailure && error.code === 'file_not_found') return null;
+        if (error instanceof ServiceError && error.code === 'file_not_found') return null;
         throw error;
       }
     },

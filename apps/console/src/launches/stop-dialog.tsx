@@ -1,7 +1,7 @@
+import { ServiceError } from '@phalanx/client/transport';
 import type { Device } from '@phalanx/protocol';
 import { useState } from 'react';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -19,7 +19,7 @@ async function stopOn(deviceId: string): Promise<{ outcomes: OutcomeRow['outcome
     });
     return { outcomes: devices[0]?.outcome ?? 'stopped', reason: devices[0]?.reason ?? null };
   } catch (error) {
-    const row = error instanceof ApiFailure ? error.devices[0] : undefined;
+    const row = error instanceof ServiceError ? error.devices[0] : undefined;
     return { outcomes: row?.outcome ?? 'refused', reason: row?.reason ?? messageOf(error) };
   }
 }

@@ -1,7 +1,8 @@
+import { randomUuid } from '@phalanx/client/random-uuid';
+import { ServiceError } from '@phalanx/client/transport';
 import type { Device, DeviceOutcome, Run } from '@phalanx/protocol';
 import { useCallback, useRef, useState } from 'react';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import { call } from '../api/call.ts';
 import { useLiveEvent } from '../api/live-events.ts';
 import { keepParameters } from './last-parameters.ts';
@@ -56,7 +57,7 @@ export function useLaunch(): Launch {
       setRows((known) => known && withOutcomes(known, outcomes));
     } catch (failure) {
       setError(failure);
-      const outcomes = failure instanceof ApiFailure ? failure.devices : [];
+      const outcomes = failure instanceof ServiceError ? failure.devices : [];
       setRows(
         outcomes.length === 0
           ? undefined
@@ -89,18 +90,4 @@ export function useLaunch(): Launch {
     setError(null);
   };
   return { rows, error, isBusy, start, startCode, reset };
-}
-
-/** A UUID of version 4. The browser's own is not there on plain http. */
-function randomUuid(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  const variant = ((Number.parseInt(digits.slice(16, 17), 16) & 3) | 8).toString(16);
-  return [
-    digits.slice(0, 8),
-    digits.slice(8, 12),
-    `4${digits.slice(13, 16)}`,
-    `${variant}${digits.slice(17, 20)}`,
-    digits.slice(20),
-  ].join('-');
 }

@@ -1,6 +1,6 @@
+import { ServiceError } from '@phalanx/client/transport';
 import type { ReactNode } from 'react';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import { HelpLink } from '../help/help-link.tsx';
 import { Button } from './button.tsx';
 import styles from './states.module.css';
@@ -46,7 +46,7 @@ export const Failure = ({ error, onRetry }: FailureProps) => (
     <p>
       {messageOf(error)} <HelpLink error={error} />
     </p>
-    {error instanceof ApiFailure && error.requestId !== undefined && (
+    {error instanceof ServiceError && error.requestId !== undefined && (
       <p className={styles['detail']}>request {error.requestId}</p>
     )}
     {onRetry !== undefined && (

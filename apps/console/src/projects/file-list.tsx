@@ -100,7 +100,7 @@ function NewFile({
     try {
       const content = path.endsWith('.json') ? '{}\n' : '\n';
       const input = { params: { id: projectId }, body: { path: path.trim(), content } };
-      await call('PUT /api/v2/automation/file/:id', input, { headers: { 'if-none-match': '*' } });
+      await call('PUT /api/v2/automation/file/:id', { ...input, headers: { 'if-none-match': '*' } });
       await queries.invalidateQueries({ queryKey: ['files', projectId] });
       onMade(path.trim());
     } catch (error) {

@@ -1,10 +1,10 @@
+import { ServiceError } from '@phalanx/client/transport';
 import type { Project } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type CSSProperties, useState } from 'react';
 
 import { MembersDialog } from '../access/members-dialog.tsx';
-import { ApiFailure } from '../api/api-failure.ts';
 import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
@@ -32,7 +32,7 @@ export function ProjectPage() {
   const me = useMe();
   if (data !== undefined && me !== undefined)
     return <Shown key={projectId} project={data} userId={me.user.id} />;
-  const isGone = error instanceof ApiFailure && error.status === 404;
+  const isGone = error instanceof ServiceError && error.status === 404;
   return (
     <Page title="Project">
       {isGone ? (

@@ -1,9 +1,9 @@
+import { ServiceError } from '@phalanx/client/transport';
 import type { Device, Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import { useMissingScope } from '../api/me.ts';
 import { deviceName, distinctName } from '../devices/device-name.ts';
 import { DeviceStateMark, isReady } from '../devices/device-state.tsx';
@@ -123,7 +123,9 @@ export function RunPane({ project, wanted, sink, onBeforeRun, launch, children }
         </div>
       )}
       {launch.error !== null && <InlineFailure error={launch.error} />}
-      {launch.error instanceof ApiFailure && launch.rows !== undefined && <OutcomeList rows={launch.rows} />}
+      {launch.error instanceof ServiceError && launch.rows !== undefined && (
+        <OutcomeList rows={launch.rows} />
+      )}
       <PhonePane devices={chosen} sink={sink} />
     </section>
   );

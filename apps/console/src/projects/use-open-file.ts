@@ -1,7 +1,7 @@
+import { ServiceError, ServiceUnreachable } from '@phalanx/client/transport';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import { call, callWhole } from '../api/call.ts';
 import type { CodeAssistant } from './code-assist.ts';
 import { readFindings, type Finding } from './compiler-lines.ts';
@@ -87,7 +87,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
       try {
         const draft = await draftsOf(userId, projectId).find(path);
         const stored = await readStoredFile(projectId, path, signal).catch((error: unknown) => {
-          if (error instanceof ApiFailure && unknownEtag.has(error.code) && draft !== undefined)
+          if (error instanceof ServiceError && unknownEtag.has(error.code) && draft !== undefined)
             return { content: '', etag: null };
           throw error;
         });
@@ -207,19 +207,18 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
     patch({ condition: 'saving', error: null });
     await keepDraft(one);
     try {
-      const headers: Record<string, string> = etag === null ? { 'if-none-match': '*' } : { 'if-match': etag };
+      const headers = etag === null ? { 'if-none-match': '*' } : { 'if-match': etag };
       const input = { params: { id: projectId }, body: { path, content: text } };
-      const { body, headers: got } = await callWhole(
-        'PUT /api/v2/automation/file/:id',
-        input,
-        isOverwriting ? {} : { headers },
-      );
+      const { body, headers: got } = await callWhole('PUT /api/v2/automation/file/:id', {
+        ...input,
+        headers: isOverwriting ? {} : headers,
+      });
       Object.assign(one, { content: text, etag: got.get('etag'), unanswered: undefined });
       await hasSaved(one);
       patch({ findings: readFindings(body.warnings, 'warning') });
       return true;
     } catch (error) {
-      if (error instanceof ApiFailure && error.status === 0) one.unanswered = text;
+      if (error instanceof ServiceUnreachable) one.unanswered = text;
       return explain(one, error);
     }
   }
@@ -234,7 +233,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
 
   /** Whether it was saved all the same: the answer of an earlier try may not have come back. */
   async function explain(one: Base, error: unknown): Promise<boolean> {
-    if (error instanceof ApiFailure && error.code === 'precondition_failed') {
+    if (error instanceof ServiceError && error.code === 'precondition_failed') {
       const stored = await readStoredFile(projectId, path).catch(() => undefined);
       if (stored !== undefined && goOnFrom(one, stored)) {
         if (!isClean(one)) return saveNow(false);
@@ -244,7 +243,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
       patch({ condition: 'conflict', theirs: stored?.content ?? '' });
       return false;
     }
-    const findings = error instanceof ApiFailure ? readFindings(error.errors, 'error') : [];
+    const findings = error instanceof ServiceError ? readFindings(error.errors, 'error') : [];
     patch({
       condition: findings.length > 0 ? 'refused' : 'unsaved',
       error,

@@ -1,10 +1,10 @@
+import { ServiceError } from '@phalanx/client/transport';
 import type { GroupRecord, RecordGroup } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { SettingsTable } from '../access/settings-table.tsx';
-import { ApiFailure } from '../api/api-failure.ts';
 import { useMissingScope } from '../api/me.ts';
 import { deviceName } from '../devices/device-name.ts';
 import { Button } from '../parts/button.tsx';
@@ -25,7 +25,7 @@ const phoneOf = ({ device_info: info }: GroupRecord): string =>
 /** A group with the pictures of up to eight phones, and its records. */
 export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
   const { data, error } = useQuery(groupQuery(id));
-  const isGone = error instanceof ApiFailure && error.code === 'group_not_found';
+  const isGone = error instanceof ServiceError && error.code === 'group_not_found';
   if (isGone) return <Empty title="This group is gone">It was deleted, or it is not yours to see.</Empty>;
   if (error !== null) return <InlineFailure error={error} />;
   if (data === undefined) return <Loading rows={6} />;

@@ -1,8 +1,8 @@
 import { proposeSelectors } from '@phalanx/automation/selectors';
+import { ServiceError } from '@phalanx/client/transport';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import { useMissingScope } from '../api/me.ts';
 import { deviceName } from '../devices/device-name.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
@@ -27,7 +27,7 @@ import { useReviewQueue } from './use-review-queue.ts';
 export function ReviewPage() {
   const queue = useReviewQueue();
   const { data, error, refetch } = queue.query;
-  const isGone = error instanceof ApiFailure && error.code === 'record_not_found';
+  const isGone = error instanceof ServiceError && error.code === 'record_not_found';
   return (
     <Page
       title="Review"

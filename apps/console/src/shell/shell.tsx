@@ -1,9 +1,9 @@
+import { ServiceError } from '@phalanx/client/transport';
 import type { Device } from '@phalanx/protocol';
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-import { ApiFailure } from '../api/api-failure.ts';
 import { liveEvents } from '../api/live-events.ts';
 import { meQuery } from '../api/me.ts';
 import { session } from '../api/session.ts';
@@ -40,7 +40,7 @@ export function Shell() {
   const me = useQuery(meQuery);
   const state = useStore(session.store);
   if (me.data === undefined) {
-    if (me.error instanceof ApiFailure && me.error.status === 401) return <SignInPage />;
+    if (me.error instanceof ServiceError && me.error.status === 401) return <SignInPage />;
     if (me.error !== null)
       return (
         <main>
