@@ -108,4 +108,14 @@ test('a launch whose answer is lost is sent again and starts one run; refusals h
   const messages: string[] = [];
   for await (const { message } of started?.logs() ?? []) messages.push(message);
   expect(messages).toEqual(['uploaded']);
+
+  await client.uploadFiles(id, { 'main.ts': 'await agent.actions.sleep(2000);' });
+  const starting = client.launchProject({ projectId: id, deviceIds: [deviceId] });
+  const runsOfProject = async (): Promise<number> =>
+    (await installation.api.call(runRoutes.list, { query: { automation_id: id } })).runs.length;
+  await expect.poll(runsOfProject).toBe(2);
+  cable.cut();
+  const [resent] = await starting;
+  expect(await resent?.wait()).toMatchObject({ outcome: 'succeeded' });
+  expect(await runsOfProject()).toBe(2);
 });

@@ -1,6 +1,7 @@
 import { followEvents, type EventOptions } from './events.ts';
 import { ServiceError } from './failures.ts';
 import { operationsOf, type Operations } from './operations.ts';
+import { randomUuid } from './random-uuid.ts';
 import { RunHandle } from './run.ts';
 import type { FollowedEvent } from './followed-state.ts';
 import { Transport, type TransportOptions } from './transport.ts';
@@ -28,6 +29,8 @@ export interface ProjectLaunch extends LaunchInputs {
   readonly selector?: string;
   /** On so many of them. */
   readonly count?: number;
+  /** As of `CodeLaunch`. */
+  readonly launchId?: string;
 }
 
 /** A service, as a program sees it. */
@@ -43,7 +46,7 @@ export class PhalanxClient {
   async launchCode({ deviceId, code, name, launchId, ...inputs }: CodeLaunch): Promise<RunHandle> {
     const body = {
       device_id: deviceId,
-      launch_id: launchId ?? crypto.randomUUID(),
+      launch_id: launchId ?? randomUuid(),
       command: 'start',
       code,
       ...(name === undefined ? {} : { name }),
@@ -54,16 +57,18 @@ export class PhalanxClient {
     return run;
   }
 
-  /** Runs a saved project, on each device or on free ones. It is sent once: after `ServiceUnreachable` look at its runs. */
+  /** Runs a saved project, on each device or on free ones. It is sent again as `launchCode` is. */
   async launchProject({
     projectId,
     deviceIds,
     selector,
     count,
+    launchId,
     ...inputs
   }: ProjectLaunch): Promise<RunHandle[]> {
     const body = {
       automationId: projectId,
+      launch_id: launchId ?? randomUuid(),
       command: 'start',
       ...(deviceIds === undefined ? {} : { device_ids: [...deviceIds] }),
       ...(selector === undefined ? {} : { selector }),

@@ -20,7 +20,7 @@ export const errorTable = {
   launch_id_conflict: {
     status: 400,
     message:
-      'launch_id {launch_id} was already used for another request (other device, code or parameters). Use a new UUID for a new launch.',
+      'launch_id {launch_id} was already used for another request (other devices, code, project or parameters). Use a new UUID for a new launch.',
   },
   stop_not_confirmed: {
     status: 400,

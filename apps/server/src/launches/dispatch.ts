@@ -187,7 +187,8 @@ function describeAuditEvent({ id, launchId, project, devices }: Dispatch, auditE
   const [first] = devices;
   const details = {
     launch: id,
-    ...(project === null ? { launch_id: launchId } : { commit: project.commit, tree: project.files.treeId }),
+    ...(launchId === null ? {} : { launch_id: launchId }),
+    ...(project === null ? {} : { commit: project.commit, tree: project.files.treeId }),
     devices: devices.length,
     first_devices: devices.slice(0, 10).map(({ device }) => device.id),
   };
@@ -248,7 +249,8 @@ const newRun = (launch: Dispatch, { device }: OnlineDevice, id: string, createdA
   host_id: device.stored.host_id,
   automation_id: launch.automationId,
   project_name: launch.project?.name ?? launch.name,
-  launch_id: launch.launchId,
+  // Of direct code it is the automation's ID too.
+  launch_id: launch.project === null ? launch.launchId : null,
   status: 'starting',
   stop_requested: 0,
   error_code: null,

@@ -15,6 +15,7 @@ import { RunStops } from '../runs/run-stops.ts';
 import { Bundles } from './bundles.ts';
 import type { NamesOf } from './device-names.ts';
 import { DirectLaunches } from './direct-launches.ts';
+import { KeyedLaunches } from './keyed-launches.ts';
 import { ParameterChecker } from './parameters/parameter-checker.ts';
 import { createPayloadStore } from './payload-store.ts';
 import { ProjectLaunches } from './project-launches.ts';
@@ -79,11 +80,13 @@ export function serveLaunches(context: Context, dependencies: LaunchDependencies
     namesOf,
   };
   const bundles = new Bundles(compiler);
+  const keyedLaunches = new KeyedLaunches(dispatcher);
   const projectLaunches = new ProjectLaunches({
     ...{ dispatcher, devices, getLaunchable, bundles, parameters, secretsOf },
   });
   addLaunchRoutes(app, {
-    directLaunches: new DirectLaunches(dispatcher, devices, bundles),
+    keyedLaunches,
+    directLaunches: new DirectLaunches({ dispatcher, devices, bundles, keyedLaunches }),
     projectLaunches,
     getLaunchable,
     people,

@@ -16,15 +16,8 @@ import { boundedList } from '../http/bounded-list.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
-import { answerOf, deliver, type LaunchReply } from './launch-answer.ts';
-import {
-  awaitStart,
-  dispatch,
-  send,
-  type Dispatch,
-  type Dispatcher,
-  type LaunchOutcome,
-} from './dispatch.ts';
+import { awaitStart, dispatch, send, type Dispatch, type Dispatcher } from './dispatch.ts';
+import type { BegunLaunch } from './keyed-launches.ts';
 import { masksPath, maxMasksBytes, readMasks } from './masks.ts';
 import {
   maxSchemaBytes,
@@ -35,6 +28,8 @@ import type { Bundle, Bundles } from './bundles.ts';
 
 interface ProjectRequest {
   readonly device_ids: readonly string[];
+  /** The caller's key, when there is one. */
+  readonly key: { readonly launchId: string; readonly fingerprint: string } | undefined;
   readonly automationId: string;
   readonly automationParameters: Record<string, unknown> | undefined;
   readonly jobVariables: Record<string, unknown> | undefined;
@@ -56,9 +51,8 @@ interface TaskRequest extends Pick<Dispatch, 'automationParameters' | 'jobVariab
   readonly claim: NonNullable<Dispatch['claim']>;
 }
 
-type PlanInputs = Pick<Dispatch, 'automationParameters' | 'jobVariables' | 'auditEvent' | 'claim'> & {
-  readonly device_ids: readonly string[];
-};
+type PlanInputs = Pick<Dispatch, 'automationParameters' | 'jobVariables' | 'auditEvent' | 'claim'> &
+  Partial<Pick<ProjectRequest, 'key'>> & { readonly device_ids: readonly string[] };
 
 const rowsAtOnce = 50;
 
@@ -70,8 +64,8 @@ export class ProjectLaunches {
     this.#options = options;
   }
 
-  /** Throws what the error table has for launches. */
-  async start(principal: Principal, request: ProjectRequest, auditEvent: AuditEvent): Promise<LaunchReply> {
+  /** Stores it and waits for the phones. Throws what the error table has for launches. */
+  async begin(principal: Principal, request: ProjectRequest, auditEvent: AuditEvent): Promise<BegunLaunch> {
     const project = await this.#options.getLaunchable(request.automationId, principal);
     const { userId } = principal;
     const { device_ids } = request;
@@ -82,11 +76,9 @@ export class ProjectLaunches {
     const given = request.automationParameters ?? {};
     const automationParameters = await this.checkParameters(project, given, userId);
     const jobVariables = request.jobVariables ?? {};
-    const inputs = { automationParameters, jobVariables, auditEvent };
+    const inputs = { automationParameters, jobVariables, auditEvent, key: request.key };
     const plan = await this.#planner(principal, project, { device_ids, ...inputs });
-    const { dispatcher } = this.#options;
-    const outcome = await this.#dispatchOnce(userId, plan);
-    return deliver(await answerOf(outcome, dispatcher), dispatcher.ackTimeoutMs);
+    return this.#dispatchOnce(userId, plan);
   }
 
   /**
@@ -106,7 +98,7 @@ export class ProjectLaunches {
   async #planner(
     principal: Principal,
     project: Launchable,
-    { device_ids, ...inputs }: PlanInputs,
+    { device_ids, key, ...inputs }: PlanInputs,
   ): Promise<() => Promise<Dispatch>> {
     const masks = await masksOf(project);
     const secrets = await this.#options.secretsOf(project.projectId);
@@ -115,19 +107,30 @@ export class ProjectLaunches {
       const devices = await getOnlineDevices(this.#options.devices, principal.userId, device_ids);
       if (Object.keys(secrets).length > 0) requireHiding(devices);
       const { projectId: automationId } = project;
-      const ids = { id: uuidv7(), launchId: null, name: null, fingerprint: '', automationId };
+      const { launchId = null, fingerprint = '' } = key ?? {};
+      const ids = { id: uuidv7(), launchId, name: null, fingerprint, automationId };
       return { ...ids, launcher: principal, bundle, project, masks, secrets, devices, ...inputs };
     };
   }
 
   /** Of two launches at the same moment, the second finds that its runs can't be stored, and why. */
-  async #dispatchOnce(userId: string, plan: () => Promise<Dispatch>): Promise<LaunchOutcome> {
+  async #dispatchOnce(userId: string, plan: () => Promise<Dispatch>): Promise<BegunLaunch> {
+    const { dispatcher } = this.#options;
     for (;;) {
       try {
-        return await dispatch(this.#options.dispatcher, userId, plan);
+        let id = '';
+        const planned = async (): Promise<Dispatch> => {
+          const launch = await plan();
+          ({ id } = launch);
+          return launch;
+        };
+        return { outcome: await dispatch(dispatcher, userId, planned), id };
       } catch (error) {
         if (!isUniqueViolation(error)) throw error;
-        const { devices, automationId } = await plan();
+        const { devices, automationId, launchId } = await plan();
+        const isSecond =
+          launchId !== null && (await dispatcher.launches.find(userId, launchId)) !== undefined;
+        if (isSecond) throw error;
         await this.#requireFree(devices, automationId);
       }
     }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ApiReply } from '../testing/api-caller.ts';
 import type { TestHost } from '../testing/test-host.ts';
@@ -46,6 +46,56 @@ it('of launches of one project at the same moment one starts on a phone, and the
   expect(new Set(refused.map(({ body }) => body['code']))).toEqual(new Set(['already_running']));
   expect(launchedRuns()).toHaveLength(before + 2);
   await launch('stop', deviceIds);
+});
+
+describe('a start with a launch_id', () => {
+  const start = (launch_id: string, more: object): Promise<ApiReply> =>
+    server.api('POST', '/api/v2/devices/launchAutomation', {
+      body: { automationId, command: 'start', launch_id, ...more },
+    });
+
+  it('starts once, however often and at whichever moment it is sent, and gets the same answer', async () => {
+    const before = launchedRuns().length;
+    const key = crypto.randomUUID();
+    const request = { device_ids: deviceIds, automationParameters: { a: 1, b: 2 } };
+    const replies = await Promise.all(Array.from({ length: 6 }, () => start(key, request)));
+    const [first] = replies;
+    expect(first?.status, first?.text).toBe(200);
+    expect(replies.map(({ body }) => body)).toEqual(Array(6).fill(first?.body));
+    const again = { ...request, automationParameters: { b: 2, a: 1 } };
+    expect((await start(key.toUpperCase(), again)).body).toMatchObject({ code: 'already_running' });
+    expect((await start(key, again)).body).toEqual(first?.body);
+    expect(launchedRuns()).toHaveLength(before + 3);
+
+    await launch('stop', deviceIds);
+    expect((await start(key, request)).body).toEqual(first?.body);
+    const other = await start(key, { device_ids: deviceIds.slice(1) });
+    expect(other).toMatchObject({ status: 400, body: { code: 'launch_id_conflict' } });
+    expect(launchedRuns()).toHaveLength(before + 3);
+    const { body } = await server.api('GET', `/api/v2/runs?automation_id=${automationId}&limit=1`);
+    expect(body).toMatchObject({ runs: [{ launch_id: null, name: expect.any(String) }] });
+  });
+
+  it('of a selector starts nothing on other phones when it is sent again', async () => {
+    const before = launchedRuns().length;
+    const key = crypto.randomUUID();
+    const request = { selector: 'serial~serial', count: 1 };
+    const first = await start(key, request);
+    expect(first.status, first.text).toBe(200);
+    expect((await start(key, request)).body).toEqual(first.body);
+    expect(launchedRuns()).toHaveLength(before + 1);
+    await launch('stop', deviceIds);
+  });
+
+  it('that was refused before anything was sent does not use up its key', async () => {
+    const key = crypto.randomUUID();
+    const request = { device_ids: [...deviceIds, 'unknown'] };
+    const refused = await start(key, request);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'devices_unavailable' } });
+    expect(refused.body['devices']).toHaveLength(4);
+    expect(await start(key, { device_ids: deviceIds })).toMatchObject({ status: 200 });
+    await launch('stop', deviceIds);
+  });
 });
 
 it('a lost run that comes back beside a later one of its project is stopped', async () => {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 
 import { ApiError } from '../errors/api-error.ts';
+import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { chooseFree, listSelected } from './choose-phones.ts';
@@ -11,12 +12,14 @@ import type { ProjectPeople } from '../projects/project-people.ts';
 import type { ActiveRun } from '../runs/active-runs.ts';
 import type { RunAccess } from '../runs/run-access.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
-import { refusingEach } from './launch-answer.ts';
+import { type BegunLaunch, fingerprintOf, type KeyedLaunches } from './keyed-launches.ts';
+import { type LaunchReply, refusingEach } from './launch-answer.ts';
 import type { DirectLaunches } from './direct-launches.ts';
 import type { ProjectLaunches } from './project-launches.ts';
 import { stopOnDevices, whatMayBeStopped, type Stopper } from './stop-on-devices.ts';
 
 interface LaunchRoutesOptions {
+  keyedLaunches: KeyedLaunches;
   directLaunches: DirectLaunches;
   projectLaunches: ProjectLaunches;
   getLaunchable: GetLaunchable;
@@ -31,14 +34,12 @@ interface LaunchRoutesOptions {
  * `POST /runs/:id/stop`
  */
 export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptions): void {
-  const { directLaunches, projectLaunches, getLaunchable, people, stopper, runAccess, findRun } = options;
+  const { directLaunches, getLaunchable, people, stopper, runAccess, findRun } = options;
 
   addRoute(app, launchRoutes.launch, async ({ principal, body, auditEvent }) => {
+    if (body.command === 'start') return startProject(options, { principal, body, auditEvent });
     const deviceIds = await choosePlaces(stopper, principal.userId, body);
     return refusingEach(deviceIds, async () => {
-      const { automationId, automationParameters, jobVariables } = body;
-      const request = { device_ids: deviceIds, automationId, automationParameters, jobVariables };
-      if (body.command === 'start') return projectLaunches.start(principal, request, auditEvent);
       const { projectId } = await getLaunchable(body.automationId, principal);
       const isMeant = (run: { automationId: string }): boolean => run.automationId === projectId;
       const { count, devices } = await stopOnDevices(stopper, { principal, auditEvent }, deviceIds, isMeant);
@@ -105,6 +106,34 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
     };
     await stopOnDevices(stopper, { principal, auditEvent }, [run.device_id], isMeant);
     return { success: true, message: 'Stopped.', devices: [{ ...row, outcome: 'stopped' as const }] };
+  });
+}
+
+interface ProjectStart {
+  readonly principal: Principal;
+  readonly body: Static<typeof LaunchBody>;
+  readonly auditEvent: AuditEvent;
+}
+
+async function startProject(
+  { keyedLaunches, projectLaunches, getLaunchable, stopper }: LaunchRoutesOptions,
+  { principal, body, auditEvent }: ProjectStart,
+): Promise<LaunchReply> {
+  const { userId } = principal;
+  const { automationId, automationParameters, jobVariables, launch_id: launchId } = body;
+  const places = [body.device_ids?.toSorted(), body.selector, body.count];
+  const fingerprint = fingerprintOf([automationId, places, automationParameters ?? {}, jobVariables ?? {}]);
+  const key = launchId === undefined ? undefined : { launchId, fingerprint };
+  const begin = async (): Promise<BegunLaunch> => {
+    const device_ids = await choosePlaces(stopper, userId, body);
+    const request = { device_ids, key, automationId, automationParameters, jobVariables };
+    return refusingEach(device_ids, () => projectLaunches.begin(principal, request, auditEvent));
+  };
+  if (key === undefined) return keyedLaunches.startWithout(begin);
+  // What has started is told only to those who may start it.
+  return refusingEach(body.device_ids ?? [], async () => {
+    await getLaunchable(automationId, principal);
+    return keyedLaunches.start({ userId, ...key, begin });
   });
 }
 

@@ -82,7 +82,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
       runs: readonly NewRun[],
       { requireRoom, payload, note }: LaunchTerms,
     ): Promise<void> {
-      const { id, user_id: userId, launch_id: launchId, created_at: createdAt } = launch;
+      const { id, user_id: userId, created_at: createdAt } = launch;
       const [first] = runs;
       const epochs = [...new Set(runs.map(({ epoch }) => epoch))].filter((epoch) => epoch !== null);
       await commits.write(async (transaction) => {
@@ -96,7 +96,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
         await sql`INSERT INTO run (id, device_id, device_owner_id, host_id, epoch, launch, user_id, automation_id,
             project_name, launch_id, status, "commit", dirty, created_at)
           SELECT own.id, own.device_id, own.device_owner_id, own.host_id, own.epoch, ${id}, ${userId},
-            ${first?.automation_id}, ${first?.project_name}, ${launchId}, 'starting', ${first?.commit}, ${first?.dirty},
+            ${first?.automation_id}, ${first?.project_name}, ${first?.launch_id}, 'starting', ${first?.commit}, ${first?.dirty},
             ${createdAt}
           FROM ${rowsAs(transaction, 'own', ownColumns, runs)}`.execute(transaction);
         if (payload !== undefined) await storePayload(transaction, payload, createdAt);

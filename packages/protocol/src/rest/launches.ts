@@ -72,6 +72,7 @@ export const LaunchBody = Type.Object({
   ),
   automationId: Id,
   command,
+  launch_id: Type.Optional(Uuid),
   ...inputs,
 });
 
@@ -84,7 +85,7 @@ export const launchRoutes = {
     tag: 'Launches',
     summary: 'Run a saved project on devices, or stop it there',
     description:
-      'Phones are given by `device_ids`, or by `selector`: then those are chosen that are free, which means ready, without a run, and not controlled by hand. All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not.',
+      'Phones are given by `device_ids`, or by `selector`: then those are chosen that are free, which means ready, without a run, and not controlled by hand. All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not. `launch_id` is your idempotency key of a start: the same request again gets the same answer, and never starts anything twice.',
     scope: 'launch',
     audit: 'launch',
     body: LaunchBody,
@@ -108,6 +109,7 @@ export const launchRoutes = {
       'invalid_masks',
       'secrets_unavailable',
       'invalid_tsconfig',
+      'launch_id_conflict',
       'launch_not_acknowledged',
       'stop_not_confirmed',
       'too_many_runs',
