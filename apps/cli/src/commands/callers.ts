@@ -4,7 +4,7 @@ import { addActCommand } from './act.ts';
 import { addAuditCommand } from './audit.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addInputCommand, addLeaseCommand } from './control.ts';
-import { addDevCommand } from './dev.ts';
+import { addDevCommand } from './dev/dev.ts';
 import { addDevicesCommand } from './devices.ts';
 import { addDocsCommand } from './docs.ts';
 import { addExecCommand } from './exec.ts';

@@ -1,16 +1,16 @@
 import { deviceRoutes, launchRoutes, type Device, type Run } from '@phalanx/protocol';
 
-import { ApiRefusal } from '../api-client.ts';
-import { pushFolder } from '../commands/project/push.ts';
-import { printCompact } from '../commands/screen.ts';
-import type { Connection } from '../connection/connection.ts';
-import { followRuns, startedRuns, type FollowedRun } from '../follow/follow-runs.ts';
-import { describeEnd } from '../output/describe-run.ts';
-import { notice } from '../output/notice.ts';
-import { printable } from '../output/printable.ts';
-import { printLogEntry } from '../output/print-log-entry.ts';
-import { reportError } from '../output/report-error.ts';
-import type { LinkedFolder } from '../project/link.ts';
+import { ApiRefusal } from '../../api-client.ts';
+import { pushFolder } from '../project/push.ts';
+import { printCompact } from '../screen.ts';
+import type { Connection } from '../../connection/connection.ts';
+import { followRuns, startedRuns, type FollowedRun } from '../../follow/follow-runs.ts';
+import { describeEnd } from '../../output/describe-run.ts';
+import { notice } from '../../output/notice.ts';
+import { printable } from '../../output/printable.ts';
+import { printLogEntry } from '../../output/print-log-entry.ts';
+import { reportError } from '../../output/report-error.ts';
+import type { LinkedFolder } from '../../project/link.ts';
 import { sourceLines } from './source-lines.ts';
 import type { Wish, Wishes } from './wishes.ts';
 

@@ -1,6 +1,6 @@
 import { deviceControlRoutes, type Device } from '@phalanx/protocol';
 
-import type { ApiClient } from '../api-client.ts';
+import type { ApiClient } from '../../api-client.ts';
 
 const leaseMs = 120_000;
 const renewMs = 40_000;

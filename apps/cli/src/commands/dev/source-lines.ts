@@ -1,5 +1,5 @@
-import { printable } from '../output/printable.ts';
-import { readLocalFile, textOf } from '../project/read-local-file.ts';
+import { printable } from '../../output/printable.ts';
+import { readLocalFile, textOf } from '../../project/read-local-file.ts';
 
 interface Place {
   readonly file: string;

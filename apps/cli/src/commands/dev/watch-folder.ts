@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { readBase } from '../project/base-files.ts';
-import { listLocalFiles } from '../project/list-local-files.ts';
+import { readBase } from '../../project/base-files.ts';
+import { listLocalFiles } from '../../project/list-local-files.ts';
 
 /** Notifications of the operating system are missing on network drives and in containers; looking works everywhere. */
 const lookMs = 300;

@@ -14,10 +14,10 @@ import {
 } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { inheritedEnvironment } from '../testing/inherited-environment.ts';
-import { TestService } from '../testing/test-service.ts';
+import { inheritedEnvironment } from '../../testing/inherited-environment.ts';
+import { TestService } from '../../testing/test-service.ts';
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const endless = 'console.log("goes on"); await new Promise(() => setInterval(() => 0, 1000));\n';
 
 let service: TestService;

@@ -2,23 +2,23 @@ import { constants } from 'node:os';
 import type { Device } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
-import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
-import { DevSession } from '../dev/dev-session.ts';
-import { HeldPhone } from '../dev/held-phone.ts';
-import { hasKeys, keysHelp, readKeys } from '../dev/keys.ts';
-import { lookAtFolder, watchFolder } from '../dev/watch-folder.ts';
-import { Wishes } from '../dev/wishes.ts';
-import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
-import { deviceIdOf, listDevices } from '../launch/find-device.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { DevSession } from './dev-session.ts';
+import { HeldPhone } from './held-phone.ts';
+import { hasKeys, keysHelp, readKeys } from './keys.ts';
+import { lookAtFolder, watchFolder } from './watch-folder.ts';
+import { Wishes } from './wishes.ts';
+import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
+import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
 import {
   addParameterOptions,
   parametersHelp,
   readInputs,
   type ParameterFlags,
-} from '../launch/parameter-options.ts';
-import { notice } from '../output/notice.ts';
-import { getLinkedFolder } from '../project/choose-project.ts';
-import { untilSignal } from '../until-signal.ts';
+} from '../../launch/parameter-options.ts';
+import { notice } from '../../output/notice.ts';
+import { getLinkedFolder } from '../../project/choose-project.ts';
+import { untilSignal } from '../../until-signal.ts';
 
 interface Flags extends ConnectionFlags, ParameterFlags {
   device?: string;
