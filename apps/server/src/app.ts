@@ -32,6 +32,7 @@ import { serveMcp } from './mcp/feature.ts';
 import { openPeople, openProjects, type Projects } from './projects/feature.ts';
 import { openRecords, type Records } from './records/feature.ts';
 import { serveReplays } from './replays/feature.ts';
+import { noteSavedCode } from './replays/saved-code-store.ts';
 import { serveRunFiles } from './run-files/feature.ts';
 import { openRuns, serveRuns } from './runs/feature.ts';
 import { openSecrets } from './secrets/feature.ts';
@@ -90,17 +91,19 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   const compiler = await openCompiler(context);
   const parameters = openParameterChecker(context);
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
-  const projects = await openProjects(context, { compiler, parameters, people, onDeleted });
-  records.serveGroups(projects);
+  const projects = await openProjects(context, {
+    ...{ compiler, parameters, people, onDeleted, onSaved: noteSavedCode },
+  });
+  const solving = records.serveGroups(projects);
   const { access, services: desk, getLaunchable } = projects;
   await addFileRoutes(app, { access, desk, confinement, limits });
-  addCommitRoutes(app, { access, desk, clock, limits });
-  await addGitRoutes(app, { authenticate, addressOf, limits, access, desk, audit, log });
+  addCommitRoutes(app, { access, desk, clock, limits, solving });
+  await addGitRoutes(app, { authenticate, addressOf, limits, access, desk, solving, audit, log });
   const { sealing, secretsOf } = openSecrets(context, access, [sealedByWebhooks(context)]);
   serveActs(context, { devices, hosts, runs, screens, projects, secretsOf });
   const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
   const launches = serveLaunches(context, launching);
-  serveReplays(context, { hosts, launches, projects, records });
+  serveReplays(context, { hosts, launches, projects, records, feed });
   const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches, metrics });
   serveSchedules(context, { jobs, devices, projects, launches, metrics });
   serveWebhooks(context, { devices, hosts, people, records, runs, sealing, metrics });

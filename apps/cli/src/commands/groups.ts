@@ -264,6 +264,12 @@ const row = (group: RecordGroup): Record<string, string> => ({
   screen: screenOf(group),
 });
 
+const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
+  yes: 'yes: the commit recognises and handles all kept screens',
+  no: 'no: the commit does not recognise or handle all kept screens',
+  not_replayable: 'not replayable: the code says nothing of some screens',
+};
+
 function printHead(group: RecordGroup): void {
   const lines: Record<string, string> = {
     Group: group.id,
@@ -273,6 +279,7 @@ function printHead(group: RecordGroup): void {
     Status: stateOf(group),
     Records: countsOf(group),
     Seen: `${new Date(group.first_seen).toISOString()} to ${new Date(group.last_seen).toISOString()}`,
+    ...(group.proved === null ? {} : { Proved: proofText[group.proved] }),
     ...(group.reopened_by === null ? {} : { Reopened: `by record ${group.reopened_by}` }),
   };
   for (const [name, value] of Object.entries(lines))

@@ -2,16 +2,20 @@ import { commitRoutes, type Commit } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { Clock } from '../clock.ts';
+import type { Transaction } from '../db/tables.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Draft } from '../git/draft.ts';
 import { pageLimit } from '../http/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
+import type { Change } from '../projects/change.ts';
 import { keepCompiled } from '../projects/compiled-trees.ts';
 import { editors, onProject, type ProjectAccess, readers } from '../projects/project-access.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
 import { deskFor, type ProjectServices } from '../projects/project-services.ts';
 import { isDirty } from '../projects/saved-state.ts';
+import type { Solution, Solving } from '../records/groups/solving.ts';
 import { type CommitContent, createCommit } from './create-commit.ts';
 import { diffCommit, diffSavedFiles } from './diff.ts';
 import { listCommits } from './list-commits.ts';
@@ -31,12 +35,13 @@ interface CommitRoutesOptions {
   desk: ProjectServices;
   clock: Clock;
   limits: Limits;
+  solving: Solving;
 }
 
 /** `POST /automation/commit/:id` · `GET /automation/commits/:id` · `GET /automation/diff/:id` · `POST /automation/revert/:id` */
 export function addCommitRoutes(
   app: FastifyInstance,
-  { access, desk, clock, limits }: CommitRoutesOptions,
+  { access, desk, clock, limits, solving }: CommitRoutesOptions,
 ): void {
   const { repositories } = desk;
   const signature = ({ userId, userName }: Principal): Pick<CommitContent, 'author' | 'time'> => ({
@@ -49,8 +54,20 @@ export function addCommitRoutes(
     const project = await access.getProject(principal, params.id, editors);
     onProject(auditEvent, project);
     const request = { projectId: project.id, message, ...signature(principal) };
-    const commit = await commitChanges(repositories, request, (hash) => auditEvent.add({ hash }));
-    return { success: true, commit };
+    const of = { principal, projectId: project.id };
+    const solves = await solving.find(of, [{ hash: '', message }]);
+    const commit = await commitChanges(repositories, request, {
+      onMade: (hash) => auditEvent.add({ hash, ...(solves.length === 0 ? {} : { solves: idsOf(solves) }) }),
+      note: (transaction, hash) =>
+        solving.note(
+          transaction,
+          of,
+          solves.map((solution) => ({ ...solution, hash })),
+        ),
+    });
+    if (solves.length === 0) return { success: true, commit };
+    await solving.mark();
+    return { success: true, commit, solves: idsOf(solves) };
   });
 
   addRoute(app, commitRoutes.list, async ({ principal, params, query }) => {
@@ -85,22 +102,33 @@ export function addCommitRoutes(
   });
 }
 
-/** Makes the saved files the newest commit. Durable when it resolves; `onMade` is told of it before. Throws `nothing_to_commit`. */
+const idsOf = (solutions: readonly Solution[]): string[] => solutions.map(({ groupId }) => groupId);
+
+interface Making {
+  /** Told of the commit before it is durable. */
+  onMade: (hash: string) => void;
+  /** Called in the transaction that stores the commit. */
+  note: (transaction: Transaction, hash: string) => Promise<void>;
+}
+
+/** Makes the saved files the newest commit. Durable when it resolves. Throws `nothing_to_commit`. */
 function commitChanges(
   repositories: ProjectRepositories,
   { projectId, message, author, time }: CommitRequest,
-  onMade: (hash: string) => void,
+  { onMade, note }: Making,
 ): Promise<Commit> {
-  return repositories.write(projectId, async (draft, change) => {
+  let made = '';
+  const work = async (draft: Draft, change: Change): Promise<Commit> => {
     const { state } = change;
     if (!(await isDirty(draft, state))) throw ApiError.of('nothing_to_commit', {});
-    const content = { tree: state.files, parent: state.head, message, author, time };
-    const hash = createCommit(draft, content);
+    const hash = createCommit(draft, { tree: state.files, parent: state.head, message, author, time });
+    made = hash;
     onMade(hash);
     keepCompiled(change, state);
     change.save({ ...state, head: hash });
     return { hash, message };
-  });
+  };
+  return repositories.write(projectId, work, { note: (transaction) => note(transaction, made) });
 }
 
 function findProblem(message: string): string | undefined {

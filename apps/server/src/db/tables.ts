@@ -86,6 +86,7 @@ export interface Database {
   replay_verdict: records.ReplayVerdictTable;
   group_move: records.GroupMoveTable;
   group_move_record: records.GroupMoveRecordTable;
+  group_solving: records.GroupSolvingTable;
   capture_deletion: { record_id: string };
   stored_bytes: { user_id: string; kind: StoredKind; bytes: number };
   audit_entry: AuditEntryTable;

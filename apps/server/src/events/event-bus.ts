@@ -13,6 +13,7 @@ const typeNames = [
   'log',
   'record',
   'group',
+  'replay',
 ] as const satisfies readonly ServiceEvent['type'][];
 
 /** An event on its way to those who follow: ready to be written, with what they filter by. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { OutOfStepsRecord, RecordGroup } from '@phalanx/protocol';
+import type { OutOfStepsRecord, RecordGroup, Replay } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
@@ -77,6 +77,14 @@ export class EventFeed {
     const automationId = group.automation_id;
     for (const userId of userIds)
       this.#sources.bus.publish({ type: 'group', userId, deviceId: '', automationId, data, lastId: '' });
+  }
+
+  /** Everybody who may review the project's records is told. */
+  replayChanged({ replay, userIds }: { replay: Replay; userIds: readonly string[] }): void {
+    const data = JSON.stringify({ replay });
+    const automationId = replay.project_id;
+    for (const userId of userIds)
+      this.#sources.bus.publish({ type: 'replay', userId, deviceId: '', automationId, data, lastId: '' });
   }
 
   #devicesChanged(deviceIds: readonly string[]): void {

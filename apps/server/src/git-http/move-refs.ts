@@ -1,3 +1,4 @@
+import type { Transaction } from '../db/tables.ts';
 import type { Draft } from '../git/draft.ts';
 import { noObject, type GitObjects } from '../git/git-objects.ts';
 import type { Change } from '../projects/change.ts';
@@ -13,11 +14,13 @@ export interface StoredPush extends Push {
   readonly packs: readonly LoggedPack[];
   /** With which version the log began when the push was looked at. */
   readonly firstVersion: number | undefined;
+  /** Called in the transaction of the move. */
+  readonly note: (transaction: Transaction) => Promise<void>;
 }
 
 /** All branches and tags of a push move, or none; files and compiled files move with `main`. Throws `PushRefused`. */
 export function moveRefs(repositories: ProjectRepositories, push: StoredPush): Promise<void> {
-  const { projectId, refs, main, packs, firstVersion } = push;
+  const { projectId, refs, main, packs, firstVersion, note } = push;
   const work = async (draft: Draft, change: Change): Promise<void> => {
     if ((await repositories.findFirstVersion(projectId)) !== firstVersion)
       throw new PushRefused('The project was tidied up meanwhile: push again.');
@@ -27,7 +30,7 @@ export function moveRefs(repositories: ProjectRepositories, push: StoredPush): P
     for (const ref of others) change.setRef(ref.name, isDeletion(ref) ? undefined : ref.after);
     if (main !== undefined) await moveMain(draft, change, main);
   };
-  return repositories.write(projectId, work, { packs, firstVersion });
+  return repositories.write(projectId, work, { packs, firstVersion, note });
 }
 
 async function moveMain(draft: Draft, change: Change, main: NewMain): Promise<void> {

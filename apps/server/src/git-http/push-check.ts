@@ -3,6 +3,7 @@ import path from 'node:path';
 import { noObject } from '../git/git-objects.ts';
 import { GitRepository } from '../git/git-repository.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
+import { runGit } from '../git/run-git.ts';
 import { listDifferences, listFiles } from '../git/tree-paths.ts';
 import { isReviewed, maxReviewedFiles, reviewFiles } from '../files/review-file.ts';
 import { hasSources } from '../projects/compile-tree.ts';
@@ -36,6 +37,13 @@ export interface NewMain {
   readonly outputs: ReadonlyMap<string, string>;
   /** Of the files that it changes, as writing them would give. */
   readonly warnings: readonly string[];
+  /** The newest ones that it brings. */
+  readonly commits: readonly PushedCommit[];
+}
+
+export interface PushedCommit {
+  readonly hash: string;
+  readonly message: string;
 }
 
 /** A push that may happen. */
@@ -46,6 +54,9 @@ export interface CheckedPush {
 }
 
 const maxRefs = 1000;
+/** Of the commits that a push brings, those whose messages are read. */
+const maxMessages = 1000;
+const maxMessageBytes = 1024 * 1024;
 
 export interface Push {
   projectId: string;
@@ -113,7 +124,22 @@ async function checkMain(
   const outputs = await compile(desk, repository, { projectId, files });
   const known = isNew ? undefined : await findTreeOf(repository, before);
   const warnings = await review(desk, repository, { projectId, before: known, files });
-  return { before, commit, files, outputs, warnings };
+  const commits = await listMessages(repository, isNew ? commit : `${before}..${commit}`, quarantine);
+  return { before, commit, files, outputs, warnings, commits };
+}
+
+async function listMessages(
+  { git, gitDir }: GitRepository,
+  range: string,
+  environment: Quarantine,
+): Promise<PushedCommit[]> {
+  const args = ['log', '-z', `-n${maxMessages}`, '--format=%H%n%B', range, '--'];
+  const { stdout, isCut } = await runGit(git, args, { gitDir, environment, maxBytes: maxMessageBytes });
+  const entries = stdout.toString().split('\0');
+  return (isCut ? entries.slice(0, -1) : entries).map((entry) => {
+    const [hash = '', ...message] = entry.split('\n');
+    return { hash, message: message.join('\n') };
+  });
 }
 
 /** A look at what has changed and is not compiled. */

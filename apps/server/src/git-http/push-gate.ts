@@ -10,9 +10,11 @@ import { packObjects } from '../git/pack-objects.ts';
 import { listPacked } from '../git/pack.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent, AuditEventSink } from '../http/audit-event.ts';
+import type { Principal } from '../http/principal.ts';
 import { indexOf } from '../projects/logged-pack.ts';
 import type { LoggedPack, ProjectRepositories } from '../projects/project-repositories.ts';
 import type { ProjectServices } from '../projects/project-services.ts';
+import type { Solving } from '../records/groups/solving.ts';
 import { HookStream } from './hook-stream.ts';
 import { moveRefs, requireClean, type StoredPush } from './move-refs.ts';
 import { flush, pktLine, readPktLines } from './pkt-line.ts';
@@ -25,6 +27,8 @@ interface GateOptions {
   log: Logger;
   auditEvent: AuditEvent;
   projectId: string;
+  principal: Principal;
+  solving: Solving;
   /** What the hooks of this push say, and where they listen. */
   fromHooks: Readable;
   toHooks: Writable;
@@ -35,7 +39,7 @@ const accepted = 'accepted\n';
 
 /** Decides about one push through git's hooks. Resolves when git has hung up or has its answers. */
 export async function guardPush(options: GateOptions): Promise<void> {
-  const { toHooks, projectId, desk, auditEvent } = options;
+  const { toHooks, projectId, principal, desk, solving, auditEvent } = options;
   const { repositories } = desk;
   const stream = new HookStream(options.fromHooks);
   let stored: StoredPush | undefined;
@@ -49,8 +53,13 @@ export async function guardPush(options: GateOptions): Promise<void> {
     auditEvent.add({ refs, ref_count: push.refs.length });
     if (main !== undefined)
       await repositories.read(projectId, (repository, state) => requireClean(repository, state, main));
-    stored = { ...push, main, firstVersion, packs: await storePush(repositories, push, ids) };
+    const of = { principal, projectId };
+    const solves = await solving.find(of, main?.commits ?? []);
+    if (solves.length > 0) auditEvent.add({ solves: solves.map(({ groupId }) => groupId) });
+    const note: StoredPush['note'] = (transaction) => solving.note(transaction, of, solves);
+    stored = { ...push, main, firstVersion, packs: await storePush(repositories, push, ids), note };
     toHooks.write(shown((main?.warnings ?? []).map((line) => `warning: ${line}`)));
+    toHooks.write(shown(solves.map(({ hash, groupId }) => `${hash.slice(0, 7)} solves group ${groupId}.`)));
     toHooks.write(accepted);
     await answerReceive(options, stream, stored);
   } catch (error) {
@@ -109,11 +118,13 @@ async function answerReceive(options: GateOptions, stream: HookStream, push: Sto
 
 /** Returns why nothing was moved. */
 async function move(
-  { desk, audit, auditEvent, log, projectId }: GateOptions,
+  { desk, solving, audit, auditEvent, log, projectId }: GateOptions,
   push: StoredPush,
 ): Promise<string | undefined> {
   try {
     await withNote(audit.noteOf(auditEvent), () => moveRefs(desk.repositories, push));
+    // What a failure leaves is marked a moment later.
+    void solving.mark().catch((error: unknown) => log.error({ err: error }, 'groups could not be marked'));
     return undefined;
   } catch (error) {
     if (error instanceof PushRefused) return error.lines[0];

@@ -19,6 +19,7 @@ import {
   type SharedProject,
 } from '../projects/project-access.ts';
 import { deskFor, type ProjectServices } from '../projects/project-services.ts';
+import type { Solving } from '../records/groups/solving.ts';
 import { GitExchange, type GitService } from './git-exchange.ts';
 import { flush, pktLine } from './pkt-line.ts';
 import { guardPush } from './push-gate.ts';
@@ -32,6 +33,7 @@ interface GitRoutesOptions {
   limits: Limits;
   access: ProjectAccess;
   desk: ProjectServices;
+  solving: Solving;
   audit: AuditEventSink;
   log: Logger;
 }
@@ -102,7 +104,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
     const projectId = request.params.name.replace(/\.git$/, '');
     const project = await admitGitCaller(options.access, { principal, projectId, service });
     if (auditEvent !== undefined) onProject(auditEvent, project);
-    return { projectId: project.id, userId: principal.userId };
+    return { projectId: project.id, userId: principal.userId, principal };
   }
 
   async function open(exchange: Exchange, ...flags: string[]) {
@@ -138,7 +140,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
   }
 
   async function serve(exchange: Exchange): Promise<FastifyReply> {
-    const { request, reply, service, userId, projectId } = exchange;
+    const { request, reply, service, userId, principal, projectId } = exchange;
     const { auditEvent } = request;
     // Who has no room is told so in words, before anything is sent.
     if (service === 'receive-pack') await options.desk.sizes.add(projectId, 1);
@@ -155,8 +157,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
       auditEvent !== undefined
         ? guardPush({
             ...{ desk: deskFor(options.desk, userId), log: options.log, audit: options.audit },
-            projectId,
-            auditEvent,
+            ...{ projectId, principal, auditEvent, solving: options.solving },
             fromHooks,
             toHooks,
           })
@@ -176,6 +177,7 @@ export async function addGitRoutes(app: FastifyInstance, options: GitRoutesOptio
 }
 
 interface Admitted {
+  principal: Principal;
   userId: string;
   projectId: string;
 }

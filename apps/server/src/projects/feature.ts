@@ -17,6 +17,7 @@ import { ProjectRepositories } from './project-repositories.ts';
 import type { ProjectServices } from './project-services.ts';
 import { ProjectSizes, ProjectTotals } from './project-sizes.ts';
 import { addProjectRoutes } from './routes.ts';
+import type { NoteSaved } from './saved-state.ts';
 import { createProjectStore } from './store.ts';
 
 const hourMs = 60 * 60 * 1000;
@@ -27,6 +28,7 @@ interface ProjectDependencies {
   people: ProjectPeople;
   /** Told after a project is gone. */
   onDeleted: (projectId: string) => Promise<void>;
+  onSaved: NoteSaved;
 }
 
 export interface Projects {
@@ -75,13 +77,14 @@ function sweepPacks(context: Context, repositories: ProjectRepositories): void {
 async function openRepositories(
   context: Context,
   git: GitProgram,
-  sizes: ProjectSizes,
+  { sizes, onSaved }: { sizes: ProjectSizes; onSaved: NoteSaved },
 ): Promise<ProjectRepositories> {
   const { app, bucket, clock, commits, database, dataDir, faults, log } = context;
   const repositories = new ProjectRepositories({
     ...{ git, clock, log, store: createPackLogStore(database, commits) },
     large: new LargePacks(await openBlobs({ name: largePacksName, dataDir, bucket }, faults)),
     onTidied: (id, bytes) => sizes.measured(id, bytes),
+    onSaved,
     cacheFolder: path.resolve(dataDir, 'project-cache'),
   });
   app.addHook('onClose', () => repositories.close());
@@ -91,7 +94,7 @@ async function openRepositories(
 /** Projects and their repositories. Throws a `SettingError` without a git that will do. */
 export async function openProjects(
   context: Context,
-  { compiler, parameters, people, onDeleted }: ProjectDependencies,
+  { compiler, parameters, people, onDeleted, onSaved }: ProjectDependencies,
 ): Promise<Projects> {
   const { app, clock, config, confinement, database, dataDir, faults, limits, log } = context;
   const git = await prepareGit(path.resolve(dataDir, 'git'), config.searchPath, confinement);
@@ -102,7 +105,7 @@ export async function openProjects(
     ...{ store, limits },
     onFull: (id) => repositories.tidySoon(id),
   });
-  const repositories = await openRepositories(context, git, sizes);
+  const repositories = await openRepositories(context, git, { sizes, onSaved });
   const ids = await store.listIds();
   await repositories.open((id) => ids.has(id));
   sweepPacks(context, repositories);

@@ -1,7 +1,7 @@
 import { change as changeNoted, noted } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row, Transaction } from '../db/tables.ts';
 import { transact } from '../db/transact.ts';
 import type { SavedFiles, SavedState } from './saved-state.ts';
 
@@ -26,6 +26,8 @@ export interface LoggedChange {
   readonly packs: readonly LoggedPack[];
   /** When given: nothing is changed if the log does not begin with this version any more. */
   readonly firstVersion?: number | undefined;
+  /** Writes in the transaction of the change. */
+  readonly note?: ((transaction: Transaction) => Promise<void>) | undefined;
 }
 
 export type PackLogStore = ReturnType<typeof createPackLogStore>;
@@ -187,9 +189,9 @@ async function findFirst(db: Db, id: string): Promise<number | undefined> {
 }
 
 async function appendTo(
-  db: Db,
+  db: Transaction,
   id: string,
-  { before, saved, refs, packs, firstVersion }: LoggedChange,
+  { before, saved, refs, packs, firstVersion, note }: LoggedChange,
 ): Promise<number | undefined> {
   const version = before + 1;
   if (firstVersion !== undefined && (await findFirst(db, id)) !== firstVersion) return undefined;
@@ -207,6 +209,7 @@ async function appendTo(
   if (numUpdatedRows === 0n) return undefined;
   await insertPacks(db, { id, version, packs });
   for (const [name, target] of refs) await putRef(db, { id, name, target });
+  await note?.(db);
   return version;
 }
 

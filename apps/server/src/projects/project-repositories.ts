@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 import type { Clock } from '../clock.ts';
+import type { Transaction } from '../db/tables.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
 import { findFault } from '../faults/fault.ts';
 import { BatchProcessEnded } from '../git/batch-process.ts';
@@ -21,7 +22,7 @@ import { packOfFile, packOfObjects } from './logged-pack.ts';
 import type { ListedPack, LoggedPack, PackLogStore, Ref } from './pack-log-store.ts';
 import { QueueLocks } from './queue-locks.ts';
 import { RepositoryCache } from './repository-cache.ts';
-import type { SavedState } from './saved-state.ts';
+import type { NoteSaved, SavedState } from './saved-state.ts';
 import { Upkeep } from './upkeep.ts';
 
 export type { LoggedPack } from './pack-log-store.ts';
@@ -36,6 +37,8 @@ interface RepositoriesOptions {
   log: Logger;
   /** Told what a project takes after its log was packed anew. */
   onTidied?: (id: string, bytes: number) => Promise<void>;
+  /** Called in the transaction of each change of files or commits. */
+  onSaved?: NoteSaved | undefined;
 }
 
 type Read<Result> = (repository: GitRepository, state: SavedState) => Promise<Result>;
@@ -48,6 +51,8 @@ interface Brought {
   packs?: readonly LoggedPack[];
   /** When given: the change is refused if the log was packed anew since it began with this version. */
   firstVersion?: number | undefined;
+  /** Called in the transaction of the change. */
+  note?: ((transaction: Transaction) => Promise<void>) | undefined;
 }
 
 /** The project was not what the writer had read: another server was faster. */
@@ -71,11 +76,13 @@ export class ProjectRepositories {
   readonly #locks = new QueueLocks();
   /** What has to end at once when a project is deleted, such as a clone. */
   readonly #guests = new Map<string, Set<() => void>>();
+  readonly #onSaved: NoteSaved | undefined;
   readonly #upkeep: Upkeep;
   readonly #follower: CacheFollower;
 
-  constructor({ git, cacheFolder, store, large, clock, log, onTidied }: RepositoriesOptions) {
+  constructor({ git, cacheFolder, store, large, clock, log, onTidied, onSaved }: RepositoriesOptions) {
     this.git = git;
+    this.#onSaved = onSaved;
     this.#store = store;
     this.#large = large;
     this.#clock = clock;
@@ -220,7 +227,7 @@ export class ProjectRepositories {
     return state;
   }
 
-  #attempt<Result>(id: string, work: Write<Result>, { objects, packs = [], firstVersion }: Brought) {
+  #attempt<Result>(id: string, work: Write<Result>, { objects, packs = [], firstVersion, note }: Brought) {
     return this.read(id, async (repository, state): Promise<Result> => {
       const added = new NewObjects(objects);
       const change = new Change(state, (name) => this.#store.findRef(id, name));
@@ -231,7 +238,11 @@ export class ProjectRepositories {
       const own = await packOfObjects(this.#large, id, added);
       const all = own === undefined ? packs : [...packs, own];
       const { saved, refs } = change;
-      const logged = { before: state.version, saved, refs, packs: all, firstVersion };
+      const noteAll = async (transaction: Transaction): Promise<void> => {
+        await this.#onSaved?.(transaction, { projectId: id, before: state, saved, now: this.#clock.now() });
+        await note?.(transaction);
+      };
+      const logged = { before: state.version, saved, refs, packs: all, firstVersion, note: noteAll };
       const version = await this.#store.append(id, logged);
       if (version === undefined) {
         await this.dropPacks(own === undefined ? [] : [own]);

@@ -1,3 +1,4 @@
+import type { Transaction } from '../db/tables.ts';
 import type { GitObjects } from '../git/git-objects.ts';
 import { ObjectMissing } from '../git/git-repository.ts';
 
@@ -16,6 +17,12 @@ export interface SavedState extends SavedFiles {
   /** Grows with every change of the project, its branches and tags included. */
   readonly version: number;
 }
+
+/** Stores what a change of files or commits has as its effect elsewhere. */
+export type NoteSaved = (
+  transaction: Transaction,
+  change: { projectId: string; before: SavedFiles; saved: SavedFiles; now: number },
+) => Promise<void>;
 
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 

@@ -17,6 +17,7 @@ import { RecordChanges } from './record-changes.ts';
 import { createReadRecord } from './record-view.ts';
 import { type GroupDependencies, serveGroups } from './groups/feature.ts';
 import { createKeptScreens, type KeptScreens } from './groups/kept-screens.ts';
+import type { Solving } from './groups/solving.ts';
 import { createGroupStore } from './groups/store.ts';
 import { createRecordsOfRun, type RecordsOfRun } from './records-of-run.ts';
 import { createRetentionStore } from './retention/retention-store.ts';
@@ -42,7 +43,7 @@ export interface Records {
   /** Deletes the records that a user who goes would leave. */
   deleteOwner(userId: string): Promise<void>;
   /** Adds groups, which need projects. */
-  serveGroups(projects: GroupDependencies['projects']): void;
+  serveGroups(projects: GroupDependencies['projects']): Solving;
 }
 
 const hourMs = 60 * 60 * 1000;
@@ -90,7 +91,9 @@ export async function openRecords(context: Context, dependencies: RecordDependen
       await groups.deleteOf('owner_id', userId);
     },
     serveGroups: (projects) => {
-      onTree = serveGroups(context, { store, access, captures, captureUrl, changes, feed, projects });
+      const served = serveGroups(context, { store, access, captures, captureUrl, changes, feed, projects });
+      onTree = () => served.look();
+      return served.solving;
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { EventFeed } from '../events/event-feed.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
@@ -7,6 +8,7 @@ import type { Projects } from '../projects/feature.ts';
 import type { SharedProject } from '../projects/project-access.ts';
 import { emptyTree, isDirty } from '../projects/saved-state.ts';
 import type { Records } from '../records/feature.ts';
+import { ReplayChanges } from './replay-changes.ts';
 import { ReplayHosts } from './replay-hosts.ts';
 import { ReplayWorker } from './replay-worker.ts';
 import { addReplayRoutes, type ReplayedFiles } from './routes.ts';
@@ -17,16 +19,18 @@ interface Dependencies {
   launches: ProjectLaunches;
   projects: Projects;
   records: Pick<Records, 'keptScreens' | 'listReviewers'>;
+  feed: EventFeed;
 }
 
 /** Saved screens that hosts replay with the code of projects. */
 export function serveReplays(context: Context, dependencies: Dependencies): void {
-  const { app, clock, database, faults, limits } = context;
-  const { launches, projects, records } = dependencies;
+  const { app, clock, database, faults, limits, log } = context;
+  const { launches, projects, records, feed } = dependencies;
   const { repositories } = projects.services;
   const store = createReplayStore(database);
   const hosts = new ReplayHosts(dependencies.hosts);
   const listReviewers: Records['listReviewers'] = (automation) => records.listReviewers(automation);
+  const changes = new ReplayChanges({ listReviewers, feed, log });
   const worker = new ReplayWorker({
     ...{
       keptScreens: records.keptScreens,
@@ -35,6 +39,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       launches,
       repositories,
       listReviewers,
+      changes,
       clock,
       faults,
     },
@@ -48,7 +53,10 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       if (await hosts.isThere(await listReviewers({ ownerId, automationId: id }))) return;
       throw ApiError.of('no_replay_host', { project_id: id });
     },
-    onStarted: () => void worker.look().catch((error: unknown) => faults.report(error, 'no look at replays')),
+    onChanged: (replay) => {
+      changes.changed(replay);
+      void worker.look().catch((error: unknown) => faults.report(error, 'no look at replays'));
+    },
   });
 }
 

@@ -10,6 +10,7 @@ import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
 import type { KeptScreens } from '../records/groups/kept-screens.ts';
+import type { ReplayChanges } from './replay-changes.ts';
 import { changeOf, isKnown, outcomeOf } from './outcome.ts';
 import { type HostCode, NoReplayHost, type ReplayHosts } from './replay-hosts.ts';
 import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
@@ -23,6 +24,7 @@ interface Options {
   repositories: Pick<ProjectRepositories, 'read'>;
   /** Whose hosts may see the screens of a project. */
   listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
+  changes: ReplayChanges;
   clock: Clock;
   faults: FaultMonitor;
 }
@@ -36,10 +38,16 @@ const screensPerStep = 50;
 const lengthPerStep = 2 * 1024 * 1024;
 /** A replay that takes longer is given up. */
 const mostMs = 10 * 60_000;
+/** For so long a replay that nobody has asked for waits for a host, which is looked for in these steps. */
+const hostPatienceMs = 2 * 60_000;
+const hostLookMs = 5000;
 /** After so long it is not begun again. */
 const mostAgeMs = 60 * 60_000;
 const maxFetchesBytes = 1024 * 1024;
 const fetches = Compile(ReplayFetches);
+
+const noHost =
+  'No host that may replay screens of this project is connected: start one with a token of an owner or shared editor ("phalanx host").';
 
 /** Why a replay can't be made, for people. */
 class CannotReplay extends Error {
@@ -63,9 +71,10 @@ export class ReplayWorker {
     const { store, clock } = this.#options;
     for (const replay of await store.listDue(clock.now(), mostAtOnce * 5)) {
       if (this.#isClosed || this.#running.size >= mostAtOnce) return;
-      if (this.#running.has(replay.made_by)) continue;
-      const work = this.#work(replay).finally(() => this.#running.delete(replay.made_by));
-      this.#running.set(replay.made_by, work);
+      const turn = `${replay.made_by} ${replay.cause}`;
+      if (this.#running.has(turn)) continue;
+      const work = this.#work(replay).finally(() => this.#running.delete(turn));
+      this.#running.set(turn, work);
     }
   }
 
@@ -76,17 +85,27 @@ export class ReplayWorker {
   }
 
   async #work(replay: StoredReplay): Promise<void> {
-    const { store, clock, faults } = this.#options;
+    const { store, changes, clock, faults } = this.#options;
     try {
       const now = clock.now();
       if (!(await store.claim(replay, now + claimMs, now))) return;
-      const problem = await this.#replay(replay);
-      if (problem === undefined) return;
-      const status = problem === '' ? 'done' : 'failed';
-      await store.end(replay, { status, problem, now: clock.now() });
+      changes.changed(replay);
+      if (await this.#finish(replay)) changes.changed(replay);
     } catch (error) {
       faults.report(error, 'screens could not be replayed');
     }
+  }
+
+  /** False: it is not this server's any more. */
+  async #finish(replay: StoredReplay): Promise<boolean> {
+    const { store, clock } = this.#options;
+    const problem = await this.#replay(replay);
+    if (problem === undefined) return false;
+    const now = clock.now();
+    const isPatient = replay.cause !== 'request' && now - replay.created_at < hostPatienceMs;
+    if (problem === noHost && isPatient)
+      return store.postpone(replay, { until: now + hostLookMs, problem: noHost });
+    return store.end(replay, { status: problem === '' ? 'done' : 'failed', problem, now });
   }
 
   /** Returns the problem, empty when all is done; undefined: it is not this server's any more. */
@@ -95,7 +114,8 @@ export class ReplayWorker {
       return (await this.#replayAll(replay)) ? '' : undefined;
     } catch (error) {
       if (error instanceof CannotReplay) return error.message;
-      if (error instanceof NoReplayHost) return 'No host has replayed a screen for a minute.';
+      if (error instanceof NoReplayHost)
+        return replay.cause === 'request' ? 'No host has replayed a screen for a minute.' : noHost;
       if (error instanceof ApiError) return error.message.slice(0, 2000).toWellFormed();
       throw error;
     }
@@ -103,21 +123,25 @@ export class ReplayWorker {
 
   /** False: it was stopped, or is another server's. */
   async #replayAll(replay: StoredReplay): Promise<boolean> {
-    const { keptScreens, store, hosts, clock } = this.#options;
+    const { keptScreens, store, hosts, changes, clock } = this.#options;
     if (clock.now() - replay.created_at > mostAgeMs)
       throw new CannotReplay('It could not be made in an hour.');
     const files = this.#filesOf(replay);
-    const code = await this.#codeOf(replay, files);
-    const before = await store.mapBefore(replay);
     const screens = await listScreens(keptScreens, replay, files);
+    if (screens.length === 0) return true;
     const { owner_id: ownerId, project_id: automationId } = replay;
     const reviewers = await this.#options.listReviewers({ ownerId, automationId });
+    if (replay.cause !== 'request' && !(await hosts.isThere(reviewers))) throw new NoReplayHost();
+    const code = await this.#codeOf(replay, files);
+    const before = await store.mapBefore(replay);
     const counts: ReplayCounts = { ...noCounts, screens: screens.length };
     const goesOn = async (verdicts: readonly StoredVerdict[] = []): Promise<boolean> => {
       const now = clock.now();
       if (now - (replay.started_at ?? now) > mostMs) throw new CannotReplay('It took more than ten minutes.');
       if (this.#isClosed) return false;
-      return store.proceed(replay, { until: now + claimMs, counts, verdicts });
+      if (!(await store.proceed(replay, { until: now + claimMs, counts, verdicts }))) return false;
+      if (verdicts.length > 0) changes.changed(replay);
+      return true;
     };
     let position = 0;
     for await (const step of stepsOf(screens, (some) =>

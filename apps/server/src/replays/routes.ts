@@ -1,4 +1,4 @@
-import { type Replay, replayRoutes, type ReplayCounts, type ReplayVerdict } from '@phalanx/protocol';
+import { replayRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { Clock } from '../clock.ts';
@@ -7,7 +7,8 @@ import { pageLimit, toPage } from '../http/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { editors, onProject, type ProjectAccess, type SharedProject } from '../projects/project-access.ts';
-import { mostUnended, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
+import { replayView, verdictView } from './replay-view.ts';
+import { mostUnended, type ReplayStore, type StoredReplay } from './store.ts';
 
 /** Files that a replay has. */
 export interface ReplayedFiles {
@@ -22,7 +23,8 @@ interface Options {
   findFiles: (project: SharedProject, commit: string | undefined) => Promise<ReplayedFiles>;
   /** Throws `no_replay_host`. */
   requireHost: (project: SharedProject) => Promise<void>;
-  onStarted: () => void;
+  /** Told of a replay that is new or was stopped. */
+  onChanged: (replay: StoredReplay) => void;
   clock: Clock;
 }
 
@@ -47,8 +49,8 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
     const files = await options.findFiles(project, body.commit);
     const replay = await store.create({ project, ...files, set, madeBy: principal.userId, now: clock.now() });
     if (replay === undefined) throw ApiError.of('too_many_replays', { limit: mostUnended });
-    options.onStarted();
-    return { success: true, replay: viewOf(replay) };
+    options.onChanged(replay);
+    return { success: true, replay: replayView(replay) };
   });
 
   addRoute(app, replayRoutes.list, async ({ principal, params, query }) => {
@@ -56,12 +58,12 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
     const limit = pageLimit(query);
     const rows = await store.list(id, query.cursor?.toLowerCase(), limit + 1);
     const { items, next_cursor } = toPage(rows, limit, (row) => row.id);
-    return { success: true, replays: items.map(viewOf), next_cursor };
+    return { success: true, replays: items.map(replayView), next_cursor };
   });
 
   addRoute(app, replayRoutes.get, async ({ principal, params }) => {
     const { replay } = await get(principal, params.id);
-    return { success: true, replay: viewOf(replay) };
+    return { success: true, replay: replayView(replay) };
   });
 
   addRoute(app, replayRoutes.listVerdicts, async ({ principal, params, query }) => {
@@ -79,7 +81,8 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
     onProject(auditEvent, project, { replay_id: replay.id });
     const stopped = await store.stop(replay.id, clock.now());
     if (stopped === undefined) throw ApiError.of('replay_not_found', { replay_id: params.id });
-    return { success: true, replay: viewOf(stopped) };
+    options.onChanged(stopped);
+    return { success: true, replay: replayView(stopped) };
   });
 }
 
@@ -88,31 +91,3 @@ function readCursor(text: string | undefined): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw ApiError.of('invalid_request', { problem: 'Query parameter cursor is not one of this list' });
 }
-
-function viewOf(replay: StoredReplay): Replay {
-  const { id, project_id, commit_hash: commit, screen_set: set, status, problem, made_by, counts } = replay;
-  const { created_at, started_at, ended_at } = replay;
-  return {
-    ...{ id, project_id, commit, set, status, problem, made_by },
-    // Only the worker writes the column.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    counts: JSON.parse(counts) as ReplayCounts,
-    ...{ created_at, started_at, ended_at },
-  };
-}
-
-const verdictView = ({
-  position,
-  kind,
-  name,
-  group_id,
-  expected,
-  outcome,
-  change,
-  verdict,
-}: StoredVerdict) => ({
-  ...{ position, kind, name, group_id, expected, outcome, change },
-  // It was checked when it came.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  verdict: JSON.parse(verdict) as ReplayVerdict,
-});

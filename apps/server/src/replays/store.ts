@@ -23,10 +23,12 @@ export const noCounts: ReplayCounts = {
   ...{ screens: 0, replayed: 0, known: 0, recognised: 0, broken: 0, not_told: 0 },
 };
 
-/** Of one user, that have not ended. */
+/** That one user has asked for, and that have not ended. */
 export const mostUnended = 5;
 /** Of a project, the newest ones. */
 const mostKept = 50;
+/** One that goes on beside the newest one says what that changes. */
+const mostSavesKept = 2;
 /** That say what was known before. */
 const mostBefore = 5;
 
@@ -43,6 +45,7 @@ export function createReplayStore(db: Db) {
           .selectFrom('replay')
           .select((eb) => eb.fn.countAll<number>().as('count'))
           .where('made_by', '=', given.madeBy)
+          .where('cause', '=', 'request')
           .where('ended_at', 'is', null)
           .executeTakeFirstOrThrow();
         if (count >= mostUnended) return undefined;
@@ -51,7 +54,8 @@ export function createReplayStore(db: Db) {
           .insertInto('replay')
           .values({
             ...{ id: uuidv7(), project_id: project.id, owner_id: project.owner_id, tree_id, commit_hash },
-            ...{ screen_set, status: 'waiting', problem: '', made_by, counts: JSON.stringify(noCounts) },
+            ...{ screen_set, cause: 'request', status: 'waiting', problem: '', made_by },
+            counts: JSON.stringify(noCounts),
             ...{ created_at: given.now, started_at: null, ended_at: null, claimed_until: 0 },
           })
           .returningAll()
@@ -92,13 +96,35 @@ export function createReplayStore(db: Db) {
         return transaction.selectFrom('replay').selectAll().where('id', '=', id).executeTakeFirst();
       }),
 
-    /** At which nobody is, the oldest first. */
+    /** At which nobody is: of each user the oldest one of each cause. A commit waits for those before it. */
     listDue: (now: number, limit: number): Promise<StoredReplay[]> =>
       db
         .selectFrom('replay')
         .selectAll()
-        .where('ended_at', 'is', null)
-        .where('claimed_until', '<=', now)
+        .where('id', 'in', (eb) =>
+          eb
+            .selectFrom('replay as due')
+            .select((due) => due.fn.min('due.id').as('id'))
+            .where('due.ended_at', 'is', null)
+            .where('due.claimed_until', '<=', now)
+            .where((of) =>
+              of.or([
+                of('due.cause', '!=', 'commit'),
+                of.not(
+                  of.exists(
+                    of
+                      .selectFrom('replay as older')
+                      .select('older.id')
+                      .whereRef('older.project_id', '=', 'due.project_id')
+                      .whereRef('older.id', '<', 'due.id')
+                      .where('older.cause', '=', 'commit')
+                      .where('older.ended_at', 'is', null),
+                  ),
+                ),
+              ]),
+            )
+            .groupBy(['due.made_by', 'due.cause']),
+        )
         .orderBy('id')
         .limit(limit)
         .execute(),
@@ -106,8 +132,9 @@ export function createReplayStore(db: Db) {
     /** Takes it, and begins it anew. False: another server has it. */
     claim: (replay: StoredReplay, until: number, now: number): Promise<boolean> =>
       transact(db, async (transaction) => {
-        const changes = { status: 'running' as const, started_at: now, counts: JSON.stringify(noCounts) };
-        if (!(await renew(transaction, replay, { claimed_until: until, ...changes }))) return false;
+        const changes = { status: 'running' as const, problem: '', started_at: now };
+        const counts = JSON.stringify(noCounts);
+        if (!(await renew(transaction, replay, { claimed_until: until, counts, ...changes }))) return false;
         await transaction.deleteFrom('replay_verdict').where('replay_id', '=', replay.id).execute();
         return true;
       }),
@@ -128,6 +155,17 @@ export function createReplayStore(db: Db) {
         return true;
       }),
 
+    /** It waits until then for what the problem says. */
+    postpone: (
+      replay: StoredReplay,
+      { until, problem }: { until: number; problem: string },
+    ): Promise<boolean> =>
+      transact(db, (transaction) =>
+        renew(transaction, replay, {
+          ...{ status: 'waiting', problem, started_at: null, claimed_until: until },
+        }),
+      ),
+
     /** The old ones of the project go. */
     end: (
       replay: StoredReplay,
@@ -135,28 +173,18 @@ export function createReplayStore(db: Db) {
     ): Promise<boolean> =>
       transact(db, async (transaction) => {
         if (!(await renew(transaction, replay, { status, problem, ended_at: now }))) return false;
-        const ofProject = transaction.selectFrom('replay').where('project_id', '=', replay.project_id);
-        const oldest = await ofProject
-          .select('id')
-          .orderBy('id', 'desc')
-          .offset(mostKept)
-          .limit(1)
-          .executeTakeFirst();
-        if (oldest !== undefined)
-          await transaction
-            .deleteFrom('replay')
-            .where('project_id', '=', replay.project_id)
-            .where('id', '<=', oldest.id)
-            .where('ended_at', 'is not', null)
-            .execute();
+        await deleteOld(transaction, replay.project_id, { causes: ['save'], kept: mostSavesKept });
+        const causes = ['request', 'commit'] as const;
+        await deleteOld(transaction, replay.project_id, { causes, kept: mostKept });
         return true;
       }),
 
-    /** What the last replays of other code made of each screen, by its name. */
+    /** What the last replays of other code made of each screen, by its name; saves and commits look at commits only. */
     async mapBefore({
       id,
       project_id,
       tree_id,
+      cause,
     }: StoredReplay): Promise<Map<string, StoredVerdict['outcome']>> {
       const replays = await db
         .selectFrom('replay')
@@ -165,6 +193,7 @@ export function createReplayStore(db: Db) {
         .where('id', '<', id)
         .where('tree_id', '!=', tree_id)
         .where('status', '=', 'done')
+        .$if(cause !== 'request', (query) => query.where('commit_hash', 'is not', null))
         .orderBy('id', 'desc')
         .limit(mostBefore)
         .execute();
@@ -198,4 +227,29 @@ async function renew(
   if (numUpdatedRows === 0n) return false;
   Object.assign(replay, changes);
   return true;
+}
+
+/** The newest ones are kept, and those that have not ended. */
+async function deleteOld(
+  transaction: Transaction,
+  projectId: string,
+  { causes, kept }: { causes: readonly StoredReplay['cause'][]; kept: number },
+): Promise<void> {
+  const oldest = await transaction
+    .selectFrom('replay')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .where('cause', 'in', causes)
+    .orderBy('id', 'desc')
+    .offset(kept)
+    .limit(1)
+    .executeTakeFirst();
+  if (oldest === undefined) return;
+  await transaction
+    .deleteFrom('replay')
+    .where('project_id', '=', projectId)
+    .where('cause', 'in', causes)
+    .where('id', '<=', oldest.id)
+    .where('ended_at', 'is not', null)
+    .execute();
 }

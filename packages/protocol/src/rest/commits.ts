@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 
-import { EpochMs, Id } from '../ids.ts';
+import { EpochMs, Id, Uuid } from '../ids.ts';
 import { success, type RouteContract } from './contract.ts';
 import { FileChange } from './files.ts';
 import { pageOf, pageQuery } from './page.ts';
@@ -45,12 +45,23 @@ export const commitRoutes = {
     tag: 'Commits',
     summary: 'Commit all current changes',
     description:
-      '`message` has 1 to 1000 characters without the white space around it. Its line ends become LF, as git has them.',
+      '`message` has 1 to 1000 characters without the white space around it. Its line ends become LF, as git has them. A line `Solves <ID of a group>` solves that group of records in this commit; it needs the scope `review`, too.',
     scope: 'edit',
     audit: 'commit',
     params,
     body: Type.Object({ message: Type.String() }),
-    responses: { 201: Type.Object({ success, commit: Commit }) },
+    responses: {
+      201: Type.Object({
+        success,
+        commit: Commit,
+        solves: Type.Optional(
+          Type.Array(Uuid, {
+            description:
+              'Groups of records that lines such as `Solves 0197c6a4-…` of the message have marked',
+          }),
+        ),
+      }),
+    },
     errors: ['project_not_found', 'nothing_to_commit'],
   },
   list: {

@@ -5,6 +5,7 @@ import { LogEntry } from '../logs.ts';
 import { Device } from './devices.ts';
 import { RecordGroup } from './record-groups.ts';
 import { OutOfStepsRecord } from './records.ts';
+import { Replay } from './replays.ts';
 import { Run } from './runs.ts';
 import type { RouteContract } from './contract.ts';
 
@@ -15,6 +16,7 @@ export const ServiceEvent = Type.Union([
   Type.Object({ type: Type.Literal('log'), device_id: Type.String(), logs: Type.Array(LogEntry) }),
   Type.Object({ type: Type.Literal('record'), record: OutOfStepsRecord }),
   Type.Object({ type: Type.Literal('group'), group: RecordGroup }),
+  Type.Object({ type: Type.Literal('replay'), replay: Replay }),
 ]);
 export type ServiceEvent = Static<typeof ServiceEvent>;
 
@@ -24,16 +26,16 @@ export const eventRoutes = {
     path: '/api/v2/events',
     operationId: 'events',
     tag: 'Events',
-    summary: 'Follow devices, runs, logs, records and groups as they change (server-sent events)',
+    summary: 'Follow devices, runs, logs, records, groups and replays as they change (server-sent events)',
     description:
-      'Sends `device`, `run`, `log`, `record` and `group` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`. A stream that does not take its events is cut off: its last event is `error`, with the body of a refusal.',
+      'Sends `device`, `run`, `log`, `record`, `group` and `replay` events of what the caller may see from now on. A `log` event carries entries as `automationLogs` returns them, and its event ID is the last entry’s: after a break, read on from there with `automationLogs`. A stream that does not take its events is cut off: its last event is `error`, with the body of a refusal.',
     scope: 'read',
     query: Type.Object({
       device_id: Type.Optional(Id),
       automation_id: Type.Optional(Id),
       types: Type.Optional(
         Type.String({
-          pattern: '^(device|run|log|record|group)(,(device|run|log|record|group))*$',
+          pattern: '^(device|run|log|record|group|replay)(,(device|run|log|record|group|replay))*$',
           description: 'Comma-separated; all without it',
         }),
       ),

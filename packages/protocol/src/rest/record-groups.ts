@@ -5,6 +5,7 @@ import { RecordStatus, RecordType } from '../records.ts';
 import { success, type RouteContract } from './contract.ts';
 import { idPageQuery, pageOf, pageQuery } from './page.ts';
 import { OutOfStepsRecord, RecordScreen } from './records.ts';
+import { replayCauses } from './replays.ts';
 
 export const groupStatuses = ['open', 'solved', 'ignored'] as const;
 export const GroupStatus = Type.Enum(groupStatuses, { title: 'GroupStatus' });
@@ -63,6 +64,10 @@ export const RecordGroup = Type.Object(
     assignee: Type.Union([Type.Object({ id: Type.String(), name: Type.String() }), Type.Null()]),
     solved_in: nullableText('The commit that was named when the group was solved'),
     solved_at: nullableTime,
+    proved: Type.Union([Type.Enum(['yes', 'no', 'not_replayable'] as const), Type.Null()], {
+      description:
+        'Of a group that is solved in a commit: whether the code of that commit recognises and handles all of its kept screens, as the replay of the commit says. `not_replayable`: the code says nothing of some of them. null: no replay says',
+    }),
     reopened_at: nullableTime,
     reopened_by: nullableText('The record that has reopened it'),
     sample: Type.Union([GroupRecord, Type.Null()], { description: 'Its newest record' }),
@@ -70,6 +75,22 @@ export const RecordGroup = Type.Object(
   { title: 'RecordGroup' },
 );
 export type RecordGroup = Static<typeof RecordGroup>;
+
+/** What the last replay made of the screens of a group. */
+export const GroupVerdict = Type.Object(
+  {
+    replay_id: Uuid,
+    commit: nullableText('Whose code it was; null: files that no commit has'),
+    cause: Type.Enum(replayCauses),
+    ended_at: EpochMs,
+    screens: Type.Integer(),
+    known: Type.Integer({ description: 'That the code recognises' }),
+    handled: Type.Integer({ description: 'Of these: on which it acts, too' }),
+    not_told: Type.Integer({ description: 'Of which the code says nothing, so they can’t be replayed' }),
+  },
+  { title: 'GroupVerdict' },
+);
+export type GroupVerdict = Static<typeof GroupVerdict>;
 
 /** What can be undone. */
 export const GroupChange = Type.Object(
@@ -120,6 +141,7 @@ export const groupRoutes = {
         success,
         group: RecordGroup,
         screens: Type.Array(GroupRecord, { description: 'The newest one of each phone' }),
+        newest_verdict: Type.Union([GroupVerdict, Type.Null()]),
         last_change: Type.Union([GroupChange, Type.Null()], { description: 'What `undo` would undo' }),
       }),
     },

@@ -13,6 +13,9 @@ export const ReplaySet = Type.Enum(replaySets, {
 });
 export type ReplaySet = Static<typeof ReplaySet>;
 
+export const replayCauses = ['request', 'save', 'commit'] as const;
+export type ReplayCause = (typeof replayCauses)[number];
+
 export const replayStatuses = ['waiting', 'running', 'done', 'failed', 'stopped'] as const;
 export const replayChanges = ['recognised', 'broken', 'unchanged'] as const;
 export const replayOutcomes = [
@@ -51,9 +54,15 @@ export const Replay = Type.Object(
       description: 'The commit whose files were replayed; null: files that no commit has',
     }),
     set: ReplaySet,
+    cause: Type.Enum(replayCauses, {
+      description:
+        '`request`: somebody has asked for it. `save`: files were saved; the newest save takes its place. `commit`: a commit or push moved `main`',
+    }),
     status: Type.Enum(replayStatuses),
-    problem: Type.String({ description: 'Why it failed; else empty' }),
-    made_by: Type.String({ description: 'ID of the user' }),
+    problem: Type.String({ description: 'Why it failed, or what it waits for; else empty' }),
+    made_by: Type.String({
+      description: 'ID of the user; the owner of the project when a save or a commit is the cause',
+    }),
     counts: ReplayCounts,
     created_at: EpochMs,
     started_at: nullableTime,
@@ -77,7 +86,8 @@ export const ReplayedScreenView = Type.Object(
         '`handled`: recognised, and the code acts. `recognised`: it would still run out of steps. `expected` and `unexpected`: of golden screens. `not_told`: the code stores no screen. `failed`: it threw, or took too long',
     }),
     change: Type.Enum(replayChanges, {
-      description: 'Against the last replay of other code; without one, against what the record says',
+      description:
+        'Against the last replay of other code, for a save or a commit of other commits; without one, against what the record says',
     }),
     verdict: ReplayVerdict,
   },
@@ -120,6 +130,8 @@ export const replayRoutes = {
     operationId: 'listReplays',
     tag: 'Records',
     summary: 'List the last replays of a project, newest first',
+    description:
+      'Saves replay the screens of open groups, commits and pushes the whole set (`all`). The newest replay with the hash of a commit and the cause `commit` is its result.',
     scope: 'read',
     params,
     query: Type.Object(idPageQuery),

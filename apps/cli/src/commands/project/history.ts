@@ -47,8 +47,12 @@ async function commitSaved(flags: Flags & { message: string }): Promise<void> {
   const connection = await connect(flags);
   const params = { id: await chooseSavedProject(connection, flags.project) };
   const reply = await connection.api.call(commitRoutes.commit, { params, body: { message: flags.message } });
-  if (flags.json) printJson(reply);
-  else console.log(printable(`${reply.commit.hash.slice(0, 10)} ${reply.commit.message}`));
+  if (flags.json) {
+    printJson(reply);
+    return;
+  }
+  console.log(printable(`${reply.commit.hash.slice(0, 10)} ${reply.commit.message}`));
+  for (const id of reply.solves ?? []) console.log(`Solves group ${id}.`);
 }
 
 async function listLog(flags: Flags & { limit: number }): Promise<void> {

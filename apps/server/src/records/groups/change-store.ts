@@ -8,6 +8,7 @@ import { timeOfUuidV7 } from '../../uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
 import { countMembers, type StoredGroup } from './membership-store.ts';
 import * as moves from './moves-store.ts';
+import { type NotedSolving, takeSolving } from './solving-store.ts';
 
 type MarkedAs = NonNullable<moves.StoredMove['mark']>;
 
@@ -24,6 +25,8 @@ export interface Marking {
   solvedCommit?: string | null;
   /** Null: its records stay as they are. */
   markedAs?: MarkedAs | null;
+  /** What a commit has said, which is done by this. */
+  noted?: NotedSolving;
 }
 
 export type GroupChangeStore = ReturnType<typeof createGroupChangeStore>;
@@ -31,10 +34,11 @@ export type GroupChangeStore = ReturnType<typeof createGroupChangeStore>;
 /** What people do to groups. Each change of groups locks the records of their owner. */
 export function createGroupChangeStore(db: Db) {
   return {
-    /** Undefined: it is gone, or was merged into another one. */
+    /** Undefined: it is gone, was merged into another one, or another server has done what was noted. */
     mark: (id: string, marking: Marking, maker: moves.Maker): Promise<Changed | undefined> =>
       changing(db, id, async (transaction, group) => {
-        const { status, assigneeId, solvedCommit = null, markedAs = null } = marking;
+        const { status, assigneeId, solvedCommit = null, markedAs = null, noted } = marking;
+        if (noted !== undefined && !(await takeSolving(transaction, noted))) return undefined;
         const assigned = assigneeId === undefined ? {} : { assignee_id: assigneeId };
         if (status === undefined) return { groups: [await update(transaction, group, assigned)], move: null };
         const move = moves.newMove('mark', group.id, maker, { groups: [group], prints: {}, created: null });

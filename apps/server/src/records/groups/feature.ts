@@ -10,12 +10,14 @@ import type { RecordStore } from '../store.ts';
 import { createGroupChangeStore } from './change-store.ts';
 import { createCommitHistory } from './commit-history.ts';
 import { GroupChanges } from './group-changes.ts';
+import { findNewestVerdict } from './group-verdicts-store.ts';
 import { GroupIntake } from './group-intake.ts';
 import { createGroupViews } from './group-view.ts';
 import { createJoiningStore } from './joining-store.ts';
 import { createMarkingStore } from './marking-store.ts';
 import { PrintReader } from './print-process.ts';
 import { addGroupRoutes } from './routes.ts';
+import { createSolving, type Solving } from './solving.ts';
 import { createGroupStore } from './store.ts';
 
 export interface GroupDependencies {
@@ -35,17 +37,47 @@ const undoKeptMs = 60 * dayMs;
 /** A server that marks records is at it for less. */
 const markingMs = 10_000;
 
-/** Groups of records that show the same screen. Returns what looks for records whose trees have come. */
-export function serveGroups(context: Context, dependencies: GroupDependencies): () => void {
+export interface Groups {
+  /** Looks for records whose trees have come. */
+  look(): void;
+  readonly solving: Solving;
+}
+
+/** Groups of records that show the same screen. */
+export function serveGroups(context: Context, dependencies: GroupDependencies): Groups {
   const { app, clock, confinement, database, faults, limits, log } = context;
   const { store: records, access, captures, captureUrl, feed, projects } = dependencies;
   const store = createGroupStore(database);
-  const views = createGroupViews({ store, access, captureUrl });
+  const views = createGroupViews({ database, store, access, captureUrl });
   const changes = new GroupChanges({ access, views, feed, log });
   const history = createCommitHistory(projects.services.repositories, limits);
   const finish = addMarking(context, dependencies.changes);
   const changeStore = createGroupChangeStore(database);
-  addGroupRoutes(app, { records, store, changeStore, access, history, views, changes, finish, clock });
+  addGroupRoutes(app, {
+    records,
+    store,
+    changeStore,
+    access,
+    history,
+    views,
+    changes,
+    finish,
+    clock,
+    findVerdict: (id) => findNewestVerdict(database, id),
+  });
+  const solving = createSolving({
+    ...{ database, store, changeStore, access, clock },
+    onMarked: async ({ groups, move }) => {
+      if (move !== null) await finish(move);
+      for (const group of groups) changes.changed(group);
+    },
+  });
+  addBackgroundJob(context, {
+    name: 'mark groups that commits solve',
+    everyMs: markingMs,
+    atStart: true,
+    work: () => solving.mark(),
+  });
   addBackgroundJob(context, {
     name: 'delete groups without records',
     everyMs: hourMs,
@@ -61,7 +93,7 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
   });
   app.addHook('onReady', async () => void intake.look());
   app.addHook('onClose', () => intake.close());
-  return () => void intake.look();
+  return { look: () => void intake.look(), solving };
 }
 
 /** Returns what marks the records of a change. What a server that is gone has left is done by another one. */

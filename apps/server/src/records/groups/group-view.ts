@@ -1,12 +1,15 @@
 import type { GroupRecord, JoinReason, RecordGroup } from '@phalanx/protocol';
 
+import type { Db } from '../../db/database.ts';
 import type { AutomationAccess } from '../access-store.ts';
 import { kindOf } from '../cells.ts';
 import { type CaptureUrl, readDeviceInfo, screenView } from '../record-view.ts';
+import { mapProofs } from './group-verdicts-store.ts';
 import type { StoredGroup } from './membership-store.ts';
 import type { GroupStore, ShownMember } from './store.ts';
 
 interface Options {
+  database: Db;
   store: GroupStore;
   access: AutomationAccess;
   captureUrl: CaptureUrl;
@@ -23,8 +26,15 @@ export const readReason = (json: string | null): JoinReason =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   json === null ? { by: 'new' } : (JSON.parse(json) as JoinReason);
 
+/** What stands elsewhere. */
+interface Beside extends Pick<RecordGroup, 'proved'> {
+  name: string;
+  assignee: string;
+  sample: ShownMember | undefined;
+}
+
 /** Groups and their records as the API shows them. */
-export function createGroupViews({ store, access, captureUrl }: Options): GroupViews {
+export function createGroupViews({ database, store, access, captureUrl }: Options): GroupViews {
   const record = ({ member, record: stored, screen }: ShownMember): GroupRecord => {
     const { type, status } = kindOf(stored.cell);
     return {
@@ -40,17 +50,14 @@ export function createGroupViews({ store, access, captureUrl }: Options): GroupV
     };
   };
 
-  const view = (
-    group: StoredGroup,
-    { name, assignee, sample }: { name: string; assignee: string; sample: ShownMember | undefined },
-  ): RecordGroup => {
+  const view = (group: StoredGroup, { name, assignee, sample, proved }: Beside): RecordGroup => {
     const { assignee_id: assigneeId, solved_commit, owner_id: _, project_id: _project, ...others } = group;
     const { merged_into: _into, last_move: _move, ...rest } = others;
     return {
       ...rest,
       automation_name: name,
       assignee: assigneeId === null ? null : { id: assigneeId, name: assignee },
-      solved_in: solved_commit,
+      ...{ solved_in: solved_commit, proved },
       sample: sample === undefined ? null : record(sample),
     };
   };
@@ -72,6 +79,7 @@ export function createGroupViews({ store, access, captureUrl }: Options): GroupV
 
   const all: GroupViews['all'] = async (groups) => {
     const samples = await store.mapSamples(groups.map(({ id }) => id));
+    const proofs = await mapProofs(database, groups);
     const names = await mapNames(groups);
     const assignees = await mapAssignees(groups);
     return groups.map((group) => {
@@ -80,6 +88,7 @@ export function createGroupViews({ store, access, captureUrl }: Options): GroupV
         name: current ?? group.automation_name,
         assignee: assignees.get(group.assignee_id ?? '') ?? '',
         sample: samples.get(group.id),
+        proved: proofs.get(group.id) ?? null,
       });
     });
   };

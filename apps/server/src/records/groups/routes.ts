@@ -1,4 +1,4 @@
-import { groupRoutes, type GroupStatus } from '@phalanx/protocol';
+import { groupRoutes, type GroupStatus, type GroupVerdict } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 
@@ -29,6 +29,7 @@ interface GroupRoutesOptions {
   changes: GroupChanges;
   /** Marks the records of a change, as far as it has any. */
   finish: (moveId: string) => Promise<void>;
+  findVerdict: (groupId: string) => Promise<GroupVerdict | null>;
   clock: Clock;
 }
 
@@ -75,6 +76,7 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
       success: true,
       group: await views.one(group),
       screens: screens.map((shown) => views.record(shown)),
+      newest_verdict: await options.findVerdict(group.id),
       last_change:
         move === undefined || user === undefined ? null : { kind: move.kind, at: move.made_at, user },
     };

@@ -77,6 +77,11 @@ const groupTables = (text: string): string[] => [
       move_id ${text} not null references group_move (id) on delete cascade, record_id ${text} not null,
       group_id ${text} not null, reason ${text}, is_done bigint not null default 0,
       primary key (move_id, record_id))`,
+  `create table group_solving (
+      group_id ${text} not null references record_group (id) on delete cascade, commit_hash ${text} not null,
+      project_id ${text} not null references project (id) on delete cascade, user_id ${text} not null,
+      noted_at bigint not null, primary key (group_id, commit_hash))`,
+  'create index group_solving_project on group_solving (project_id)',
 ];
 
 /** Screens that are kept to be replayed, and what became of it. */
@@ -90,12 +95,14 @@ const replayTables = (text: string, bytes: string): string[] => [
   `create table replay (
       id ${text} primary key, project_id ${text} not null references project (id) on delete cascade,
       owner_id ${text} not null, tree_id ${text} not null, commit_hash ${text}, screen_set ${text} not null,
-      status ${text} not null, problem ${text} not null, made_by ${text} not null, counts ${text} not null,
+      cause ${text} not null, status ${text} not null, problem ${text} not null, made_by ${text} not null, counts ${text} not null,
       created_at bigint not null, started_at bigint, ended_at bigint, claimed_until bigint not null default 0)`,
   'create index replay_project on replay (project_id, id)',
+  'create index replay_commit on replay (commit_hash) where commit_hash is not null',
   'create index replay_due on replay (claimed_until) where ended_at is null',
   `create table replay_verdict (
       replay_id ${text} not null references replay (id) on delete cascade, position bigint not null,
       kind ${text} not null, name ${text} not null, group_id ${text}, expected ${text}, outcome ${text} not null,
       change ${text} not null, verdict ${text} not null, primary key (replay_id, position))`,
+  'create index replay_verdict_group on replay_verdict (group_id, replay_id) where group_id is not null',
 ];

@@ -1,0 +1,88 @@
+import type { Clock } from '../../clock.ts';
+import type { Db, Transaction } from '../../db/database.ts';
+import type { Principal } from '../../http/principal.ts';
+import type { AutomationAccess } from '../access-store.ts';
+import { isReviewerOf } from '../review-access.ts';
+import type { Changed, GroupChangeStore } from './change-store.ts';
+import { listSolvings, noteSolvings, takeSolving } from './solving-store.ts';
+import type { GroupStore } from './store.ts';
+
+/** A commit that says that it solves a group. */
+export interface Solution {
+  hash: string;
+  groupId: string;
+}
+
+interface OfProject {
+  principal: Principal;
+  projectId: string;
+}
+
+/** What commits say by lines such as `Solves 0197c6a4-…`. */
+export interface Solving {
+  /** Those of the project's groups that the caller may mark. */
+  find(question: OfProject, commits: readonly { hash: string; message: string }[]): Promise<Solution[]>;
+  /** In the transaction that stores the commits. */
+  note(transaction: Transaction, of: OfProject, solutions: readonly Solution[]): Promise<void>;
+  /** Marks the groups that are noted. */
+  mark(): Promise<void>;
+}
+
+interface Options {
+  database: Db;
+  store: Pick<GroupStore, 'find'>;
+  changeStore: Pick<GroupChangeStore, 'mark'>;
+  access: AutomationAccess;
+  onMarked: (changed: Changed) => Promise<void>;
+  clock: Clock;
+}
+
+const line = /^Solves:?[ \t]+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[ \t]*$/gim;
+/** In all commits of one push. */
+const mostSolutions = 100;
+
+export function createSolving({ database, store, changeStore, access, onMarked, clock }: Options): Solving {
+  return {
+    async find({ principal, projectId }, commits) {
+      // As `PATCH /groups/:id` would refuse it.
+      if (!principal.scopes.has('review') || principal.phones !== null) return [];
+      const found: Solution[] = [];
+      for (const { hash, groupId } of solutionsIn(commits).slice(0, mostSolutions)) {
+        const group = await store.find(groupId);
+        if (group?.project_id === projectId && (await isReviewerOf(access, principal, group)))
+          found.push({ hash, groupId: group.id });
+      }
+      return found;
+    },
+
+    note: (transaction, { principal, projectId }, solutions) =>
+      noteSolvings(
+        transaction,
+        solutions.map(({ hash, groupId }) => ({
+          ...{ group_id: groupId, commit_hash: hash, project_id: projectId },
+          ...{ user_id: principal.userId, noted_at: clock.now() },
+        })),
+      ),
+
+    async mark() {
+      for (const noted of await listSolvings(database)) {
+        const { group_id: id, commit_hash: solvedCommit, user_id: userId } = noted;
+        const group = await store.find(id);
+        const marking = { status: 'solved', markedAs: 'solved', solvedCommit, noted } as const;
+        const changed = group && (await changeStore.mark(group.id, marking, { userId, now: clock.now() }));
+        if (changed === undefined) await takeSolving(database, noted);
+        else await onMarked(changed);
+      }
+    },
+  };
+}
+
+function solutionsIn(commits: readonly { hash: string; message: string }[]): Solution[] {
+  const found = new Map<string, Solution>();
+  for (const { hash, message } of commits)
+    for (const [, id = ''] of message.matchAll(line)) {
+      const groupId = id.toLowerCase();
+      found.set(`${hash} ${groupId}`, { hash, groupId });
+    }
+  return [...found.values()];
+}

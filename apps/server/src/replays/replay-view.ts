@@ -1,0 +1,42 @@
+import type { Replay, ReplayCounts, ReplayVerdict } from '@phalanx/protocol';
+
+import type { StoredReplay, StoredVerdict } from './store.ts';
+
+/** A replay as the API shows it. */
+export function replayView(replay: StoredReplay): Replay {
+  const {
+    id,
+    project_id,
+    commit_hash: commit,
+    screen_set: set,
+    cause,
+    status,
+    problem,
+    made_by,
+    counts,
+  } = replay;
+  const { created_at, started_at, ended_at } = replay;
+  return {
+    ...{ id, project_id, commit, set, cause, status, problem, made_by },
+    // Only the worker writes the column.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    counts: JSON.parse(counts) as ReplayCounts,
+    ...{ created_at, started_at, ended_at },
+  };
+}
+
+export const verdictView = ({
+  position,
+  kind,
+  name,
+  group_id,
+  expected,
+  outcome,
+  change,
+  verdict,
+}: StoredVerdict) => ({
+  ...{ position, kind, name, group_id, expected, outcome, change },
+  // It was checked when it came.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  verdict: JSON.parse(verdict) as ReplayVerdict,
+});
