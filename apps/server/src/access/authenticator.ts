@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import { ApiError } from '../errors/api-error.ts';
 import type { Authenticate } from '../http/authentication.ts';
@@ -63,7 +63,7 @@ interface AuthenticatorOptions {
 }
 
 export function createAuthenticator({ store, clock, limits, onError }: AuthenticatorOptions): Authenticator {
-  const cache = new LRUCache<string, Principal>({ max: cacheSize });
+  const cache = boundedCache<Principal>(cacheSize);
   const lastUses = new Map<string, number>();
   /** What each connection was let in with: most send one token again and again, and to hash it takes a microsecond. */
   const entries = new WeakMap<object, { authorization: string; hash: string }>();

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -27,7 +27,7 @@ interface SessionsOptions {
 /** Browsers that are signed in, each with the token that stands behind it. */
 export class Sessions {
   readonly #options: SessionsOptions;
-  readonly #cache = new LRUCache<string, StoredSession>({ max: 10_000 });
+  readonly #cache = boundedCache<StoredSession>(10_000);
   /** How often some have ended. */
   #ends = 0;
 

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import { ConfinedProcessEnded, type Budget } from '../processes/confined-process.ts';
 import { CompileProcess, type CompileProcessOptions } from './compile-process.ts';
@@ -40,7 +40,7 @@ export class ProcessPool {
   readonly #queue = new FairQueue<Job>();
   readonly #working = new Set<string>();
   /** Who last worked on which project. */
-  readonly #users = new LRUCache<string, string>({ max: maxRemembered });
+  readonly #users = boundedCache<string>(maxRemembered);
   readonly #tidying = new Set<Promise<void>>();
   #processes: CompileProcess[] = [];
   #patience: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 /** Who was seen least recently makes room, with an allowance that is full again. */
 const maxKeys = 10_000;
@@ -15,7 +15,7 @@ interface AllowanceOptions {
  * is refused while more than the burst is outstanding, so the last that is spent may go beyond it.
  */
 export class Allowance {
-  readonly #accounts = new LRUCache<string, { paidAt: number }>({ max: maxKeys });
+  readonly #accounts = boundedCache<{ paidAt: number }>(maxKeys);
   readonly #msEach: number;
   readonly #burstMs: number;
 

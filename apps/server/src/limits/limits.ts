@@ -1,5 +1,5 @@
 import type { ErrorCode, LimitName, UsageRow } from '@phalanx/protocol';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import { ApiError } from '../errors/api-error.ts';
 import { Allowance } from './allowance.ts';
@@ -48,7 +48,7 @@ export class Limits {
   /** What is about to be stored. */
   readonly #kept = new Map<string, number>();
   readonly #refusals = new Map<LimitName, number>();
-  readonly #refusalsOf = new LRUCache<string, Map<LimitName, number>>({ max: maxRemembered });
+  readonly #refusalsOf = boundedCache<Map<LimitName, number>>(maxRemembered);
 
   constructor(config: LimitConfig) {
     this.#config = config;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import type { ApiError } from '../errors/api-error.ts';
 
@@ -40,7 +40,7 @@ const maxCompared = 1000;
  */
 export class Turns {
   readonly #options: TurnsOptions;
-  readonly #had = new LRUCache<string, Had>({ max: maxRemembered });
+  readonly #had = boundedCache<Had>(maxRemembered);
   readonly #waiting = new Map<string, Waiting[]>();
   /** When the work in progress of each user began. */
   readonly #working = new Map<string, number[]>();

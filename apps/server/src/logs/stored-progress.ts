@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import type { IncreasingIds } from '../uuid-v7.ts';
 import { encodeBatches, type IncomingEntries, type LogBatch } from './log-batch.ts';
@@ -6,7 +7,7 @@ import { encodeBatches, type IncomingEntries, type LogBatch } from './log-batch.
 /** The number of the last stored entry of each run that has logged lately. */
 export type StoredProgress = LRUCache<string, number>;
 
-export const createStoredProgress = (): StoredProgress => new LRUCache<string, number>({ max: 200_000 });
+export const createStoredProgress = (): StoredProgress => boundedCache<number>(200_000);
 
 /** Entries that are not stored yet. */
 export interface NewEntries {

@@ -1,5 +1,5 @@
 import type { ProjectRole } from '@phalanx/protocol';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import type { ProjectStore } from './store.ts';
 
@@ -10,7 +10,7 @@ const maxRemembered = 10_000;
 /** Who has which part in a project; in memory, because every reader of logs and events asks. */
 export class ProjectPeople {
   readonly #store: ProjectStore;
-  readonly #known = new LRUCache<string, Roles>({ max: maxRemembered });
+  readonly #known = boundedCache<Roles>(maxRemembered);
   #changes = 0;
 
   constructor(store: ProjectStore) {

@@ -1,5 +1,5 @@
 import { maxProjectBytes, maxProjectFiles } from '@phalanx/protocol';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import type { GitObjects } from '../git/git-objects.ts';
 import { listSizedFiles } from '../git/sized-files.ts';
@@ -39,7 +39,7 @@ export class ProjectSizes {
   readonly #store: SizeStore;
   readonly #limits: Limits;
   readonly #onFull: Options['onFull'];
-  readonly #sizes = new LRUCache<string, Size>({ max: maxRemembered });
+  readonly #sizes = boundedCache<Size>(maxRemembered);
 
   constructor({ store, limits, onFull }: Options) {
     this.#store = store;
@@ -102,7 +102,7 @@ export function findTotalsProblem({ files, bytes }: Totals): string | undefined 
 
 /** How much each project holds; counted once, and from then on by what each write changes. */
 export class ProjectTotals {
-  readonly #byTree = new LRUCache<string, Totals>({ max: maxTreesRemembered });
+  readonly #byTree = boundedCache<Totals>(maxTreesRemembered);
 
   /** The totals after `change`; throws `project_full` when that is too much. */
   async requireRoom(repository: GitObjects, treeId: string | undefined, change: Totals): Promise<Totals> {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
@@ -24,7 +24,7 @@ export class RunAccess {
   readonly #options: Options;
   /** The phones on which others than their owners have launched, as far as this server knows it. */
   readonly #foreign = new Set<string>();
-  readonly #ownDirect = new LRUCache<string, true>({ max: maxRemembered });
+  readonly #ownDirect = boundedCache<true>(maxRemembered);
 
   constructor(options: Options) {
     this.#options = options;

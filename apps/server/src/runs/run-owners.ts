@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.ts';
 
 import type { HostLink } from '../hosts/host-link.ts';
 import { activeRunOf, type ActiveRun, type ActiveRuns } from './active-runs.ts';
@@ -11,7 +11,7 @@ const cacheSize = 20_000;
 export class RunOwners {
   readonly #store: RunStore;
   readonly #activeRuns: ActiveRuns;
-  readonly #ended = new LRUCache<string, ActiveRun>({ max: cacheSize });
+  readonly #ended = boundedCache<ActiveRun>(cacheSize);
 
   constructor(store: RunStore, activeRuns: ActiveRuns) {
     this.#store = store;
