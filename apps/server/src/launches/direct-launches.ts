@@ -94,6 +94,7 @@ export class DirectLaunches {
       automationId: request.launch_id,
       bundle,
       project: null,
+      code: request.code,
       automationParameters: request.automationParameters ?? {},
       jobVariables: request.jobVariables ?? {},
       masks: [],

@@ -115,7 +115,7 @@ export class ProjectLaunches {
       const devices = await getOnlineDevices(this.#options.devices, principal.userId, device_ids);
       if (Object.keys(secrets).length > 0) requireHiding(devices);
       const { projectId: automationId } = project;
-      const ids = { id: uuidv7(), launchId: null, name: null, fingerprint: '', automationId };
+      const ids = { id: uuidv7(), launchId: null, name: null, fingerprint: '', automationId, code: null };
       return { ...ids, launcher: principal, bundle, project, masks, secrets, devices, ...inputs };
     };
   }

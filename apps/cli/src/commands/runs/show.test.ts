@@ -60,3 +60,12 @@ test('runs that end out of steps on several devices have an exit code and a repo
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
   expect(await service.run(['records', 'show', 'ffff'])).toMatchObject({ code: 3 });
 });
+
+test('the code of a run is printed as it was given, and can be run again from standard input', async () => {
+  const code = 'const n: number = 7; // ä\nconsole.log(`seven is ${n}`);\n';
+  expect((await execute(code, '--device', 'SIM0001')).code).toBe(0);
+  const printed = await service.run(['runs', 'code', await newestRun()]);
+  expect(printed).toMatchObject({ code: 0, stdout: code });
+  const again = await service.run(['exec', '-', '--device', 'SIM0002', '--follow'], { input: printed.stdout });
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('seven is 7') });
+});
