@@ -103,7 +103,8 @@ function row(run: Run, { devices, projects, isWide }: Names): Record<string, str
   const project = projects.find(({ id }) => id === run.automation_id);
   return {
     run: shortRunId(run.run_id),
-    automation: project?.name ?? run.name ?? run.automation_id,
+    automation:
+      project?.name ?? run.name ?? (run.launch_id === null ? run.automation_id : 'Direct automation'),
     device: serialOf(devices, run.device_id),
     status: statusOf(run),
     ago: formatAge(run.created_at),
