@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { runCli } from '../../testing/cli-process.ts';
 import { TestService } from '../../testing/test-service.ts';
+import { defaultConfigText } from '../../types/write-types.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -39,6 +40,12 @@ test('a new project has code that type-checks, pushes and runs on any phone', as
   expect((await readdir(at('My-shop'))).sort()).toEqual(files);
 
   const cwd = at('My-shop');
+  const { compilerOptions, include } = JSON.parse(await readFile(path.join(cwd, 'tsconfig.json'), 'utf8'));
+  const permissive = JSON.parse(defaultConfigText);
+  expect({ compilerOptions, include }).toEqual({
+    compilerOptions: { ...permissive.compilerOptions, strict: true },
+    include: permissive.include,
+  });
   await promisify(execFile)(process.execPath, [tsc, '--strict'], { cwd });
   expect(await runCli(['test'], { cwd })).toMatchObject({
     code: 0,
