@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { projectRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { defaultConfigText } from '../../project/types/write-types.ts';
 import { runCli } from '../../testing/cli-process.ts';
 import { TestService } from '../../testing/test-service.ts';
-import { defaultConfigText } from '../../types/write-types.ts';
 
 let service: TestService;
 beforeAll(async () => {
