@@ -9,6 +9,7 @@ import { type ConsolePage, emptyPages, pagesOf } from './support/pages.ts';
 
 const sizes = [
   { width: 1280, height: 800 },
+  { width: 1920, height: 1080 },
   { width: 390, height: 844 },
 ];
 const mostFirstLoadBytes = 250_000;

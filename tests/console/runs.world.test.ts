@@ -152,3 +152,28 @@ await agent.run.attach('${'a-long-name-'.repeat(14)}.csv', 'a,b');`,
   expect(await findViolations(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
+
+story('a log of sixty thousand lines opens at its end', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(1);
+  const lines = 60_000;
+  const project = await here.service.createProject('Talkative', {
+    'main.ts': `for (let line = 1; line <= ${lines}; line += 1) console.log('line', line);`,
+  });
+  const run = await here.service.launch(deviceId, project);
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/runs`);
+  const link = page.getByRole('link', { name: 'Talkative' }).first();
+  await link.waitFor();
+  const last = page.getByRole('log').getByText(`line ${lines}`, { exact: true });
+  const since = performance.now();
+  await link.click();
+  await last.waitFor();
+  console.log(`the end of ${lines} lines was there after ${Math.round(performance.now() - since)} ms`);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download log' }).click();
+  const text = await readFile(await (await download).path(), 'utf8');
+  expect(text.match(/\bline \d+$/gm)).toHaveLength(lines);
+  expect(run).toMatchObject({ status: 'completed' });
+  expect(problems).toEqual([]);
+});

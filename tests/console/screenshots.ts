@@ -1,4 +1,4 @@
-// npm run screenshots [-- <folder>]: every page of the console, in both widths and themes.
+// npm run screenshots [-- <folder>]: every page of the console, in three widths and both themes.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -8,7 +8,11 @@ import { openBrowser, openWindow, signIn } from './support/browser.ts';
 import { fillService } from './support/fill-service.ts';
 import { type ConsolePage, emptyPages, pagesOf } from './support/pages.ts';
 
-const sizes = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } };
+const sizes = {
+  desk: { width: 1920, height: 1080 },
+  wide: { width: 1280, height: 800 },
+  narrow: { width: 390, height: 844 },
+};
 const themes = ['light', 'dark'] as const;
 
 const folder = path.resolve(process.argv[2] ?? 'screenshots');

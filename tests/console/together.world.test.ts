@@ -39,6 +39,8 @@ story('two editors of a file, and one who may only look', async () => {
   const [ada, bob, eve] = [await createUser('Ada'), await createUser('Bob'), await createUser('Eve')];
   const owner = await openAs(here.service.token, `/projects/${projectId}`);
   await owner.getByRole('button', { name: 'Share' }).click();
+  await owner.getByLabel('User name').fill('ad');
+  await owner.locator('datalist option[value="Ada"]').waitFor({ state: 'attached' });
   for (const name of ['Ada', 'Bob']) {
     await owner.getByLabel('User name').fill(name);
     await owner.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
@@ -55,12 +57,14 @@ story('two editors of a file, and one who may only look', async () => {
   ];
   await first.locator('.cm-content').getByText('one').waitFor();
   await second.locator('.cm-content').getByText('one').waitFor();
+  await writeAtEnd(second, "console.log('of Bob');\n");
+  await second.getByText('Unsaved, kept in this browser').waitFor();
   await writeAtEnd(first, "console.log('of Ada');\n");
   await first.keyboard.press('Control+s');
   await first.getByText(/^Saved at/).waitFor();
-  await writeAtEnd(second, "console.log('of Bob');\n");
+  // Told before Bob saves.
+  await second.getByText('This file was saved elsewhere').waitFor();
   await second.keyboard.press('Control+s');
-  await second.getByText('Somebody else has saved this file').waitFor();
   expect(await here.service.readFile(projectId, 'main.ts')).toContain('of Ada');
   await second.getByRole('button', { name: 'Show theirs' }).click();
   await second.getByRole('region', { name: 'Their text' }).getByText('of Ada').waitFor();
@@ -75,6 +79,39 @@ story('two editors of a file, and one who may only look', async () => {
   expect(await save.getAttribute('title')).toBe('administrator shared this project as read-only.');
   await writeAtEnd(viewer, 'nothing comes of it');
   expect(await viewer.locator('.cm-content').textContent()).not.toContain('nothing comes of it');
+});
+
+story('what is typed in one window of a browser stands in its other window, and is no conflict', async () => {
+  const projectId = await here.service.createProject('Windows', { 'main.ts': '// begin\n' });
+  const window = await openWindow(here.browser);
+  opened.push(window);
+  const one = window.page;
+  await signIn(one, here.service.url, here.service.token);
+  const other = await window.context.newPage();
+  const text = (page: Page): Promise<string> => page.locator('.cm-content').innerText();
+  for (const page of [one, other]) {
+    await page.goto(`${here.service.url}/projects/${projectId}`);
+    await page.locator('.cm-content').getByText('begin').waitFor();
+  }
+  await writeAtEnd(one, '// of one\n');
+  await expect.poll(() => text(other)).toContain('of one');
+  await other.getByText('Unsaved, kept in this browser').waitFor();
+  await writeAtEnd(other, '// of the other\n');
+  await expect.poll(() => text(one)).toMatch(/of one\s+\/\/ of the other/);
+  await one.bringToFront();
+  await one.locator('.cm-content').click();
+  await one.keyboard.press('Control+s');
+  await one.getByText(/^Saved at/).waitFor();
+  await other.getByText('Saved', { exact: true }).waitFor();
+  expect(await text(other)).toMatch(/of one\s+\/\/ of the other/);
+  expect(await other.getByText('This file was saved elsewhere').count()).toBe(0);
+
+  // A window that leaves the file takes nothing from the other.
+  await writeAtEnd(one, '// typed last\n');
+  await expect.poll(() => text(other)).toContain('typed last');
+  await other.close();
+  await one.reload();
+  await expect.poll(() => text(one)).toContain('typed last');
 });
 
 story('a lost connection and a revoked token lose nothing that was typed', async () => {

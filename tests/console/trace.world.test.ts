@@ -85,3 +85,30 @@ story('the runs of one launch are a row that opens, and each names the others', 
   expect(await findViolations(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
+
+story('direct code keeps its source beside its trace, marks where it failed, and runs again', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(2);
+  const direct =
+    'await agent.actions.home();\nconst { tries } = agent.arguments.automationParameters;\nthrow new Error(`try ${tries}`);\n';
+  await here.service.call('POST', '/api/v2/devices/launchDirectAutomation', {
+    ...{ device_id: deviceId, launch_id: crypto.randomUUID(), command: 'start', code: direct },
+    ...{ name: 'check.ts', automationParameters: { tries: 3 } },
+  });
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/runs`);
+  await page.getByRole('link', { name: 'check.ts' }).first().click();
+
+  const source = page.getByRole('region', { name: 'Source' });
+  const failed = source.getByTitle('The run ended here.');
+  await expect.poll(() => failed.innerText()).toContain('throw new Error');
+  await expect.poll(() => source.locator('[aria-current="step"]').innerText()).toContain('actions.home');
+  const first = page.url();
+  await page.getByRole('button', { name: 'Run again' }).click();
+  await expect.poll(() => page.url()).not.toBe(first);
+  await page.getByRole('heading', { name: 'check.ts' }).waitFor();
+  await page.getByText('try 3').first().waitFor();
+  await expect.poll(() => failed.innerText()).toContain('throw new Error');
+  expect(await findViolations(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});

@@ -158,7 +158,7 @@ story('a save that is made twice, or whose answer is lost, is no conflict with o
   for (let times = 0; times < 4; times += 1) await page.keyboard.press('Control+s');
   await page.getByText(/^Saved at/).waitFor();
   await page.waitForLoadState('networkidle').catch(() => undefined);
-  expect(await page.getByText('Somebody else has saved this file').count()).toBe(0);
+  expect(await page.getByText('This file was saved elsewhere').count()).toBe(0);
 
   const answerAgain = await loseAnswers(page, 'PUT');
   await writeAtEnd(page, '// once more\n');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { launchRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
@@ -36,14 +37,15 @@ export function addExecCommand(program: Command): void {
   const command = program
     .command('exec')
     .description('run a TypeScript or JavaScript file on devices, without a project')
-    .argument('<file>', 'the code; it can import nothing')
+    .argument('<file>', 'the code, or - for standard input; it can import nothing')
     .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
     .addHelpText(
       'after',
       `${parametersHelp}${exitCodesHelp}
 Examples:
   phalanx exec hello.ts --device SIM0001 --follow
-  phalanx exec register.ts --device SIM0001 --param name=Ada --param tries=3`,
+  phalanx exec register.ts --device SIM0001 --param name=Ada --param tries=3
+  phalanx runs code 83335275374f | phalanx exec - --device SIM0001`,
     )
     .action(execute);
   addPlaceOptions(command);
@@ -54,10 +56,8 @@ Examples:
 
 async function execute(file: string, flags: Flags): Promise<void> {
   requirePlace(flags);
-  const name = path.basename(file).slice(-maxNameLength);
-  const code = await readFile(file, 'utf8').catch(() => {
-    throw usageError(`${file} cannot be read: give the path of a .ts or .js file.`);
-  });
+  const name = file === standardInput ? 'standard input' : path.basename(file).slice(-maxNameLength);
+  const code = await readCode(file);
   const inputs = await readInputs(flags);
   const { api } = await connect(flags);
   const devices = await listDevices(api, flags.labels);
@@ -70,7 +70,7 @@ async function execute(file: string, flags: Flags): Promise<void> {
       devices,
       json: flags.json === true,
       stopCommand: started.map(({ launchId }) => stopCommand(flags, launchId)).join('; '),
-      report: flags.junit === undefined ? undefined : { file: flags.junit, name: path.basename(file) },
+      report: flags.junit === undefined ? undefined : { file: flags.junit, name },
     });
   }
   const refused = starts.length - begun.size;
@@ -80,6 +80,17 @@ async function execute(file: string, flags: Flags): Promise<void> {
       `It was not started on ${refused} of ${starts.length} devices.`,
     );
 }
+
+const standardInput = '-';
+
+const readCode = (file: string): Promise<string> =>
+  file === standardInput
+    ? text(process.stdin)
+    : readFile(file, 'utf8').catch(() => {
+        throw usageError(
+          `${file} cannot be read: give the path of a .ts or .js file, or - for standard input.`,
+        );
+      });
 
 /** As the service takes it. */
 const maxNameLength = 200;

@@ -7,8 +7,9 @@ import { writeBelow } from './write-own-file.ts';
 
 const starter = fileURLToPath(new URL('../../../../packages/automation/starter/', import.meta.url));
 
-/** npm packs no file of the name `.gitignore`. */
-const placeOf = (name: string): string => (name === 'gitignore' ? '.gitignore' : name);
+/** npm packs no file of the name `.gitignore`, and a `tsconfig.json` would be taken for one of this repository. */
+const places: Readonly<Record<string, string>> = { gitignore: '.gitignore', tsconfig: 'tsconfig.json' };
+const placeOf = (name: string): string => places[name] ?? name;
 
 /**
  * Writes what a new project begins with: code that runs on any phone, its parameters, and how to work on it. A file
@@ -17,7 +18,7 @@ const placeOf = (name: string): string => (name === 'gitignore' ? '.gitignore' :
 export async function writeStarter(root: string): Promise<string[]> {
   const hasCode = (await readdir(root)).some((name) => /^main\.[cm]?[jt]sx?$/.test(name));
   const names = (await listStarter()).filter(
-    (name) => !hasCode || !/^(?:main\.|parameters\.|screens\/)/.test(name),
+    (name) => !hasCode || !/^(?:main\.|parameters\.|screens\/|tsconfig$)/.test(name),
   );
   const written: string[] = [];
   for (const name of names) {

@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { call } from '../api/call.ts';
@@ -72,7 +73,9 @@ const AuditTable = ({ entries }: { entries: readonly Entry[] }) => (
         <td title={entry.code ?? undefined}>
           <Mark {...looks[entry.outcome]} />
         </td>
-        <td className={styles['quiet']}>{entry.subject?.name ?? entry.subject?.id ?? '–'}</td>
+        <td className={styles['quiet']}>
+          <Subject subject={entry.subject} />
+        </td>
         <td className={styles['quiet']}>
           {entry.user?.name ?? 'nobody known'}
           {entry.token !== null && ` · ${entry.token.name}`}
@@ -85,3 +88,17 @@ const AuditTable = ({ entries }: { entries: readonly Entry[] }) => (
     ))}
   </SettingsTable>
 );
+
+/** Records have no name: their page says what they are. */
+function Subject({ subject }: Pick<Entry, 'subject'>) {
+  if (subject === null) return '–';
+  const { type, id, name } = subject;
+  if (name !== null) return name;
+  const words = `${type} …${id.slice(-12)}`;
+  if (type !== 'record') return <span title={id}>{words}</span>;
+  return (
+    <Link to="/records" search={{ record: id, status: 'any' }} title={id}>
+      {words}
+    </Link>
+  );
+}

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { call } from '../api/call.ts';
@@ -9,6 +9,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Select, TextField } from '../parts/field.tsx';
 import { Form, SubmitButton } from '../parts/form.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
+import { useSettled } from '../parts/use-settled.ts';
 import styles from './members-dialog.module.css';
 
 interface Member<Role extends string> {
@@ -129,6 +130,7 @@ function AddMember<Role extends string>({ roles, onAdd }: AddMemberProps<Role>) 
   const [who, setWho] = useState('');
   const [role, setRole] = useState(roles[0].value);
   const isAdministrator = me?.user.role === 'admin' && me.token.scopes.includes('admin');
+  const names = useUserNames(who.trim(), isAdministrator);
   return (
     <Form className={styles['add']} onAct={() => onAdd(who.trim(), role).then(() => setWho(''))}>
       <TextField
@@ -136,6 +138,7 @@ function AddMember<Role extends string>({ roles, onAdd }: AddMemberProps<Role>) 
         hint={isAdministrator ? undefined : 'Ask them for it: it is below, in any Share dialog of theirs.'}
         value={who}
         onChange={setWho}
+        suggestions={names}
       />
       <Select label="Role" value={role} options={roles} onChange={setRole} />
       <SubmitButton look="primary" reason={who.trim() === '' ? 'Say who.' : undefined}>
@@ -143,4 +146,22 @@ function AddMember<Role extends string>({ roles, onAdd }: AddMemberProps<Role>) 
       </SubmitButton>
     </Form>
   );
+}
+
+const mostSuggested = 10;
+
+/** Names that have the text in them; only administrators may list users. */
+function useUserNames(text: string, isAdministrator: boolean): readonly string[] | undefined {
+  const search = useSettled(text);
+  const { data } = useQuery({
+    queryKey: ['users', 'names', search],
+    enabled: isAdministrator,
+    queryFn: async ({ signal }) => {
+      const query = { limit: mostSuggested, ...(search !== '' && { search }) };
+      const { users } = await call('GET /api/v2/users', { query }, { signal });
+      return users.map(({ name }) => name);
+    },
+    placeholderData: keepPreviousData,
+  });
+  return data;
 }

@@ -78,11 +78,7 @@ export function useLaunch(): Launch {
   };
   const startCode: Launch['startCode'] = (code, devices, automationParameters) =>
     begin(devices, undefined, async () => {
-      const starts = devices.map(async ({ device_id }) => {
-        const body = { device_id, launch_id: randomUuid(), command: 'start' as const, code };
-        const input = { body: { ...body, automationParameters } };
-        return (await call('POST /api/v2/devices/launchDirectAutomation', input)).devices;
-      });
+      const starts = devices.map(({ device_id }) => launchCode(code, device_id, { automationParameters }));
       return (await Promise.all(starts)).flat();
     });
   const reset = (): void => {
@@ -90,4 +86,24 @@ export function useLaunch(): Launch {
     setError(null);
   };
   return { rows, error, isBusy, start, startCode, reset };
+}
+
+interface CodeInputs {
+  /** What lists call it. */
+  name?: string;
+  automationParameters: Record<string, unknown>;
+  jobVariables?: Record<string, unknown>;
+}
+
+/** Runs code that stands alone on one phone. */
+export async function launchCode(
+  code: string,
+  deviceId: string,
+  inputs: CodeInputs,
+): Promise<readonly DeviceOutcome[]> {
+  const launch = { device_id: deviceId, launch_id: randomUuid(), command: 'start' as const };
+  const reply = await call('POST /api/v2/devices/launchDirectAutomation', {
+    body: { ...launch, code, ...inputs },
+  });
+  return reply.devices;
 }

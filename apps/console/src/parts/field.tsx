@@ -40,16 +40,35 @@ export const Input = ({ className, ...rest }: ComponentProps<'input'>) => (
 interface TextFieldProps extends Omit<FieldProps, 'children'> {
   value: string;
   onChange: (text: string) => void;
+  /** What is offered while somebody types. */
+  suggestions?: readonly string[] | undefined;
 }
 
 /** A labelled line of text. */
-export const TextField = ({ value, onChange, ...rest }: TextFieldProps) => (
-  <Field {...rest}>
-    {(attributes) => (
-      <Input {...attributes} value={value} onChange={({ target }) => onChange(target.value)} />
-    )}
-  </Field>
-);
+export function TextField({ value, onChange, suggestions, ...rest }: TextFieldProps) {
+  const list = useId();
+  return (
+    <Field {...rest}>
+      {(attributes) => (
+        <>
+          <Input
+            {...attributes}
+            {...(suggestions !== undefined && { list })}
+            value={value}
+            onChange={({ target }) => onChange(target.value)}
+          />
+          {suggestions !== undefined && (
+            <datalist id={list}>
+              {suggestions.map((one) => (
+                <option key={one} value={one} />
+              ))}
+            </datalist>
+          )}
+        </>
+      )}
+    </Field>
+  );
+}
 
 export const TextArea = ({ className, ...rest }: ComponentProps<'textarea'>) => (
   <textarea {...rest} className={classNames(monoInputClass, className)} />

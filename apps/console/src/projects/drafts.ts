@@ -36,6 +36,11 @@ async function inStore<Result>(
   });
 }
 
+let channel: BroadcastChannel | undefined;
+
+/** Tells the other windows of this browser which draft has changed. */
+const news = (): BroadcastChannel => (channel ??= new BroadcastChannel('phalanx drafts'));
+
 const keyOf = (userId: string, projectId: string, path: string): string => `${userId} ${projectId} ${path}`;
 
 /** The drafts of one user in one project. A browser that keeps nothing has none. */
@@ -50,11 +55,21 @@ export const draftsOf = (userId: string, projectId: string) => ({
   async keep(path: string, draft: Pick<Draft, 'content' | 'baseEtag'>): Promise<void> {
     const row: Draft = { key: keyOf(userId, projectId, path), at: Date.now(), ...draft };
     await inStore('readwrite', (store) => store.put(row)).catch(() => undefined);
+    news().postMessage(row.key);
   },
   async drop(path: string): Promise<void> {
-    await inStore('readwrite', (store) => store.delete(keyOf(userId, projectId, path))).catch(
-      () => undefined,
-    );
+    const key = keyOf(userId, projectId, path);
+    await inStore('readwrite', (store) => store.delete(key)).catch(() => undefined);
+    news().postMessage(key);
+  },
+  /** Told of what another window of this browser has kept or dropped. Returns what ends it. */
+  follow(path: string, listener: () => void): () => void {
+    const key = keyOf(userId, projectId, path);
+    const hear = ({ data }: MessageEvent<unknown>): void => {
+      if (data === key) listener();
+    };
+    news().addEventListener('message', hear);
+    return () => news().removeEventListener('message', hear);
   },
   /** The paths that have one. */
   async list(): Promise<string[]> {

@@ -77,7 +77,7 @@ type OpenFile = NonNullable<FilePaneProps['open']['file']>;
 function conditionText({ condition, savedAt, findings }: OpenFile): string {
   if (condition === 'saved') return savedAt === undefined ? 'Saved' : `Saved at ${clockTime(savedAt)}`;
   if (condition === 'saving') return 'Saving…';
-  if (condition === 'conflict') return 'Conflict: somebody else has saved it';
+  if (condition === 'conflict') return 'Conflict: it was saved elsewhere';
   if (condition === 'unsaved') return 'Unsaved, kept in this browser';
   const count = findings.filter(({ severity }) => severity === 'error').length;
   return `Refused: ${count} ${count === 1 ? 'error' : 'errors'}. Kept in this browser`;
@@ -104,7 +104,10 @@ function Conflict({ open, theirs }: { open: FilePaneProps['open']; theirs: strin
   const [isShown, setShown] = useState(false);
   return (
     <div className={styles['conflict']} role="alert">
-      <p>Somebody else has saved this file since you began. Your text is kept in this browser.</p>
+      <p>
+        This file was saved elsewhere since you began: by somebody else, or by you in another browser. Your
+        text is kept in this browser.
+      </p>
       <div>
         <Button onClick={() => void open.save(true)}>Save mine over it</Button>
         <Button onClick={() => void open.discard()}>Take theirs</Button>

@@ -1,6 +1,7 @@
 import guide from '@phalanx/automation/starter/AGENTS.md?raw';
 import code from '@phalanx/automation/starter/main.ts?raw';
 import schema from '@phalanx/automation/starter/parameters.schema.json?raw';
+import settings from '@phalanx/automation/starter/tsconfig?raw';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -15,6 +16,7 @@ const starter = [
   { path: 'AGENTS.md', content: guide },
   { path: 'main.ts', content: code },
   { path: 'parameters.schema.json', content: schema },
+  { path: 'tsconfig.json', content: settings },
 ];
 
 /** A project with code that runs. Returns its ID. */

@@ -6,10 +6,12 @@ import { call, callWhole } from '../api/call.ts';
 import type { CodeAssistant } from './code-assist.ts';
 import { readFindings, type Finding } from './compiler-lines.ts';
 import { draftsOf } from './drafts.ts';
-import { filesQuery, readStoredFile, type StoredFile } from './queries.ts';
+import { readStoredFile, type StoredFile } from './queries.ts';
 
 const keepDraftMs = 250;
 const checkMs = 500;
+/** How soon is told what somebody else has saved. */
+const newestMs = 5000;
 /** The service checks no larger text while somebody types. */
 const mostCheckedLength = 900_000;
 
@@ -63,6 +65,8 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   const hasLoaded = useRef(false);
   const saved = useRef<Promise<unknown>>(Promise.resolve());
   const timers = useRef<{ draft?: number; check?: number }>({});
+  /** Of the text that another window has typed, which is not taken when somebody types here. */
+  const taking = useRef<AbortController>(undefined);
   const patch = useCallback(
     (change: Partial<OpenFile>) =>
       setFile((known) => (known?.path === path ? { ...known, ...change } : known)),
@@ -95,6 +99,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
         const text = isDraft ? draft.content : stored.content;
         const isConflict = isDraft && draft.baseEtag !== stored.etag;
         if (signal?.aborted === true) return;
+        if (stored.etag !== null) queries.setQueryData(['files', projectId, 'newest', path], stored);
         show({ text, content: stored.content, etag: isDraft ? draft.baseEtag : stored.etag });
         hasLoaded.current = true;
         if (isConflict) patch({ condition: 'conflict', theirs: stored.content });
@@ -102,7 +107,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
         if (signal?.aborted !== true) setLoadError(error);
       }
     },
-    [userId, projectId, path, mayEdit, show, patch],
+    [userId, projectId, path, mayEdit, queries, show, patch],
   );
   const keepDraft = useCallback(
     async (one: Base) => {
@@ -122,21 +127,43 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
       window.clearTimeout(running.check);
       // What waits to be kept is of this file, whatever is opened next.
       window.clearTimeout(running.draft);
+      delete running.draft;
       if (hasLoaded.current) void keepDraft(base.current);
       hasLoaded.current = false;
     };
   }, [load, keepDraft]);
 
-  const { data: list } = useQuery(filesQuery(projectId));
-  const listed = list?.files.find((one) => one.path === path)?.etag;
+  // What is typed in one window of a browser stands in all of them: they have one draft.
+  useEffect(() => {
+    const running = timers.current;
+    const end = draftsOf(userId, projectId).follow(path, () => {
+      if (!hasLoaded.current || running.draft !== undefined) return;
+      taking.current?.abort();
+      taking.current = new AbortController();
+      void load(taking.current.signal);
+    });
+    return () => {
+      end();
+      taking.current?.abort();
+    };
+  }, [userId, projectId, path, load]);
+
+  const { data: found } = useQuery({
+    queryKey: ['files', projectId, 'newest', path],
+    enabled: file?.path === path,
+    // What is a draft alone is not there.
+    queryFn: ({ signal }) => (base.current.etag === null ? null : readStoredFile(projectId, path, signal)),
+    refetchInterval: newestMs,
+  });
+  const newest = found?.etag;
   useEffect(() => {
     const abort = new AbortController();
-    /** The list may be older than the last save: the file itself decides, as it is when no save is on its way. */
+    /** What was found may be older than the last save: the file decides, as it is when no save is on its way. */
     const catchUp = async (): Promise<void> => {
       const before = saved.current;
       await before;
       const known = base.current;
-      if (!hasLoaded.current || known.etag === listed) return;
+      if (!hasLoaded.current || known.etag === newest) return;
       const stored = await readStoredFile(projectId, path, abort.signal);
       if (abort.signal.aborted || base.current !== known || stored.etag === known.etag) return;
       if (saved.current !== before) return catchUp();
@@ -145,10 +172,9 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
       patch({ condition: isClean(known) ? 'saved' : 'unsaved', error: null });
       return keepDraft(known);
     };
-    // A file that has gone is no longer in the list, which says so.
-    if (listed !== undefined) catchUp().catch(() => undefined);
+    if (newest !== undefined) catchUp().catch(() => undefined);
     return () => abort.abort();
-  }, [listed, projectId, path, show, patch, keepDraft]);
+  }, [newest, projectId, path, show, patch, keepDraft]);
 
   const check = useCallback(async () => {
     const { text } = base.current;
@@ -165,13 +191,17 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
 
   const change = (text: string): void => {
     base.current.text = text;
+    taking.current?.abort();
     setFile((known) => {
       if (known?.path !== path || known.condition === 'conflict') return known;
       return { ...known, condition: text === base.current.content ? 'saved' : 'unsaved', error: null };
     });
     window.clearTimeout(timers.current.draft);
     window.clearTimeout(timers.current.check);
-    timers.current.draft = window.setTimeout(() => void keepDraft(base.current), keepDraftMs);
+    timers.current.draft = window.setTimeout(() => {
+      delete timers.current.draft;
+      void keepDraft(base.current);
+    }, keepDraftMs);
     timers.current.check = window.setTimeout(() => void check(), checkMs);
   };
 
@@ -255,6 +285,7 @@ export function useOpenFile({ userId, projectId, path }: FilePlace, mayEdit: boo
   /** Throws away what was typed here. */
   const discard = async (): Promise<void> => {
     window.clearTimeout(timers.current.draft);
+    delete timers.current.draft;
     await draftsOf(userId, projectId).drop(path);
     await load();
   };

@@ -66,6 +66,15 @@ export const runQuery = (runId: string) =>
       (await call('GET /api/v2/runs/:id', { params: { id: runId } }, { signal })).run,
   });
 
+/** The direct code that a run has executed, which never changes; null when it is not kept. */
+export const runCodeQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ['run code', runId],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/runs/:id/code', { params: { id: runId } }, { signal })).code,
+  });
+
 const filesPollMs = 5000;
 
 /** While the run goes on, it may attach more. */

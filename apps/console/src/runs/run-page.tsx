@@ -7,7 +7,6 @@ import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { deviceName } from '../devices/device-name.ts';
 import { useDevice, useDevicesById } from '../devices/queries.ts';
-import { LaunchDialog } from '../launches/launch-dialog.tsx';
 import { DownloadLog } from '../logs/download-log.tsx';
 import { useRunLog } from '../logs/use-run-log.ts';
 import { Button } from '../parts/button.tsx';
@@ -18,6 +17,7 @@ import { Failure, Loading } from '../parts/states.tsx';
 import { Elapsed, Moment } from '../parts/time.tsx';
 import { localAddress } from '../records/local-address.ts';
 import { launchQuery, runQuery } from './queries.ts';
+import { RunAgain } from './run-again.tsx';
 import { RunFiles } from './run-files.tsx';
 import { TraceView } from '../trace/trace-view.tsx';
 import styles from './run-page.module.css';
@@ -104,9 +104,7 @@ const Breadcrumb = ({ run }: { run: RunDetail }) => (
 function Actions({ run }: { run: RunDetail }) {
   const queries = useQueryClient();
   const missing = useMissingScope('launch');
-  const device = useDevice(run.device_id);
   const [isBusy, setBusy] = useState(false);
-  const [isAgain, setAgain] = useState(false);
   const stop = async (): Promise<void> => {
     setBusy(true);
     try {
@@ -125,19 +123,7 @@ function Actions({ run }: { run: RunDetail }) {
         </Button>
       )}
       <DownloadLog run={run} />
-      {run.launch_id === null && device !== undefined && (
-        <Button reason={missing} onClick={() => setAgain(true)}>
-          Run again…
-        </Button>
-      )}
-      {isAgain && device !== undefined && (
-        <LaunchDialog
-          devices={[device]}
-          projectId={run.automation_id}
-          {...(run.parameters === null ? {} : { parameters: run.parameters.automation_parameters })}
-          onClose={() => setAgain(false)}
-        />
-      )}
+      <RunAgain run={run} />
     </>
   );
 }

@@ -1,10 +1,11 @@
-import type { RunStep } from '@phalanx/protocol';
+import type { RunDetail, RunStep } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
 import { readStoredFile } from '../projects/queries.ts';
-import { placeOf } from './step-words.ts';
+import { runCodeQuery } from '../runs/queries.ts';
+import { placeOfStack } from '../runs/stack.tsx';
 import styles from './trace.module.css';
 
 /** Lines that are drawn around the line of the step. */
@@ -12,52 +13,82 @@ const around = 60;
 
 interface StepSourceProps {
   step: RunStep | undefined;
-  /** Undefined for code that is no project's: it is not kept. */
-  projectId: string | undefined;
+  run: RunDetail;
 }
 
-/** The line of the step, among the lines around it. */
-export function StepSource({ step, projectId }: StepSourceProps) {
-  const path = step?.path ?? undefined;
-  const { data, error } = useQuery({
-    queryKey: ['step-source', projectId, path],
-    enabled: projectId !== undefined && path !== undefined,
-    queryFn: ({ signal }) => readStoredFile(projectId ?? '', path ?? '', signal),
-  });
-  const place = step === undefined ? undefined : placeOf(step);
-  const line = step?.line_number ?? 0;
+/** The line of the step, or else of the error, among the lines around it. */
+export function StepSource({ step, run }: StepSourceProps) {
+  const projectId = run.launch_id === null ? run.automation_id : undefined;
+  const failed = placeOfStack(run.error?.stack);
+  const path = step?.path ?? failed?.file;
+  const line = step?.line_number ?? failed?.line ?? 0;
+  const source = useSource(run, path);
   return (
     <section className={styles['source']} aria-label="Source">
       <div className={styles['paneHead']}>
         <h2>Source</h2>
-        {projectId !== undefined && path !== undefined ? (
-          <Link to="/projects/$projectId" params={{ projectId }} search={{ file: path, line }}>
-            {place}
-          </Link>
-        ) : (
-          <span>{place}</span>
-        )}
+        <Place {...{ projectId, path, line }} />
       </div>
-      {data === undefined ? (
-        <p className={styles['note']}>{noteFor({ projectId, path, error })}</p>
+      {typeof source.content === 'string' ? (
+        <Lines
+          content={source.content}
+          line={line}
+          failed={failed?.file === path ? failed?.line : undefined}
+        />
       ) : (
-        <Lines content={data.content} line={line} />
+        <p className={styles['note']}>{source.content === null ? notKept : source.note}</p>
       )}
     </section>
   );
 }
 
-function noteFor({
+function Place({
   projectId,
   path,
-  error,
-}: Pick<StepSourceProps, 'projectId'> & { path: string | undefined; error: Error | null }): string {
-  if (projectId === undefined) return 'Direct code is not stored with its run.';
-  if (path === undefined) return 'Choose a step to see its line.';
-  return error === null ? 'Reading…' : error.message;
+  line,
+}: {
+  projectId: string | undefined;
+  path: string | undefined;
+  line: number;
+}) {
+  if (path === undefined || line === 0) return null;
+  const text = `${path}:${line}`;
+  if (projectId === undefined) return <span>{text}</span>;
+  return (
+    <Link to="/projects/$projectId" params={{ projectId }} search={{ file: path, line }}>
+      {text}
+    </Link>
+  );
 }
 
-function Lines({ content, line }: { content: string; line: number }) {
+const notKept = 'This code was not kept: it has more than 1 MiB.';
+
+/** Direct code is one file, and is kept with its run; a file of a project is read as it is now. */
+function useSource(
+  run: RunDetail,
+  path: string | undefined,
+): { content: string | null | undefined; note: string } {
+  const isDirect = run.launch_id !== null;
+  const projectId = run.automation_id;
+  const direct = useQuery({ ...runCodeQuery(run.run_id), enabled: isDirect });
+  const file = useQuery({
+    queryKey: ['step-source', projectId, path],
+    enabled: !isDirect && path !== undefined,
+    queryFn: async ({ signal }) => (await readStoredFile(projectId, path ?? '', signal)).content,
+  });
+  const { data, error } = isDirect ? direct : file;
+  const note = isDirect || path !== undefined ? 'Reading…' : 'Choose a step to see its line.';
+  return { content: data, note: error === null ? note : error.message };
+}
+
+interface LinesProps {
+  content: string;
+  line: number;
+  /** Where the run ended. */
+  failed: number | undefined;
+}
+
+function Lines({ content, line, failed }: LinesProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const current = useRef<HTMLDivElement>(null);
   // Within its frame alone: the page stays where it is.
@@ -78,6 +109,8 @@ function Lines({ content, line }: { content: string; line: number }) {
             ref={number === line ? current : null}
             className={styles['codeLine']}
             aria-current={number === line ? 'step' : undefined}
+            data-failed={number === failed}
+            title={number === failed ? 'The run ended here.' : undefined}
           >
             <span>{number}</span>
             <code>{text}</code>

@@ -84,7 +84,7 @@ export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewP
             onPick={choseAt}
           />
         </div>
-        <StepSource step={step} projectId={run.launch_id === null ? run.automation_id : undefined} />
+        <StepSource step={step} run={run} />
       </div>
     </div>
   );

@@ -73,6 +73,7 @@ const rules = new Map<string, Rule>(
       [runRoutes.list, phoneOfQuery],
       [runRoutes.get, phoneOfRun],
       [runRoutes.logs, phoneOfRun],
+      [runRoutes.code, phoneOfRun],
       [runRoutes.files, phoneOfRun],
       [runRoutes.readFile, phoneOfRun],
       [traceRoutes.read, phoneOfRun],

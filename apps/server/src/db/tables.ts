@@ -56,6 +56,8 @@ export interface Database {
   cache_invalidation: { id: Generated<number>; name: CachedThing; at: EpochMs };
   bundle: { hash: string; code: string; source_map: string | null; used_at: EpochMs };
   launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };
+  /** Of direct code; a JSON string, as databases store no text with NUL. */
+  launch_code: { launch: string; code: Json };
   run_result: { run_id: string; json: Json };
   run_file: RunFileTable;
   run_stat: RunStatTable;

@@ -73,6 +73,18 @@ describe('a start', () => {
     expect(JSON.stringify(launch?.job_variables)).toBe(JSON.stringify(jobVariables ?? {}));
   });
 
+  it.each([
+    ['TypeScript', 'const n: number = 1; // ä😀\nconsole.log(n);\n', true],
+    ['what no database stores as text', '// nul \0, half a pair \ud800', true],
+    ['nothing', '', true],
+    ['more than is kept', `//${'x'.repeat(1024 * 1024)}`, false],
+  ])('keeps its code, %s, with the run', async (_name, code, isKept) => {
+    const launchId = crypto.randomUUID();
+    expect((await server.start(deviceId, launchId, { code })).status).toBe(200);
+    const path = `/api/v2/runs/${launchesOf(launchId)[0]?.runs[0]?.run_id}/code`;
+    expect((await server.api('GET', path)).body).toEqual({ success: true, code: isKept ? code : null });
+  });
+
   it('names the phone by its serial and its device ID', async () => {
     const { launchId, runId } = await server.startRun(host, otherDeviceId);
     expect(launchesOf(launchId)[0]?.runs).toEqual([

@@ -56,6 +56,7 @@ export class DirectLaunches {
       automationId: request.launch_id,
       bundle,
       project: null,
+      code: request.code,
       automationParameters: request.automationParameters ?? {},
       jobVariables: request.jobVariables ?? {},
       masks: [],

@@ -15,7 +15,7 @@ import type { Turns } from '../limits/turns.ts';
 import type { Launchable } from '../projects/project-files.ts';
 import { activeRunOf, type ActiveRuns } from '../runs/active-runs.ts';
 import type { RunStops } from '../runs/run-stops.ts';
-import { keptParameters, type StoredRun } from '../runs/stored-run.ts';
+import { keptCode, keptParameters, type StoredRun } from '../runs/stored-run.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import type { Bundle } from './bundles.ts';
 import type { NamesOf } from './device-names.ts';
@@ -41,6 +41,8 @@ export interface Dispatch {
   bundle: Bundle;
   /** Null for direct code. */
   project: Launchable | null;
+  /** Direct code as it was written; null for a project. */
+  code: string | null;
   automationParameters: Record<string, unknown>;
   jobVariables: Record<string, unknown>;
   /** What of the screens must not be seen. */
@@ -132,6 +134,7 @@ async function begin(dispatcher: Dispatcher, launch: Dispatch): Promise<StoredRu
     await launches.insert(newLaunch(launch, createdAt), planned.map(placedRun), {
       requireRoom: (transaction) =>
         runLimits.requireRoom(transaction, launch.launcher.userId, launch.devices),
+      code: launch.code === null ? null : keptCode(launch.code, Object.values(launch.secrets)),
       payload: planned.some(({ epoch }) => !hosts.has(epoch)) ? payloadOf(launch) : undefined,
       note,
     });

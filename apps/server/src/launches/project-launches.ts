@@ -108,7 +108,7 @@ export class ProjectLaunches {
       if (Object.keys(secrets).length > 0) requireHiding(devices);
       const { projectId: automationId } = project;
       const { launchId = null, fingerprint = '' } = key ?? {};
-      const ids = { id: uuidv7(), launchId, name: null, fingerprint, automationId };
+      const ids = { id: uuidv7(), launchId, name: null, fingerprint, automationId, code: null };
       return { ...ids, launcher: principal, bundle, project, masks, secrets, devices, ...inputs };
     };
   }

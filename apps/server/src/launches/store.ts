@@ -23,6 +23,8 @@ export type NewRun = StoredRun & { epoch: number | null };
 export interface LaunchTerms {
   /** Throws when there are too many runs. */
   requireRoom: Write<void>;
+  /** Direct code as `keptCode` makes it; null: it is too large to be kept. */
+  code?: string | null;
   /** For other servers, which have hosts of the runs. */
   payload: LaunchPayload | undefined;
   /** Notes who has launched what. */
@@ -80,7 +82,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
     async insert(
       launch: NewLaunch,
       runs: readonly NewRun[],
-      { requireRoom, payload, note }: LaunchTerms,
+      { requireRoom, code = null, payload, note }: LaunchTerms,
     ): Promise<void> {
       const { id, user_id: userId, created_at: createdAt } = launch;
       const [first] = runs;
@@ -99,6 +101,7 @@ export function createLaunchStore(db: Db, commits: GroupCommit) {
             ${first?.automation_id}, ${first?.project_name}, ${first?.launch_id}, 'starting', ${first?.commit}, ${first?.dirty},
             ${createdAt}
           FROM ${rowsAs(transaction, 'own', ownColumns, runs)}`.execute(transaction);
+        if (code !== null) await transaction.insertInto('launch_code').values({ launch: id, code }).execute();
         if (payload !== undefined) await storePayload(transaction, payload, createdAt);
         await note(transaction);
       });

@@ -15,7 +15,7 @@ interface RunRoutesOptions {
   recordsOf: (run: Pick<StoredRun, 'id' | 'user_id'>) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
 }
 
-/** `GET /runs` · `GET /runs/:id` */
+/** `GET /runs` · `GET /runs/:id` · `GET /runs/:id/code` */
 export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }: RunRoutesOptions): void {
   addRoute(app, runRoutes.list, async ({ principal, query }) => {
     const limit = pageLimit(query);
@@ -46,6 +46,11 @@ export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }:
     );
     const left = await recordsOf({ id: row.id, user_id: principal.userId });
     return { success: true, run: { ...detailView(row), ...left } };
+  });
+
+  addRoute(app, runRoutes.code, async ({ principal, params }) => {
+    const row = await access.getReadable(await store.find(params.id.toLowerCase()), principal, params.id);
+    return { success: true, code: await store.findCode(row.id) };
   });
 }
 

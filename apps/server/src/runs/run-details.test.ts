@@ -69,6 +69,8 @@ describe('a run', () => {
     const runId = row?.run_id ?? '';
     const error = { code: 'uncaught_error', message: 'Error: no', stack: 'Error: no\n    at main.ts:3:1' };
     await host.end(runId, 'failed', { error, result: '{"paid":[true,null]}' });
+    const code = await server.api('GET', `/api/v2/runs/${runId}/code`);
+    expect(code.body).toEqual({ success: true, code: null });
     const run = await server.run(runId);
     expect(run).toEqual({
       ...{ run_id: runId, automation_id: projectId, launch_id: null, device_id: deviceId },

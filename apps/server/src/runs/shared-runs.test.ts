@@ -27,6 +27,7 @@ describe('direct code on the phone of somebody else', () => {
     for (const caller of ['owner', 'view', 'launch by the host'] as const) {
       expect(await phone.visibleRuns(caller)).not.toContain(runId);
       expect((await phone.readRun(caller, runId)).status).toBe(404);
+      expect((await phone.api(caller)('GET', `/api/v2/runs/${runId}/code`)).status).toBe(404);
       expect(await phone.readMessages(caller, launchId)).toEqual([]);
       expect((await phone.read(caller)).body['device']).toMatchObject({
         state: 'busy',

@@ -5,7 +5,7 @@ import type { Db } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
 import { textsIn } from '../db/rows.ts';
 import { runLane } from './run-lane.ts';
-import { runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
+import { readKeptCode, runColumns, type StoredRun, type StoredRunDetail } from './stored-run.ts';
 
 export interface RunFilter {
   userId: string;
@@ -108,6 +108,13 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
         .select(['user.name as user_name', 'run_result.json as result'])
         .where('run.id', '=', id)
         .executeTakeFirst(),
+
+    /** The direct code of a run; null when none is kept. */
+    async findCode(runId: string): Promise<string | null> {
+      const query = db.selectFrom('run').innerJoin('launch_code', 'launch_code.launch', 'run.launch');
+      const row = await query.select('code').where('run.id', '=', runId).executeTakeFirst();
+      return row === undefined ? null : readKeptCode(row.code);
+    },
 
     listByIds: (ids: readonly string[]): Promise<StoredRun[]> =>
       db.selectFrom('run').selectAll().where('id', 'in', textsIn(db, ids)).execute(),

@@ -113,8 +113,10 @@ function parametersOf({ parameters }: StoredRunDetail): RunDetail['parameters'] 
   return JSON.parse(parameters) as RunDetail['parameters'];
 }
 
-/** More is not kept, in UTF-16 units of JSON. */
-const maxParametersLength = 1024 * 1024;
+/** More of each is not kept, in UTF-16 units of JSON. */
+const maxKeptLength = 1024 * 1024;
+
+const keptJson = (json: string): string | null => (json.length > maxKeptLength ? null : json);
 
 /**
  * What a launch gave to the code, as it is kept for `parametersOf`; null when it is too large for that. `secrets`: values
@@ -128,5 +130,13 @@ export function keptParameters(
   const json = JSON.stringify(given, (_, value: unknown) =>
     typeof value === 'string' ? redact(value) : value,
   );
-  return json.length > maxParametersLength ? null : json;
+  return keptJson(json);
 }
+
+/** The code of a launch as it is kept: JSON, or null when it is too large. */
+export const keptCode = (code: string, secrets: readonly string[]): string | null =>
+  keptJson(JSON.stringify(createRedactor(secrets)(code)));
+
+// Only `keptCode` writes the column.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+export const readKeptCode = (json: string): string => JSON.parse(json) as string;

@@ -111,6 +111,28 @@ export const runRoutes = {
     responses: { 200: Type.Object({ success, run: RunDetail }) },
     errors: ['run_not_found'],
   },
+  code: {
+    method: 'GET',
+    path: '/api/v2/runs/:id/code',
+    operationId: 'runCode',
+    tag: 'Runs',
+    summary: 'Read the direct code that a run has executed',
+    description:
+      'As the launch sent it, for as long as the run is kept; stacks and steps call it `main.ts`. Only its launcher may read it. The files of a project that ran are read by the `commit` of the run.',
+    scope: 'read',
+    params: Type.Object({ id: Id }),
+    responses: {
+      200: Type.Object({
+        success,
+        code: nullable(
+          Type.String({
+            description: 'Null for a saved project, and for code of more than 1 MiB, which is not kept',
+          }),
+        ),
+      }),
+    },
+    errors: ['run_not_found'],
+  },
   logs: {
     method: 'GET',
     path: '/api/v2/runs/:id/logs',

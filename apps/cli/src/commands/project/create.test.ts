@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { projectRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { defaultConfigText } from '../../project/types/write-types.ts';
 import { runCli } from '../../testing/cli-process.ts';
 import { TestService } from '../../testing/test-service.ts';
 
@@ -39,6 +40,12 @@ test('a new project has code that type-checks, pushes and runs on any phone', as
   expect((await readdir(at('My-shop'))).sort()).toEqual(files);
 
   const cwd = at('My-shop');
+  const { compilerOptions, include } = JSON.parse(await readFile(path.join(cwd, 'tsconfig.json'), 'utf8'));
+  const permissive = JSON.parse(defaultConfigText);
+  expect({ compilerOptions, include }).toEqual({
+    compilerOptions: { ...permissive.compilerOptions, strict: true },
+    include: permissive.include,
+  });
   await promisify(execFile)(process.execPath, [tsc, '--strict'], { cwd });
   expect(await runCli(['test'], { cwd })).toMatchObject({
     code: 0,

@@ -1,7 +1,8 @@
-import { recordStatuses, recordTypes, type OutOfStepsRecord } from '@phalanx/protocol';
+import { type Device, recordStatuses, recordTypes, type OutOfStepsRecord } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { listDevices, serialOf } from '../../launch/find-device.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit } from '../limit.ts';
@@ -36,19 +37,23 @@ export function addListCommand(records: Command): void {
         if (found.length === limit) break;
       }
       if (json) printJson({ success: true, records: found });
-      else printTable({ flexible: 'stage', rows: found.map(row) }, noRecords);
+      else {
+        const devices = await listDevices(api);
+        printTable({ flexible: 'stage', rows: found.map((record) => row(record, devices)) }, noRecords);
+      }
     });
   addConnectionOptions(command);
 }
 
-function row(record: OutOfStepsRecord): Record<string, string> {
+function row(record: OutOfStepsRecord, devices: readonly Device[]): Record<string, string> {
   const last = record.screens.at(-1);
   return {
     record: record.out_of_steps_id,
     automation: record.automation_name,
-    device: `${record.device_info.brand} ${record.device_info.model}`.trim(),
+    device: serialOf(devices, record.device_info.device_id),
     type: record.type,
-    tag: record.tag,
+    // Others have the tag that records without one have.
+    tag: record.type === 'debug' ? record.tag : '',
     status: record.saved ? `${record.status}, saved` : record.status,
     ago: formatAge(Date.parse(record.added)),
     screens: `${record.screens.length}${record.partial ? ' (partial)' : ''}`,

@@ -10,6 +10,7 @@ import { getAutomationId, listProjects } from '../../launch/find-project.ts';
 import { formatAge, formatDuration } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit } from '../limit.ts';
+import { addRunCodeCommand } from './code.ts';
 import { addRunFilesCommand } from './files.ts';
 import { addShowCommand } from './show.ts';
 
@@ -25,7 +26,7 @@ interface Flags extends ConnectionFlags {
 
 const noRuns = 'No runs. "phalanx run PROJECT --device D" or "phalanx exec FILE --device D" starts one.';
 
-/** `phalanx runs`, `phalanx runs show` and `phalanx runs files`: what ran, where, and how it ended. */
+/** `phalanx runs` and the commands for one run: what ran, where, and how it ended. */
 export function addRunsCommand(program: Command): void {
   const statuses = [...activeRunStatuses, ...endedRunStatuses];
   const command = program
@@ -61,6 +62,7 @@ Examples:
   addConnectionOptions(command);
   // Else the options of these would be taken for those of the list.
   addShowCommand(command);
+  addRunCodeCommand(command);
   addRunFilesCommand(command);
 }
 
@@ -101,7 +103,8 @@ function row(run: Run, { devices, projects, isWide }: Names): Record<string, str
   const project = projects.find(({ id }) => id === run.automation_id);
   return {
     run: shortRunId(run.run_id),
-    automation: project?.name ?? run.name ?? run.automation_id,
+    automation:
+      project?.name ?? run.name ?? (run.launch_id === null ? run.automation_id : 'Direct automation'),
     device: serialOf(devices, run.device_id),
     status: statusOf(run),
     ago: formatAge(run.created_at),

@@ -54,9 +54,22 @@ test('runs that end out of steps on several devices have an exit code and a repo
 
   const ofPhone = ['records', 'list', '--json', '--device', 'SIM0002'];
   const [{ out_of_steps_id: id, run_id: run }] = JSON.parse((await service.run(ofPhone)).stdout).records;
+  const table = await service.run(['records', 'list', '--run', run.slice(-12)]);
+  expect(table.stdout).toMatch(/ SIM0002 +outOfSteps +pending /);
   const ofRun = await service.run(['records', 'list', '--json', '--run', run.slice(-12)]);
   expect(JSON.parse(ofRun.stdout).records).toMatchObject([{ out_of_steps_id: id }]);
   const shown = await service.run(['records', 'show', id.slice(0, -1)]);
   expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(id) });
   expect(await service.run(['records', 'show', 'ffff'])).toMatchObject({ code: 3 });
+});
+
+test('the code of a run is printed as it was given, and can be run again from standard input', async () => {
+  const code = 'const n: number = 7; // ä\nconsole.log(`seven is ${n}`);\n';
+  expect((await execute(code, '--device', 'SIM0001')).code).toBe(0);
+  const printed = await service.run(['runs', 'code', await newestRun()]);
+  expect(printed).toMatchObject({ code: 0, stdout: code });
+  const again = await service.run(['exec', '-', '--device', 'SIM0002', '--follow'], {
+    input: printed.stdout,
+  });
+  expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('seven is 7') });
 });

@@ -37,6 +37,9 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
     // A project runs once on a device, whoever starts it there at the same moment.
     `create unique index run_once on run (device_id, automation_id)
       where ended_at is null and launch_id is null`,
+    // A table of its own: code may be large, and only who looks at it reads it.
+    `create table launch_code (
+      launch ${text} primary key references launch (id) on delete cascade, code ${text} not null)`,
     // A table of its own: a result may be large, and lists of runs do not show it.
     `create table run_result (
       run_id ${text} primary key references run (id) on delete cascade, json ${text} not null)`,
