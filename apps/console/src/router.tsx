@@ -12,6 +12,7 @@ import { runSearch, runsSearch } from './runs/runs-search.ts';
 import { groupsSearch } from './records/groups-search.ts';
 import { recordsSearch } from './records/records-search.ts';
 import { editorSearch } from './projects/editor-search.ts';
+import { replaysSearch } from './replays/replays-search.ts';
 import { statsSearch } from './stats/stats-search.ts';
 import { HomePage } from './shell/home-page.tsx';
 import { NotFound } from './shell/not-found.tsx';
@@ -78,6 +79,12 @@ const project = createRoute({
   validateSearch: editorSearch,
   component: lazyRouteComponent(() => import('./projects/project-page.tsx'), 'ProjectPage'),
 });
+const replays = createRoute({
+  getParentRoute: () => root,
+  path: '/projects/$projectId/replays',
+  validateSearch: replaysSearch,
+  component: lazyRouteComponent(() => import('./replays/replays-page.tsx'), 'ReplaysPage'),
+});
 const groups = createRoute({
   getParentRoute: () => root,
   path: '/groups',
@@ -135,6 +142,7 @@ export const router = createRouter({
     job,
     projects,
     project,
+    replays,
     groups,
     records,
     settings,

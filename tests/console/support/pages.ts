@@ -140,6 +140,7 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
       title: 'project',
       open: project(shown),
     },
+    { title: 'replays', open: at(`/projects/${projectId}/replays`, text('Replays of')) },
     {
       title: 'groups',
       open: at('/groups', async (page) => page.getByRole('figure').first().waitFor()),

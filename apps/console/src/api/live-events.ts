@@ -1,5 +1,5 @@
 import { NotTheService, ServiceError } from '@phalanx/client/transport';
-import type { Device, OutOfStepsRecord, RecordGroup, Run } from '@phalanx/protocol';
+import type { Device, OutOfStepsRecord, RecordGroup, Replay, Run } from '@phalanx/protocol';
 import { useEffect } from 'react';
 
 import { call, hangUp } from './call.ts';
@@ -13,10 +13,11 @@ export interface LiveEvents {
   run: { run: Run };
   record: { record: OutOfStepsRecord };
   group: { group: RecordGroup };
+  replay: { replay: Replay };
 }
 
 type Listener = (data: never) => void;
-const eventNames = ['device', 'run', 'record', 'group'] as const;
+const eventNames = ['device', 'run', 'record', 'group', 'replay'] as const;
 const longestWaitMs = 10_000;
 /** After so long without news it is asked whether the line still carries anything. */
 const quietMs = 10_000;

@@ -1,3 +1,4 @@
+import type { Replay } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -7,23 +8,30 @@ import { Dialog } from '../parts/dialog.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
+import { ReplayLink } from '../replays/replay-link.tsx';
+import { replaysQuery } from '../replays/replay-queries.ts';
+import { replaysByCommit } from '../replays/replay-words.ts';
 import { DiffList } from './diff-list.tsx';
 import styles from './project.module.css';
 
 interface HistoryDialogProps {
   projectId: string;
+  /** Whether the user may see what replays made of commits. */
+  hasReplays: boolean;
   /** Why files can't be changed. */
   reason: string | undefined;
   onClose: () => void;
 }
 
-export function HistoryDialog({ projectId, reason, onClose }: HistoryDialogProps) {
+export function HistoryDialog({ projectId, hasReplays, reason, onClose }: HistoryDialogProps) {
   const queries = useQueryClient();
   const params = { id: projectId };
   const { data, error: readError } = useQuery({
     queryKey: ['commits', projectId],
     queryFn: ({ signal }) => call('GET /api/v2/automation/commits/:id', { params, query: {} }, { signal }),
   });
+  const { data: replays = [] } = useQuery({ ...replaysQuery(projectId), enabled: hasReplays });
+  const boards = replaysByCommit(replays);
   const [error, setError] = useState<unknown>(null);
   const [shown, setShown] = useState<string>();
   const [busy, setBusy] = useState<string>();
@@ -59,6 +67,7 @@ export function HistoryDialog({ projectId, reason, onClose }: HistoryDialogProps
               </button>
               <small>
                 <code>{hash.slice(0, 8)}</code> · {author.name} · <Moment at={createdAt} />
+                <Board replay={boards.get(hash)} />
               </small>
             </div>
             <Button reason={reason} isBusy={busy === hash} onClick={() => void revert(hash)}>
@@ -72,6 +81,9 @@ export function HistoryDialog({ projectId, reason, onClose }: HistoryDialogProps
     </Dialog>
   );
 }
+
+const Board = ({ replay }: { replay: Replay | undefined }) =>
+  replay === undefined ? null : <ReplayLink replay={replay} lead=" · " />;
 
 /** What a commit changed. */
 function CommitDiff({ projectId, hash }: { projectId: string; hash: string }) {

@@ -9,11 +9,13 @@ import { call } from '../api/call.ts';
 import { useMe, useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
 import { ActionDialog } from '../parts/dialog.tsx';
-import { TextField } from '../parts/field.tsx';
+import { Field, TextArea } from '../parts/field.tsx';
 import { notify } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Splitter, usePaneSize } from '../parts/splitter.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
+import { ReplayLink } from '../replays/replay-link.tsx';
+import { replaysQuery } from '../replays/replay-queries.ts';
 import { DeleteProject, RenameProject } from './change-project.tsx';
 import type { Jump } from './code-editor.tsx';
 import { DiffList } from './diff-list.tsx';
@@ -62,6 +64,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
       : undefined;
   const notOwner = project.role === 'owner' ? undefined : 'Only the owner renames or deletes a project.';
   const reason = missing ?? notYours;
+  const isReviewer = project.role !== 'shared_viewer';
   const { data: list } = useQuery(filesQuery(project.id));
   const [popup, setPopup] = useState<Popup>();
   const [part, setPart] = useState<keyof typeof parts>('code');
@@ -77,7 +80,12 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
   return (
     <Page
       title={project.name}
-      aside={<SavedWords userId={userId} projectId={project.id} isDirty={list?.dirty} />}
+      aside={
+        <>
+          <SavedWords userId={userId} projectId={project.id} isDirty={list?.dirty} />
+          {isReviewer && <NewestReplay projectId={project.id} />}
+        </>
+      }
       actions={
         <>
           <Button
@@ -128,7 +136,12 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
         <CommitDialog projectId={project.id} userId={userId} onClose={() => setPopup(undefined)} />
       )}
       {popup === 'history' && (
-        <HistoryDialog projectId={project.id} reason={reason} onClose={() => setPopup(undefined)} />
+        <HistoryDialog
+          projectId={project.id}
+          hasReplays={isReviewer}
+          reason={reason}
+          onClose={() => setPopup(undefined)}
+        />
       )}
       {popup === 'secrets' && (
         <SecretsDialog projectId={project.id} reason={reason} onClose={() => setPopup(undefined)} />
@@ -168,6 +181,12 @@ function SavedWords({ userId, projectId, isDirty }: SavedWordsProps) {
   return <span>{drafts.length === 0 ? words : `${drafts.length} unsaved, the rest: ${words}`}</span>;
 }
 
+/** What the newest code makes of saved screens. */
+function NewestReplay({ projectId }: { projectId: string }) {
+  const { data: [newest] = [] } = useQuery(replaysQuery(projectId));
+  return newest === undefined ? null : <ReplayLink replay={newest} lead="Saved screens: " />;
+}
+
 /** The widths of the panes beside the code. */
 function usePaneSizes() {
   const key = 'phalanx.editor.panes';
@@ -198,7 +217,8 @@ function CommitDialog({ projectId, userId, onClose }: CommitDialogProps) {
   const commit = async (): Promise<void> => {
     try {
       const reply = await call('POST /api/v2/automation/commit/:id', { params, body: { message } });
-      notify(`Committed ${reply.commit.hash.slice(0, 8)}`, reply.commit.message);
+      const solves = (reply.solves ?? []).length === 0 ? '' : ' It solves what its message names.';
+      notify(`Committed ${reply.commit.hash.slice(0, 8)}`, `${reply.commit.message}${solves}`);
       await queries.invalidateQueries({ queryKey: ['files', projectId] });
       await queries.invalidateQueries({ queryKey: ['commits', projectId] });
       onClose();
@@ -215,7 +235,19 @@ function CommitDialog({ projectId, userId, onClose }: CommitDialogProps) {
       reason={message.trim() === '' ? 'Say what has changed.' : undefined}
       onAct={commit}
     >
-      <TextField label="What has changed" value={message} onChange={setMessage} />
+      <Field
+        label="What has changed"
+        hint="A line “Solves GROUP” solves that group of records in this commit."
+      >
+        {(attributes) => (
+          <TextArea
+            {...attributes}
+            rows={3}
+            value={message}
+            onChange={({ target }) => setMessage(target.value)}
+          />
+        )}
+      </Field>
       {drafts.length > 0 && (
         <p role="note">
           Not in this commit, because {drafts.length === 1 ? 'it is' : 'they are'} not saved:{' '}

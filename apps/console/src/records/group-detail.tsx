@@ -1,5 +1,5 @@
 import { ServiceError } from '@phalanx/client/transport';
-import type { GroupRecord, RecordGroup } from '@phalanx/protocol';
+import type { GroupRecord, GroupVerdict, RecordGroup } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -29,10 +29,11 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
   if (isGone) return <Empty title="This group is gone">It was deleted, or it is not yours to see.</Empty>;
   if (error !== null) return <InlineFailure error={error} />;
   if (data === undefined) return <Loading rows={6} />;
-  const { group, screens, last_change: change } = data;
+  const { group, screens, last_change: change, newest_verdict: verdict } = data;
   return (
     <section className={styles['detail']} aria-label="Group">
       <Facts group={group} />
+      {verdict !== null && <NewestVerdict projectId={group.automation_id} verdict={verdict} />}
       <div className={styles['phones']}>
         {screens.map((shown) => (
           <Phone key={shown.record_id} shown={shown} />
@@ -51,6 +52,7 @@ const Facts = ({ group }: { group: RecordGroup }) => (
     {group.solved_in !== null && (
       <span className={styles['quiet']}>
         solved in <code>{group.solved_in.slice(0, 7)}</code>
+        {group.proved !== null && `, ${proofText[group.proved]}`}
       </span>
     )}
     {group.reopened_by !== null && (
@@ -69,6 +71,27 @@ const Facts = ({ group }: { group: RecordGroup }) => (
     {group.assignee !== null && <span>assigned to {group.assignee.name}</span>}
   </div>
 );
+
+const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
+  yes: 'proved by its replay',
+  no: 'but its replay does not know or handle all of these screens',
+  not_replayable: 'which a replay can’t prove',
+};
+
+function NewestVerdict({ projectId, verdict }: { projectId: string; verdict: GroupVerdict }) {
+  const { commit, screens, known, handled, not_told: notTold } = verdict;
+  const code = commit === null ? 'The saved code' : `Commit ${commit.slice(0, 7)}`;
+  const idle = known === handled ? '' : `, and acts on ${handled}`;
+  return (
+    <p className={styles['quiet']}>
+      {code} knows {known} of {screens} kept screens{idle}
+      {notTold > 0 && ` (${notTold} not replayable)`}.{' '}
+      <Link to="/projects/$projectId/replays" params={{ projectId }} search={{ replay: verdict.replay_id }}>
+        Replay
+      </Link>
+    </p>
+  );
+}
 
 function Phone({ shown }: { shown: GroupRecord }) {
   const { screenshotUrl: picture, originalWidth, originalHeight } = shown.screen.screenshot;

@@ -218,6 +218,12 @@ function followChanges(queries: QueryClient): () => void {
       stale.add('groups');
       soon();
     }),
+    liveEvents.on('replay', ({ replay }) => {
+      stale.add('replays');
+      // Groups show the verdict of the last one.
+      if (replay.ended_at !== null) stale.add('groups');
+      soon();
+    }),
     liveEvents.onReset(() => void queries.invalidateQueries()),
   ];
   return () => {

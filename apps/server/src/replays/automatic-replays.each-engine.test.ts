@@ -102,6 +102,8 @@ describe('new code of a project', () => {
   });
 
   it('is replayed once by several servers, and anew when the server that was at it has gone', async () => {
+    // A commit waits for the one before it.
+    await newest({ ...done, cause: 'commit' });
     let answers = 0;
     await scene.connectReplayHost(({ screens }) => screens.map(() => null));
     await scene.meet(madeScreen(1));

@@ -1,0 +1,49 @@
+import type { Replay, ReplayedScreenView, ReplayVerdict } from '@phalanx/protocol';
+
+/** Such as `3 now recognised, 1 newly broken`; empty where there was nothing to replay. */
+export function boardText({ status, problem, counts }: Replay): string {
+  if (status === 'waiting') return problem === '' ? 'waits to be replayed' : `waits: ${problem}`;
+  if (status === 'running') return `${counts.replayed} of ${counts.screens} screens replayed`;
+  if (status === 'failed') return `not replayed: ${problem}`;
+  if (status === 'stopped') return 'replay stopped';
+  if (counts.screens === 0) return '';
+  const parts = [
+    ...(counts.recognised === 0 ? [] : [`${counts.recognised} now recognised`]),
+    ...(counts.broken === 0 ? [] : [`${counts.broken} newly broken`]),
+    ...(counts.not_told === 0 ? [] : [`${counts.not_told} not replayable`]),
+  ];
+  return parts.length === 0 ? `no change on ${counts.screens} screens` : parts.join(', ');
+}
+
+/** The newest replay of each commit, by its hash. */
+export function replaysByCommit(replays: readonly Replay[]): ReadonlyMap<string, Replay> {
+  const found = new Map<string, Replay>();
+  for (const replay of replays)
+    if (replay.commit !== null && replay.set === 'all' && !found.has(replay.commit))
+      found.set(replay.commit, replay);
+  return found;
+}
+
+const outcomes: Record<ReplayedScreenView['outcome'], string> = {
+  handled: 'recognised, and the code acts',
+  recognised: 'recognised, but the code does nothing',
+  unknown: 'unknown',
+  expected: 'as expected',
+  unexpected: 'not as expected',
+  not_told: 'not replayable',
+  failed: 'failed',
+};
+
+export const outcomeText = ({ outcome }: ReplayedScreenView): string => outcomes[outcome];
+
+export function verdictText({ expected, verdict }: ReplayedScreenView): string {
+  return `${expected === null ? '' : `expected ${expected}: `}${saidOf(verdict)}`;
+}
+
+function saidOf(verdict: ReplayVerdict): string {
+  if (verdict.kind === 'state') return [`${verdict.state}, ${verdict.next}`, ...verdict.did].join('; ');
+  if (verdict.kind === 'threw' && verdict.path !== null)
+    return `${verdict.message} (${verdict.path}:${verdict.line})`;
+  if ('message' in verdict) return verdict.message;
+  return verdict.kind === 'ended' ? 'the code ends and stores nothing' : 'the code acts and stores nothing';
+}

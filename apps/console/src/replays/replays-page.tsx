@@ -1,0 +1,91 @@
+import type { Replay } from '@phalanx/protocol';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+
+import { SettingsTable } from '../access/settings-table.tsx';
+import { call } from '../api/call.ts';
+import { useMissingScope } from '../api/me.ts';
+import { Button } from '../parts/button.tsx';
+import { Page } from '../parts/page.tsx';
+import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
+import { Moment } from '../parts/time.tsx';
+import { projectQuery } from '../projects/queries.ts';
+import { codeName, ReplayDetail } from './replay-detail.tsx';
+import { ReplayLink } from './replay-link.tsx';
+import { replaysQuery } from './replay-queries.ts';
+import styles from './replays.module.css';
+
+const route = getRouteApi('/projects/$projectId/replays');
+
+const causes: Record<Replay['cause'], string> = { request: 'asked for', save: 'saved', commit: 'committed' };
+
+/** What new code of a project made of saved screens. */
+export function ReplaysPage() {
+  const { projectId } = route.useParams();
+  const { replay: wanted } = route.useSearch();
+  const { data: project } = useQuery(projectQuery(projectId));
+  const { data, error, refetch } = useQuery(replaysQuery(projectId));
+  const missing = useMissingScope('review');
+  const start = useStart(projectId);
+  const shown = data?.find(({ id }) => id === wanted) ?? data?.[0];
+  return (
+    <Page
+      title={project === undefined ? 'Replays' : `Replays of ${project.name}`}
+      aside={
+        <Link to="/projects/$projectId" params={{ projectId }}>
+          Code
+        </Link>
+      }
+      actions={
+        <Button reason={missing} isBusy={start.isPending} onClick={() => start.mutate()}>
+          Replay saved files
+        </Button>
+      }
+    >
+      <div className={styles['page']}>
+        {start.error !== null && <InlineFailure error={start.error} />}
+        {data === undefined && error === null && <Loading rows={6} />}
+        {data === undefined && error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+        {data?.length === 0 && (
+          <Empty title="Nothing was replayed yet">
+            Each save and each commit is shown to saved screens as soon as there are some.
+          </Empty>
+        )}
+        {shown !== undefined && <ReplayDetail key={shown.id} replay={shown} />}
+        {data !== undefined && data.length > 0 && <ReplayList replays={data} shown={shown?.id} />}
+      </div>
+    </Page>
+  );
+}
+
+const ReplayList = ({ replays, shown }: { replays: readonly Replay[]; shown: string | undefined }) => (
+  <SettingsTable label="Replays" columns={['Code', 'When', 'Why', 'Result']}>
+    {replays.map((replay) => (
+      <tr key={replay.id} className={replay.id === shown ? styles['chosen'] : undefined}>
+        <td>{codeName(replay)}</td>
+        <td>
+          <Moment at={replay.created_at} />
+        </td>
+        <td className={styles['quiet']}>{causes[replay.cause]}</td>
+        <td>
+          <ReplayLink replay={replay} />
+        </td>
+      </tr>
+    ))}
+  </SettingsTable>
+);
+
+function useStart(projectId: string) {
+  const queries = useQueryClient();
+  const navigate = route.useNavigate();
+  return useMutation({
+    mutationFn: async () => {
+      const input = { params: { id: projectId }, body: { set: 'all' as const } };
+      return (await call('POST /api/v2/automation/replay/:id', input)).replay;
+    },
+    onSuccess: async ({ id }) => {
+      await queries.invalidateQueries({ queryKey: ['replays'] });
+      await navigate({ search: { replay: id } });
+    },
+  });
+}

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+
+import { findViolations } from './support/axe.ts';
+import { openWindow, signIn } from './support/browser.ts';
+import { stage } from './support/stage.ts';
+import { story } from './support/story.ts';
+
+const here = stage(3);
+const sample = new URL('../../apps/cli/samples/out-of-steps.ts', import.meta.url);
+
+/** The automation knows the settings now, and leaves them. */
+const fixed = (code: string): string =>
+  code
+    .replace("  FormNamed = 'FormNamed',\n", "  FormNamed = 'FormNamed',\n  Settings = 'Settings',\n")
+    .replace(
+      '  return ScreenState.Unknown;\n',
+      "  if (screen.packageName === 'com.android.settings') return ScreenState.Settings;\n  return ScreenState.Unknown;\n",
+    )
+    .replace(
+      "launchApp('com.android.settings') },",
+      "launchApp('com.android.settings'), [ScreenState.Settings]: () => agent.actions.launchApp(apps.surprise) },",
+    );
+
+story(
+  'an unknown screen is a group, the saved fix knows it, and the commit that says so solves it, proved by its replay',
+  async () => {
+    const { service } = here;
+    const code = await readFile(sample, 'utf8');
+    const devices = await service.readyDevices(3);
+    const projectId = await service.createProject('Unknown screens', { 'main.ts': code });
+    const params = `/api/v2/automation/commit/${projectId}`;
+    await service.call('POST', params, { message: 'the first one' });
+    for (const device of devices) await service.launch(device, projectId);
+    const { page, problems } = await openWindow(here.browser);
+    await signIn(page, service.url, service.token);
+    await page.getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('list', { name: 'Groups' }).getByText('3 records · 3 phones').waitFor();
+    const { groups } = await service.call('GET', `/api/v2/groups?automation_id=${projectId}`);
+    const [{ id }] = groups as [{ id: string }];
+
+    await page.goto(`${service.url}/projects/${projectId}`);
+    await service.writeFile(projectId, 'main.ts', fixed(code));
+    await page.getByRole('link', { name: /^Saved screens: \d now recognised$/ }).waitFor();
+    await page.getByRole('button', { name: 'Commit…' }).click();
+    await page.getByLabel('What has changed').fill(`The settings are left\n\nSolves ${id}`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Commit' }).click();
+    await page.getByRole('button', { name: 'History' }).click();
+    await page
+      .getByRole('link', { name: /\d now recognised/ })
+      .first()
+      .waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page
+      .getByRole('dialog')
+      .getByRole('link', { name: /\d now recognised/ })
+      .click();
+    await page.getByRole('cell', { name: 'recognised, and the code acts' }).first().waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.getByRole('region', { name: 'What is new' }).getByRole('link').first().click();
+    await page.getByText(/solved in [0-9a-f]{7}, proved by its replay/).waitFor();
+    await page.getByText(/^Commit [0-9a-f]{7} knows (\d) of \1 kept screens/).waitFor();
+    expect(problems).toEqual([]);
+  },
+);
