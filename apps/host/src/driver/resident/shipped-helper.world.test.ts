@@ -4,6 +4,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { decodeTrees, inflateTrees } from './decode-tree.ts';
 import { answerKind, encodeFrame, type Frame, readFrames, requestKind } from './frames.ts';
@@ -222,6 +223,16 @@ else
         await helper.ask(requestKind.release);
         const { said } = await helper.end();
         expect(said).toMatch(/connected by connect\w* 1\n[^]*action \d+ né[^]*disconnected/);
+      });
+
+      it('gives UiAutomation back after ten seconds, whatever the host asks to know that it lives', async () => {
+        const helper = start('');
+        await helper.ask(requestKind.read, read());
+        for (let second = 0; second < 13; second += 1) {
+          await pause(1000);
+          await helper.ask(requestKind.hello);
+        }
+        expect((await helper.end()).said).toContain('disconnected');
       });
 
       it('waits for a UiAutomation that another program has, and for a root', async () => {
