@@ -66,7 +66,7 @@ export async function createUiautomator2Backend(
     const onRenewal = (renewal: HelperRenewal): void => failed.abort(renewal);
     const isAwake = async (limit: AbortSignal): Promise<boolean> =>
       !/mWakefulness=(?:Asleep|Dozing)/.test((await shell.run('dumpsys power', limit)).stdout);
-    const { readActive, readAll } = createTreeReader({ session, renewals, isAwake, onRenewal });
+    const reader = createTreeReader({ session, renewals, isAwake, onRenewal });
     let appInFront = '';
     return {
       ...createQuickInput(
@@ -77,11 +77,11 @@ export async function createUiautomator2Backend(
       ),
       async readSource(readSignal, known) {
         const before = known instanceof XmlScreen ? known : undefined;
-        const told = await readActive(readSignal, before);
+        const told = await reader.readActive(readSignal, before);
         appInFront = / package="([^"]*)"/.exec(told.text)?.[1] ?? '';
         return told === before ? before : new XmlScreen(told);
       },
-      readWindows: readAll,
+      readWindows: (windowsSignal) => reader.readAll(windowsSignal),
       remark: () => renewals.remark,
     };
   }
