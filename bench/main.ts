@@ -23,7 +23,7 @@ import { confinement } from './rows/confinement.ts';
 import { driverCalls } from './rows/driver-calls.ts';
 import { findings } from './rows/findings.ts';
 import { firstLine } from './rows/first-line.ts';
-import { phonesBusy, phonesIdle, phonesStoring } from './rows/fleet.ts';
+import { phonesBusy, phonesIdle, phonesStoring, phonesWaiting } from './rows/fleet.ts';
 import { hostile } from './rows/hostile.ts';
 import { ingest } from './rows/ingest.ts';
 import { largeFile } from './rows/large-file.ts';
@@ -72,6 +72,7 @@ const rows = [
   phonesIdle,
   phonesBusy,
   phonesStoring,
+  phonesWaiting,
   live,
   clusterPoll,
   clusterIngest,

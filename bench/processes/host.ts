@@ -50,14 +50,16 @@ answerParent({
       ...{ url: Type.String(), token: Type.String(), dataDir: Type.String() },
       unconfined: Type.Optional(Type.Boolean()),
       ports: Type.Optional(Type.Array(Type.Integer())),
+      helper: Type.Optional(Type.String()),
     }),
-    async ({ url, token, dataDir, ports, unconfined = false }) => {
+    async ({ url, token, dataDir, ports, helper = 'auto', unconfined = false }) => {
       const phones = ports ?? [(await startSimulatedPhone({ serial: 'phone-0' })).port];
       const config = parseHostConfig({
         PHALANX_SERVER_URL: url,
         PHALANX_TOKEN: token,
         PHALANX_DATA_DIR: dataDir,
         PHALANX_ADB_SERVER: 'off',
+        PHALANX_HELPER: helper,
         PHALANX_PHONES: phones.map((port) => `127.0.0.1:${port}`).join(','),
         ...(ports !== undefined && { PHALANX_WARM_SANDBOXES: String(ports.length) }),
       });

@@ -3,7 +3,8 @@
  * compared with one phone. `phones-busy`: figure: steps a second of thirty automations that read the screen and tap as
  * fast as they can; compared with one that does so alone. `phones-storing`: figure: the host's processor time with thirty
  * automations that each store four screens a second with a picture of low quality, in percent of one core; compared with
- * the same that only read them. The phones are simulated, in a process of their own, on the same processors: with real
+ * the same that only read them. `phones-waiting`: figure: the host's processor time that thirty automations add which wait for a text
+ * on still screens, by the resident helper, in percent of one core; compared with the same phones, which nobody uses. The phones are simulated, in a process of their own, on the same processors: with real
  * ones the host has all of them for itself, and the pictures are made by their processors.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,6 +19,8 @@ const many = 30;
 /** Six heartbeats, and each phone's health once. */
 const idleMs = 30_000;
 const busyMs = 10_000;
+/** Waits that have just begun look more often. */
+const settleMs = 5000;
 
 async function idlePercent(stage: Stage, count: number): Promise<number> {
   const { host } = await startServerWithPhones(stage, count);
@@ -39,6 +42,34 @@ export const phonesIdle: Row = {
       unit: '%',
       targets: [{ of: 'figure', bound: 'at most', value: 2 }],
       notes: [],
+    };
+  },
+};
+
+const waitingCode = `await agent.actions.waitForText('never', { timeoutMs: 600_000 });`;
+
+export const phonesWaiting: Row = {
+  name: 'phones-waiting',
+  title: 'processor time that 30 waits on still screens add to a host, percent of a core',
+  against: 'the same phones, idle',
+  async measure(stage: Stage): Promise<RowResult> {
+    const { api, host, deviceIds } = await startServerWithPhones(stage, many, 'resident');
+    const percent = async (): Promise<number> => {
+      const before = await host.cpuMs();
+      await sleep(idleMs);
+      return (100 * ((await host.cpuMs()) - before)) / idleMs;
+    };
+    const baseline = await percent();
+    for (const deviceId of deviceIds)
+      await ask(api, launchPath, Type.Unknown(), { ...directLaunch(deviceId), code: waitingCode });
+    await sleep(settleMs);
+    const waiting = await percent();
+    return {
+      figure: Math.max(0, waiting - baseline),
+      baseline,
+      unit: '%',
+      targets: [{ of: 'figure', bound: 'at most', value: 2 }],
+      notes: ["without the sandboxes' time"],
     };
   },
 };

@@ -20,14 +20,18 @@ const pollMs = 250;
 const settleMs = 8000;
 
 /** The product's server and host in processes of their own, with simulated phones in a third, all ready and in quiet. */
-export async function startServerWithPhones(stage: Stage, count: number): Promise<ServerWithPhones> {
+export async function startServerWithPhones(
+  stage: Stage,
+  count: number,
+  helper: 'auto' | 'resident' = 'auto',
+): Promise<ServerWithPhones> {
   const api = { url: '', token: newToken() };
   const server = await stage.start('server');
   api.url = await server.call('listen', { dataDir: await stage.folder(), token: api.token }, Type.String());
   const phones = await stage.start('phones');
   const ports = await phones.call('start', { count, roundTripMs: 0, nodes: 0 }, Type.Array(Type.Integer()));
   const host = await stage.start('host');
-  await host.call('start', { ...api, dataDir: await stage.folder(), ports }, Type.Unknown());
+  await host.call('start', { ...api, dataDir: await stage.folder(), ports, helper }, Type.Unknown());
   const deviceIds = await whenReady(api, count);
   await sleep(settleMs);
   return { api, host, deviceIds };

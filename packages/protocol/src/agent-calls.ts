@@ -65,6 +65,18 @@ const call =
 
 export const agentCalls = {
   'screen.content': call<ScreenTree>()(nothing),
+  /**
+   * Waits until the phone shows another screen than in the reading of that `capturedAt`; `same` when the time is over. `untold` comes at
+   * once where the phone does not tell of changes: the caller has to look.
+   */
+  'screen.change': call<'changed' | 'same' | 'untold'>()(
+    Type.Object({
+      capturedAt: Type.Integer({ minimum: 0 }),
+      /** How long after that reading the phone may be looked at again, at the earliest. */
+      restMs: Type.Integer({ minimum: 0, maximum: 60_000 }),
+      timeoutMs: Type.Integer({ minimum: 0, maximum: 60_000 }),
+    }),
+  ),
   /** All windows, the front one first. */
   'screen.windows': call<WindowTree[]>()(nothing),
   'screen.screenshot': call<ScreenPicture>()(

@@ -17,4 +17,5 @@ export {
   makerProfiles,
 } from './profiles.ts';
 export { defaultHelperSettings } from './ui-server/helper-settings.ts';
+export type { Program } from './shell/program.ts';
 export type { View } from './view/view.ts';

@@ -1,6 +1,7 @@
 import type { Display } from './android/display.ts';
 import type { App } from './view/app.ts';
 import type { AndroidVersion, MakerName } from './profiles.ts';
+import type { Program } from './shell/program.ts';
 
 export interface SimulatedPhoneOptions {
   /** `ro.serialno`, by which a host tells phones apart; a profile with a shared serial number overrides it. */
@@ -37,6 +38,8 @@ export interface SimulatedPhoneOptions {
   readonly workProfilePackages?: readonly string[];
   /** Apps of the phone, one of them a home screen. Default: the sample apps. */
   readonly apps?: readonly App[];
+  /** Programs of the shell by their names, in place of the phone's own. Default: none. */
+  readonly programs?: ReadonlyMap<string, Program>;
   /** Room for files, which are kept in memory. Default: 84 GB. */
   readonly storageBytes?: number;
 }

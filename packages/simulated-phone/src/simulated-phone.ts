@@ -16,6 +16,7 @@ import type { Phone } from './phone.ts';
 import { androidReleases, makerProfiles, ownProfile } from './profiles.ts';
 import { Camera } from './screen/camera.ts';
 import type { PictureFormat } from './screen/picture.ts';
+import type { Program } from './shell/program.ts';
 import { createShell } from './shell/shell.ts';
 import { Instrumentation } from './ui-server/instrumentation.ts';
 import { startUiServer } from './ui-server/ui-server.ts';
@@ -163,10 +164,13 @@ function createPhone(
 }
 
 /** What adbd offers for a phone. */
-function createDevice(phone: Phone & { sockets: DeviceSockets }, authorization: Authorization): AdbDevice {
+function createDevice(
+  phone: Phone & { sockets: DeviceSockets },
+  { authorization, programs }: { authorization: Authorization; programs: ReadonlyMap<string, Program> },
+): AdbDevice {
   const { android, faults, sockets } = phone;
   const services = {
-    run: createShell(phone),
+    run: createShell(phone, programs),
     files: android.files,
     sockets,
     reboot: () => phone.reboot(),
@@ -201,7 +205,7 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
     },
   });
   const authorization = new Authorization(options.requireAuthorization ?? false);
-  const device = createDevice(phone, authorization);
+  const device = createDevice(phone, { authorization, programs: options.programs ?? new Map() });
   const server = createServer((socket) => {
     if (phone.android.boot.phase === 'off') {
       socket.destroy();

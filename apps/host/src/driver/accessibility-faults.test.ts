@@ -3,7 +3,7 @@ import { sampleApps, type SimulatedPhone } from '@phalanx/simulated-phone';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
 import { waitForState } from '../phones/testing/wait-for-phone.ts';
-import type { PhoneWatch } from '../phones/watch-phones.ts';
+import type { PhoneWatch, WatchPhonesOptions } from '../phones/watch-phones.ts';
 import { callPhone } from '../phones/call-phone.ts';
 import type { Driver } from './driver.ts';
 import { findNode } from './find-node.ts';
@@ -28,9 +28,16 @@ interface Pair {
   readonly read: () => Promise<ScreenTree>;
 }
 
-async function start(): Promise<Pair> {
-  const phone = await bed.startPreparedPhone({ serial: 'SIM1', apps: [...sampleApps, browser] });
-  const watch = bed.watch({ addresses: [phone], patience });
+async function start(
+  watching: Partial<WatchPhonesOptions> = {},
+  { uiAutomator2 = true }: { uiAutomator2?: boolean } = {},
+): Promise<Pair> {
+  const phone = await bed.startPreparedPhone({
+    serial: 'SIM1',
+    apps: [...sampleApps, browser],
+    uiAutomator2,
+  });
+  const watch = bed.watch({ addresses: [phone], patience, ...watching });
   const ready = await waitForState(watch, 'SIM1', 'ready');
   const { signal } = new AbortController();
   const read = (): Promise<ScreenTree> =>
@@ -77,6 +84,7 @@ describe('a screen without a root', () => {
       message: expect.stringMatching(/0\.2 s.*dev\.phalanx\.sample\.launcher/),
     });
     await driver().call('input.tap', { x: 5, y: 900 });
+    await expect(driver().call('screen.windows', {})).rejects.toMatchObject({ code: 'screen_not_readable' });
     expect(performance.now() - began).toBeLessThan(phone.faults.rootWaitMs / 2);
     expect(phone.android.inputs.list()).toContainEqual(expect.objectContaining({ kind: 'tap' }));
   });
@@ -134,5 +142,93 @@ describe('a web page without nodes', () => {
     const until = performance.now() + 2 * 400;
     while (performance.now() < until) await read();
     expect(driver()).toBe(second);
+  });
+});
+
+/** With a driver that bears with everything, as one does that knows none of these faults. */
+describe('without the repairs, the simulated phone', () => {
+  const enduring = { treeMs: 60_000, inputMs: 60_000, webPageMs: 60_000 };
+
+  it('has no tree as long as the worn helper lives, and each reading takes all of its patience', async () => {
+    const { phone, driver, read } = await start({ patience: enduring });
+    const first = driver();
+    phone.faults.rootWaitMs = 500;
+    phone.faults.wornHelper = true;
+    for (const _ of [1, 2]) {
+      const began = performance.now();
+      await expect(read()).rejects.toMatchObject({ code: 'screen_not_readable' });
+      expect(performance.now() - began).toBeGreaterThan(490);
+    }
+    expect(driver()).toBe(first);
+  });
+
+  it('takes the whole wait for each input, and shows a web page without its nodes for ever', async () => {
+    const { phone, driver, read } = await start({ patience: enduring });
+    phone.faults.injectionMs = 400;
+    for (const _ of [1, 2]) {
+      const began = performance.now();
+      await driver().call('input.tap', { x: 5, y: 900 });
+      expect(performance.now() - began).toBeGreaterThan(390);
+    }
+    phone.faults.emptyWebPages = true;
+    phone.android.startActivity('com.example.browser');
+    const until = performance.now() + 2 * patience.webPageMs;
+    while (performance.now() < until) expect(shows(await read(), 'A headline')).toBe(false);
+  });
+});
+
+/** The table of docs/operating.md, "Repairs and states". */
+describe.each([
+  { source: 'uiautomator2', helper: 'uiautomator2', uiAutomator2: true },
+  { source: 'resident', helper: 'resident', uiAutomator2: true },
+  { source: 'dump', helper: 'uiautomator2', uiAutomator2: false },
+] as const)('with the repairs, by $source,', ({ source, helper, uiAutomator2 }) => {
+  const startBy = async (): Promise<Pair> => {
+    const pair = await start({ helper }, { uiAutomator2 });
+    expect(pair.driver().source).toBe(source);
+    return pair;
+  };
+
+  it('no reading shows what has gone', async () => {
+    const { phone, read } = await startBy();
+    phone.android.startActivity('com.android.settings');
+    expect(shows(await read(), 'Bluetooth')).toBe(true);
+    phone.faults.eventIntervalMs = Infinity;
+    phone.android.startActivity('dev.phalanx.sample.surprise');
+    expect(shows(await read(), 'Bluetooth')).toBe(false);
+  });
+
+  it('a worn connection costs the caller no error', async () => {
+    const { phone, read } = await startBy();
+    await read();
+    phone.faults.wornHelper = true;
+    await expect(read()).resolves.toMatchObject({ source });
+  });
+
+  it('a screen without a tree is told, and the next input is done', async () => {
+    const { phone, driver, read } = await startBy();
+    Object.assign(phone.faults, { nullRoot: true, uiautomator: 'null-root' });
+    await expect(read()).rejects.toMatchObject({ code: 'screen_not_readable' });
+    await driver().call('input.tap', { x: 5, y: 900 });
+    expect(phone.android.inputs.list()).toContainEqual(expect.objectContaining({ kind: 'tap' }));
+  });
+
+  it('an endless animation holds up one input at most', async () => {
+    const { phone, driver, read } = await startBy();
+    await read();
+    phone.faults.injectionMs = 1500;
+    await driver().call('input.tap', { x: 5, y: 900 });
+    const began = performance.now();
+    await driver().call('input.tap', { x: 5, y: 900 });
+    expect(performance.now() - began).toBeLessThan(1490);
+  });
+
+  it('a web page gets its nodes', async () => {
+    const { phone, read } = await startBy();
+    phone.faults.emptyWebPages = true;
+    phone.android.startActivity('com.example.browser');
+    await expect
+      .poll(async () => shows(await read().catch(() => read()), 'A headline'), { timeout: 5000 })
+      .toBe(true);
   });
 });

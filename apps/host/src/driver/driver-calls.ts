@@ -17,6 +17,7 @@ import type { MaskedScreen } from './masks/masked-screen.ts';
 import type { Shot } from './fallback/screencap.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
 import { takeOfAnyMoment } from './pictures/picture-of-moment.ts';
+import type { ScreenChange } from './screen-change.ts';
 import { runShellCommand } from './shell/shell-command.ts';
 import type { UiBackend } from './ui-backend.ts';
 
@@ -32,12 +33,14 @@ interface CalledParts {
   readonly backend: UiBackend;
   /** Reads the screen. */
   readonly screen: MaskedScreen;
+  readonly change: ScreenChange;
   readonly deviceInfo: () => DeviceInfo;
 }
 
 /** Those that change nothing on the phone. */
 export const readings: ReadonlySet<PhoneCallName> = new Set([
   'screen.content',
+  'screen.change',
   'screen.screenshot',
   'app.current',
   'device.info',
@@ -54,19 +57,21 @@ const keyBack = 4;
 const keyAppSwitch = 187;
 
 /** What each call does on a phone. */
-export function callsOf({ shell, backend, screen, deviceInfo }: CalledParts): Calls {
+export function callsOf({ shell, backend, screen, change, deviceInfo }: CalledParts): Calls {
   const launcher = createAppLauncher(shell);
   return {
     'screen.content': async (_, signal) => {
-      const { tree } = await screen.read(signal);
+      const timeOf = change.begin();
+      const { tree, told } = await screen.read(signal);
       const remark = backend.remark?.();
       return {
         ...tree,
-        capturedAt: Date.now(),
+        capturedAt: timeOf(told),
         source: backend.source,
         ...(remark !== undefined && { remark }),
       };
     },
+    'screen.change': (params, signal) => change.wait(params, signal),
     'screen.windows': (_, signal) => readWindows(shell, screen, signal),
     'screen.animations': ({ isOn }, signal) =>
       isOn ? restoreAnimations(shell, signal) : turnAnimationsOff(shell, signal),

@@ -14,6 +14,7 @@ import { DriverError } from './driver-error.ts';
 import { createMaskedScreen } from './masks/masked-screen.ts';
 import { createScreenPictures, type PictureOrder } from './pictures/screen-pictures.ts';
 import type { TakenPicture } from './pictures/taken-picture.ts';
+import { ScreenChange } from './screen-change.ts';
 import type { PhoneShell } from './shell/phone-shell.ts';
 import type { UiBackend } from './ui-backend.ts';
 
@@ -80,7 +81,7 @@ export function createDriver(options: DriverOptions): Driver {
   const queue = createPhoneQueue();
   const { masks = () => [] } = options;
   const screen = createMaskedScreen({ backend, shell, masks, deviceInfo });
-  const calls = callsOf({ ...options, screen });
+  const calls = callsOf({ ...options, screen, change: new ScreenChange(backend, queue) });
   const pictures = createScreenPictures({ queue, screen, shell, backend, deviceInfo });
   let pendingCalls = 0;
   return {
@@ -89,6 +90,9 @@ export function createDriver(options: DriverOptions): Driver {
       return pendingCalls;
     },
     async call(name, params, signal) {
+      // It waits beside the others, and uses the phone no more than it has to.
+      if (name === 'screen.change')
+        return await limited(driven, { name, params, signal }, (limit) => calls[name](params, limit));
       pendingCalls += 1;
       const changes = !readings.has(name);
       try {

@@ -10,6 +10,16 @@ export interface ToldScreen {
   tree(): ParsedTree;
 }
 
+/** Of the phones that tell of changes of their screens. */
+export interface ChangeTeller {
+  /** How many were told. */
+  readonly count: number;
+  /** Has them told from now on; true when they were not before. */
+  watch(signal: AbortSignal): Promise<boolean>;
+  /** Resolves when there are more than so many, when the time is over, and when the signal aborts. */
+  moreThan(count: number, waitMs: number, signal: AbortSignal): Promise<void>;
+}
+
 /** How the screen of a phone is read and touched: by the UiAutomator2 server, by the resident helper, or by Android's own commands. */
 export interface UiBackend {
   readonly source: 'uiautomator2' | 'resident' | 'dump';
@@ -17,6 +27,8 @@ export interface UiBackend {
   readonly failed: AbortSignal;
   /** Pictures that the phone makes small by itself; undefined where it can't. */
   readonly frames?: FrameSource | undefined;
+  /** Undefined where nobody tells. */
+  readonly changes?: ChangeTeller | undefined;
   /** The active window. May give `known` itself where the phone tells the same again. */
   readSource(signal: AbortSignal, known?: ToldScreen): Promise<ToldScreen>;
   /** What callers should know of how the last trees came. */

@@ -5,7 +5,9 @@ import { createFiles } from './files.ts';
 import { createJob } from './job.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
 import { createRun } from './run.ts';
+import { findCaptureTime } from './tree-ids.ts';
 import { createUuid } from './uuid.ts';
+import type { WaitParts } from './wait-until.ts';
 import { createWaits } from './waits.ts';
 
 const defaultShellMs = 30_000;
@@ -26,6 +28,7 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
       ...actions,
       ...createWaits({
         read: actions.screenContent,
+        untilChange: changesOf(bridge),
         swipe: actions.swipe,
         sleep: parts.sleep,
         now: parts.now,
@@ -42,6 +45,15 @@ export function createAgent(args: AgentArguments, parts: AgentParts): Agent {
     },
     info: { device: () => bridge.call('device.info', {}) },
     utils: { outOfSteps, debug, job: createJob({ ...parts, attach: (...given) => run.attach(...given) }) },
+  };
+}
+
+/** A phone that can't say is looked at by the wait itself, which then learns why. */
+function changesOf(bridge: AgentBridge): WaitParts['untilChange'] {
+  return async (screen, { restMs, timeoutMs, signal }) => {
+    const capturedAt = findCaptureTime(screen);
+    if (capturedAt === undefined) return 'untold';
+    return bridge.call('screen.change', { capturedAt, restMs, timeoutMs }, signal).catch(() => 'untold');
   };
 }
 

@@ -1,6 +1,8 @@
 /** What came with a tree, by its root node. */
 interface TreeFacts {
   readonly treeId?: number | undefined;
+  /** Under this time the host knows what the phone showed. */
+  readonly capturedAt?: number | undefined;
   /** About the phone, for whoever waits for something else. */
   readonly remark?: string | undefined;
 }
@@ -8,8 +10,8 @@ interface TreeFacts {
 const known = new WeakMap<AndroidNode, TreeFacts>();
 
 /** Notes under which ID the host has the tree, and what it says of it. Gives the root. */
-export function rememberTree(root: AndroidNode, { treeId, remark }: TreeFacts): AndroidNode {
-  known.set(root, { treeId, remark });
+export function rememberTree(root: AndroidNode, { treeId, capturedAt, remark }: TreeFacts): AndroidNode {
+  known.set(root, { treeId, capturedAt, remark });
   return root;
 }
 
@@ -20,4 +22,9 @@ export function findTreeId(root: AndroidNode): number | undefined {
 
 export function findRemark(root: AndroidNode): string | undefined {
   return known.get(root)?.remark;
+}
+
+/** Undefined for a tree that no host has sent. */
+export function findCaptureTime(root: AndroidNode): number | undefined {
+  return known.get(root)?.capturedAt;
 }

@@ -18,6 +18,7 @@ function phone(screenAt: (ms: number) => AndroidNode, readMs = 0) {
       return screenAt(time);
     },
     swipe: async () => {},
+    untilChange: async () => 'untold',
     async sleep(ms) {
       time += ms;
     },
@@ -78,6 +79,7 @@ describe('a wait', () => {
         return text('Login');
       },
       swipe: async () => {},
+      untilChange: async () => 'untold',
       sleep: async () => {},
       now: () => 0,
     });
@@ -85,6 +87,7 @@ describe('a wait', () => {
     const failing = createWaits({
       read: () => Promise.reject(new Error('no window')),
       swipe: async () => {},
+      untilChange: async () => 'untold',
       sleep: async () => {},
       now: () => 0,
     });
@@ -126,11 +129,81 @@ describe('a wait', () => {
   });
 });
 
+describe('a wait on a phone that tells of changes', () => {
+  /** The screen changes at those times; `orders` has what the phone was asked to wait for. */
+  function telling(changes: readonly number[]) {
+    let time = 0;
+    const readTimes: number[] = [];
+    const orders: { restMs: number; timeoutMs: number }[] = [];
+    const shown = (): number => changes.filter((at) => at <= time).length;
+    const waits = createWaits({
+      read: async () => (readTimes.push(time), text(`change ${shown()}`)),
+      swipe: async () => {},
+      async untilChange(screen, { restMs, timeoutMs }) {
+        orders.push({ restMs, timeoutMs });
+        const next = changes.find((at) => at > time) ?? Infinity;
+        const isInTime = Math.max(next, time + restMs) <= time + timeoutMs;
+        time = isInTime ? Math.max(next, time + restMs) : time + timeoutMs;
+        return screen.findTextOne(`change ${shown()}`) === null ? 'changed' : 'same';
+      },
+      async sleep(ms) {
+        time += ms;
+      },
+      now: () => time,
+    });
+    return { waits, readTimes, orders, time: () => time };
+  }
+
+  it('looks when the screen has changed, and not in between', async () => {
+    const { waits, readTimes, orders } = telling([70, 9000, 9100]);
+    await waits.waitForText('change 3');
+    expect(readTimes).toEqual([0, 70, 9000, 9250]);
+    expect(orders.map(({ restMs }) => restMs)).toEqual([0, 250, 250]);
+  });
+
+  it('ends when its time is over, with one more look', async () => {
+    const { waits, readTimes, time } = telling([]);
+    await caught(waits.waitForText('never', { timeoutMs: 90_000 }));
+    expect(readTimes).toEqual([0, 60_000, 90_000]);
+    expect(time()).toBe(90_000);
+  });
+
+  it('looks as often as the caller says, and as often as ever where more than the screen may matter', async () => {
+    const often = telling([]);
+    await caught(often.waits.waitForText('never', { timeoutMs: 1000, intervalMs: 500 }));
+    expect(often.readTimes).toEqual([0, 500, 1000]);
+    expect(often.orders).toEqual([]);
+    const predicate = telling([]);
+    await caught(predicate.waits.waitFor(() => false, { timeoutMs: 500 }));
+    expect(predicate.readTimes).toEqual([0, 250, 500]);
+    const idle = telling([]);
+    await idle.waits.waitForIdle({ quietMs: 500 });
+    expect(idle.readTimes).toEqual([0, 250, 500]);
+  });
+
+  it('gives up asking a phone that does not tell, for this wait', async () => {
+    let asked = 0;
+    let time = 0;
+    const waits = createWaits({
+      read: async () => text(time >= 500 ? 'B' : 'A'),
+      swipe: async () => {},
+      untilChange: async () => ((asked += 1), 'untold'),
+      async sleep(ms) {
+        time += ms;
+      },
+      now: () => time,
+    });
+    await waits.waitForText('B');
+    expect({ asked, time }).toEqual({ asked: 1, time: 500 });
+  });
+});
+
 describe('a wait with a signal', () => {
   it('ends with its reason at once, although a reading hangs', async () => {
     const waits = createWaits({
       read: () => new Promise(() => {}),
       swipe: async () => {},
+      untilChange: async () => 'untold',
       sleep: async () => {},
       now: () => 0,
     });
@@ -178,6 +251,7 @@ function longList({ rows = 100 }: { rows?: number } = {}) {
       const list = uiNode({ scrollable: true, boundsInScreen: rowBounds(0, 1000), children });
       return screenOf(uiNode({ boundsInScreen: rowBounds(0, 1200), children: [list] }));
     },
+    untilChange: async () => 'untold',
     async swipe(...way) {
       swipes.push(way);
       offset += (way[1] ?? 0) - (way[3] ?? 0);

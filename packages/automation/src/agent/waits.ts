@@ -3,19 +3,22 @@ import { nodeWithText } from './node-search.ts';
 import { searchOf } from './node-target.ts';
 import { lookOf } from './screen-look.ts';
 import { scrollAim } from './scroll-aim.ts';
-import { type Aim, type WaitParts, waitUntil } from './wait-until.ts';
+import { type Aim, defaultIntervalMs, type WaitParts, waitUntil } from './wait-until.ts';
 
 const defaultQuietMs = 1000;
 
 export function createWaits(parts: WaitParts): AgentWaits {
   const until = <T>(aim: Aim<T>, options: WaitOptions | undefined): Promise<Truthy<T>> =>
     waitUntil(parts, aim, options);
+  /** For what nothing but a change of the screen can bring. */
+  const untilShown = <T>(aim: Aim<T>, options: WaitOptions | undefined): Promise<Truthy<T>> =>
+    until({ ...aim, longestPauseMs: Infinity }, options);
   const untilFound = (
     target: string | RegExp | NodeConditions,
     options: WaitOptions | undefined,
   ): Promise<AndroidNode> => {
     const { findAll, ...words } = searchOf(target);
-    return until({ ...words, test: (screen) => findAll(screen)[0] }, options);
+    return untilShown({ ...words, test: (screen) => findAll(screen)[0] }, options);
   };
   return {
     waitForText: untilFound,
@@ -23,10 +26,10 @@ export function createWaits(parts: WaitParts): AgentWaits {
     waitForTextGone: (text, options) => {
       const { awaited, near } = searchOf(text);
       const test = (screen: AndroidNode): boolean => nodeWithText(screen, text) === null;
-      return until({ awaited: `${awaited} to go`, test, near }, options).then(() => undefined);
+      return untilShown({ awaited: `${awaited} to go`, test, near }, options).then(() => undefined);
     },
     waitForId: (viewId, options) =>
-      until(
+      untilShown(
         {
           awaited: `the id "${viewId}"`,
           test: (screen) => screen.findById(viewId),
@@ -36,12 +39,20 @@ export function createWaits(parts: WaitParts): AgentWaits {
         options,
       ),
     waitForApp: (packageName, options) =>
-      until(
+      untilShown(
         { awaited: `the app ${packageName}`, test: (screen) => screen.packageName === packageName && screen },
         options,
       ),
     waitFor: (predicate, options) =>
-      until({ awaited: options?.description ?? 'a condition', test: predicate }, options),
+      until(
+        {
+          awaited: options?.description ?? 'a condition',
+          test: predicate,
+          // It may ask for more than the screen.
+          longestPauseMs: defaultIntervalMs,
+        },
+        options,
+      ),
     waitForIdle: (options) => until(idleAim(parts, options?.quietMs ?? defaultQuietMs), options),
     collect: (readRow, options = {}) =>
       until(collectAim(parts, readRow, options), { timeoutMs: collectTimeoutMs, ...options }),

@@ -2,6 +2,9 @@
  * Waits read the screen again and again until it shows what is awaited. When the time is up they reject with a
  * `WaitTimeoutError`, which tells what was seen instead.
  *
+ * Where the phone tells of changes of its screen, which the resident helper does, waits for a text, a node, an id or an app look when it
+ * does, and once in some seconds at least. What `waitFor` is given is tried at each change and after each pause.
+ *
  * A slow phone is not charged to the wait: one reading of the screen counts as at most one second of `timeoutMs`,
  * and after the time is up the screen is looked at once more if the last look had begun before.
  *
@@ -57,7 +60,7 @@ type Truthy<T> = Exclude<T, false | 0 | 0n | '' | null | undefined>;
 interface WaitOptions {
   /** How long to wait. Default 30,000; with 0 the screen is read exactly once. */
   timeoutMs?: number;
-  /** Pause between two readings of the screen. Default 250. */
+  /** Pause between two readings of the screen. Default 250, or until the phone tells of a change. */
   intervalMs?: number;
   /**
    * Ends the wait at once when it aborts: it rejects with the signal's `reason`. With `AbortSignal.timeout(ms)`, a deadline

@@ -8,6 +8,7 @@ export class ShownScreen {
   #screen: Screen | undefined;
   #composedLook = '';
   #isFrozen = false;
+  readonly #listeners = new Set<() => void>();
 
   constructor(compose: () => Screen, look: () => string) {
     this.#compose = compose;
@@ -34,6 +35,14 @@ export class ShownScreen {
   }
 
   redraw(): void {
-    if (!this.#isFrozen) this.#screen = undefined;
+    if (this.#isFrozen) return;
+    this.#screen = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Returns how to be told no more. */
+  onRedraw(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 }

@@ -6,6 +6,7 @@ import { pause } from '../pause.ts';
 import { NodeCache } from '../ui-server/node-cache.ts';
 import { walk } from '../view/find-view.ts';
 import type { TextField } from '../view/text-field.ts';
+import { ChangeTeller } from './change-teller.ts';
 import { TreeWriter } from './tree-writer.ts';
 
 const request = {
@@ -21,7 +22,7 @@ const request = {
   watch: 10,
   release: 11,
 } as const;
-const answer = { ok: 64, same: 65, tree: 66 } as const;
+const answer = { ok: 64, same: 65, tree: 66, changed: 68 } as const;
 
 /** The helper gives UiAutomation back when it was not asked for so long. */
 const holdMs = 10_000;
@@ -48,14 +49,25 @@ export class ResidentHelper {
   /** Aborted when the helper ends: no finger comes down after that. */
   readonly #signal: AbortSignal;
   readonly #nodes = new NodeCache();
+  readonly #changes: ChangeTeller;
   #lastDigest = '';
   #isConnected = false;
   #letGo: NodeJS.Timeout | undefined;
 
-  constructor(phone: Phone, build: string, signal: AbortSignal) {
+  /** `tell` sends what nobody has asked for. */
+  constructor(
+    phone: Phone,
+    { build, signal, tell }: { build: string; signal: AbortSignal; tell: (answer: HelperAnswer) => void },
+  ) {
     this.#phone = phone;
     this.#build = build;
     this.#signal = signal;
+    this.#changes = new ChangeTeller(
+      phone.android,
+      () => phone.faults.eventIntervalMs,
+      // Without UiAutomation it hears of nothing.
+      () => this.#isConnected && tell({ kind: answer.changed, payload: Buffer.alloc(4) }),
+    );
   }
 
   async answer(kind: number, payload: Buffer): Promise<HelperAnswer> {
@@ -88,6 +100,7 @@ export class ResidentHelper {
       case request.picture:
         return this.#picture();
       case request.watch:
+        this.#changes.watch(payload[0] === 1);
         return ok();
       case request.release:
         this.release();
@@ -101,6 +114,11 @@ export class ResidentHelper {
     clearTimeout(this.#letGo);
     if (this.#isConnected) this.#phone.instrumentation.giveBack();
     this.#isConnected = false;
+  }
+
+  close(): void {
+    this.#changes.close();
+    this.release();
   }
 
   async #connect(): Promise<void> {
@@ -120,6 +138,7 @@ export class ResidentHelper {
   async #read(allWindows: boolean, isFresh: boolean): Promise<HelperAnswer> {
     const { android, faults } = this.#phone;
     await this.#connect();
+    this.#changes.beginReading();
     faults.beforeReading?.();
     this.#nodes.clear();
     const screen = this.#nodes.look(android.screen, faults.eventIntervalMs);

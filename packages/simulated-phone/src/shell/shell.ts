@@ -5,6 +5,7 @@ import { BrokenPipeError, writeTo } from '../adb/write-to.ts';
 import type { FileSystem } from '../android/file-system.ts';
 import type { Phone } from '../phone.ts';
 import { type Command, type List, parseCommandLine, type Pipeline, type Word } from './parse.ts';
+import type { Program } from './program.ts';
 import { programs } from './programs.ts';
 import { ShellSyntaxError } from './tokens.ts';
 
@@ -16,6 +17,8 @@ const maxWrittenBytes = 64 * 1024 * 1024;
 /** Set in each new shell, and by `name=value`. */
 const initialVariables = { HOME: '/', PATH: '/product/bin:/system/bin', USER: 'shell', PWD: '/' };
 
+type Programs = ReadonlyMap<string, Program>;
+
 /** One shell process: its variables, its last exit code and where it is. */
 class Shell {
   readonly #phone: Phone;
@@ -25,8 +28,11 @@ class Shell {
   /** What `trap` set, by the name of the signal. */
   readonly #traps = new Map<string, string>();
 
-  constructor(phone: Phone) {
+  readonly #own: Programs;
+
+  constructor(phone: Phone, own: Programs) {
     this.#phone = phone;
+    this.#own = own;
   }
 
   async runLine(line: string, io: ShellIo): Promise<number> {
@@ -137,13 +143,15 @@ class Shell {
     if (words[0] === 'exec') words.shift();
     const [name, ...args] = words;
     if (name === undefined) return 0;
-    if (name === 'sh' && args[0] === '-c') return new Shell(this.#phone).runLine(args[1] ?? '', io);
+    if (name === 'sh' && args[0] === '-c')
+      return new Shell(this.#phone, this.#own).runLine(args[1] ?? '', io);
     if (name === 'wait') return this.#wait(io);
     if (name === 'trap') {
       for (const signal of args.slice(1)) this.#traps.set(signal, args[0] ?? '');
       return 0;
     }
-    const program = programs.get(name.replace(/^\/(?:system|vendor|product)\/x?bin\//, ''));
+    const programName = name.replace(/^\/(?:system|vendor|product)\/x?bin\//, '');
+    const program = this.#own.get(programName) ?? programs.get(programName);
     if (program) return program({ ...io, phone: this.#phone, args, variables: this.#variables });
     await io.stderr.write(`/system/bin/sh: ${name}: inaccessible or not found\n`);
     return exitCode.notFound;
@@ -241,10 +249,10 @@ async function runInteractive(shell: Shell, phone: Phone, io: ShellIo): Promise<
   return code;
 }
 
-/** The phone's `sh`. An empty command line starts an interactive one. */
-export function createShell(phone: Phone): RunCommandLine {
+/** The phone's `sh`, with programs in place of those that all phones have. An empty command line starts an interactive one. */
+export function createShell(phone: Phone, own: Programs): RunCommandLine {
   return async (commandLine, io) => {
-    const shell = new Shell(phone);
+    const shell = new Shell(phone, own);
     return commandLine === '' ? runInteractive(shell, phone, io) : shell.runLine(commandLine, io);
   };
 }

@@ -354,3 +354,15 @@ test('of more than 500 elements those are forgotten that were not used for longe
   expect(await isKnown(used)).toBe(true);
   expect(await isKnown(unused)).toBe(false);
 });
+
+test('with the setting that keeps nodes, a tree shows what has gone until an app tells of its change', async () => {
+  const { phone, ui } = await startSession();
+  await ui.post('appium/settings', { settings: { deferAccessibilityCacheReset: true } });
+  phone.android.startActivity('com.android.settings');
+  expect((await ui.get('source')).value).toContain('Bluetooth');
+  phone.faults.eventIntervalMs = Infinity;
+  phone.android.startActivity('dev.phalanx.sample.surprise');
+  expect((await ui.get('source')).value).toContain('Bluetooth');
+  await ui.post('appium/reset_ax_cache', {});
+  expect((await ui.get('source')).value).not.toContain('Bluetooth');
+});

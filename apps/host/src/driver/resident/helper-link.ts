@@ -9,6 +9,7 @@ import { pushFile } from '../shell/push-file.ts';
 import { startShellStream } from '../shell/shell-stream.ts';
 import { injectionAdvice } from '../uiautomator2/helper-failure.ts';
 import { answerKind, encodeFrame, type Frame, readFrames, requestKind } from './frames.ts';
+import { ToldChanges } from './told-changes.ts';
 
 const protocol = '1';
 const nothing = Buffer.alloc(0);
@@ -17,6 +18,7 @@ const nothing = Buffer.alloc(0);
 export interface HelperLink {
   /** Aborted when it has ended, or answers what no helper does. */
   readonly failed: AbortSignal;
+  readonly changes: ToldChanges;
   /** Rejects with DriverError when the helper refuses, ends, or the signal aborts: the request may be done all the same. */
   ask(kind: number, payload: Buffer, signal: AbortSignal): Promise<Frame>;
   /** Ends the helper as a failure of it. */
@@ -37,6 +39,7 @@ export async function startHelperLink(
   const stream = await startShellStream(shell, command, signal);
   onLaunched();
   const failed = new AbortController();
+  const changes = new ToldChanges();
   const waiting = new Map<number, PromiseWithResolvers<Frame>>();
   let lastId = 0;
   const fail = (reason: DriverError): void => {
@@ -49,7 +52,10 @@ export async function startHelperLink(
   let lastTree: Frame | undefined;
   const take = async (): Promise<void> => {
     for await (const frame of readFrames(stream.stdout)) {
-      if (frame.kind === answerKind.changed) continue;
+      if (frame.kind === answerKind.changed) {
+        changes.add();
+        continue;
+      }
       if (frame.kind === answerKind.tree) lastTree = frame;
       waiting.get(frame.id)?.resolve(frame.kind === answerKind.same ? (lastTree ?? frame) : frame);
       waiting.delete(frame.id);
@@ -63,6 +69,7 @@ export async function startHelperLink(
     .then((said) => fail(endedHelper(said)));
   const link: HelperLink = {
     failed: failed.signal,
+    changes,
     async ask(kind, payload, askSignal) {
       failed.signal.throwIfAborted();
       const answer = Promise.withResolvers<Frame>();

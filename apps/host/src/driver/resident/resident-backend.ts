@@ -7,7 +7,7 @@ import type { Renewals } from '../renewals.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
 import { onlyRoot, type ParsedTree } from '../tree/parse-tree.ts';
 import { unreadableTree } from '../tree/unreadable-tree.ts';
-import type { ToldScreen, UiBackend } from '../ui-backend.ts';
+import type { ChangeTeller, ToldScreen, UiBackend } from '../ui-backend.ts';
 import { grabMs } from '../uiautomator2/uiautomator2-backend.ts';
 import { passwordBefore } from '../uiautomator2/text-field.ts';
 import { isDeadUiAutomation } from '../uiautomator2/helper-failure.ts';
@@ -35,12 +35,28 @@ export async function createResidentBackend(
     ...screen,
     ...inputOf(ask, shell, screen),
     ...textOf(ask),
+    changes: changesOf(ask, link),
     remark: () => renewals.remark,
     takeScreenshot: (signal) => ask(requestKind.picture, Buffer.alloc(5), signal),
     probe: async (signal) => void (await ask(requestKind.hello, nothing, signal)),
     // It takes UiAutomation when it is needed: there is nothing to look after.
     probeScreen: async () => {},
     close: () => link.close(),
+  };
+}
+
+function changesOf(ask: Ask, { changes }: HelperLink): ChangeTeller {
+  let isWatched = false;
+  return {
+    get count() {
+      return changes.count;
+    },
+    async watch(signal) {
+      if (isWatched) return false;
+      await ask(requestKind.watch, Buffer.from([1]), signal);
+      return (isWatched = true);
+    },
+    moreThan: (count, waitMs, signal) => changes.moreThan(count, waitMs, signal),
   };
 }
 

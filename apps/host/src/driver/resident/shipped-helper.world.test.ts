@@ -1,29 +1,23 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { decodeTrees, inflateTrees } from './decode-tree.ts';
 import { answerKind, encodeFrame, type Frame, readFrames, requestKind } from './frames.ts';
+import {
+  type Ground,
+  helperFolder,
+  helperTools,
+  runTool,
+  type ShippedBytes,
+  shippedDex,
+  translateBack,
+} from './testing/shipped-bytes.ts';
 
-const tools = process.env['TEST_HELPER_TOOLS'] ?? '';
-const folder = join(import.meta.dirname, '../../../helper');
-const dex = join(folder, 'phalanx-helper.dex');
 const nothing = Buffer.alloc(0);
-
-let work = '';
-
-/** Without the Python of another package manager, which may come first in PATH. */
-const run = (program: string, ...args: string[]): Buffer =>
-  execFileSync(program, args, { env: { ...process.env, PATH: '/usr/bin:/bin' }, stdio: 'pipe' });
-
-function compile(into: string, classPath: string, ...files: string[]): void {
-  mkdirSync(into);
-  const sources = ['-implicit:none', '-sourcepath', join(folder, 'java')];
-  run('javac', '-Xlint:-options', '--release', '8', '-cp', classPath, ...sources, '-d', into, ...files);
-}
+let shipped: ShippedBytes | undefined;
 
 interface Helper {
   ask(kind: number, payload?: Buffer): Promise<Frame>;
@@ -32,21 +26,9 @@ interface Helper {
   readonly changes: Frame[];
 }
 
-/** The bytes that phones get, translated back for this machine's JVM. */
-function startHelper(classes: string, properties: Record<string, string>, ...args: string[]): Helper {
-  const classPath = [join(work, classes), join(work, 'helper.jar'), join(tools, 'android.jar')].join(':');
-  const flags = Object.entries(properties).map(([name, value]) => `-D${name}=${value}`);
-  const java = [
-    '-XX:TieredStopAtLevel=1',
-    ...flags,
-    '-cp',
-    classPath,
-    'dev.phalanx.helper.Main',
-    'abc',
-    ...args,
-  ];
-  const child = spawn('java', java, { stdio: 'pipe' });
-  child.stdin.on('error', () => {});
+function startHelper(on: Ground, properties: Record<string, string>, ...args: string[]): Helper {
+  if (shipped === undefined) throw new Error('There are bytes only while a test runs');
+  const child = shipped.start(on, properties, 'abc', ...args);
   const said = readText(child.stderr);
   const frames = readFrames(child.stdout);
   const changes: Frame[] = [];
@@ -89,26 +71,18 @@ function key(code: number): Buffer {
   return payload;
 }
 
-if (tools === '') test.skip('the resident helper that is shipped');
+if (helperTools === '') test.skip('the resident helper that is shipped');
 else
   describe('the resident helper that is shipped', () => {
     beforeAll(() => {
-      work = mkdtempSync(join(tmpdir(), 'phalanx-helper-'));
-      run('enjarify', '-f', '-o', join(work, 'helper.jar'), dex);
-      const android = join(tools, 'android.jar');
-      compile(join(work, 'fake'), android, ...globSync(join(folder, 'testing/fake/**/*.java')));
-      for (const release of ['26', '34'])
-        compile(
-          join(work, release),
-          android,
-          ...globSync(join(folder, `testing/doubles/{common,${release}}/**/*.java`)),
-        );
+      shipped = translateBack('fake', '26', '34');
     });
-    afterAll(() => rmSync(work, { recursive: true, force: true }));
+    afterAll(() => shipped?.remove());
 
     it('is what its sources give', () => {
-      run(join(folder, 'build.sh'), tools, join(work, 'again.dex'));
-      expect(readFileSync(join(work, 'again.dex')).equals(readFileSync(dex))).toBe(true);
+      const again = join(shipped?.work ?? '', 'again.dex');
+      runTool(join(helperFolder, 'build.sh'), helperTools, again);
+      expect(readFileSync(again).equals(readFileSync(shippedDex))).toBe(true);
     });
 
     describe('tiers 1 and 2, its core on a made-up screen', () => {
@@ -119,7 +93,7 @@ else
         const helper = start();
         expect((await helper.ask(requestKind.hello)).payload.toString()).toBe('1 99 abc');
         const first = await helper.ask(requestKind.read, read());
-        const golden = readFileSync(join(folder, 'testing/golden/list.tree'));
+        const golden = readFileSync(join(helperFolder, 'testing/golden/list.tree'));
         expect(inflateTrees(first.payload).equals(golden)).toBe(true);
         const { rotation, roots, announced } = decodeTrees(inflateTrees(first.payload));
         expect({ rotation, announced }).toEqual({ rotation: 1, announced: [] });
@@ -199,7 +173,7 @@ else
       });
     });
 
-    describe.each(['26', '34'])('tier 3, its Android part on doubles of API level %s', (sdk) => {
+    describe.each(['26', '34'] as const)('tier 3, its Android part on doubles of API level %s', (sdk) => {
       const start = (fault: string): Helper => startHelper(sdk, { sdk, fault });
 
       it('connects, reads past what Android keeps, types, and uses the clipboard', async () => {
@@ -222,6 +196,16 @@ else
         await helper.ask(requestKind.release);
         const { said } = await helper.end();
         expect(said).toMatch(/connected by connect\w* 1\n[^]*action \d+ né[^]*disconnected/);
+      });
+
+      it('gives UiAutomation back after ten seconds, whatever the host asks to know that it lives', async () => {
+        const helper = start('');
+        await helper.ask(requestKind.read, read());
+        for (let second = 0; second < 13; second += 1) {
+          await pause(1000);
+          await helper.ask(requestKind.hello);
+        }
+        expect((await helper.end()).said).toContain('disconnected');
       });
 
       it('waits for a UiAutomation that another program has, and for a root', async () => {

@@ -1,16 +1,20 @@
+import type { UiNode } from '@phalanx/protocol';
+
 import { DriverError } from '../driver-error.ts';
 import { pause } from '../../time/time-limit.ts';
 import type { HelperRenewal, Renewals } from '../renewals.ts';
+import { parseRoots } from '../tree/parse-tree.ts';
 import type { ToldText } from '../tree/xml-screen.ts';
 import type { HelperSession } from './helper-session.ts';
 
 const windowsMs = 2000;
+const restoreMs = 5000;
 
 /** As the helper writes one without children. */
 const emptyWebPage = /<android\.webkit\.WebView(?:\s+[\w:.-]+="[^"]*")*\s*\/>/;
 
 interface TreeReading {
-  readonly session: Pick<HelperSession, 'getText' | 'listWindows'>;
+  readonly session: Pick<HelperSession, 'getText' | 'listWindows' | 'post'>;
   readonly renewals: Renewals;
   /** A dark screen has no tree, whoever asks. */
   readonly isAwake: (signal: AbortSignal) => Promise<boolean>;
@@ -19,7 +23,12 @@ interface TreeReading {
 }
 
 /** Reads trees within their limit, and has the helper renewed when it no longer gets what is on the screen. */
-export function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading) {
+interface TreeReader {
+  readActive(signal: AbortSignal, known?: ToldText): Promise<ToldText>;
+  readAll(signal: AbortSignal): Promise<UiNode[]>;
+}
+
+export function createTreeReader({ session, renewals, isAwake, onRenewal }: TreeReading): TreeReader {
   const { webPageMs } = renewals.patience;
   let emptySince: number | undefined;
   const renew = (why: string): void => {
@@ -61,9 +70,23 @@ export function createTreeReader({ session, renewals, isAwake, onRenewal }: Tree
     if (performance.now() - emptySince >= webPageMs)
       renew(`A web page on the screen had no nodes for ${webPageMs / 1000} s.`);
   };
-  return async (signal: AbortSignal, known?: ToldText): Promise<ToldText> => {
-    const told = await readInTime(signal, known);
-    checkWebPages(told);
-    return told;
+  const setAllWindows = (enableMultiWindows: boolean, signal: AbortSignal): Promise<unknown> =>
+    session.post('appium/settings', { settings: { enableMultiWindows } }, signal);
+  return {
+    async readActive(signal, known) {
+      const told = await readInTime(signal, known);
+      checkWebPages(told);
+      return told;
+    },
+    /** The helper reads the active window alone, which is faster, but for this. */
+    async readAll(signal) {
+      try {
+        await setAllWindows(true, signal);
+        return parseRoots((await readInTime(signal)).text);
+      } finally {
+        // Also when the caller has gone: what is read next would have all windows in it.
+        await setAllWindows(false, AbortSignal.timeout(restoreMs));
+      }
+    },
   };
 }

@@ -1,11 +1,10 @@
-import type { AgentCallParams, UiNode } from '@phalanx/protocol';
+import type { AgentCallParams } from '@phalanx/protocol';
 
 import { DriverError } from '../driver-error.ts';
 import { createFallbackBackend } from '../fallback/fallback-backend.ts';
 import { createFrameSource } from '../frames/frame-source.ts';
 import type { HelperRenewal, Patience, Renewals } from '../renewals.ts';
 import type { PhoneShell } from '../shell/phone-shell.ts';
-import { parseRoots } from '../tree/parse-tree.ts';
 import { XmlScreen } from '../tree/xml-screen.ts';
 import type { UiBackend } from '../ui-backend.ts';
 import { createHelperSession, type HelperSession } from './helper-session.ts';
@@ -63,11 +62,11 @@ export async function createUiautomator2Backend(
     ...upkeep(),
   };
 
-  function screen(): Pick<UiBackend, 'readSource' | 'remark'> & QuickInput {
+  function screen(): Pick<UiBackend, 'readSource' | 'readWindows' | 'remark'> & QuickInput {
     const onRenewal = (renewal: HelperRenewal): void => failed.abort(renewal);
     const isAwake = async (limit: AbortSignal): Promise<boolean> =>
       !/mWakefulness=(?:Asleep|Dozing)/.test((await shell.run('dumpsys power', limit)).stdout);
-    const readSource = createTreeReader({ session, renewals, isAwake, onRenewal });
+    const reader = createTreeReader({ session, renewals, isAwake, onRenewal });
     let appInFront = '';
     return {
       ...createQuickInput(
@@ -78,10 +77,11 @@ export async function createUiautomator2Backend(
       ),
       async readSource(readSignal, known) {
         const before = known instanceof XmlScreen ? known : undefined;
-        const told = await readSource(readSignal, before);
+        const told = await reader.readActive(readSignal, before);
         appInFront = / package="([^"]*)"/.exec(told.text)?.[1] ?? '';
         return told === before ? before : new XmlScreen(told);
       },
+      readWindows: (windowsSignal) => reader.readAll(windowsSignal),
       remark: () => renewals.remark,
     };
   }
@@ -103,7 +103,10 @@ export async function createUiautomator2Backend(
   }
 }
 
-type Actions = Omit<UiBackend, 'source' | 'failed' | 'frames' | 'remark' | 'readSource' | keyof Upkeep>;
+type Actions = Omit<
+  UiBackend,
+  'source' | 'failed' | 'frames' | 'remark' | 'readSource' | 'readWindows' | keyof Upkeep
+>;
 type QuickInput = ReturnType<typeof createQuickInput>;
 type Upkeep = Pick<UiBackend, 'probe' | 'probeScreen' | 'keepAwake' | 'close'>;
 
@@ -113,7 +116,6 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
   };
   const typer = createFieldTyper(session);
   return {
-    readWindows: (signal) => readWindows(session, signal),
     takeScreenshot: async (signal) =>
       Buffer.from((await session.getText('screenshot', signal)).text, 'base64'),
     tap: (offset, signal) => post('appium/gestures/click', { offset }, signal),
@@ -135,21 +137,6 @@ function actions(session: HelperSession, sdkVersion: number): Actions {
     pressKey: (keycode, signal) => post('appium/device/press_keycode', { keycode }, signal),
     openNotifications: (signal) => post('appium/device/open_notifications', {}, signal),
   };
-}
-
-const restoreMs = 5000;
-
-/** The helper reads the active window alone, which is faster, but for this. */
-async function readWindows(session: HelperSession, signal: AbortSignal): Promise<UiNode[]> {
-  const readAll = (enableMultiWindows: boolean, limit: AbortSignal): Promise<unknown> =>
-    session.post('appium/settings', { settings: { enableMultiWindows } }, limit);
-  try {
-    await readAll(true, signal);
-    return parseRoots((await session.getText('source', signal)).text);
-  } finally {
-    // Also when the caller has gone: what is read next would have all windows in it.
-    await readAll(false, AbortSignal.timeout(restoreMs));
-  }
 }
 
 /** Where Android shows the clipboard to others, the helper gets an empty text and no error. */

@@ -34,7 +34,11 @@ async function runHelper({ phone, stdin, stdout, signal }: Process, build: strin
   const ended = new AbortController();
   const end = (): void => ended.abort();
   stdin.once('close', end).once('end', end);
-  const helper = new ResidentHelper(phone, build, AbortSignal.any([signal, ended.signal]));
+  const helper = new ResidentHelper(phone, {
+    build,
+    signal: AbortSignal.any([signal, ended.signal]),
+    tell: (answer) => void stdout.write(frameOf(0, answer)).catch(end),
+  });
   phone.residents.add(end);
   let turn: Promise<void> = Promise.resolve();
   try {
@@ -51,7 +55,7 @@ async function runHelper({ phone, stdin, stdout, signal }: Process, build: strin
   } finally {
     phone.residents.delete(end);
     end();
-    helper.release();
+    helper.close();
   }
 }
 

@@ -23,6 +23,8 @@ export function answerCall(name: string, params: unknown, screen: ShownScreen): 
   switch (name) {
     case 'screen.windows':
       return { ok: true, value: [{ root: screen.tree.root, isKeyboard: false }] };
+    case 'screen.change':
+      return { ok: true, value: 'untold' };
     case 'screen.screenshot':
       return refused('screen_not_readable', 'A saved screen has no picture.');
     case 'alert.press':

@@ -29,8 +29,8 @@ final class Requests {
     private static final int PROTOCOL = 1;
     private static final int MAX_WAITING = 64;
     private static final int MAX_FINGERS = 10;
-    /** Other programs get UiAutomation when this one was not asked for so long. */
-    private static final long HOLD_SECONDS = 10;
+    /** Other programs get UiAutomation when this one was not asked for anything but its hello for so long. */
+    private static final long HOLD_NANOS = 10_000_000_000L;
     private static final int MAX_ERROR = 8000;
     private static final byte[] NOTHING = new byte[0];
 
@@ -92,10 +92,11 @@ final class Requests {
 
     private void work() {
         try {
-            for (;;) {
-                Wire.Frame frame = waiting.poll(HOLD_SECONDS, TimeUnit.SECONDS);
+            for (long used = System.nanoTime();;) {
+                Wire.Frame frame = waiting.poll(used + HOLD_NANOS - System.nanoTime(), TimeUnit.NANOSECONDS);
                 if (frame == null) screen.release();
                 else answer(frame);
+                if (frame == null || frame.kind != HELLO) used = System.nanoTime();
             }
         } catch (InterruptedException | IOException broken) {
             end(2);

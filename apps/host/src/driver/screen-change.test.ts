@@ -1,0 +1,136 @@
+import type { AgentCallResult, ScreenTree } from '@phalanx/protocol';
+import type { SimulatedPhone } from '@phalanx/simulated-phone';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPhoneTestBed, type PhoneTestBed } from '../phones/testing/phone-test-bed.ts';
+import { waitForState } from '../phones/testing/wait-for-phone.ts';
+import { callPhone } from '../phones/call-phone.ts';
+import type { Driver } from './driver.ts';
+
+let bed: PhoneTestBed;
+beforeEach(async () => {
+  bed = await createPhoneTestBed();
+});
+afterEach(async () => {
+  await bed.close();
+});
+
+type Outcome = AgentCallResult<'screen.change'>;
+
+interface Pair {
+  readonly phone: SimulatedPhone;
+  readonly driver: () => Driver;
+  readonly read: () => Promise<ScreenTree>;
+  readonly wait: (since: ScreenTree, timeoutMs?: number, signal?: AbortSignal) => Promise<Outcome>;
+  /** How often the phone was read. */
+  readonly readings: () => number;
+}
+
+async function start(helper: 'resident' | 'uiautomator2', uiAutomator2 = true): Promise<Pair> {
+  const phone = await bed.startPreparedPhone({ serial: 'SIM1', uiAutomator2 });
+  const watch = bed.watch({ addresses: [phone], helper });
+  const ready = await waitForState(watch, 'SIM1', 'ready');
+  const { signal: never } = new AbortController();
+  const at = { serial: 'SIM1', deviceId: 'd' };
+  let readings = 0;
+  phone.faults.beforeReading = () => void (readings += 1);
+  return {
+    phone,
+    driver: () => ready.driver(),
+    readings: () => readings,
+    read: () => callPhone(watch, at, { name: 'screen.content', params: {}, signal: never }),
+    wait: ({ capturedAt }, timeoutMs = 20_000, signal = never) =>
+      callPhone(watch, at, {
+        name: 'screen.change',
+        params: { capturedAt, restMs: 0, timeoutMs },
+        signal,
+      }),
+  };
+}
+
+const openSettings = ({ phone }: Pair): boolean => phone.android.startActivity('com.android.settings');
+
+describe('waiting for another screen by the resident helper', () => {
+  it('ends when the phone tells of it, sooner than by looking', async () => {
+    const pair = await start('resident');
+    const time = async (): Promise<number> => {
+      const began = performance.now();
+      for (const opens of [true, false, true, false, true, false]) {
+        const since = await pair.read();
+        const waiting = pair.wait(since);
+        if (opens) openSettings(pair);
+        else pair.phone.android.goHome();
+        await expect(waiting).resolves.toBe('changed');
+      }
+      return performance.now() - began;
+    };
+    const toldMs = await time();
+    pair.phone.faults.eventIntervalMs = Infinity;
+    expect(await time()).toBeGreaterThan(toldMs);
+  });
+
+  it('looks at a still screen once a second', async () => {
+    const pair = await start('resident');
+    const since = await pair.read();
+    const before = pair.readings();
+    await expect(pair.wait(since, 5000)).resolves.toBe('same');
+    expect(pair.readings() - before).toBeLessThan(9);
+  });
+
+  it('notices what an app does not tell', async () => {
+    const pair = await start('resident');
+    const since = await pair.read();
+    pair.phone.faults.eventIntervalMs = Infinity;
+    const waiting = pair.wait(since);
+    openSettings(pair);
+    await expect(waiting).resolves.toBe('changed');
+  });
+
+  it('notices what changed before it began, also when somebody else has read that', async () => {
+    const pair = await start('resident');
+    const since = await pair.read();
+    openSettings(pair);
+    const after = await pair.read();
+    expect(after.capturedAt).toBeGreaterThan(since.capturedAt);
+    await expect(pair.wait(since)).resolves.toBe('changed');
+    await expect(pair.wait(after, 300)).resolves.toBe('same');
+  });
+
+  it('reads no more than four times a second where an app tells of changes that nobody sees', async () => {
+    const pair = await start('resident');
+    const since = await pair.read();
+    const before = pair.readings();
+    const spinner = setInterval(() => pair.phone.android.redraw(), 10);
+    await expect(pair.wait(since, 2000)).resolves.toBe('same');
+    clearInterval(spinner);
+    expect(pair.readings() - before).toBeGreaterThan(1);
+    expect(pair.readings() - before).toBeLessThan(11);
+  });
+
+  it('holds up no other call, and ends with its caller', async () => {
+    const pair = await start('resident');
+    const since = await pair.read();
+    const caller = new AbortController();
+    const waiting = pair.wait(since, 20_000, caller.signal);
+    await pair.driver().call('input.tap', { x: 5, y: 900 });
+    expect(pair.phone.android.inputs.list()).toContainEqual(expect.objectContaining({ kind: 'tap' }));
+    caller.abort(new Error('enough'));
+    await expect(waiting).rejects.toMatchObject({ code: 'call_cancelled' });
+  });
+
+  it('outlives its helper: the caller looks anew', async () => {
+    const pair = await start('resident');
+    const waiting = pair.wait(await pair.read());
+    pair.phone.faults.killUiServer();
+    await expect(waiting).resolves.toBe('changed');
+    await expect(pair.wait(await pair.read(), 300)).resolves.toBe('same');
+  });
+});
+
+it.each([
+  { source: 'uiautomator2', hasServer: true },
+  { source: 'dump', hasServer: false },
+])('by $source nobody tells of changes, which is said at once', async ({ source, hasServer }) => {
+  const pair = await start('uiautomator2', hasServer);
+  expect(pair.driver().source).toBe(source);
+  await expect(pair.wait(await pair.read())).resolves.toBe('untold');
+});

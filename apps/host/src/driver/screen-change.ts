@@ -1,0 +1,85 @@
+import type { AgentCallParams, AgentCallResult } from '@phalanx/protocol';
+import { pause } from '../time/time-limit.ts';
+import type { PhoneQueue } from './call-queue.ts';
+import type { ToldScreen, UiBackend } from './ui-backend.ts';
+
+/** An app may change and not tell: the screen is also looked at by itself, first after this time and then ever more seldom. */
+const firstLookMs = 250;
+const longestLookMs = 1000;
+/** Something that tells of changes all the time, and shows none, costs no more than polling would. */
+const restMs = 250;
+const maxReadings = 8;
+
+interface Reading {
+  readonly told: ToldScreen;
+  /** How many changes had been told before it. */
+  readonly changes: number;
+  /** On the clock of `performance`. */
+  readonly beganAt: number;
+}
+
+/** What a phone was seen to show lately, and whether it still does. */
+export class ScreenChange {
+  readonly #backend: UiBackend;
+  readonly #queue: Pick<PhoneQueue, 'run'>;
+  /** By the time that callers were told. */
+  readonly #readings = new Map<number, Reading>();
+  #lastTime = 0;
+
+  constructor(backend: UiBackend, queue: Pick<PhoneQueue, 'run'>) {
+    this.#backend = backend;
+    this.#queue = queue;
+  }
+
+  /** To be called before a reading: gives the time that names it, once it is there. No two have the same. */
+  begin(): (told: ToldScreen) => number {
+    const [changes, beganAt] = [this.#backend.changes?.count ?? 0, performance.now()];
+    return (told) => {
+      this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
+      if (this.#backend.changes !== undefined) this.#keep(this.#lastTime, { told, changes, beganAt });
+      return this.#lastTime;
+    };
+  }
+
+  #keep(time: number, reading: Reading): void {
+    this.#readings.set(time, reading);
+    const [oldest] = this.#readings.keys();
+    if (this.#readings.size > maxReadings && oldest !== undefined) this.#readings.delete(oldest);
+  }
+
+  /** Holds up no other call. Rejects as a reading does. */
+  async wait(
+    { capturedAt, ...limits }: AgentCallParams<'screen.change'>,
+    signal: AbortSignal,
+  ): Promise<AgentCallResult<'screen.change'>> {
+    const { changes } = this.#backend;
+    if (changes === undefined) return 'untold';
+    const before = this.#readings.get(capturedAt);
+    if (before === undefined) {
+      // Read by an earlier helper, or long ago. The caller looks at once, but no more often than it has to.
+      await pause(Math.min(limits.restMs, limits.timeoutMs), signal);
+      return 'changed';
+    }
+    const endsAt = performance.now() + limits.timeoutMs;
+    let restsUntil = before.beganAt + limits.restMs;
+    let count = before.changes;
+    // What changed before the phone was asked to tell is seen by a look alone.
+    let lookMs = (await changes.watch(signal)) ? 0 : firstLookMs;
+    for (;;) {
+      await changes.moreThan(count, Math.min(lookMs, endsAt - performance.now()), signal);
+      await pause(Math.max(0, Math.min(restsUntil, endsAt) - performance.now()), signal);
+      signal.throwIfAborted();
+      if (changes.count === count && performance.now() >= endsAt) return 'same';
+      if (changes.count === count) lookMs = Math.min(Math.max(firstLookMs, 2 * lookMs), longestLookMs);
+      count = changes.count;
+      restsUntil = performance.now() + restMs;
+      if (await this.#hasChanged(before.told, signal)) return 'changed';
+    }
+  }
+
+  async #hasChanged(before: ToldScreen, signal: AbortSignal): Promise<boolean> {
+    const read = (): Promise<ToldScreen> => this.#backend.readSource(signal, before);
+    const told = await this.#queue.run(read, { changes: false, signal });
+    return told !== before && told.digest !== before.digest;
+  }
+}
