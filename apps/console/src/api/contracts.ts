@@ -6,6 +6,7 @@ import type {
   deviceMemberRoutes,
   deviceRoutes,
   fileRoutes,
+  filmRoutes,
   groupRoutes,
   helpRoutes,
   hostRoutes,
@@ -40,6 +41,7 @@ type Contract =
   | RoutesOf<typeof deviceMemberRoutes>
   | RoutesOf<typeof deviceRoutes>
   | RoutesOf<typeof fileRoutes>
+  | RoutesOf<typeof filmRoutes>
   | RoutesOf<typeof groupRoutes>
   | RoutesOf<typeof helpRoutes>
   | RoutesOf<typeof hostRoutes>

@@ -55,6 +55,11 @@ export interface Driver {
   takePictureOf(order: Omit<PictureOrder, 'signal'>, signal?: AbortSignal): Promise<TakenPicture | undefined>;
   /** A small picture of about now, beside the calls, which don't wait for it. Rejects with DriverError. */
   takeLivePicture(signal?: AbortSignal): Promise<TakenPicture>;
+  /**
+   * The same, unless it would hold up the calls: undefined when a tree has to tell what must not be seen, and a call that
+   * changes the screen waits or runs, or the screen moves.
+   */
+  takePassingPicture(signal?: AbortSignal): Promise<TakenPicture | undefined>;
 }
 
 export interface DriverOptions {
@@ -83,6 +88,7 @@ export function createDriver(options: DriverOptions): Driver {
   const calls = callsOf({ ...options, screen });
   const pictures = createScreenPictures({ queue, screen, shell, backend, deviceInfo });
   let pendingCalls = 0;
+  let pendingChanges = 0;
   return {
     source: backend.source,
     get pendingCalls() {
@@ -91,12 +97,14 @@ export function createDriver(options: DriverOptions): Driver {
     async call(name, params, signal) {
       pendingCalls += 1;
       const changes = !readings.has(name);
+      if (changes) pendingChanges += 1;
       try {
         return await limited(driven, { name, params, signal }, (limit) =>
-          queue.run(() => calls[name](params, limit), { changes: !readings.has(name), signal: limit }),
+          queue.run(() => calls[name](params, limit), { changes, signal: limit }),
         );
       } finally {
         if (changes) screen.noteInput();
+        if (changes) pendingChanges -= 1;
         pendingCalls -= 1;
       }
     },
@@ -121,6 +129,10 @@ export function createDriver(options: DriverOptions): Driver {
       ),
     takeLivePicture: (signal) =>
       limited(driven, { name: 'screen.screenshot', params: {}, signal }, (limit) => pictures.takeLive(limit)),
+    takePassingPicture: (signal) =>
+      limited(driven, { name: 'screen.screenshot', params: {}, signal }, (limit) =>
+        pictures.takePassing(() => pendingChanges > 0, limit),
+      ),
   };
 }
 

@@ -27,7 +27,10 @@ const fingerprintOf = (request: DirectRequest): string =>
   hash(
     'sha256',
     JSON.stringify(
-      [request.device_id, request.code, request.automationParameters ?? {}, request.jobVariables ?? {}],
+      [
+        ...[request.device_id, request.code, request.automationParameters ?? {}, request.jobVariables ?? {}],
+        ...(request.film === true ? ['film'] : []),
+      ],
       inOrder,
     ),
     'hex',
@@ -97,6 +100,7 @@ export class DirectLaunches {
       automationParameters: request.automationParameters ?? {},
       jobVariables: request.jobVariables ?? {},
       masks: [],
+      film: request.film === true,
       secrets: {},
       devices: await getOnlineDevices(this.#devices, userId, [request.device_id]),
     });

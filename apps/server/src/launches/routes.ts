@@ -36,8 +36,8 @@ export function addLaunchRoutes(app: FastifyInstance, options: LaunchRoutesOptio
   addRoute(app, launchRoutes.launch, async ({ principal, body, auditEvent }) => {
     const deviceIds = await choosePlaces(stopper, principal.userId, body);
     return refusingEach(deviceIds, async () => {
-      const { automationId, automationParameters, jobVariables } = body;
-      const request = { device_ids: deviceIds, automationId, automationParameters, jobVariables };
+      const { automationId, automationParameters, jobVariables, film = false } = body;
+      const request = { device_ids: deviceIds, automationId, automationParameters, jobVariables, film };
       if (body.command === 'start') return projectLaunches.start(principal, request, auditEvent);
       const { projectId } = await getLaunchable(body.automationId, principal);
       const isMeant = (run: { automationId: string }): boolean => run.automationId === projectId;

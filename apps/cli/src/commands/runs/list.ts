@@ -11,6 +11,7 @@ import { formatAge, formatDuration } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit } from '../limit.ts';
 import { addRunFilesCommand } from './files.ts';
+import { addRunFilmCommand } from './film.ts';
 import { addShowCommand } from './show.ts';
 
 interface Flags extends ConnectionFlags {
@@ -25,7 +26,7 @@ interface Flags extends ConnectionFlags {
 
 const noRuns = 'No runs. "phalanx run PROJECT --device D" or "phalanx exec FILE --device D" starts one.';
 
-/** `phalanx runs`, `phalanx runs show` and `phalanx runs files`: what ran, where, and how it ended. */
+/** `phalanx runs` with `show`, `files` and `film`: what ran, where, and how it ended. */
 export function addRunsCommand(program: Command): void {
   const statuses = [...activeRunStatuses, ...endedRunStatuses];
   const command = program
@@ -62,6 +63,7 @@ Examples:
   // Else the options of these would be taken for those of the list.
   addShowCommand(command);
   addRunFilesCommand(command);
+  addRunFilmCommand(command);
 }
 
 async function readRuns(

@@ -28,6 +28,8 @@ export interface ScreenPictures {
   takeOf(order: PictureOrder): Promise<TakenPicture | undefined>;
   /** A small picture of about now. */
   takeLive(signal: AbortSignal): Promise<TakenPicture>;
+  /** The same; undefined when a tree is needed for it, and the phone is busy or its screen moves. */
+  takePassing(isBusy: () => boolean, signal: AbortSignal): Promise<TakenPicture | undefined>;
 }
 
 interface Options {
@@ -62,6 +64,14 @@ export function createScreenPictures({ queue, screen, shell, backend, deviceInfo
     const aside = { shell, frames: backend.frames, display: { width, height } };
     return takePictureAside(aside, liveForm, signal);
   };
+  /** Undefined where a tree has to tell what must not be seen. */
+  const takeWithoutTree = async (signal: AbortSignal): Promise<TakenPicture | undefined> => {
+    const picture = screen.hasNodeMasks ? undefined : await takeAside(signal);
+    // Masks may have come while it was taken.
+    if (picture === undefined || screen.hasNodeMasks) return undefined;
+    picture.cover(screen.areas);
+    return picture;
+  };
   return {
     async takeOf({ root, form, signal, onTaken }) {
       const parts = partsOf(signal);
@@ -70,13 +80,14 @@ export function createScreenPictures({ queue, screen, shell, backend, deviceInfo
       onTaken?.();
       return picture && (await inForm(picture, form));
     },
-    async takeLive(signal) {
-      const picture = screen.hasNodeMasks ? undefined : await takeAside(signal);
-      // Masks may have come while it was taken.
-      if (picture === undefined || screen.hasNodeMasks)
-        return await inForm(await takeOfAnyMoment(partsOf(signal)), liveForm);
-      picture.cover(screen.areas);
-      return picture;
+    takeLive: async (signal) =>
+      (await takeWithoutTree(signal)) ?? (await inForm(await takeOfAnyMoment(partsOf(signal)), liveForm)),
+    async takePassing(isBusy, signal) {
+      const open = await takeWithoutTree(signal);
+      if (open !== undefined || isBusy()) return open;
+      const parts = partsOf(signal);
+      const picture = await takeOfMoment(await parts.read(), parts);
+      return picture && (await inForm(picture, liveForm));
     },
   };
 }
