@@ -44,10 +44,15 @@ export function FilmPlayer({ runId, pictures, steps, step, onChoose }: FilmPlaye
     if (!isPlaying && place >= last) show(0);
     setPlaying(!isPlaying);
   };
-  const picture = pictures[place];
-  if (picture === undefined) return null;
   const addressOf = (number: number): string => `/api/v2/runs/${runId}/film/${number}`;
   const next = pictures[place + 1];
+  const nextAddress = next && addressOf(next.number);
+  useEffect(() => {
+    // The browser has it when its turn comes.
+    if (nextAddress !== undefined) new Image().src = nextAddress;
+  }, [nextAddress]);
+  const picture = pictures[place];
+  if (picture === undefined) return null;
   const time = timeText(pictures, place);
   const ratio = `${picture.width / picture.height}`;
   return (
@@ -58,8 +63,6 @@ export function FilmPlayer({ runId, pictures, steps, step, onChoose }: FilmPlaye
           <img src={addressOf(picture.number)} alt={altText(time, step)} draggable={false} />
         </div>
       </div>
-      {/* The browser has it when its turn comes. */}
-      {next !== undefined && <link rel="preload" as="image" href={addressOf(next.number)} />}
       <div className={styles['controls']}>
         <Button aria-pressed={isPlaying} onClick={play}>
           {isPlaying ? 'Pause' : 'Play'}

@@ -59,7 +59,7 @@ it('a picture that could not be kept is taken again', async () => {
 });
 
 it('a film takes no more bytes than it may, and comes to its end', async () => {
-  const { film, screen, kept, untilShots } = filmOf({ maxBytes: 700 });
+  const { film, screen, kept, untilShots } = filmOf({ maxBytes: 1500 });
   film.begin();
   await untilShots(1);
   for (let shots = 2; shots <= 3; shots += 1) {
@@ -68,7 +68,8 @@ it('a film takes no more bytes than it may, and comes to its end', async () => {
     await untilShots(shots);
   }
   await film.end();
-  expect(kept.reduce((sum, { jpeg }) => sum + jpeg.byteLength, 0)).toBeLessThanOrEqual(700);
+  expect(kept.length).toBeGreaterThan(0);
+  expect(kept.reduce((sum, { jpeg }) => sum + jpeg.byteLength, 0)).toBeLessThanOrEqual(1500);
   const before = screen.shots;
   await sleep(1500);
   expect(screen.shots).toBe(before);

@@ -40,7 +40,8 @@ export class TestRecords {
   readonly captures = new Map<string, { body: Buffer; contentType: string | undefined }>();
   /** By file ID. */
   readonly files = new Map<string, TakenFile>();
-  readonly #films = new Map<string, TakenPicture[]>();
+  /** By picture ID. */
+  readonly #pictures = new Map<string, TakenPicture & { runId: string }>();
   /** What a PUT is answered with: a status, a cut connection or nothing at all. */
   answer: (path: string) => Answer = () => 200;
 
@@ -64,7 +65,8 @@ export class TestRecords {
 
   /** The pictures of the film of a run, by number. */
   filmOf(runId: string): TakenPicture[] {
-    return (this.#films.get(runId) ?? []).toSorted((one, other) => one.number - other.number);
+    const pictures = [...this.#pictures.values()].filter((picture) => picture.runId === runId);
+    return pictures.toSorted((one, other) => one.number - other.number);
   }
 
   /** The text of the tree of a screen. */
@@ -95,16 +97,11 @@ export class TestRecords {
 
   #takePicture(address: string, body: Buffer): void {
     const { pathname, searchParams } = new URL(address, 'http://test');
-    const [, runId] = filmPath.exec(pathname) ?? [];
-    if (runId === undefined) return;
+    const [, runId, pictureId] = filmPath.exec(pathname) ?? [];
+    if (runId === undefined || pictureId === undefined) return;
     const at = (name: string): number => Number(searchParams.get(name));
-    const picture = {
-      number: at('number'),
-      takenAt: at('taken_at'),
-      width: at('width'),
-      height: at('height'),
-    };
-    this.#films.set(runId, [...(this.#films.get(runId) ?? []), { ...picture, body }]);
+    const size = { width: at('width'), height: at('height') };
+    this.#pictures.set(pictureId, { runId, number: at('number'), takenAt: at('taken_at'), ...size, body });
   }
 
   #statusOf({ method, url, headers }: IncomingMessage, token: string, answer: Answer): number {
