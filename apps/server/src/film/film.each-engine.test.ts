@@ -145,8 +145,8 @@ describe.each(engines)('films in %s', (engine) => {
   it('go with their run, which leaves their pictures to be deleted, and give back their room', async () => {
     const db = await openTestDatabase(engine);
     const user = {
-      ...{ id: 'u', name: 'u', name_key: 'u', role: 'user', created_at: 0, disabled_at: null },
-    } as const;
+      ...{ id: 'u', name: 'u', name_key: 'u', role: 'user' as const, created_at: 0, disabled_at: null },
+    };
     await db.insertInto('user').values(user).execute();
     const store = createFilmStore(db);
     const usedBytes = (): Promise<number> => createStoredBytes(db).count('host', 'captures');
