@@ -12,7 +12,7 @@ export function createFilmStore(db: Db) {
     list: (runId: string, { after, limit }: { after: number; limit: number }): Promise<StoredPicture[]> =>
       ofRun(runId).selectAll().where('number', '>', after).orderBy('number').limit(limit).execute(),
 
-    /** What the phone showed from one moment to another, without the picture that stood at the first. */
+    /** Those that were taken from one moment to another. */
     listBetween: (
       runId: string,
       { from, to, limit }: { from: number; to: number; limit: number },

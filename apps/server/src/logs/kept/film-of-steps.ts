@@ -1,22 +1,16 @@
 import type { FilmPicture } from '@phalanx/protocol';
 
-import { pictureView } from '../../film/film-notes.ts';
-import type { FilmStore } from '../../film/store.ts';
+import type { FilmReader } from '../../film/film-reader.ts';
 
 const mostPictures = 1000;
 
 /** The pictures from the beginning of the first step of a reply to the end of the last. */
-export async function filmOfSteps(
-  film: Pick<FilmStore, 'listBetween'>,
-  runId: string,
-  reply: string,
-): Promise<FilmPicture[]> {
+export async function filmOfSteps(film: FilmReader, runId: string, reply: string): Promise<FilmPicture[]> {
   const from = numberAt(reply, reply.indexOf(timestampKey), timestampKey);
   const last = numberAt(reply, reply.lastIndexOf(timestampKey), timestampKey);
   const duration = numberAt(reply, reply.lastIndexOf(durationKey), durationKey);
   if (from === undefined || last === undefined) return [];
-  const rows = await film.listBetween(runId, { from, to: last + (duration ?? 0), limit: mostPictures });
-  return rows.map(pictureView);
+  return film.picturesOf(runId, { from, to: last + (duration ?? 0), limit: mostPictures });
 }
 
 /** Within a text of a step its quotes are escaped, so it is found nowhere else. */

@@ -1,7 +1,7 @@
 import { type LogLevel, logLevels, logPageSize, runRoutes, traceRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import type { FilmStore } from '../../film/store.ts';
+import type { FilmReader } from '../../film/film-reader.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRawRoute } from '../../http/route.ts';
 import type { Turns } from '../../limits/turns.ts';
@@ -21,7 +21,7 @@ interface RunLogRoutesOptions {
   access: RunAccess;
   findRun: (runId: string) => Promise<StoredRun | undefined>;
   turns: Turns;
-  film: Pick<FilmStore, 'listBetween'>;
+  film: FilmReader;
 }
 
 /** `GET /runs/:id/logs` and `/trace` */
