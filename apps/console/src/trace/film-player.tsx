@@ -30,7 +30,7 @@ export function FilmPlayer({ runId, pictures, steps, step, onChoose }: FilmPlaye
     if (of !== undefined && of.step !== step?.step) onChoose(of.step);
   };
   useEffect(() => {
-    if (!isPlaying) return;
+    if (!isPlaying) return undefined;
     const timer = setTimeout(
       () => {
         if (place >= last) setPlaying(false);

@@ -132,8 +132,8 @@ function placeOf({
     const query = new URLSearchParams({ name, content_type }).toString();
     return { path: `${path}/files/${file_id}?${query}`, contentType: 'application/octet-stream' };
   }
-  const about = Object.entries(picture).map(([key, value]) => [key, String(value)]);
-  const query = new URLSearchParams(Object.fromEntries(about)).toString();
+  const about = Object.entries(picture).map(([key, value]): [string, string] => [key, String(value)]);
+  const query = new URLSearchParams(about).toString();
   // Pictures that wait for room would soon fill the disk.
   return { path: `${path}/film/${file_id}?${query}`, contentType: content_type, isForRoom: true };
 }
