@@ -66,6 +66,7 @@ async function lastLine(
         permissions: { changeApps: false, shell: false },
         secrets: new RunSecrets({}),
         files: { attach: async () => undefined },
+        film: undefined,
         tasks: new RunTasks({
           ...{ serverUrl: new URL('http://127.0.0.1:1'), token: '', runId: '' },
           ...{ secrets: new RunSecrets({}), timeoutMs: 0 },

@@ -112,3 +112,68 @@ story('direct code keeps its source beside its trace, marks where it failed, and
   expect(await findViolations(page)).toEqual([]);
   expect(problems).toEqual([]);
 });
+
+const filmed = `await agent.actions.launchApp('dev.phalanx.sample.form');
+const field = await agent.actions.waitForId('name');
+await agent.actions.sleep(2500);
+console.log('the form is there');
+await field.writeText('Ada');
+await agent.actions.sleep(2500);
+await agent.actions.home();
+await agent.actions.sleep(2500);`;
+
+story('a run that is launched with a film plays it beside its steps, by mouse and keys', async () => {
+  await here.service.readyDevices(2);
+  const project = await here.service.createProject('Filmed', { 'main.ts': filmed });
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.getByRole('link', { name: 'Fleet' }).click();
+  await page.getByLabel(/^Select .*SIM0001/).click();
+  await page.getByRole('button', { name: 'Launch…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Project').selectOption(project);
+  await dialog.getByLabel('Film: pictures of the screen while it runs').check();
+  await dialog.getByRole('button', { name: 'Launch', exact: true }).click();
+  await dialog.getByRole('link', { name: 'Open run' }).click();
+
+  // While the run goes on, its film grows.
+  const film = page.getByRole('region', { name: 'Film' });
+  const place = film.getByRole('slider', { name: 'Place in the film' });
+  const shown = film.getByRole('img');
+  await page.getByLabel('Where this run belongs').waitFor();
+  await here.service.untilRunEnded(project);
+  await expect.poll(async () => Number(await place.getAttribute('max'))).toBeGreaterThanOrEqual(2);
+  await expect
+    .poll(() => shown.evaluate((image) => (image as HTMLImageElement).naturalWidth))
+    .toBeGreaterThan(100);
+
+  const steps = page.getByRole('listbox', { name: 'Steps' });
+  const chosen = steps.locator('[aria-selected="true"]');
+  await place.focus();
+  await page.keyboard.press('End');
+  await expect
+    .poll(() => shown.getAttribute('alt'))
+    .toMatch(/^The screen [1-9][\d.]* s after .*, at step \d+/);
+  await expect.poll(() => chosen.innerText()).toMatch(/home|sleep/);
+  const end = await shown.getAttribute('src');
+  await page.keyboard.press('Home');
+  await expect.poll(() => place.inputValue()).toBe('0');
+  await expect.poll(() => chosen.innerText()).toContain('launchApp');
+  expect(await shown.getAttribute('src')).not.toBe(end);
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await findViolations(page), `at ${width}`).toEqual([]);
+  }
+
+  await film.getByRole('button', { name: 'Play' }).click();
+  await film.getByRole('button', { name: 'Pause' }).waitFor();
+  await film.getByRole('button', { name: 'Play' }).waitFor({ timeout: 60_000 });
+  expect(await shown.getAttribute('src')).toBe(end);
+  await expect.poll(() => chosen.innerText()).toMatch(/home|sleep/);
+
+  // What is chosen elsewhere is shown here.
+  await steps.focus();
+  await page.keyboard.press('Home');
+  await expect.poll(() => shown.getAttribute('src')).not.toBe(end);
+  expect(problems).toEqual([]);
+});

@@ -138,10 +138,15 @@ export class Service {
       jobVariables: { job: 7 },
     };
     await this.call('POST', '/api/v2/devices/launchAutomation', { ...body, device_ids: [deviceId] });
-    const query = `?automation_id=${projectId}&device_id=${deviceId}`;
+    return this.untilRunEnded(projectId, `&device_id=${deviceId}`);
+  }
+
+  /** The newest run of a project, when it has ended. */
+  async untilRunEnded(projectId: string, more = ''): Promise<Json> {
     const [run = {}] = await until(
       'the end of the run',
-      async () => (await this.call('GET', `/api/v2/runs${query}`))['runs'] as Json[],
+      async () =>
+        (await this.call('GET', `/api/v2/runs?automation_id=${projectId}${more}`))['runs'] as Json[],
       ([newest]) => Boolean(newest?.['ended_at']),
       runLimitMs,
     );

@@ -168,6 +168,9 @@ async function connect({
   const launcher = new RunLauncher({
     ...{ delivery, records, files, spool, phones, pool, log },
     server: { serverUrl, token },
+    clock,
+    maxFilmBytes: config.runFilmMb * 1_000_000,
+    pictureLimits: sending.limits,
     limits: runLimits(config),
     phoneGraceMs: config.phoneGraceSeconds * 1000,
     permissions: { changeApps: config.allowAppChanges, shell: config.allowShell },

@@ -136,6 +136,12 @@ const rows = {
     description: 'files that one run may attach, together',
     format: wholeNumber({ min: 0, max: 1000, unit: 'MB' }),
   }),
+  runFilmMb: setting({
+    name: 'PHALANX_RUN_FILM_MB',
+    default: '50',
+    description: 'pictures of the film of one run, together; 0: this host makes no films',
+    format: wholeNumber({ min: 0, max: 1000, unit: 'MB' }),
+  }),
   warmSandboxes: setting({
     name: 'PHALANX_WARM_SANDBOXES',
     default: '2',

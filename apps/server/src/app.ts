@@ -33,6 +33,7 @@ import { openPeople, openProjects, type Projects } from './projects/feature.ts';
 import { openRecords, type Records } from './records/feature.ts';
 import { serveReplays } from './replays/feature.ts';
 import { noteSavedCode } from './replays/saved-code-store.ts';
+import { serveFilms } from './film/feature.ts';
 import { serveRunFiles } from './run-files/feature.ts';
 import { openRuns, serveRuns } from './runs/feature.ts';
 import { openSecrets } from './secrets/feature.ts';
@@ -86,7 +87,9 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   serveLive(context, { devices, hosts, events });
   const records = await openRecords(context, { devices, runs, feed, metrics });
   serveRuns(context, runs, records.recordsOfRun);
-  await serveRunFiles(context, { runs, captures: records.captures, figures: metrics.records });
+  const storing = { runs, captures: records.captures, figures: metrics.records };
+  await serveRunFiles(context, storing);
+  await serveFilms(context, storing);
 
   const compiler = await openCompiler(context);
   const parameters = openParameterChecker(context);

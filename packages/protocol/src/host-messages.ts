@@ -192,6 +192,8 @@ export const ServerMessage = Type.Union([
     masks: Type.Optional(ScreenMasks),
     /** What the code may read by name, and nobody else. None when absent. From version 8 on. */
     secrets: Type.Optional(LaunchSecrets),
+    /** Whether a film is to be made of each run. No film when absent. */
+    film: Type.Optional(Type.Boolean()),
     runs: Type.Array(Type.Object({ run_id: Uuid, device_id: Id, serial: Type.String() })),
   }),
   /**

@@ -8,6 +8,7 @@ export * from './compact-screen/node-identity.ts';
 export * from './device-selector.ts';
 export * from './device-states.ts';
 export * from './errors.ts';
+export * from './film.ts';
 export * from './golden-screens.ts';
 export * from './host-messages.ts';
 export * from './host-questions.ts';

@@ -30,6 +30,7 @@ import { notice } from '../output/notice.ts';
 
 interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags {
   json?: true;
+  film?: true;
 }
 
 /** `phalanx exec`: run a file of this machine as direct code. */
@@ -38,6 +39,7 @@ export function addExecCommand(program: Command): void {
     .command('exec')
     .description('run a TypeScript or JavaScript file on devices, without a project')
     .argument('<file>', 'the code, or - for standard input; it can import nothing')
+    .option('--film', 'make a film of each run: pictures of its screen while it runs')
     .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
     .addHelpText(
       'after',
@@ -123,6 +125,7 @@ async function startAll(
       command: 'start' as const,
       name,
       code,
+      ...(flags.film === undefined ? {} : { film: flags.film }),
       ...inputs,
     };
     try {

@@ -33,6 +33,7 @@ import { pushFolder } from './project/push.ts';
 interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags {
   json?: true;
   push?: true;
+  film?: true;
 }
 
 /** `phalanx run`: start a project on devices. */
@@ -42,6 +43,7 @@ export function addRunCommand(program: Command): void {
     .description('start a project on devices')
     .argument('[project]', 'ID or name; by default the project of this folder')
     .option('--push', "save this folder's changed files on the server first")
+    .option('--film', 'make a film of each run: pictures of its screen while it runs')
     .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
     .addHelpText(
       'after',
@@ -70,7 +72,13 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
   if (flags.push) await pushBefore(connection, project);
   const automationId = await chooseSavedProject(connection, project);
   const devices = await listDevices(api);
-  const body = { ...placeOf(devices, flags), automationId, command: 'start' as const, ...inputs };
+  const body = {
+    ...placeOf(devices, flags),
+    automationId,
+    command: 'start' as const,
+    ...filmOf(flags),
+    ...inputs,
+  };
   const report = flags.junit === undefined ? undefined : await reportOf(api, automationId, flags.junit);
   const reply = await api.call(launchRoutes.launch, { body });
   if (flags.json) console.log(JSON.stringify(reply));
@@ -84,6 +92,8 @@ async function run(project: string | undefined, flags: Flags): Promise<void> {
     report,
   });
 }
+
+const filmOf = ({ film }: Flags): { film?: true } => (film === undefined ? {} : { film });
 
 async function pushBefore(connection: Connection, project: string | undefined): Promise<void> {
   if (project !== undefined)

@@ -30,10 +30,15 @@ Examples:
     )
     .action(async (run: string, flags: Flags) => {
       const { api } = await connect(flags);
-      const { steps, isTruncated } = await readSteps(api, await getRunId(api, run));
+      const runId = await getRunId(api, run);
+      const { steps, pictures, isTruncated } = await readSteps(api, runId);
       const shown = flags.failed ? steps.filter(hasFailed) : steps;
       if (flags.json) return shown.forEach((step) => console.log(JSON.stringify(step)));
       printSteps(shown, steps[0]?.timestamp ?? 0);
+      if (pictures > 0)
+        console.log(
+          `\nA film shows these steps: "phalanx runs film ${runId} --download FOLDER" writes its pictures.`,
+        );
       if (isTruncated)
         console.log(
           '\nSteps in the middle were left out: of a long trace the beginning and the end are kept.',
@@ -45,8 +50,12 @@ Examples:
 const hasFailed = ({ outcome }: RunStep): boolean => outcome !== 'ok';
 
 /** In the order in which they began. */
-async function readSteps(api: ApiClient, runId: string): Promise<{ steps: RunStep[]; isTruncated: boolean }> {
+async function readSteps(
+  api: ApiClient,
+  runId: string,
+): Promise<{ steps: RunStep[]; pictures: number; isTruncated: boolean }> {
   const steps: RunStep[] = [];
+  let pictures = 0;
   let isTruncated = false;
   for (let from: string | null | undefined; from !== null;) {
     const query: { from?: string } = from === undefined ? {} : { from };
@@ -55,10 +64,11 @@ async function readSteps(api: ApiClient, runId: string): Promise<{ steps: RunSte
       query,
     });
     steps.push(...page.steps);
+    pictures += page.film.length;
     isTruncated = page.truncated;
     from = page.next_cursor;
   }
-  return { steps: steps.toSorted((one, other) => one.step - other.step), isTruncated };
+  return { steps: steps.toSorted((one, other) => one.step - other.step), pictures, isTruncated };
 }
 
 function printSteps(steps: readonly RunStep[], beganAt: number): void {

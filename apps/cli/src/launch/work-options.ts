@@ -16,6 +16,7 @@ export interface WorkFlags extends ConnectionFlags {
   param: string[];
   paramsFile?: string;
   priority?: number;
+  film?: true;
   json?: true;
 }
 
@@ -37,11 +38,12 @@ export const addWorkOptions = (command: Command): Command =>
     )
     .option('--params-file <file>', 'JSON file with the automationParameters')
     .option('--priority <n>', 'among your own jobs, from -100 to 100; greater begins first', parsePriority)
+    .option('--film', 'make a film of each run: pictures of its screen while it runs')
     .option('--json', "print the API's reply");
 
 /** The part of a body that `addWorkOptions` gives. */
 export async function workOf(api: ApiClient, flags: WorkFlags) {
-  const { device, labels, count, priority, param, paramsFile } = flags;
+  const { device, labels, count, priority, film, param, paramsFile } = flags;
   if (device.length > 0 === (labels !== undefined))
     throw usageError('Say where: --device D, or --labels SELECTOR.');
   const devices = device.length > 0 ? await listDevices(api) : [];
@@ -51,6 +53,7 @@ export async function workOf(api: ApiClient, flags: WorkFlags) {
       : { selector: labels }),
     ...(count === undefined ? {} : { count }),
     ...(priority === undefined ? {} : { priority }),
+    ...(film === undefined ? {} : { film }),
     parameters: await readParameters('param', param, paramsFile),
   };
 }

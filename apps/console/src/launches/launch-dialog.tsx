@@ -73,6 +73,7 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
   const schema = useParameterSchema(automationId);
   const [given, setGiven] = useState<Record<string, unknown> | undefined | 'not yet'>('not yet');
   const [isReduced, setReduced] = useState(false);
+  const [hasFilm, setFilm] = useState(false);
   const unready = devices.filter((device) => !isReady(device));
   const chosen = isReduced ? devices.filter(isReady) : devices;
   const started =
@@ -84,7 +85,7 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
   const problems = useMemo(() => problemsOf(fieldsOf(schema ?? '') ?? [], values ?? {}), [schema, values]);
   const launchNow = async (): Promise<void> => {
     setTried(true);
-    if (problems.size === 0) await launch.start(automationId, chosen, values ?? {});
+    if (problems.size === 0) await launch.start(automationId, chosen, values ?? {}, hasFilm);
   };
   const hasEnded = launch.rows !== undefined && !launch.isBusy;
   const phones = `${chosen.length} ${chosen.length === 1 ? 'phone' : 'phones'}`;
@@ -150,6 +151,10 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
               onChange={setGiven}
             />
           )}
+          <label className={styles['film']}>
+            <input type="checkbox" checked={hasFilm} onChange={({ target }) => setFilm(target.checked)} />
+            Film: pictures of the screen while it runs
+          </label>
         </>
       ) : (
         <OutcomeList rows={launch.rows} />

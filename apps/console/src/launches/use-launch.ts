@@ -17,6 +17,7 @@ interface Launch {
     projectId: string,
     devices: readonly Device[],
     parameters: Record<string, unknown>,
+    film?: boolean,
   ) => Promise<void>;
   /** Runs code that stands alone. */
   readonly startCode: (
@@ -68,11 +69,12 @@ export function useLaunch(): Launch {
       setBusy(false);
     }
   };
-  const start: Launch['start'] = (projectId, devices, automationParameters) => {
+  const start: Launch['start'] = (projectId, devices, automationParameters, film = false) => {
     keepParameters(projectId, automationParameters);
     return begin(devices, projectId, async () => {
       const device_ids = devices.map((device) => device.device_id);
-      const body = { automationId: projectId, command: 'start' as const, device_ids, automationParameters };
+      const what = { automationId: projectId, command: 'start' as const, device_ids };
+      const body = { ...what, automationParameters, ...(film && { film }) };
       return (await call('POST /api/v2/devices/launchAutomation', { body })).devices;
     });
   };

@@ -1,5 +1,5 @@
-import type { RunDetail, RunStep } from '@phalanx/protocol';
-import { useQueries } from '@tanstack/react-query';
+import type { FilmPicture, RunDetail, RunStep } from '@phalanx/protocol';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 
 import type { LogSnapshot } from '../logs/log-buffer.ts';
@@ -9,6 +9,8 @@ import { InlineFailure } from '../parts/states.tsx';
 import { localAddress } from '../records/local-address.ts';
 import { recordQuery, type RecordScreen } from '../records/queries.ts';
 import { isActive } from '../runs/run-status.tsx';
+import { FilmPlayer } from './film-player.tsx';
+import { filmQuery } from './film-queries.ts';
 import { StepList } from './step-list.tsx';
 import { StepScreen } from './step-screen.tsx';
 import { StepSource } from './step-source.tsx';
@@ -29,6 +31,7 @@ interface TraceViewProps {
 export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewProps) {
   const trace = useRunTrace(run.run_id, isActive(run));
   const screens = useStepScreens(run);
+  const { data: film = [] } = useQuery(filmQuery(run.run_id, isActive(run)));
   const { steps } = trace;
   const step = useMemo(() => stepToShow(steps, chosen, run), [steps, chosen, run]);
   const foot = usePaneSize('phalanx.run', 'foot', 260, { least: 120, most: 700 });
@@ -59,10 +62,13 @@ export function TraceView({ run, log, chosen, onChoose, onOpenLine }: TraceViewP
           )}
         </section>
         <section className={styles['pane']} aria-label="Screen of the step">
+          {step === undefined && film.length > 0 && (
+            <FilmPlayer runId={run.run_id} pictures={film} {...{ steps, step, onChoose }} />
+          )}
           {step !== undefined && (
             <Chosen
               key={run.run_id}
-              {...{ step, steps, screens }}
+              {...{ step, steps, screens, film, onChoose }}
               isActive={isActive(run)}
               onScreen={(id) => {
                 const found = stepOfScreen(steps, id);
@@ -117,19 +123,31 @@ interface ChosenProps {
   step: RunStep;
   steps: readonly RunStep[];
   screens: ReturnType<typeof useStepScreens>;
+  film: readonly FilmPicture[];
   isActive: boolean;
   onScreen: (screenId: string) => void;
+  onChoose: (step: number) => void;
 }
 
-function Chosen({ step, steps, screens, isActive: isRunning, onScreen }: ChosenProps) {
-  const [moment, setMoment] = useState<'before' | 'after'>();
-  const { before, after } = screensOf(steps, step, screens);
-  // A touch is best seen where it was aimed, a wait on what it found.
+const momentTexts = { before: 'Before', after: 'After', film: 'Film' } as const;
+type ShownMoment = keyof typeof momentTexts;
+
+/** A touch is best seen where it was aimed, a wait on what it found. */
+function momentToShow(step: RunStep, { before, after }: ReturnType<typeof screensOf>): ShownMoment {
   const own = step.after === undefined ? 'before' : 'after';
-  const shown =
-    moment ??
-    ((own === 'after' ? after : before) === undefined ? (after === undefined ? 'before' : 'after') : own);
-  const screen = shown === 'before' ? before : after;
+  if ((own === 'after' ? after : before) !== undefined) return own;
+  return after === undefined ? 'before' : 'after';
+}
+
+function Chosen({ step, steps, screens, film, isActive: isRunning, onScreen, onChoose }: ChosenProps) {
+  const [moment, setMoment] = useState<ShownMoment>();
+  const found = screensOf(steps, step, screens);
+  const { before, after } = found;
+  // What is not stored, the film shows.
+  const isOnFilm = film.length > 0 && before === undefined && after === undefined;
+  const shown = moment ?? (isOnFilm ? 'film' : momentToShow(step, found));
+  const screen = shown === 'before' ? before : shown === 'after' ? after : undefined;
+  const moments: readonly ShownMoment[] = film.length > 0 ? ['before', 'after', 'film'] : ['before', 'after'];
   return (
     <>
       <div className={styles['paneHead']}>
@@ -137,24 +155,28 @@ function Chosen({ step, steps, screens, isActive: isRunning, onScreen }: ChosenP
           {step.step} · {step.name}
         </h2>
         <div className={styles['moments']} role="group" aria-label="Moment">
-          {(['before', 'after'] as const).map((one) => (
+          {moments.map((one) => (
             <button key={one} type="button" aria-pressed={one === shown} onClick={() => setMoment(one)}>
-              {one === 'before' ? 'Before' : 'After'}
+              {momentTexts[one]}
             </button>
           ))}
         </div>
       </div>
       <StepFacts step={step} />
-      <StepScreen
-        screen={screen}
-        step={step}
-        note={
-          isRunning
-            ? 'Screens are stored when a run fails, or when it stores them itself.'
-            : 'No screen of this step was stored. The screens of the last steps before a failure are, and those that the automation stores.'
-        }
-      />
-      <ScreenFilm screens={screens} chosen={screen?._id} onChoose={onScreen} />
+      {shown === 'film' ? (
+        <FilmPlayer runId={step.run_id} pictures={film} {...{ steps, step, onChoose }} />
+      ) : (
+        <StepScreen
+          screen={screen}
+          step={step}
+          note={
+            isRunning
+              ? 'Screens are stored when a run fails, or when it stores them itself.'
+              : 'No screen of this step was stored. The screens of the last steps before a failure are, and those that the automation stores.'
+          }
+        />
+      )}
+      {shown !== 'film' && <ScreenStrip screens={screens} chosen={screen?._id} onChoose={onScreen} />}
     </>
   );
 }
@@ -218,14 +240,14 @@ function screensOf(
 const stepOfScreen = (steps: readonly RunStep[], screenId: string): RunStep | undefined =>
   steps.findLast((step) => step.after === screenId) ?? steps.findLast((step) => step.before === screenId);
 
-interface ScreenFilmProps {
+interface ScreenStripProps {
   screens: readonly RecordScreen[];
   chosen: string | undefined;
   onChoose: (screenId: string) => void;
 }
 
 /** The stored screens of the run, oldest first. */
-function ScreenFilm({ screens, chosen, onChoose }: ScreenFilmProps) {
+function ScreenStrip({ screens, chosen, onChoose }: ScreenStripProps) {
   const strip = useRef<HTMLDivElement>(null);
   const current = useRef<HTMLButtonElement>(null);
   // Within the strip alone: the page stays where it is.
@@ -235,7 +257,7 @@ function ScreenFilm({ screens, chosen, onChoose }: ScreenFilmProps) {
   }, [chosen, screens]);
   if (screens.length === 0) return null;
   return (
-    <div ref={strip} className={styles['film']} role="group" aria-label="Screens">
+    <div ref={strip} className={styles['strip']} role="group" aria-label="Screens">
       {screens.map((screen, index) => {
         const { screenshotUrl } = screen.screenshot;
         const isChosen = screen._id === chosen;

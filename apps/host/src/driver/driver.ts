@@ -56,6 +56,11 @@ export interface Driver {
   takePictureOf(order: Omit<PictureOrder, 'signal'>, signal?: AbortSignal): Promise<TakenPicture | undefined>;
   /** A small picture of about now, beside the calls, which don't wait for it. Rejects with DriverError. */
   takeLivePicture(signal?: AbortSignal): Promise<TakenPicture>;
+  /**
+   * A small picture with the parts hidden that the tree of its moment tells, as pictures of records have: undefined when a
+   * call that changes the screen waits or runs, or the screen moves. Calls wait for a reading of it at most.
+   */
+  takePassingPicture(signal?: AbortSignal): Promise<TakenPicture | undefined>;
 }
 
 export interface DriverOptions {
@@ -84,6 +89,7 @@ export function createDriver(options: DriverOptions): Driver {
   const calls = callsOf({ ...options, screen, change: new ScreenChange(backend, queue) });
   const pictures = createScreenPictures({ queue, screen, shell, backend, deviceInfo });
   let pendingCalls = 0;
+  let pendingChanges = 0;
   return {
     source: backend.source,
     get pendingCalls() {
@@ -95,12 +101,14 @@ export function createDriver(options: DriverOptions): Driver {
         return await limited(driven, { name, params, signal }, (limit) => calls[name](params, limit));
       pendingCalls += 1;
       const changes = !readings.has(name);
+      if (changes) pendingChanges += 1;
       try {
         return await limited(driven, { name, params, signal }, (limit) =>
-          queue.run(() => calls[name](params, limit), { changes: !readings.has(name), signal: limit }),
+          queue.run(() => calls[name](params, limit), { changes, signal: limit }),
         );
       } finally {
         if (changes) screen.noteInput();
+        if (changes) pendingChanges -= 1;
         pendingCalls -= 1;
       }
     },
@@ -125,6 +133,10 @@ export function createDriver(options: DriverOptions): Driver {
       ),
     takeLivePicture: (signal) =>
       limited(driven, { name: 'screen.screenshot', params: {}, signal }, (limit) => pictures.takeLive(limit)),
+    takePassingPicture: (signal) =>
+      limited(driven, { name: 'screen.screenshot', params: {}, signal }, (limit) =>
+        pictures.takePassing(() => pendingChanges > 0, limit),
+      ),
   };
 }
 

@@ -15,19 +15,22 @@ const contentTypes: Record<CaptureKind, string> = { tree: 'application/json', sc
 
 /** The server will never take it, or anything of what it belongs to. */
 const finalStatuses = new Set([400, 404, 413, 415]);
+const noRoomStatus = 409;
 
 export interface Upload {
   /** Below the address of the server. */
   path: string;
   contentType: string;
   body: NonNullable<RequestInit['body']>;
+  /** Whether it is given up when its user has no room for it. */
+  isForRoom?: boolean;
   signal: AbortSignal;
 }
 
 /** Brings a body to the server. False when the server will never take it. Rejects when another try may help. */
 export async function putBody(
   { serverUrl, token }: CaptureServer,
-  { path, contentType, body, signal }: Upload,
+  { path, contentType, body, isForRoom = false, signal }: Upload,
 ): Promise<boolean> {
   const url = new URL(`${serverUrl.origin}${serverUrl.pathname.replace(/\/+$/, '')}${path}`);
   const response = await fetch(url, {
@@ -40,6 +43,7 @@ export async function putBody(
   await response.body?.cancel();
   if (response.ok) return true;
   if (finalStatuses.has(response.status)) return false;
+  if (isForRoom && response.status === noRoomStatus) return false;
   throw new Error(`The server answered ${response.status} to an upload`);
 }
 

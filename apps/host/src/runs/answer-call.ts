@@ -6,6 +6,8 @@ import {
   type PhoneCallName,
 } from '@phalanx/protocol';
 
+import { readings } from '../driver/driver-calls.ts';
+import type { RunFilm } from '../film/run-film.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
 import type { RunFiles } from './files/run-files.ts';
@@ -23,6 +25,7 @@ interface Answerers {
   permissions: RunPermissions;
   secrets: RunSecrets;
   files: Pick<RunFiles, 'attach'>;
+  film: Pick<RunFilm, 'touched'> | undefined;
   tasks: Pick<RunTasks, 'calls'>;
   phone: { serial: string; deviceId: string };
 }
@@ -54,12 +57,16 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
   return (name, params, signal) => calls[name](params, signal);
 }
 
-function phoneCalls({ phones, phone, permissions }: Answerers): Calls<PhoneCallName> {
+function phoneCalls({ phones, phone, permissions, film }: Answerers): Calls<PhoneCallName> {
   const calls = Object.keys(agentCalls).map((key) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- those of the recorder are replaced above
     const name = key as PhoneCallName;
-    const call = async (params: AgentCallParams<PhoneCallName>, signal: AbortSignal): Promise<unknown> =>
-      callPhone(phones, phone, { name, params: requirePermission(name, params, permissions), signal });
+    const call = async (params: AgentCallParams<PhoneCallName>, signal: AbortSignal): Promise<unknown> => {
+      const asked = { name, params: requirePermission(name, params, permissions), signal };
+      const result = await callPhone(phones, phone, asked);
+      if (!readings.has(name)) film?.touched();
+      return result;
+    };
     return [name, call] as const;
   });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every name has the call of that name

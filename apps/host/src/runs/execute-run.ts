@@ -1,6 +1,7 @@
 import type { ScreenMask } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
+import type { RunFilm } from '../film/run-film.ts';
 import type { SpooledLog } from '../logs/spooled-log.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { RunRecorder } from '../records/run-recorder.ts';
@@ -36,6 +37,8 @@ export interface RunSurroundings {
   runLog: SpooledLog;
   recorder: RunRecorder;
   files: RunFiles;
+  /** Undefined: none is made of the run. */
+  film: RunFilm | undefined;
   tasks: RunTasks;
   /** The host's own log. */
   log: Logger;
@@ -48,6 +51,8 @@ export interface RunStart {
   journal: () => Promise<void>;
   /** Tells the server that the code is loaded, and resolves when the server has stored that the run begins. */
   permission: () => Promise<void>;
+  /** Told that the first line runs. */
+  begun: () => void;
 }
 
 export interface Execution {
@@ -96,6 +101,8 @@ async function execute(
     trace.finish();
     // Before the end is told: a next run on the phone must not come before the last look at this one's screen.
     if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
+    // After the record, which waits until the screen rests: the film is to end with the same screen.
+    if (hasBegun) await surroundings.film?.end();
     return account.complete(end);
   } catch (error) {
     stop();
@@ -103,6 +110,7 @@ async function execute(
     throw error;
   } finally {
     loss.stop();
+    await surroundings.film?.cut();
     letSleep?.();
     unmask?.();
     surroundings.recorder.close();
@@ -186,6 +194,7 @@ async function begin(sandbox: SandboxRun, { start, ended, isStopped }: Beginning
   await Promise.race([start.permission(), ended]);
   if (isStopped()) return false;
   sandbox.begin();
+  start.begun();
   return true;
 }
 
@@ -214,11 +223,12 @@ function problemWithPhone(phones: PhoneWatch, serial: string): string | undefine
 
 function hooksOf(
   task: RunTask,
-  { phones, permissions, runLog, recorder, files, tasks }: RunSurroundings,
+  { phones, permissions, runLog, recorder, files, film, tasks }: RunSurroundings,
   { account, trace }: { account: RunAccount; trace: RunTrace },
 ): SandboxHooks {
   const { secrets } = task;
-  const answer = answerCall({ phones, recorder, account, permissions, secrets, files, tasks, phone: task });
+  const answerers = { phones, recorder, account, permissions, secrets, files, film, tasks };
+  const answer = answerCall({ ...answerers, phone: task });
   return {
     onLog: (entries) => runLog.push(secrets.redact(entries)),
     onCall: (name, params, signal) =>

@@ -6,13 +6,16 @@ import {
 } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
+import type { ServiceClock } from '../connection/service-clock.ts';
+import { RunFilm } from '../film/run-film.ts';
 import type { LogSpool } from '../logs/log-spool.ts';
 import type { PhoneWatch } from '../phones/watch-phones.ts';
 import type { CaptureServer } from '../records/put-capture.ts';
+import type { RecordLimits } from '../records/record-limits.ts';
 import type { RecordSender } from '../records/record-sender.ts';
 import type { RunFileSender } from './files/run-file-sender.ts';
 import type { SandboxJob, SandboxLimits, SandboxPool } from '../sandbox/index.ts';
-import { executeRun, type RunStart } from './execute-run.ts';
+import { executeRun, type RunStart, type RunTask } from './execute-run.ts';
 import { type HeldRun, holdRun } from './held-run.ts';
 import type { RunDelivery } from './run-delivery.ts';
 import type { RunPermissions } from './run-permissions.ts';
@@ -28,6 +31,10 @@ export interface RunLauncherOptions {
   records: RecordSender;
   files: RunFileSender;
   server: CaptureServer;
+  clock: ServiceClock;
+  /** Of the film of one run. */
+  maxFilmBytes: number;
+  pictureLimits: Pick<RecordLimits, 'pictureMs' | 'lastLookMs'>;
   spool: LogSpool;
   phones: PhoneWatch;
   pool: SandboxPool;
@@ -79,6 +86,7 @@ export class RunLauncher {
           serial,
           masks: message.masks ?? [],
           secrets: new RunSecrets(message.secrets ?? {}),
+          hasFilm: message.film === true,
         });
     }
   }
@@ -130,15 +138,17 @@ export class RunLauncher {
     };
   }
 
-  async #execute(run: HeldRun, task: Parameters<typeof executeRun>[0]): Promise<void> {
+  async #execute(run: HeldRun, { hasFilm, ...task }: RunTask & { hasFilm: boolean }): Promise<void> {
     const { delivery, records, files, spool, phones, pool, phoneGraceMs, permissions, log } = this.#options;
     const { run_id } = run.record;
     const runLog = spool.open(run_id);
+    const { serial, deviceId } = task;
+    const film = hasFilm ? this.#filmOf(run_id, serial) : undefined;
     const start: RunStart = {
       journal: () => delivery.journalStart(run),
       permission: () => delivery.permission(run),
+      begun: () => film?.begin(),
     };
-    const { serial, deviceId } = task;
     const recorder = records.recorderOf({ runId: run_id, serial, deviceId });
     const execution = executeRun(task, {
       phones,
@@ -148,6 +158,7 @@ export class RunLauncher {
       runLog,
       recorder,
       files: files.filesOf(run_id, task.secrets),
+      film,
       tasks: new RunTasks({
         ...this.#options.server,
         runId: run_id,
@@ -164,6 +175,20 @@ export class RunLauncher {
     if (run.record.started_at !== null) void runLog.push(lastEntries(end));
     log.info({ runId: run_id, serial, status: end.status, error: end.error }, 'Run ended');
     delivery.end(run, end);
+  }
+
+  /** Undefined when this host makes none. */
+  #filmOf(runId: string, serial: string): RunFilm | undefined {
+    const { phones, files, clock, maxFilmBytes: maxBytes, pictureLimits: limits, log } = this.#options;
+    if (maxBytes === 0) return undefined;
+    return new RunFilm({
+      ...{ runId, maxBytes, limits, clock, log },
+      take: async (signal) => {
+        const phone = phones.find(serial);
+        return phone?.state.state === 'ready' ? phone.driver().takePassingPicture(signal) : undefined;
+      },
+      keep: (about, jpeg) => files.keepPicture(runId, about, jpeg),
+    });
   }
 
   /** A run that ended because the host stops was not stopped by anybody who wanted that. */

@@ -14,6 +14,17 @@ const path = /^\/api\/v2\/hosts\/records\/([^/]+)\/screens\/([^/]+)\/(tree|scree
 
 const filePath = /^\/api\/v2\/hosts\/runs\/([^/]+)\/files\/([^/?]+)$/;
 
+const filmPath = /^\/api\/v2\/hosts\/runs\/([^/]+)\/film\/([^/?]+)$/;
+
+/** A picture of a film, as it was uploaded. */
+interface TakenPicture {
+  number: number;
+  takenAt: number;
+  width: number;
+  height: number;
+  body: Buffer;
+}
+
 /** A file of a run, as it was uploaded. */
 interface TakenFile {
   runId: string;
@@ -29,6 +40,8 @@ export class TestRecords {
   readonly captures = new Map<string, { body: Buffer; contentType: string | undefined }>();
   /** By file ID. */
   readonly files = new Map<string, TakenFile>();
+  /** By picture ID. */
+  readonly #pictures = new Map<string, TakenPicture & { runId: string }>();
   /** What a PUT is answered with: a status, a cut connection or nothing at all. */
   answer: (path: string) => Answer = () => 200;
 
@@ -50,6 +63,12 @@ export class TestRecords {
     return this.of(runId).find((record) => record.type === type && this.#missingOf(record).length === 0);
   }
 
+  /** The pictures of the film of a run, by number. */
+  filmOf(runId: string): TakenPicture[] {
+    const pictures = [...this.#pictures.values()].filter((picture) => picture.runId === runId);
+    return pictures.toSorted((one, other) => one.number - other.number);
+  }
+
   /** The text of the tree of a screen. */
   treeOf(screenId: string): string {
     return this.captures.get(`${screenId}/tree`)?.body.toString() ?? '';
@@ -60,6 +79,7 @@ export class TestRecords {
     const body = await bytesOf(request, answer === 'cut');
     const status = this.#statusOf(request, token, answer);
     if (status === 200) this.#takeFile(request.url ?? '', body);
+    if (status === 200) this.#takePicture(request.url ?? '', body);
     const [, , screenId, kind] = path.exec(request.url ?? '') ?? [];
     const contentType = request.headers['content-type'];
     if (status === 200 && kind !== undefined) this.captures.set(`${screenId}/${kind}`, { body, contentType });
@@ -75,10 +95,20 @@ export class TestRecords {
     this.files.set(fileId, { runId, ...about, body });
   }
 
+  #takePicture(address: string, body: Buffer): void {
+    const { pathname, searchParams } = new URL(address, 'http://test');
+    const [, runId, pictureId] = filmPath.exec(pathname) ?? [];
+    if (runId === undefined || pictureId === undefined) return;
+    const at = (name: string): number => Number(searchParams.get(name));
+    const size = { width: at('width'), height: at('height') };
+    this.#pictures.set(pictureId, { runId, number: at('number'), takenAt: at('taken_at'), ...size, body });
+  }
+
   #statusOf({ method, url, headers }: IncomingMessage, token: string, answer: Answer): number {
     const [, recordId] = path.exec(url ?? '') ?? [];
-    const isFile = filePath.test((url ?? '').split('?', 1)[0] ?? '');
-    if (method !== 'PUT' || (recordId === undefined && !isFile)) return 404;
+    const pathname = (url ?? '').split('?', 1)[0] ?? '';
+    const isOfRun = filePath.test(pathname) || filmPath.test(pathname);
+    if (method !== 'PUT' || (recordId === undefined && !isOfRun)) return 404;
     if (headers.authorization !== `Bearer ${token}`) return 401;
     if (recordId !== undefined && !this.reports.has(recordId)) return 404;
     return typeof answer === 'number' ? answer : 0;

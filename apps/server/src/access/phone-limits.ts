@@ -4,6 +4,7 @@ import {
   deviceControlRoutes,
   deviceRoutes,
   fileRoutes,
+  filmRoutes,
   launchRoutes,
   logRoutes,
   projectRoutes,
@@ -77,6 +78,8 @@ const rules = new Map<string, Rule>(
       [runRoutes.files, phoneOfRun],
       [runRoutes.readFile, phoneOfRun],
       [traceRoutes.read, phoneOfRun],
+      [filmRoutes.list, phoneOfRun],
+      [filmRoutes.read, phoneOfRun],
       ...every(statsRoutes, narrowQuery),
     ] satisfies [RouteContract, Rule][]
   ).map(([{ method, path }, rule]) => [`${method} ${path}`, rule]),

@@ -474,6 +474,7 @@ describe('what changes something', () => {
     expect(silent).toEqual([
       'automationLogs',
       'putRunFile',
+      'putFilmPicture',
       'callRunTasks',
       'checkFile',
       'findSymbol',

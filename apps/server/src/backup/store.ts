@@ -7,6 +7,8 @@ type ScreenRow = Pick<Row<'record_screen'>, 'record_id' | 'position' | 'screen_i
 
 type RunFileRow = Pick<Row<'run_file'>, 'run_id' | 'name_key' | 'file_id'>;
 
+type PictureRow = Pick<Row<'film_picture'>, 'run_id' | 'number' | 'picture_id'>;
+
 type Cursor = Pick<ScreenRow, 'record_id' | 'position'>;
 
 export type BackupStore = ReturnType<typeof createBackupStore>;
@@ -42,6 +44,24 @@ export function createBackupStore(db: Db) {
           .where((eb) => eb(eb.refTuple('run_id', 'name_key'), '>', eb.tuple(runId, key)))
           .orderBy('run_id')
           .orderBy('name_key')
+          .limit(pageRows)
+          .execute();
+        yield rows;
+        after = rows.at(-1);
+      }
+    },
+
+    /** The pictures of films, some at a time. */
+    async *listPictures(): AsyncGenerator<PictureRow[]> {
+      let after: PictureRow | undefined = { run_id: '', number: 0, picture_id: '' };
+      while (after !== undefined) {
+        const { run_id: runId, number }: PictureRow = after;
+        const rows: PictureRow[] = await db
+          .selectFrom('film_picture')
+          .select(['run_id', 'number', 'picture_id'])
+          .where((eb) => eb(eb.refTuple('run_id', 'number'), '>', eb.tuple(runId, number)))
+          .orderBy('run_id')
+          .orderBy('number')
           .limit(pageRows)
           .execute();
         yield rows;

@@ -14,7 +14,7 @@ export interface StoredFile {
 
 const needed = (path: string): StoredFile => ({ path, isNeeded: true, isFinal: true });
 
-/** Captures, files of runs and large packs: their names in the data folder, and in a bucket. */
+/** Captures, files and films of runs, and large packs: their names in the data folder, and in a bucket. */
 export async function* listObjects(store: BackupStore): AsyncGenerator<StoredFile> {
   for await (const screens of store.listScreens())
     for (const screen of screens)
@@ -26,6 +26,9 @@ export async function* listObjects(store: BackupStore): AsyncGenerator<StoredFil
   for await (const files of store.listRunFiles())
     for (const { run_id: recordId, file_id: screenId } of files)
       yield needed(`${capturesName}/${capturePath({ recordId, screenId, kind: 'file' })}`);
+  for await (const pictures of store.listPictures())
+    for (const { run_id: recordId, picture_id: screenId } of pictures)
+      yield needed(`${capturesName}/${capturePath({ recordId, screenId, kind: 'picture' })}`);
   yield* (await store.listLargePacks()).flatMap(packFiles).map(needed);
   // Rows of a copy of PostgreSQL that is some days older name them.
   for (const path of (await store.listRemovedPacks()).flatMap(packFiles))

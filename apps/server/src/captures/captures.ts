@@ -5,13 +5,13 @@ import { validate } from 'uuid';
 import type { BlobStore, Pieces, StoredBlob } from '../blobs/blob-store.ts';
 
 /** What is stored of a screen of a record, or of a run. */
-export type BlobKind = CaptureKind | 'file';
+export type BlobKind = CaptureKind | 'file' | 'picture';
 
-/** Names one capture, or a file of a run by its IDs. The IDs are UUIDs in lower case. */
+/** Names one capture, or a file or a picture of a run by its IDs. The IDs are UUIDs in lower case. */
 export interface CaptureKey<Kind extends BlobKind = BlobKind> {
   /** Of the record, or of the run. */
   readonly recordId: string;
-  /** Of the screen, or of the file. */
+  /** Of the screen, of the file, or of the picture. */
   readonly screenId: string;
   readonly kind: Kind;
 }
@@ -28,6 +28,7 @@ export const contentTypes: Readonly<Record<BlobKind, string>> = {
   tree: 'application/json',
   screenshot: 'image/jpeg',
   file: 'application/octet-stream',
+  picture: 'image/jpeg',
 };
 
 /** The name of the blobs of captures, in a data folder and in a bucket. */
@@ -50,7 +51,7 @@ export function capturePath({ recordId, screenId, kind }: CaptureKey): string {
   return path.posix.join(recordPath(recordId), `${screenId}.${kind}`);
 }
 
-/** The captures of records, and the files of runs. */
+/** The captures of records, and the files and films of runs. */
 export class Captures {
   readonly #blobs: BlobStore;
 

@@ -35,12 +35,14 @@ const newChecks: Readonly<Record<BlobKind, () => ContentCheck>> = {
   tree: () => new JsonCheck(),
   screenshot: () => new JpegCheck(),
   file: () => noCheck,
+  picture: () => new JpegCheck(),
 };
 
 const wrongContent: Readonly<Record<BlobKind, string>> = {
   tree: 'The body is not one JSON object in UTF-8',
   screenshot: 'The body is not a JPEG picture',
   file: 'The body cannot be taken',
+  picture: 'The body is not a JPEG picture',
 };
 
 const limitOf = (kind: BlobKind): number => (kind === 'file' ? maxRunFileBytes : maxCaptureBytes);

@@ -25,6 +25,8 @@ export interface JobTable {
   is_distinct: Flag;
   /** Whether a phone must have no other run. */
   is_exclusive: Flag;
+  /** Whether films are made of its runs. */
+  has_film: Flag;
   priority: number;
   dedup_key: string | null;
   concurrency_key: string | null;

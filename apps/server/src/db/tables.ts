@@ -60,6 +60,7 @@ export interface Database {
   launch_code: { launch: string; code: Json };
   run_result: { run_id: string; json: Json };
   run_file: RunFileTable;
+  film_picture: FilmPictureTable;
   run_stat: RunStatTable;
   kept_chunk: KeptChunkTable;
   /** Runs that are gone, whose kept chunks are to be deleted. */
@@ -294,6 +295,21 @@ interface RunFileTable {
   size_bytes: number;
   sha256: string;
   created_at: EpochMs;
+}
+
+/** A picture of the film of a run. */
+interface FilmPictureTable {
+  run_id: string;
+  /** Its place in the film, from 1. */
+  number: number;
+  /** Names its blob. */
+  picture_id: string;
+  /** Whose host has uploaded it. */
+  user_id: string;
+  taken_at: EpochMs;
+  width: number;
+  height: number;
+  size_bytes: number;
 }
 
 /** How many runs ended so on a day, and how long they took together. Triggers count them. */

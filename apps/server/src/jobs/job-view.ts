@@ -44,6 +44,7 @@ export function shortView({ access }: Pick<JobSources, 'access'>, row: StoredJob
     priority: row.priority,
     retries: readRetries(row.retries),
     exclusive: row.is_exclusive === 1,
+    film: row.has_film === 1,
     key: row.dedup_key,
     schedule_id: row.schedule_id,
     wait_until: row.wait_until,

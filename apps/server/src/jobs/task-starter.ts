@@ -56,6 +56,7 @@ export class TaskStarter {
       deviceId,
       automationParameters: parse(job.parameters),
       jobVariables: task.input === null ? {} : parse(task.input),
+      film: job.has_film === 1,
       claim: tasks.claim(job, task, clock.now()),
     });
     const { begun } = await started.catch((error: unknown) => {

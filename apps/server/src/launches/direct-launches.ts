@@ -32,8 +32,8 @@ export class DirectLaunches {
 
   /** Throws what the error table has for launches. */
   start(launcher: Launcher, request: DirectRequest): Promise<LaunchReply> {
-    const { device_id, code, automationParameters = {}, jobVariables = {} } = request;
-    const fingerprint = fingerprintOf([device_id, code, automationParameters, jobVariables]);
+    const { device_id, code, automationParameters = {}, jobVariables = {}, film = false } = request;
+    const fingerprint = fingerprintOf([device_id, code, automationParameters, jobVariables, film]);
     return this.#options.keyedLaunches.start({
       ...{ userId: launcher.userId, launchId: request.launch_id, fingerprint },
       begin: () => this.#begin(launcher, request, fingerprint),
@@ -60,6 +60,7 @@ export class DirectLaunches {
       automationParameters: request.automationParameters ?? {},
       jobVariables: request.jobVariables ?? {},
       masks: [],
+      film: request.film === true,
       secrets: {},
       devices: await getOnlineDevices(devices, userId, [request.device_id]),
     });

@@ -49,6 +49,8 @@ export interface Dispatch {
   masks: readonly ScreenMask[];
   /** What the code may read by name. */
   secrets: LaunchSecrets;
+  /** Whether films are to be made of the runs. */
+  film: boolean;
   devices: readonly OnlineDevice[];
 }
 
@@ -185,13 +187,17 @@ export async function awaitStart(
 }
 
 /** One for all devices. */
-function describeAuditEvent({ id, launchId, project, devices }: Dispatch, auditEvent: AuditEvent): void {
+function describeAuditEvent(
+  { id, launchId, project, film, devices }: Dispatch,
+  auditEvent: AuditEvent,
+): void {
   const owners = devices.map(({ device }) => device.ownerId);
   const [first] = devices;
   const details = {
     launch: id,
     ...(launchId === null ? {} : { launch_id: launchId }),
     ...(project === null ? {} : { commit: project.commit, tree: project.files.treeId }),
+    ...(film && { film }),
     devices: devices.length,
     first_devices: devices.slice(0, 10).map(({ device }) => device.id),
   };
@@ -226,6 +232,7 @@ const payloadOf = (launch: Dispatch): LaunchPayload => ({
     automation_parameters: launch.automationParameters,
     job_variables: launch.jobVariables,
     masks: [...launch.masks],
+    ...(launch.film && { film: true }),
   },
 });
 

@@ -12,6 +12,7 @@ export const Given = Type.Object({
   automation_parameters: Type.Record(Type.String(), Type.Unknown()),
   job_variables: Type.Record(Type.String(), Type.Unknown()),
   masks: ScreenMasks,
+  film: Type.Optional(Type.Boolean()),
 });
 export type Given = Static<typeof Given>;
 

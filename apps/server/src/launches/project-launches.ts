@@ -33,6 +33,7 @@ interface ProjectRequest {
   readonly automationId: string;
   readonly automationParameters: Record<string, unknown> | undefined;
   readonly jobVariables: Record<string, unknown> | undefined;
+  readonly film: boolean;
 }
 
 interface Options {
@@ -45,13 +46,13 @@ interface Options {
 }
 
 /** The run of a task of a job. */
-interface TaskRequest extends Pick<Dispatch, 'automationParameters' | 'jobVariables'> {
+interface TaskRequest extends Pick<Dispatch, 'automationParameters' | 'jobVariables' | 'film'> {
   readonly automationId: string;
   readonly deviceId: string;
   readonly claim: NonNullable<Dispatch['claim']>;
 }
 
-type PlanInputs = Pick<Dispatch, 'automationParameters' | 'jobVariables' | 'auditEvent' | 'claim'> &
+type PlanInputs = Pick<Dispatch, 'automationParameters' | 'jobVariables' | 'auditEvent' | 'claim' | 'film'> &
   Partial<Pick<ProjectRequest, 'key'>> & { readonly device_ids: readonly string[] };
 
 const rowsAtOnce = 50;
@@ -76,7 +77,7 @@ export class ProjectLaunches {
     const given = request.automationParameters ?? {};
     const automationParameters = await this.checkParameters(project, given, userId);
     const jobVariables = request.jobVariables ?? {};
-    const inputs = { automationParameters, jobVariables, auditEvent, key: request.key };
+    const inputs = { automationParameters, jobVariables, auditEvent, key: request.key, film: request.film };
     const plan = await this.#planner(principal, project, { device_ids, ...inputs });
     return this.#dispatchOnce(userId, plan);
   }
@@ -87,8 +88,8 @@ export class ProjectLaunches {
    */
   async startTask(principal: Principal, task: TaskRequest): Promise<{ begun: Promise<unknown> }> {
     const project = await this.#options.getLaunchable(task.automationId, principal);
-    const { deviceId, automationParameters, jobVariables, claim } = task;
-    const inputs = { automationParameters, jobVariables, auditEvent: null, claim };
+    const { deviceId, automationParameters, jobVariables, claim, film } = task;
+    const inputs = { automationParameters, jobVariables, auditEvent: null, claim, film };
     const plan = await this.#planner(principal, project, { device_ids: [deviceId], ...inputs });
     const { dispatcher } = this.#options;
     return { begun: awaitStart(dispatcher, await send(dispatcher, principal.userId, plan)) };

@@ -120,13 +120,13 @@ async function startProject(
   { principal, body, auditEvent }: ProjectStart,
 ): Promise<LaunchReply> {
   const { userId } = principal;
-  const { automationId, automationParameters, jobVariables, launch_id: launchId } = body;
+  const { automationId, automationParameters, jobVariables, film = false, launch_id: launchId } = body;
   const places = [body.device_ids?.toSorted(), body.selector, body.count];
-  const fingerprint = fingerprintOf([automationId, places, automationParameters ?? {}, jobVariables ?? {}]);
+  const fingerprint = fingerprintOf([automationId, places, automationParameters ?? {}, jobVariables ?? {}, film]);
   const key = launchId === undefined ? undefined : { launchId, fingerprint };
   const begin = async (): Promise<BegunLaunch> => {
     const device_ids = await choosePlaces(stopper, userId, body);
-    const request = { device_ids, key, automationId, automationParameters, jobVariables };
+    const request = { device_ids, key, automationId, automationParameters, jobVariables, film };
     return refusingEach(device_ids, () => projectLaunches.begin(principal, request, auditEvent));
   };
   if (key === undefined) return keyedLaunches.startWithout(begin);

@@ -2,6 +2,7 @@ import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { Metrics } from '../health/metrics.ts';
+import { createFilmReader } from '../film/film-reader.ts';
 import { createStoredBytes } from '../limits/stored-bytes-store.ts';
 import type { Runs } from '../runs/feature.ts';
 import { RunOwners } from '../runs/run-owners.ts';
@@ -86,7 +87,7 @@ function openArchive(context: Context, store: RecentLogs, { store: runs, access 
     used: (userId) => storedBytes.count(userId, 'logs'),
   });
   addRunLogRoutes(app, {
-    ...{ store, kept, access, turns: limits.turns.searches },
+    ...{ store, kept, access, turns: limits.turns.searches, film: createFilmReader(database) },
     findRun: (runId) => runs.find(runId),
   });
   const archiver = new LogArchiver({ store, kept, quota, clock, faults });

@@ -6,6 +6,7 @@ import { deviceControlRoutes } from './device-control.ts';
 import { deviceRoutes } from './devices.ts';
 import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
+import { filmRoutes } from './film.ts';
 import { healthRoutes } from './health.ts';
 import { helpRoutes } from './help.ts';
 import { jobRoutes } from './jobs.ts';
@@ -35,6 +36,7 @@ const routeGroups = [
   logRoutes,
   runRoutes,
   traceRoutes,
+  filmRoutes,
   statsRoutes,
   deviceRoutes,
   labelRoutes,

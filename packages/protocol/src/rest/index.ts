@@ -7,6 +7,7 @@ export * from './device-control.ts';
 export * from './devices.ts';
 export * from './events.ts';
 export * from './files.ts';
+export * from './film.ts';
 export * from './health.ts';
 export * from './help.ts';
 export * from './jobs.ts';

@@ -4,6 +4,7 @@ import { EpochMs, Id, Uuid } from '../ids.ts';
 import { Selector } from '../labels.ts';
 import { RunError } from '../runs.ts';
 import { JsonObject, jsonObject, success, SuccessMessage, type RouteContract, nullable } from './contract.ts';
+import { film } from './film.ts';
 import { idPageQuery, pageOf } from './page.ts';
 
 /** What a task is tried again after; a stop by a person is none of them. */
@@ -56,6 +57,7 @@ export const workFields = {
   exclusive: Type.Optional(
     Type.Boolean({ description: 'Only on phones without another run. Default true', default: true }),
   ),
+  film,
   concurrency: Type.Optional(
     Type.Object(
       {
@@ -127,6 +129,7 @@ export const Job = Type.Object(
     priority: Type.Integer(),
     retries: Retries,
     exclusive: Type.Boolean(),
+    film: Type.Boolean(),
     key: nullable(Type.String()),
     schedule_id: nullable(Type.String()),
     wait_until: nullable(EpochMs),

@@ -3,11 +3,13 @@ import { Type, type Static } from 'typebox';
 import { Selector } from '../labels.ts';
 import { Id, Uuid } from '../ids.ts';
 import { ErrorBody, jsonObject, success, type RouteContract, nullable } from './contract.ts';
+import { film } from './film.ts';
 
 const command = Type.Union([Type.Literal('start'), Type.Literal('stop')]);
 const inputs = {
   automationParameters: Type.Optional(jsonObject({ examples: [{ greeting: 'Hello' }] })),
   jobVariables: Type.Optional(jsonObject({ examples: [{ job: 'nightly' }] })),
+  film,
 };
 
 /** What a launch or a stop came to on one device. */

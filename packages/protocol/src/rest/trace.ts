@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 
+import { FilmPicture } from '../film.ts';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { stepPageSize, WireStep } from '../steps.ts';
 import { success, type RouteContract } from './contract.ts';
@@ -44,6 +45,10 @@ export const traceRoutes = {
           description: 'Pass it as `from` to read on; null when there is no more now',
         }),
         truncated: Type.Boolean({ description: 'Whether steps in the middle were left out' }),
+        film: Type.Array(FilmPicture, {
+          description:
+            'Of a run that was launched with `film`: the pictures from the beginning of the first of these steps to the end of the last, at most 1,000; `GET /api/v2/runs/:id/film` has all',
+        }),
       }),
     },
     errors: ['run_not_found', 'too_many_waiting', 'too_busy'],

@@ -12,6 +12,7 @@ import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit } from '../limit.ts';
 import { addRunCodeCommand } from './code.ts';
 import { addRunFilesCommand } from './files.ts';
+import { addRunFilmCommand } from './film.ts';
 import { addShowCommand } from './show.ts';
 
 interface Flags extends ConnectionFlags {
@@ -64,6 +65,7 @@ Examples:
   addShowCommand(command);
   addRunCodeCommand(command);
   addRunFilesCommand(command);
+  addRunFilmCommand(command);
 }
 
 async function readRuns(

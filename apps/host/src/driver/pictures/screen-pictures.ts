@@ -28,6 +28,8 @@ export interface ScreenPictures {
   takeOf(order: PictureOrder): Promise<TakenPicture | undefined>;
   /** A small picture of about now. */
   takeLive(signal: AbortSignal): Promise<TakenPicture>;
+  /** The same, hidden as the picture of a tree is; undefined when the phone is busy or its screen moves. */
+  takePassing(isBusy: () => boolean, signal: AbortSignal): Promise<TakenPicture | undefined>;
 }
 
 interface Options {
@@ -77,6 +79,12 @@ export function createScreenPictures({ queue, screen, shell, backend, deviceInfo
         return await inForm(await takeOfAnyMoment(partsOf(signal)), liveForm);
       picture.cover(screen.areas);
       return picture;
+    },
+    async takePassing(isBusy, signal) {
+      if (isBusy()) return undefined;
+      const parts = partsOf(signal);
+      const picture = await takeOfMoment(await parts.read(), parts);
+      return picture && (await inForm(picture, liveForm));
     },
   };
 }

@@ -1,9 +1,10 @@
 import { openAsBlob } from 'node:fs';
+import type { FilmPictureAbout } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
 import { DeliveryQueue } from '../../records/delivery-queue.ts';
-import { type CaptureServer, putBody } from '../../records/put-capture.ts';
+import { type CaptureServer, putBody, type Upload } from '../../records/put-capture.ts';
 import type { RecordLimits } from '../../records/record-limits.ts';
 import type { RunSecrets } from '../run-secrets.ts';
 import { RunFiles } from './run-files.ts';
@@ -11,6 +12,8 @@ import { RunFileSpool, type SpooledFile } from './run-file-spool.ts';
 
 /** All files that wait on disk for the server. */
 const maxSpooledBytes = 2_000_000_000;
+/** Beyond so many of them, films get no further pictures: what code attaches must not be lost. */
+const filmShare = 0.5;
 /** An upload that is slower is given up, and tried again. */
 const leastBytesPerMs = 50;
 
@@ -29,7 +32,7 @@ interface Waiting {
   readonly tried: PromiseWithResolvers<void>;
 }
 
-/** All files of the runs of this host, from the runs that attach them to the server that keeps them. */
+/** All files and films of the runs of this host, from the runs that make them to the server that keeps them. */
 export class RunFileSender {
   readonly #options: RunFileSenderOptions;
   readonly #spool: RunFileSpool;
@@ -58,7 +61,14 @@ export class RunFileSender {
     });
   }
 
-  /** Resolves when the server was offered all files of the run, so that whoever sees the end of the run sees them. */
+  /** Resolves with false when too much waits for the server. */
+  async keepPicture(runId: string, about: FilmPictureAbout, jpeg: Buffer): Promise<boolean> {
+    if (this.#spool.usedBytes + jpeg.byteLength > filmShare * maxSpooledBytes) return false;
+    this.#add(await this.#spool.putPicture(runId, about, jpeg));
+    return true;
+  }
+
+  /** Resolves when the server was offered all files and pictures of the run, so that whoever sees the end of the run sees them. */
   async whenOffered(runId: string): Promise<void> {
     await this.#waiting.get(runId)?.tried.promise;
   }
@@ -91,16 +101,11 @@ export class RunFileSender {
   }
 
   /** False when the server will never take it. */
-  async #send(
-    { run_id, file_id, name, content_type, size_bytes }: SpooledFile,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const query = new URLSearchParams({ name, content_type });
-    const timeoutMs = this.#options.limits.uploadMs + size_bytes / leastBytesPerMs;
+  async #send(file: SpooledFile, signal: AbortSignal): Promise<boolean> {
+    const timeoutMs = this.#options.limits.uploadMs + file.size_bytes / leastBytesPerMs;
     return putBody(this.#options, {
-      path: `/api/v2/hosts/runs/${run_id}/files/${file_id}?${query.toString()}`,
-      contentType: 'application/octet-stream',
-      body: await openAsBlob(this.#spool.contentPath(file_id)),
+      ...placeOf(file),
+      body: await openAsBlob(this.#spool.contentPath(file.file_id)),
       signal: AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]),
     });
   }
@@ -112,4 +117,23 @@ export class RunFileSender {
     this.#waiting.delete(run_id);
     waiting.tried.resolve();
   }
+}
+
+/** Where the server takes it in. */
+function placeOf({
+  run_id,
+  file_id,
+  name,
+  content_type,
+  picture,
+}: SpooledFile): Pick<Upload, 'path' | 'contentType' | 'isForRoom'> {
+  const path = `/api/v2/hosts/runs/${run_id}`;
+  if (picture === undefined) {
+    const query = new URLSearchParams({ name, content_type }).toString();
+    return { path: `${path}/files/${file_id}?${query}`, contentType: 'application/octet-stream' };
+  }
+  const about = Object.entries(picture).map(([key, value]): [string, string] => [key, String(value)]);
+  const query = new URLSearchParams(about).toString();
+  // Pictures that wait for room would soon fill the disk.
+  return { path: `${path}/film/${file_id}?${query}`, contentType: content_type, isForRoom: true };
 }

@@ -1,6 +1,16 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
-import { ContentType, RunFileName, Uuid } from '@phalanx/protocol';
+import { ContentType, FilmPictureAbout, RunFileName, Uuid } from '@phalanx/protocol';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
@@ -14,6 +24,8 @@ export const SpooledFile = Type.Object({
   name: RunFileName,
   content_type: ContentType,
   size_bytes: Type.Integer({ minimum: 0 }),
+  /** Of a picture of the run's film. */
+  picture: Type.Optional(FilmPictureAbout),
 });
 export type SpooledFile = Static<typeof SpooledFile>;
 
@@ -33,13 +45,14 @@ export interface DraftFile {
 export class RunFileSpool {
   readonly #dir: string;
   readonly #files = new Map<string, SpooledFile>();
+  #usedBytes = 0;
 
   constructor(dir: string) {
     this.#dir = dir;
   }
 
   get usedBytes(): number {
-    return [...this.#files.values()].reduce((sum, file) => sum + file.size_bytes, 0);
+    return this.#usedBytes;
   }
 
   find(fileId: string): SpooledFile | undefined {
@@ -56,7 +69,7 @@ export class RunFileSpool {
     const names = (await readdir(this.#dir)).toSorted();
     for (const name of names.filter((one) => one.endsWith(indexEnd))) {
       const file = await this.#readIndex(name);
-      if (file !== undefined) this.#files.set(file.file_id, file);
+      if (file !== undefined) this.#add(file);
     }
     const known = new Set([...this.#files.keys()].flatMap((id) => [id + indexEnd, id + contentEnd]));
     for (const name of names) if (!known.has(name)) await rm(join(this.#dir, name), { force: true });
@@ -80,7 +93,21 @@ export class RunFileSpool {
     };
   }
 
+  /** Keeps a picture of a film, which outlives the host, but not a loss of power: there is one every second. */
+  async putPicture(runId: string, picture: FilmPictureAbout, jpeg: Buffer): Promise<SpooledFile> {
+    const file_id = uuidv7();
+    const about = { name: `${picture.number}.jpg`, content_type: 'image/jpeg', size_bytes: jpeg.byteLength };
+    const file = { file_id, run_id: runId, ...about, picture };
+    const index = join(this.#dir, file_id + indexEnd);
+    await writeFile(this.contentPath(file_id), jpeg, { mode: 0o600 });
+    await writeFile(`${index}.tmp`, JSON.stringify(file), { mode: 0o600 });
+    await rename(`${index}.tmp`, index);
+    this.#add(file);
+    return file;
+  }
+
   async remove(fileId: string): Promise<void> {
+    this.#usedBytes -= this.#files.get(fileId)?.size_bytes ?? 0;
     this.#files.delete(fileId);
     await rm(join(this.#dir, fileId + indexEnd), { force: true });
     await rm(this.contentPath(fileId), { force: true });
@@ -93,14 +120,21 @@ export class RunFileSpool {
     await writeDurably(`${index}.tmp`, [Buffer.from(JSON.stringify(file))]);
     await rename(`${index}.tmp`, index);
     await syncFolder(this.#dir);
-    this.#files.set(file.file_id, file);
+    this.#add(file);
     return file;
+  }
+
+  #add(file: SpooledFile): void {
+    this.#files.set(file.file_id, file);
+    this.#usedBytes += file.size_bytes;
   }
 
   async #readIndex(name: string): Promise<SpooledFile | undefined> {
     try {
       const file: unknown = JSON.parse(await readFile(join(this.#dir, name), 'utf8'));
-      if (validator.Check(file) && file.file_id + indexEnd === name) return file;
+      if (!validator.Check(file) || file.file_id + indexEnd !== name) return undefined;
+      // After a loss of power a picture may be there in part.
+      if ((await stat(this.contentPath(file.file_id))).size === file.size_bytes) return file;
     } catch {
       // A damaged disk: what it was can't be told.
     }

@@ -1,6 +1,7 @@
 import { type LogLevel, logLevels, logPageSize, runRoutes, traceRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
+import type { FilmReader } from '../../film/film-reader.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRawRoute } from '../../http/route.ts';
 import type { Turns } from '../../limits/turns.ts';
@@ -9,6 +10,7 @@ import type { StoredRun } from '../../runs/stored-run.ts';
 import { cursorOf } from '../log-cursor.ts';
 import type { RecentLogs } from '../tables/recent-logs.ts';
 import type { Archives } from './keep-entries.ts';
+import { filmOfSteps } from './film-of-steps.ts';
 import { type LoggedRun, readRunLog, readRunLogEnd, readTrace } from './read-run-log.ts';
 
 const defaultSteps = 1000;
@@ -19,12 +21,13 @@ interface RunLogRoutesOptions {
   access: RunAccess;
   findRun: (runId: string) => Promise<StoredRun | undefined>;
   turns: Turns;
+  film: FilmReader;
 }
 
 /** `GET /runs/:id/logs` and `/trace` */
 export function addRunLogRoutes(
   app: FastifyInstance,
-  { store, kept, access, findRun, turns }: RunLogRoutesOptions,
+  { store, kept, access, findRun, turns, film }: RunLogRoutesOptions,
 ): void {
   const getRun = async (principal: Principal, id: string): Promise<LoggedRun> => {
     const run = await access.getReadable(await findRun(id.toLowerCase()), principal, id);
@@ -47,8 +50,9 @@ export function addRunLogRoutes(
     const from = cursorOf(query.from, 'Query parameter from');
     const run = await getRun(principal, params.id);
     const page = { from, levels: null, search: '', limit: query.limit ?? defaultSteps };
-    const body = await turns.run(principal.userId, () => readTrace({ store, kept: kept.trace }, run, page));
-    return reply.type('application/json; charset=utf-8').send(body);
+    const steps = await turns.run(principal.userId, () => readTrace({ store, kept: kept.trace }, run, page));
+    const pictures = JSON.stringify(await filmOfSteps(film, run.runId, steps));
+    return reply.type('application/json; charset=utf-8').send(`${steps.slice(0, -1)},"film":${pictures}}`);
   });
 }
 

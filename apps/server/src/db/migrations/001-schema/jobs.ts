@@ -12,7 +12,7 @@ export const createJobs = (db: Kysely<unknown>): Promise<void> =>
       id ${text} primary key, user_id ${text} not null references "user" (id) on delete cascade,
       project_id ${text} not null, project_name ${text} not null, token_name ${text}, token_projects ${text},
       fingerprint ${text} not null, selector ${text}, device_ids ${text}, count bigint, at_once bigint,
-      is_distinct bigint not null, is_exclusive bigint not null, priority bigint not null,
+      is_distinct bigint not null, is_exclusive bigint not null, has_film bigint not null, priority bigint not null,
       dedup_key ${text}, concurrency_key ${text}, concurrency_most bigint, parameters ${text} not null,
       retries ${text} not null, wait_until bigint, schedule_id ${text}, problem ${text} not null default '',
       created_at bigint not null, woken_at bigint not null, ended_at bigint, cancelled_at bigint, waiting bigint not null,

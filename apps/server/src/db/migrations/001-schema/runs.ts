@@ -53,6 +53,12 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
       name ${text} not null, file_id ${text} not null, user_id ${text} not null, content_type ${text} not null,
       size_bytes bigint not null, sha256 ${text} not null, created_at bigint not null,
       primary key (run_id, name_key))`,
+    // `user_id`: of the host that has uploaded it.
+    `create table film_picture (
+      run_id ${text} not null references run (id) on delete cascade, number bigint not null,
+      picture_id ${text} not null, user_id ${text} not null, taken_at bigint not null,
+      width bigint not null, height bigint not null, size_bytes bigint not null,
+      primary key (run_id, number))`,
     `create table run_stat (
       day bigint not null, user_id ${text} not null, automation_id ${text} not null, device_id ${text} not null,
       outcome ${text} not null, reason ${text} not null, name ${text} not null, runs bigint not null, started bigint not null,
@@ -60,11 +66,12 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
       primary key (day, user_id, automation_id, device_id, outcome, reason))`,
     'create index run_stat_device on run_stat (day, device_id)',
   ]);
-  await createTrigger(db, {
-    name: 'run_files_end',
-    on: 'after delete on run_file',
-    statement: 'insert into capture_deletion (record_id) values (old.run_id) on conflict do nothing',
-  });
+  for (const table of ['run_file', 'film_picture'])
+    await createTrigger(db, {
+      name: `${table}s_end`,
+      on: `after delete on ${table}`,
+      statement: 'insert into capture_deletion (record_id) values (old.run_id) on conflict do nothing',
+    });
   await createRunStats(db);
 }
 

@@ -1,0 +1,130 @@
+/** The film of a run, with a real sandbox and driver, from the phone to the server. */
+import { randomUUID } from 'node:crypto';
+
+import type { Bounds, ScreenMask } from '@phalanx/protocol';
+import sharp from 'sharp';
+import { expect, it } from 'vitest';
+
+import { brightest } from '../testing/brightest.ts';
+import { launchOf } from '../testing/launch-of.ts';
+import { serial, useTestHost } from '../testing/test-host.ts';
+import { untilEmpty } from '../testing/until-folder.ts';
+
+const host = useTestHost();
+
+function film(code: string, masks: readonly ScreenMask[] = []): string {
+  const runId = randomUUID();
+  const launch = launchOf(code, [{ run_id: runId, device_id: 'device-1', serial }], masks);
+  host.service.send({ ...launch, film: true });
+  return runId;
+}
+
+const untilPictures = (runId: string, count: number): Promise<void> =>
+  host.service.until(() => host.service.records.filmOf(runId).length >= count);
+
+const form = `await agent.actions.launchApp('dev.phalanx.sample.form');
+  const field = await agent.actions.waitForId('name');`;
+
+it('shows the screen as it changes, in order, and each screen once', async () => {
+  const runId = film(`for (;;) {
+    ${form}
+    await agent.actions.sleep(3000);
+    await agent.actions.home();
+    await agent.actions.sleep(3000);
+  }`);
+  await untilPictures(runId, 4);
+  host.service.send({ type: 'stop', run_ids: [runId] });
+  await host.service.untilEnded(runId);
+  // All of it is there when the end of the run is.
+  const pictures = host.service.records.filmOf(runId);
+  expect(pictures.map(({ number }) => number)).toEqual(pictures.map((_, index) => index + 1));
+  const times = pictures.map(({ takenAt }) => takenAt);
+  expect(times).toEqual(times.toSorted((one, other) => one - other));
+  for (const [index, { body, width, height }] of pictures.entries()) {
+    expect(await sharp(body).metadata()).toMatchObject({ format: 'jpeg', width, height });
+    expect(body.equals(pictures[index + 1]?.body ?? Buffer.alloc(0))).toBe(false);
+  }
+  await untilEmpty(host.pathOf('files'));
+});
+
+it('shows nothing that is masked, while the automation works', async () => {
+  const masks: ScreenMask[] = [
+    { packageName: 'dev.phalanx.sample.form', viewId: 'name' },
+    { area: { left: 0, top: 0, right: 1, bottom: 0.1 } },
+  ];
+  const code = `${form}
+    console.log(JSON.stringify(field.boundsInScreen));
+    await field.tap();
+    await agent.actions.writeText('balance-of-the-tests');
+    await (await agent.actions.waitForId('email')).tap();
+    for (;;) {
+      await agent.actions.writeText('shown ');
+      console.log('typed');
+      await agent.actions.waitForText('never', { timeoutMs: 8000 }).catch(() => undefined);
+    }`;
+  const runId = film(code, masks);
+  await host.service.until(() => host.service.messages(runId).includes('typed'));
+  await untilPictures(runId, 2);
+  host.service.send({ type: 'stop', run_ids: [runId] });
+  await host.service.untilEnded(runId);
+  const bounds: Bounds = JSON.parse(host.service.messages(runId)[0] ?? '');
+  const pictures = host.service.records.filmOf(runId);
+  for (const { body } of pictures)
+    expect(await brightest(body, { left: 0, top: 0, right: 1080, bottom: 240 })).toBeLessThan(16);
+  const last = pictures.at(-1)?.body ?? Buffer.alloc(0);
+  expect(await brightest(last, bounds)).toBeLessThan(16);
+  // There is something to see beside it.
+  const below = { ...bounds, top: bounds.bottom + 40, bottom: bounds.bottom + 600 };
+  expect(await brightest(last, below)).toBeGreaterThan(64);
+});
+
+it('shows no field for a password, though nothing is masked', async () => {
+  const runId = film(`await agent.actions.launchApp('dev.phalanx.sample.form');
+    const field = await agent.actions.waitForId('password');
+    console.log(JSON.stringify(field.boundsInScreen));
+    await field.tap();
+    await agent.actions.writeText('balance-of-the-tests');
+    await agent.actions.sleep(600_000);`);
+  await host.service.until(() => host.service.messages(runId).length > 0);
+  await untilPictures(runId, 2);
+  host.service.send({ type: 'stop', run_ids: [runId] });
+  await host.service.untilEnded(runId);
+  const bounds: Bounds = JSON.parse(host.service.messages(runId)[0] ?? '');
+  const last = host.service.records.filmOf(runId).at(-1)?.body ?? Buffer.alloc(0);
+  expect(await brightest(last, bounds)).toBeLessThan(16);
+});
+
+it('is made of the runs that are to have one, by hosts that make films', async () => {
+  const without = host.launch(form);
+  await host.service.untilEnded(without);
+  expect(host.service.records.filmOf(without)).toEqual([]);
+  await host.stop();
+  await host.reopen({ PHALANX_RUN_FILM_MB: '0' });
+  const none = film(form);
+  expect(await host.service.untilEnded(none)).toMatchObject({ status: 'completed' });
+  expect(host.service.records.filmOf(none)).toEqual([]);
+});
+
+it('of a run that fails ends with the screen of the failure', async () => {
+  const runId = film(`await agent.actions.launchApp('com.android.settings');
+    await agent.actions.waitForText(/./);
+    throw new Error('on purpose');`);
+  await host.service.untilEnded(runId);
+  const record = await host.service.untilRecorded(runId, 'crash');
+  const screen = record.screens.at(-1)?.screen_id ?? '';
+  const recorded = host.service.records.captures.get(`${screen}/screenshot`)?.body ?? Buffer.alloc(0);
+  const last = host.service.records.filmOf(runId).at(-1)?.body ?? Buffer.alloc(0);
+  const small = async (jpeg: Buffer): Promise<Buffer> =>
+    sharp(jpeg).resize(54, 120, { fit: 'fill' }).raw().toBuffer();
+  const [one, other] = await Promise.all([small(recorded), small(last)]);
+  const differing = one.filter((level, at) => Math.abs(level - (other[at] ?? 0)) > 40).length;
+  expect(differing).toBeLessThan(one.length / 100);
+});
+
+it('that its user has no room for is given up, and does not wait on the host', async () => {
+  host.service.records.answer = (path) => (path.includes('/film/') ? 409 : 200);
+  const runId = film(form);
+  expect(await host.service.untilEnded(runId)).toMatchObject({ status: 'completed' });
+  expect(host.service.records.filmOf(runId)).toEqual([]);
+  await untilEmpty(host.pathOf('files'));
+});
