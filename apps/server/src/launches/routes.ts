@@ -122,7 +122,13 @@ async function startProject(
   const { userId } = principal;
   const { automationId, automationParameters, jobVariables, film = false, launch_id: launchId } = body;
   const places = [body.device_ids?.toSorted(), body.selector, body.count];
-  const fingerprint = fingerprintOf([automationId, places, automationParameters ?? {}, jobVariables ?? {}, film]);
+  const fingerprint = fingerprintOf([
+    automationId,
+    places,
+    automationParameters ?? {},
+    jobVariables ?? {},
+    film,
+  ]);
   const key = launchId === undefined ? undefined : { launchId, fingerprint };
   const begin = async (): Promise<BegunLaunch> => {
     const device_ids = await choosePlaces(stopper, userId, body);
