@@ -82,13 +82,16 @@ describe('a replay', () => {
   });
 
   it('goes on at another host when one goes away, and what a host leaves is asked again', async () => {
+    await scene.meet(shown(1));
+    await scene.meet(shown(2));
+    await scene.connectReplayHost();
+    await scene.untilReplaysEnded();
+    await scene.cutReplayHosts();
     let asked = 0;
     const leaving = await scene.connectReplayHost(() => {
       void leaving.cut();
       return 'silent';
     });
-    await scene.meet(shown(1));
-    await scene.meet(shown(2));
     const started = await scene.start();
     await expect.poll(() => leaving.isOpen, { timeout: 20_000 }).toBe(false);
     await scene.connectReplayHost(({ code, screens: given }) => {

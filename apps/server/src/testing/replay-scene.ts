@@ -38,6 +38,7 @@ export class ReplayScene {
   readonly #host: TestHost;
   readonly #deviceId: string;
   readonly #replayers: TestHost[] = [];
+  readonly #projectIds: string[] = [];
   projectId = '';
 
   private constructor(server: TestServer, { host, deviceId }: { host: TestHost; deviceId: string }) {
@@ -60,6 +61,7 @@ export class ReplayScene {
   /** Resolves with the first commit of a new project, whose code knows no screen. */
   async createProject(): Promise<string> {
     this.projectId = await this.server.createProject();
+    this.#projectIds.push(this.projectId);
     return this.commit('console.log("unknown");');
   }
 
@@ -88,6 +90,18 @@ export class ReplayScene {
 
   async cutReplayHosts(): Promise<void> {
     for (const one of this.#replayers.splice(0)) await one.cut();
+  }
+
+  /** Until the replays that saves and commits have caused, in all projects, have ended; it needs a host that replays. */
+  async untilReplaysEnded(): Promise<void> {
+    const unended = async (): Promise<number> => {
+      const lists = await Promise.all(
+        this.#projectIds.map((id) => this.server.api('GET', replayRoutes.list.path.replace(':id', id))),
+      );
+      const replays = lists.flatMap(({ body }) => (body['replays'] ?? []) as { ended_at: number | null }[]);
+      return replays.filter(({ ended_at: endedAt }) => endedAt === null).length;
+    };
+    await expect.poll(unended, { timeout: 60_000 }).toBe(0);
   }
 
   async save(path: string, content: string): Promise<void> {
