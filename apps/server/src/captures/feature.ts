@@ -47,11 +47,8 @@ export async function serveCaptures(
     notExpected: ({ recordId, screenId, kind }) =>
       ApiError.of('capture_not_expected', { record_id: recordId, screen_id: screenId, kind }),
     captures,
-    keepRoom: (userId, sizeBytes) => limits.keepRoom('capture_bytes', userId, sizeBytes),
-    onStored: ({ kind }, sizeBytes) => {
-      figures.captures.inc({ kind });
-      figures.captureBytes.inc(sizeBytes);
-    },
+    limits,
+    figures,
   });
   await addCaptureRoutes(app, { captures, uploads, urls });
   return addCleaning(context, new CaptureCleaner({ ...notes, captures }));

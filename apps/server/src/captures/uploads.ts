@@ -1,5 +1,7 @@
 import { errorCodeOf } from '../errors/error-code.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { RecordFigures } from '../health/metrics.ts';
+import type { Limits } from '../limits/limits.ts';
 import type { CaptureKey, Captures, ReceivedCapture } from './captures.ts';
 import { checkedBody } from './checked-body.ts';
 
@@ -17,10 +19,8 @@ export interface UploadNotes<Key extends CaptureKey> {
 
 interface Options<Key extends CaptureKey> extends UploadNotes<Key> {
   captures: Captures;
-  /** Throws when the user has no room for it. To be called when it is noted. */
-  keepRoom: (userId: string, sizeBytes: number) => Promise<() => void>;
-  /** Told the size of each one that was taken in. */
-  onStored: (key: Key, sizeBytes: number) => void;
+  limits: Limits;
+  figures: RecordFigures;
 }
 
 const nameOf = ({ recordId, screenId, kind }: CaptureKey): string => `${recordId} ${screenId} ${kind}`;
@@ -41,7 +41,7 @@ export class Uploads<Key extends CaptureKey> {
     if (expectation === 'unknown') throw this.#options.notExpected(key);
     if (expectation === 'stored') return;
     // Whoever has no room at all need not send it.
-    (await this.#options.keepRoom(userId, 1))();
+    (await this.#keepRoom(userId, 1))();
     const received = await this.#receive(key, body);
     await this.#inTurn(nameOf(key), () => this.#keep(userId, key, received));
   }
@@ -56,12 +56,12 @@ export class Uploads<Key extends CaptureKey> {
 
   /** First the body, then its row: what a row names is there. */
   async #keep(userId: string, key: Key, received: ReceivedCapture): Promise<void> {
-    const { captures, expectationOf, noteStored, notExpected, onStored } = this.#options;
+    const { captures, expectationOf, noteStored, notExpected } = this.#options;
     const release = await this.#permit(userId, key, received);
     if (release === undefined) return;
     try {
       await received.keep(key);
-      if (await noteStored(key, received.sizeBytes)) return onStored(key, received.sizeBytes);
+      if (await noteStored(key, received.sizeBytes)) return this.#count(key, received.sizeBytes);
     } finally {
       release();
     }
@@ -74,16 +74,27 @@ export class Uploads<Key extends CaptureKey> {
 
   /** Makes room for it. Undefined when it is there already. Whatever is not kept is discarded. */
   async #permit(userId: string, key: Key, received: ReceivedCapture): Promise<(() => void) | undefined> {
-    const { expectationOf, keepRoom, notExpected } = this.#options;
+    const { expectationOf, notExpected } = this.#options;
     let release: (() => void) | undefined;
     try {
       const expectation = await expectationOf(userId, key);
       if (expectation === 'unknown') throw notExpected(key);
-      if (expectation === 'expected') release = await keepRoom(userId, received.sizeBytes);
+      if (expectation === 'expected') release = await this.#keepRoom(userId, received.sizeBytes);
       return release;
     } finally {
       if (release === undefined) await received.discard();
     }
+  }
+
+  /** Rejects when the user has no room for it. To be called when it is noted. */
+  #keepRoom(userId: string, sizeBytes: number): Promise<() => void> {
+    return this.#options.limits.keepRoom('capture_bytes', userId, sizeBytes);
+  }
+
+  #count({ kind }: Key, sizeBytes: number): void {
+    const { figures } = this.#options;
+    figures.captures.inc({ kind });
+    figures.captureBytes.inc(sizeBytes);
   }
 
   async #inTurn(name: string, work: () => Promise<void>): Promise<void> {

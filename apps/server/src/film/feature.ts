@@ -7,7 +7,7 @@ import { createFilmNotes } from './film-notes.ts';
 import { addFilmRoutes } from './routes.ts';
 import { createFilmStore } from './store.ts';
 
-interface FilmNeighbours {
+interface FilmDependencies {
   runs: Runs;
   captures: Captures;
   figures: RecordFigures;
@@ -16,17 +16,14 @@ interface FilmNeighbours {
 /** The films of runs. Their pictures are beside the captures of records, and go with their run. */
 export async function serveFilms(
   { app, database, limits }: Context,
-  { runs, captures, figures }: FilmNeighbours,
+  { runs, captures, figures }: FilmDependencies,
 ): Promise<void> {
   const store = createFilmStore(database);
   const uploads = new Uploads({
     ...createFilmNotes({ store, findRun: runs.store.find }),
     captures,
-    keepRoom: (userId, sizeBytes) => limits.keepRoom('capture_bytes', userId, sizeBytes),
-    onStored: ({ kind }, sizeBytes) => {
-      figures.captures.inc({ kind });
-      figures.captureBytes.inc(sizeBytes);
-    },
+    limits,
+    figures,
   });
   await addFilmRoutes(app, { store, captures, uploads, runs });
 }

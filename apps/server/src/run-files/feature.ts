@@ -22,11 +22,8 @@ export async function serveRunFiles(
   const uploads = new Uploads({
     ...createRunFileNotes({ store, findRun: runs.store.find, clock }),
     captures,
-    keepRoom: (userId, sizeBytes) => limits.keepRoom('capture_bytes', userId, sizeBytes),
-    onStored: ({ kind }, sizeBytes) => {
-      figures.captures.inc({ kind });
-      figures.captureBytes.inc(sizeBytes);
-    },
+    limits,
+    figures,
   });
   await addRunFileRoutes(app, { store, captures, uploads, runs });
 }
