@@ -1,10 +1,10 @@
 import {
+  describeVerdict,
   type Replay,
   type ReplayedScreenView,
   replayRoutes,
   type ReplaySet,
   replaySets,
-  type ReplayVerdict,
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -115,13 +115,5 @@ const row = ({ kind, name, group_id, outcome, change, expected, verdict }: Repla
   screen: kind === 'golden' ? name : `group ${group_id ?? ''}`,
   outcome: outcome.replace('_', ' '),
   change: change === 'unchanged' ? '-' : `newly ${change}`,
-  verdict: `${expected === null ? '' : `expected ${expected}: `}${textOf(verdict)}`,
+  verdict: `${expected === null ? '' : `expected ${expected}: `}${describeVerdict(verdict)}`,
 });
-
-function textOf(verdict: ReplayVerdict): string {
-  if (verdict.kind === 'state') return [`${verdict.state}, ${verdict.next}`, ...verdict.did].join('; ');
-  if (verdict.kind === 'threw' && verdict.path !== null)
-    return `${verdict.message} (${verdict.path}:${verdict.line})`;
-  if ('message' in verdict) return verdict.message;
-  return verdict.kind === 'ended' ? 'the code ends and stores nothing' : 'the code acts and stores nothing';
-}

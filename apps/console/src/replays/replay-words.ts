@@ -1,4 +1,4 @@
-import type { Replay, ReplayedScreenView, ReplayVerdict } from '@phalanx/protocol';
+import { describeVerdict, type Replay, type ReplayedScreenView } from '@phalanx/protocol';
 
 /** Such as `3 now recognised, 1 newly broken`; empty where there was nothing to replay. */
 export function boardText({ status, problem, counts }: Replay): string {
@@ -37,13 +37,5 @@ const outcomes: Record<ReplayedScreenView['outcome'], string> = {
 export const outcomeText = ({ outcome }: ReplayedScreenView): string => outcomes[outcome];
 
 export function verdictText({ expected, verdict }: ReplayedScreenView): string {
-  return `${expected === null ? '' : `expected ${expected}: `}${saidOf(verdict)}`;
-}
-
-function saidOf(verdict: ReplayVerdict): string {
-  if (verdict.kind === 'state') return [`${verdict.state}, ${verdict.next}`, ...verdict.did].join('; ');
-  if (verdict.kind === 'threw' && verdict.path !== null)
-    return `${verdict.message} (${verdict.path}:${verdict.line})`;
-  if ('message' in verdict) return verdict.message;
-  return verdict.kind === 'ended' ? 'the code ends and stores nothing' : 'the code acts and stores nothing';
+  return `${expected === null ? '' : `expected ${expected}: `}${describeVerdict(verdict)}`;
 }
