@@ -4,8 +4,6 @@ import type {
   AuditSubject,
   MemberRole,
   ReportedDeviceState,
-  RunOutcome,
-  RunStatus,
   ShareRole,
 } from '@phalanx/protocol';
 import type { Generated, Kysely, Selectable, Transaction as KyselyTransaction } from 'kysely';
@@ -20,6 +18,7 @@ import type {
   TaskTable,
 } from './job-tables.ts';
 import type * as records from './record-tables.ts';
+import type * as runs from './run-tables.ts';
 import type {
   WebhookOutboxTable,
   WebhookAbsenceTable,
@@ -40,8 +39,8 @@ export interface Database {
   share: ShareTable;
   label_set: LabelSetTable;
   pool: { user_id: string; name_key: string; name: string; selector: string };
-  launch: LaunchTable;
-  run: RunTable;
+  launch: runs.LaunchTable;
+  run: runs.RunTable;
   job: JobTable;
   schedule: ScheduleTable;
   schedule_turn: ScheduleTurnTable;
@@ -59,10 +58,10 @@ export interface Database {
   /** Of direct code; a JSON string, as databases store no text with NUL. */
   launch_code: { launch: string; code: Json };
   run_result: { run_id: string; json: Json };
-  run_file: RunFileTable;
-  film_picture: FilmPictureTable;
-  run_stat: RunStatTable;
-  kept_chunk: KeptChunkTable;
+  run_file: runs.RunFileTable;
+  film_picture: runs.FilmPictureTable;
+  run_stat: runs.RunStatTable;
+  kept_chunk: runs.KeptChunkTable;
   /** Runs that are gone, whose kept chunks are to be deleted. */
   kept_chunk_deletion: { run_id: string };
   kept_log: { run_id: string; user_id: string; bytes: number };
@@ -233,106 +232,6 @@ interface LabelSetTable {
   labels: Json;
 }
 
-interface LaunchTable {
-  id: string;
-  user_id: string;
-  launch_id: string | null;
-  /** Hash of the request, to tell a repetition from another request under the same launch ID. */
-  fingerprint: string;
-  /** Of the `LaunchAnswer` of a launch of which something did not start. */
-  answer: Json | null;
-  /** Of the token that the launch was asked for with, which may be gone by now. */
-  token_name: string | null;
-  /** Git's hash of the project's saved files. */
-  tree: string | null;
-  /** Of `{automation_parameters, job_variables}`. */
-  parameters: Json | null;
-  created_at: EpochMs;
-}
-
-interface RunTable {
-  /** UUIDv7, so the order of IDs is that of creation. */
-  id: string;
-  /** The service's own ID of the launch. */
-  launch: string;
-  user_id: string;
-  device_id: string;
-  /** Whose host runs it; the launcher may be somebody else. */
-  device_owner_id: string;
-  host_id: string;
-  automation_id: string;
-  /** As it was called when it was launched; of direct code what its launch called it. */
-  project_name: string | null;
-  /** The caller's launch ID; null for a project. */
-  launch_id: string | null;
-  status: RunStatus;
-  stop_requested: Flag;
-  error_code: string | null;
-  error_message: string | null;
-  error_stack: string | null;
-  /** Where it says more than the status. */
-  outcome: RunOutcome | null;
-  /** Of a project: the newest commit, and whether there were changes since. */
-  commit: string | null;
-  dirty: Flag | null;
-  created_at: EpochMs;
-  started_at: EpochMs | null;
-  ended_at: EpochMs | null;
-  /** Of the connection that it is to be sent on, or whose host has it; null: its host was told nothing yet. */
-  epoch: number | null;
-}
-
-interface RunFileTable {
-  run_id: string;
-  /** See `nameKey`: unique among those of a run. */
-  name_key: string;
-  name: string;
-  /** Names its blob. */
-  file_id: string;
-  /** Whose host has uploaded it. */
-  user_id: string;
-  content_type: string;
-  size_bytes: number;
-  sha256: string;
-  created_at: EpochMs;
-}
-
-/** A picture of the film of a run. */
-interface FilmPictureTable {
-  run_id: string;
-  /** Its place in the film, from 1. */
-  number: number;
-  /** Names its blob. */
-  picture_id: string;
-  /** Whose host has uploaded it. */
-  user_id: string;
-  taken_at: EpochMs;
-  width: number;
-  height: number;
-  size_bytes: number;
-}
-
-/** How many runs ended so on a day, and how long they took together. Triggers count them. */
-interface RunStatTable {
-  /** Days since 1970, in UTC. */
-  day: number;
-  /** Who launched them. */
-  user_id: string;
-  /** Empty: direct code. */
-  automation_id: string;
-  device_id: string;
-  outcome: RunOutcome;
-  /** Code of their error; empty without one. */
-  reason: string;
-  /** The newest name of the project. */
-  name: string;
-  runs: number;
-  /** How many of them had begun. */
-  started: number;
-  run_ms: number;
-  wait_ms: number;
-}
-
 interface ProjectTable {
   id: string;
   owner_id: string;
@@ -349,7 +248,6 @@ interface ProjectTable {
   head: string | null;
 }
 
-/** A pack of git: in its row, or beside it in the store of large packs. */
 interface ProjectSecretTable {
   project_id: string;
   name: string;
@@ -360,6 +258,7 @@ interface ProjectSecretTable {
   updated_at: EpochMs;
 }
 
+/** A pack of git: in its row, or beside it in the store of large packs. */
 interface ProjectPackTable {
   project_id: string;
   /** That it came with. */
@@ -391,20 +290,6 @@ interface AuditEntryTable {
   details: Json;
   count: number;
   request_id: string | null;
-}
-
-/** Some entries of a run's kept log. */
-interface KeptChunkTable {
-  run_id: string;
-  kind: 'log' | 'trace';
-  /** Number of its first entry among those that were kept of the run, from 1. */
-  first: number;
-  count: number;
-  /** ID of its last entry. */
-  last_id: string;
-  size_bytes: number;
-  /** The entries, compressed. */
-  packed: Buffer;
 }
 
 /** What is in one of the tables of log entries, `log_0` to `log_15`. PostgreSQL's. */
