@@ -82,6 +82,8 @@ describe('new code of a project', () => {
   it('waits some time for a host, says so, and holds up neither saves nor commits', async () => {
     const host = await scene.connectReplayHost();
     await scene.meet(madeScreen(1));
+    // A commit waits for the one before it.
+    await scene.untilReplaysEnded();
     await host.cut();
     const commit = await scene.commit('console.log("Cart");');
     await newest({

@@ -54,6 +54,15 @@ class CannotReplay extends Error {
   override readonly name = 'CannotReplay';
 }
 
+/** Why a replay has failed, for people. Throws what is a fault of the service. */
+function problemOf(error: unknown, { cause }: StoredReplay): string {
+  if (error instanceof CannotReplay) return error.message;
+  if (error instanceof NoReplayHost)
+    return cause === 'request' ? 'No host has replayed a screen for a minute.' : noHost;
+  if (error instanceof ApiError) return error.message.slice(0, 2000).toWellFormed();
+  throw error;
+}
+
 /** Does replays that wait, of any server. */
 export class ReplayWorker {
   readonly #options: Options;
@@ -99,26 +108,17 @@ export class ReplayWorker {
   /** False: it is not this server's any more. */
   async #finish(replay: StoredReplay): Promise<boolean> {
     const { store, clock } = this.#options;
-    const problem = await this.#replay(replay);
-    if (problem === undefined) return false;
-    const now = clock.now();
-    const isPatient = replay.cause !== 'request' && now - replay.created_at < hostPatienceMs;
-    if (problem === noHost && isPatient)
-      return store.postpone(replay, { until: now + hostLookMs, problem: noHost });
-    return store.end(replay, { status: problem === '' ? 'done' : 'failed', problem, now });
-  }
-
-  /** Returns the problem, empty when all is done; undefined: it is not this server's any more. */
-  async #replay(replay: StoredReplay): Promise<string | undefined> {
     try {
-      return (await this.#replayAll(replay)) ? '' : undefined;
+      if (!(await this.#replayAll(replay))) return false;
     } catch (error) {
-      if (error instanceof CannotReplay) return error.message;
-      if (error instanceof NoReplayHost)
-        return replay.cause === 'request' ? 'No host has replayed a screen for a minute.' : noHost;
-      if (error instanceof ApiError) return error.message.slice(0, 2000).toWellFormed();
-      throw error;
+      const now = clock.now();
+      const problem = problemOf(error, replay);
+      const isPatient = replay.cause !== 'request' && now - replay.created_at < hostPatienceMs;
+      if (error instanceof NoReplayHost && isPatient)
+        return store.postpone(replay, { until: now + hostLookMs, problem });
+      return store.end(replay, { status: 'failed', problem, now });
     }
+    return store.end(replay, { status: 'done', problem: '', now: clock.now() });
   }
 
   /** False: it was stopped, or is another server's. */

@@ -11,13 +11,13 @@ const mostUnendedCommits = 20;
 export const noteSavedCode: NoteSaved = async (transaction, { projectId, before, saved, now }) => {
   const isCommit = saved.head !== undefined && saved.head !== before.head;
   if (!isCommit && saved.files === before.files) return;
-  const ownerId = await findOwner(transaction, projectId);
-  if (ownerId === undefined) return;
+  const project = await findProject(transaction, projectId);
+  // A commit may bring golden screens; a save without screens of groups has nothing to show.
+  if (project === undefined || (!isCommit && project.screen === null)) return;
+  const { owner_id: ownerId } = project;
   await stopUnended(transaction, projectId, { cause: 'save', newest: 0, now });
   if (isCommit)
     await stopUnended(transaction, projectId, { cause: 'commit', newest: mostUnendedCommits - 1, now });
-  // A commit may bring golden screens; a save without screens of groups has nothing to show.
-  else if (!(await hasScreens(transaction, ownerId, projectId))) return;
   await transaction
     .insertInto('replay')
     .values({
@@ -30,20 +30,25 @@ export const noteSavedCode: NoteSaved = async (transaction, { projectId, before,
     .execute();
 };
 
-async function findOwner(transaction: Transaction, projectId: string): Promise<string | undefined> {
-  const query = transaction.selectFrom('project').select('owner_id').where('id', '=', projectId);
-  return (await query.executeTakeFirst())?.owner_id;
-}
-
-async function hasScreens(transaction: Transaction, ownerId: string, projectId: string): Promise<boolean> {
-  const row = await transaction
-    .selectFrom('group_screen')
-    .select('print_key')
-    .where('owner_id', '=', ownerId)
-    .where('automation_id', '=', projectId)
-    .limit(1)
+/** Its owner, and a screen of its groups; null: there is none. One statement, as each save asks it. */
+function findProject(
+  transaction: Transaction,
+  projectId: string,
+): Promise<{ owner_id: string; screen: string | null } | undefined> {
+  return transaction
+    .selectFrom('project')
+    .select((build) => [
+      'owner_id',
+      build
+        .selectFrom('group_screen')
+        .select('print_key')
+        .whereRef('group_screen.owner_id', '=', 'project.owner_id')
+        .whereRef('group_screen.automation_id', '=', 'project.id')
+        .limit(1)
+        .as('screen'),
+    ])
+    .where('id', '=', projectId)
     .executeTakeFirst();
-  return row !== undefined;
 }
 
 /** All but the newest ones of a cause. */
