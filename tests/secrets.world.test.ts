@@ -92,7 +92,8 @@ async function runWithSecrets(project: number): Promise<string> {
     });
   await begin(project, params.id);
   const query = { automation_id: params.id };
-  const find = async () => (await api.call(runRoutes.list, { query })).runs[0];
+  // The oldest: a job's task adds a second one, whose run begins when this has ended.
+  const find = async () => (await api.call(runRoutes.list, { query })).runs.at(-1);
   const ended = async () => {
     seen.push(
       family(process.pid)

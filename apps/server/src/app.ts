@@ -21,7 +21,7 @@ import { addGitRoutes } from './git-http/routes.ts';
 import { openHealth } from './health/feature.ts';
 import { serveHelp } from './help/feature.ts';
 import { openHosts } from './hosts/feature.ts';
-import { explainListenError, urlOf } from './http/listen-address.ts';
+import { consoleUrl, explainListenError, urlOf } from './http/listen-address.ts';
 import { watchMethods } from './http/methods.ts';
 import { serveDescription } from './http/openapi.ts';
 import { serveJobs } from './jobs/feature.ts';
@@ -173,14 +173,10 @@ async function start(config: ServerConfig, overrides: ServerOverrides): Promise<
     await app.close();
     throw explainListenError(error, config.listen);
   }
-  const url = urlOf(app.server.address());
   return {
-    ...{ url, firstToken },
+    ...{ url: urlOf(app.server.address()), firstToken },
     createHostToken: (name) => replaceHostToken(administration, name),
-    createSignInLink: async () => {
-      const base = config.publicUrl?.href.replace(/\/+$/, '') ?? url;
-      return `${base}/sign-in#link=${await access.links.create()}`;
-    },
+    createSignInLink: async () => `${consoleUrl(config, app)}/sign-in#link=${await access.links.create()}`,
     ended: lock?.taken ?? new Promise<never>(() => undefined),
     close: async () => {
       await drain(context);

@@ -70,8 +70,17 @@ export function TextField({ value, onChange, suggestions, ...rest }: TextFieldPr
   );
 }
 
+/** Enter begins a line. Ctrl+Enter, or ⌘ and Enter, clicks the button of the form, which has its guard. */
 export const TextArea = ({ className, ...rest }: ComponentProps<'textarea'>) => (
-  <textarea {...rest} className={classNames(monoInputClass, className)} />
+  <textarea
+    {...rest}
+    className={classNames(monoInputClass, className)}
+    onKeyDown={(event) => {
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      event.currentTarget.form?.querySelector<HTMLButtonElement>('[type=submit]')?.click();
+    }}
+  />
 );
 
 interface SelectProps<Value extends string> {

@@ -237,7 +237,7 @@ function CommitDialog({ projectId, userId, onClose }: CommitDialogProps) {
     >
       <Field
         label="What has changed"
-        hint="A line “Solves GROUP” solves that group of records in this commit."
+        hint="A line “Solves GROUP” solves that group of records in this commit. Ctrl+Enter commits."
       >
         {(attributes) => (
           <TextArea

@@ -34,6 +34,8 @@ export const projectQuery = (projectId: string) =>
       (await call('GET /api/v2/automation-project/:id', { params: { id: projectId } }, { signal })).project,
   });
 
+const filesMs = 5000;
+
 /** The list of files; its `dirty` says whether there is something to commit. */
 export const filesQuery = (projectId: string) =>
   queryOptions({
@@ -52,6 +54,8 @@ export const filesQuery = (projectId: string) =>
       });
       return { files, dirty };
     },
+    // Others save and commit too: people in other windows, git, the command line.
+    refetchInterval: filesMs,
   });
 
 export interface StoredFile {

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 
 import { SettingError } from '@phalanx/settings';
+import type { FastifyInstance } from 'fastify';
 
 import type { ServerConfig } from '../config.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
@@ -32,3 +33,9 @@ export function urlOf(address: AddressInfo | string | null): string {
   const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return `http://${host}:${address.port}`;
 }
+
+/** Where people open the console: as the operator says, or the address that the server listens on. Without a slash at its end. */
+export const consoleUrl = (
+  { publicUrl }: Pick<ServerConfig, 'publicUrl'>,
+  { server }: FastifyInstance,
+): string => publicUrl?.href.replace(/\/+$/, '') ?? urlOf(server.address());

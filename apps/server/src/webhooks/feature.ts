@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import type { Audience } from '../db/webhook-outbox.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { addGaugeBy, type Metrics } from '../health/metrics.ts';
+import { consoleUrl } from '../http/listen-address.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectPeople } from '../projects/project-people.ts';
 import type { Records } from '../records/feature.ts';
@@ -50,7 +51,7 @@ export function serveWebhooks(context: Context, dependencies: WebhookDependencie
   const hearers = (audience: Audience): Promise<string[]> => listHearers(hearing, audience);
   const findUser = (id: string) => access.store.findUser(id);
   const nameOf = (userId: string): string => devices.shares.nameOf(userId);
-  const names = createNames(devices, config);
+  const names = createNames(devices, () => consoleUrl(config, app));
   const { mail } = config;
   const messenger = new Messenger({
     ...{ store, sealing, listHearers: hearers, findUser, rule, mail, names, clock },

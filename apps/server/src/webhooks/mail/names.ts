@@ -1,14 +1,8 @@
-import { formatAddress } from '@phalanx/settings';
-
-import type { ServerConfig } from '../../config.ts';
 import type { DeviceAccess } from '../../devices/device-access.ts';
 import type { Names } from './mail-text.ts';
 
-/** What messages have the IDs of, as people call it. */
-export const createNames = (
-  { fleet, labels, shares }: DeviceAccess,
-  { publicUrl, listen }: Pick<ServerConfig, 'publicUrl' | 'listen'>,
-): Names => ({
+/** What messages have the IDs of, as people call it. `consoleUrl` is asked when the server listens: only then it has a port. */
+export const createNames = ({ fleet, labels, shares }: DeviceAccess, consoleUrl: () => string): Names => ({
   async device(id) {
     const device = await fleet.find(id);
     if (device === undefined) return id;
@@ -17,5 +11,7 @@ export const createNames = (
     return name === '' ? device.serial : `${name} (${device.serial})`;
   },
   user: (id) => shares.nameOf(id),
-  consoleUrl: (publicUrl?.href ?? `http://${formatAddress(listen)}`).replace(/\/+$/, ''),
+  get consoleUrl() {
+    return consoleUrl();
+  },
 });
