@@ -1,5 +1,4 @@
 // npm test, npm run test:engines, npm run test:world [-- <vitest's filters and options>]
-import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
 import { describeTime, findOverrun, measureTier } from './test-budget.ts';
 import {
@@ -26,8 +25,6 @@ process.env['TEST_WITHOUT'] = missing.map((component) => component.name).join(' 
 process.env['TEST_ADBD_ROOT'] = findAdbdRoot(missing) ?? '';
 process.env['TEST_HELPER_TOOLS'] = findHelperTools(missing) ?? '';
 process.env['TEST_S3_ROOT'] = findS3Root(missing) ?? '';
-// A `phalanx` process starts in two thirds of the time.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '../node_modules/.cache/node-modules');
 
 const { filter, options } = parseCLI(['vitest', 'run', ...vitestArguments]);
 const stopMeasuring = measureTier();

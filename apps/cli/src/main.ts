@@ -1,9 +1,8 @@
 import { Command, Help } from 'commander';
 
-import { addCallerCommands } from './commands/callers.ts';
 import { exitCodes, exitCodesHelp } from './exit-codes.ts';
 import { reportError } from './output/report-error.ts';
-import { startAnew } from './start/start-anew.ts';
+import { services, startAnew } from './start/start-anew.ts';
 import { version } from './version.ts';
 
 /** Whoever read the output has gone, as in `phalanx runs | head`: what a shell says of SIGPIPE. */
@@ -28,16 +27,20 @@ async function main(): Promise<void> {
     .configureHelp({
       optionDescription: (option) => new Help().optionDescription(option).replace(' (default: [])', ''),
     });
-  program.commandsGroup('Commands that call a server:');
-  addCallerCommands(program);
+  const words = process.argv.slice(2);
+  await startAnew(words);
+  const name = commandName(words) ?? '';
+  if (!services.includes(name)) {
+    const { addCallerCommands } = await import('./commands/callers.ts');
+    program.commandsGroup('Commands that call a server:');
+    addCallerCommands(program);
+  }
   // Server and host take a second to load, which the other commands need not wait for.
-  if (!program.commands.some((command) => command.name() === commandName(process.argv.slice(2)))) {
-    startAnew(process.argv.slice(2));
+  if (!program.commands.some((command) => command.name() === name)) {
     const { addProcessCommands } = await import('./commands/processes.ts');
     program.commandsGroup('Commands that run the service:');
     addProcessCommands(program);
   }
-  const words = process.argv.slice(2);
   if (words.includes('--help') || words.includes('-h')) requireKnown(program, words);
   await program.parseAsync();
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync, rmSync } from 'node:fs';
 import {
   access,
+  chmod,
   constants,
   mkdir,
   mkdtemp,
@@ -45,8 +46,10 @@ export async function prepareConsole(): Promise<string> {
 /** A service that root has started works as another user, whom the sources do not belong to. */
 async function isWritable(): Promise<boolean> {
   try {
-    await mkdir(dist, { recursive: true, mode: 0o755 });
+    await mkdir(dist, { recursive: true });
     await access(dist, constants.W_OK);
+    // A service creates folders for its user alone; the built console is for all.
+    await chmod(dist, 0o755);
     return true;
   } catch {
     return false;

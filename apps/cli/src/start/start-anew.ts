@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { prepareConsole } from '@phalanx/console';
 
 import { environment, handedOn, starter } from '../config.ts';
 import { goOn } from './handed-on.ts';
@@ -14,7 +15,7 @@ const secretNames = [
   'PHALANX_S3_SECRET_KEY',
 ];
 /** The commands that stay, and work on what users wrote. */
-const services = ['start', 'server', 'host', 'demo'];
+export const services: readonly string[] = ['start', 'server', 'host', 'demo'];
 
 /** For the operator, once the service runs. */
 let startNotice: string | undefined = handedOn?.notice;
@@ -27,13 +28,15 @@ export function tellOfStart(): void {
  * Starts the service once more when it has root's rights, or secrets in its environment: without them. Returns when
  * there is nothing to leave behind, or no way to do it.
  */
-export function startAnew([command = '', ...args]: readonly string[]): void {
+export async function startAnew([command = '', ...args]: readonly string[]): Promise<void> {
   if (!services.includes(command) || /^(-h|--help)$/m.test(args.join('\n'))) return;
   endWithStarter(starter);
   if (handedOn !== undefined) return;
   const dataDir = command === 'demo' ? undefined : dataDirOf(args);
   const isRoot = process.getuid?.() === 0;
   const secrets = readSecrets(isRoot);
+  // The user may not write beside the sources, and would build it at each start. What fails is told there.
+  if (isRoot && command !== 'host') await prepareConsole().catch(() => undefined);
   const user = isRoot ? leaveRoot(dataDir) : undefined;
   if (user === undefined && Object.keys(secrets).length === 0) return;
   const bare = Object.fromEntries(
@@ -42,19 +45,33 @@ export function startAnew([command = '', ...args]: readonly string[]): void {
   // The folder of root is closed to others.
   const env = {
     ...bare,
-    ...(user !== undefined && { HOME: dataDir ?? '/' }),
+    ...(user !== undefined && { HOME: dataDir ?? '/', ...user.cache }),
     ...(starter !== undefined && { [parentVariable]: String(starter) }),
   };
   goOn(env, { secrets, ...(startNotice !== undefined && { notice: startNotice }) });
 }
 
-function leaveRoot(dataDir: string | undefined): User | undefined {
+/** Node's own setting. */
+const compileCache = 'NODE_COMPILE_CACHE';
+
+/** What root has cached is closed to others. */
+function openCompileCache({ uid, gid }: User): Record<string, string> {
+  const ofRoot = environment[compileCache];
+  if (!ofRoot) return {};
+  const folder = `${ofRoot}-${uid}`;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chownSync(folder, uid, gid);
+  return { [compileCache]: folder };
+}
+
+function leaveRoot(dataDir: string | undefined): (User & { cache: Record<string, string> }) | undefined {
   try {
     const user = prepareUser(dataDir);
+    const cache = openCompileCache(user);
     become(user);
     const owned = dataDir === undefined ? '' : `, who owns ${dataDir} from now on`;
     startNotice = `WARNING: started as root, which Phalanx does not need: it works as user ${user.uid}${owned}. Better give it a user of its own.`;
-    return user;
+    return { ...user, cache };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     startNotice = `WARNING: Phalanx runs as root, and cannot work as another user: ${reason}. Give it a user of its own. Only what works on user code, git and compiling gives up root's rights, where the operating system can confine it.`;

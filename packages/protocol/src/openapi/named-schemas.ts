@@ -3,11 +3,15 @@ import { isSchema, type JsonSchema } from './example-of.ts';
 /** Collects the schemas that have a title as components of the document, and leaves references in their places. */
 export class NamedSchemas {
   readonly components: Record<string, unknown> = {};
+  /** The body of an error is in some two thousand replies. */
+  readonly #taken = new Map<object, unknown>();
 
   /** `schema` as the document has it. */
   refer(schema: object): unknown {
     // Whatever TypeBox keeps beside the schema is gone after this.
-    return this.#take(JSON.parse(JSON.stringify(schema)));
+    const taken = this.#taken.get(schema) ?? this.#take(JSON.parse(JSON.stringify(schema)));
+    this.#taken.set(schema, taken);
+    return taken;
   }
 
   #take(value: unknown): unknown {
