@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeApk } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 
 import { listBlocks, type Block } from './doc-blocks.ts';
 import { listPublicNames } from './public-names.ts';
@@ -185,8 +186,61 @@ describe('a new project', () => {
   });
 });
 
+const tutorial = 'docs/tutorial.md';
+
+describe('the tutorial', () => {
+  const blocks = listBlocks().filter(({ file }) => file === tutorial);
+  const serial = 'SIM0004';
+
+  /** The ID that a list has for the project of the tutorial. */
+  async function findId(list: string[], rows: string, key: string): Promise<string> {
+    const reply = JSON.parse(await service.run('phalanx', [...list, '--json'])) as Record<string, unknown>;
+    const found = (reply[rows] as Record<string, unknown>[]).find((row) =>
+      JSON.stringify(row).includes('Five taps'),
+    );
+    return String(found?.[key]);
+  }
+  const filled = async (command: string): Promise<string> => {
+    let text = command.replace('SIM0001', serial);
+    if (text.includes('RECORD'))
+      text = text.replace('RECORD', await findId(['records', 'list'], 'records', 'out_of_steps_id'));
+    if (text.includes('GROUP')) text = text.replace('GROUP', await findId(['groups'], 'groups', 'id'));
+    return text;
+  };
+
+  test('goes as it is printed, from its first command to its last', { timeout: timeLimitMs }, async () => {
+    const folder = at('five-taps');
+    let said = '';
+    for (const { language, text } of blocks) {
+      if (language === 'ts') {
+        await writeFile(path.join(folder, 'main.ts'), text);
+        continue;
+      }
+      for (const command of text.split(/\n(?=phalanx )/)) {
+        // Two of them fail, as the page says.
+        const shell = ['-c', `(${await filled(command)}) 2>&1 || true`];
+        said += await service.run('bash', shell, said === '' ? service.folder : folder);
+      }
+    }
+    const ways = [
+      '3 button "Tap me" #tap_me',
+      'out of steps or at an unknown screen',
+      'TextView #alertTitle "Enjoying this app?"',
+      'expected "RateDialog", got "unknown"',
+      '1 of 2 golden screens is not as expected.',
+      '2 golden screens as expected',
+      `${serial}: the run completed after`,
+      'Solves group',
+      'solved in',
+      'nightly',
+    ];
+    for (const way of ways) expect(said).toContain(way);
+    expect(said.match(/unknown screen or ran out of steps/g)).toHaveLength(1);
+  });
+});
+
 describe('the pages', () => {
-  const blocks = listBlocks();
+  const blocks = listBlocks().filter(({ file }) => file !== tutorial);
 
   test('every exception and every placeholder is still printed', () => {
     const texts = blocks.map(({ text }) => text);
@@ -200,14 +254,21 @@ describe('the pages', () => {
     expect(() => JSON.parse(text) as unknown).not.toThrow();
   });
 
+  test.for(blocks.filter(({ language }) => language === 'yaml'))('$file, line $line: is YAML', ({ text }) => {
+    expect(parseYaml(text)).toEqual(expect.any(Object));
+  });
+
   const isRun = ({ language, text }: Block): boolean =>
-    ![...configurations, 'json'].includes(language) && !notRun.some(({ starts }) => text.startsWith(starts));
+    ![...configurations, 'json', 'yaml'].includes(language) &&
+    !notRun.some(({ starts }) => text.startsWith(starts));
   test.for(blocks.filter(isRun))(
     '$file, line $line: $language runs as printed',
     { timeout: timeLimitMs },
     async (block) => {
       if (block.language === 'ts') return runCode(block);
       if (block.language === 'js') return runProgram(block);
+      if (block.language === 'python')
+        return expect(await service.run('python3', ['-c', block.text])).toMatch(/^\S+\nsucceeded\n$/);
       const said = await service.shell(`${idOf}\n${filledIn(block.text)}`);
       expect(said).not.toContain('"success":false');
     },

@@ -21,7 +21,7 @@ interface Section {
 }
 
 /** What somebody reads first; the others follow by name. */
-const firstPages = ['reference', 'errors', 'coding-agents'];
+const firstPages = ['tutorial', 'reference', 'errors', 'coding-agents'];
 const most = 10;
 /** Anybody may search, and each word is looked for in all pages. */
 const mostWords = 12;
