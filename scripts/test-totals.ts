@@ -5,7 +5,7 @@ interface TestTotals {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** The files that took longest, a line each. */
+  /** The files that took longest, a line each: their time, their processor time with that of what they started. */
   slowest(count: number): string;
   hasFailed(): boolean;
   /** Whether there was an error outside of every test. */
@@ -52,7 +52,10 @@ export function testTotals(): TestTotals {
       files
         .toSorted((one, other) => durationMs(other) - durationMs(one))
         .slice(0, count)
-        .map((file) => `${(durationMs(file) / 1000).toFixed(1).padStart(7)} s  ${file.relativeModuleId}`)
+        .map(
+          (file) =>
+            `${seconds(durationMs(file))}${seconds(file.meta().cpuMs ?? Number.NaN)}  ${file.relativeModuleId}`,
+        )
         .join('\n'),
     hasFailed: () => failed > 0 || !hasEnded,
     hasFailedOutside: () => outside.length > 0,
@@ -82,6 +85,8 @@ function failuresOf(module: TestModule): string[] {
 const errorOf = (test: TestCase): string => firstLine(test.result().errors?.[0]?.message ?? '');
 
 const firstLine = (text: string): string => text.split('\n', 1)[0]?.slice(0, 300) ?? '';
+
+const seconds = (ms: number): string => (Number.isNaN(ms) ? '' : `${(ms / 1000).toFixed(1)} s`).padStart(9);
 
 /** Of its imports, hooks and tests. */
 function durationMs(file: TestModule): number {

@@ -35,7 +35,9 @@ const repeated = await repeatFailed();
 const time = stopMeasuring();
 // A part of a tier has no budget.
 const overrun = vitestArguments.length > 0 ? undefined : findOverrun(time, tier, isCi);
-console.log(`\nThe slowest files:\n${totals.slowest(10)}\n\n${tier.command}: ${describeTime(time)}`);
+console.log(
+  `\nThe slowest files, with their processor time:\n${totals.slowest(10)}\n\n${tier.command}: ${describeTime(time)}`,
+);
 if (overrun !== undefined) console.error(`\n!!! ${overrun.message}`);
 if (missing.length > 0) console.error(`\n${describeMissing(missing)}`);
 const hasFailed = finalFiles.length > 0 || (repeated?.hasFailed() ?? totals.hasFailed());
