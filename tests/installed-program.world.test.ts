@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { PhalanxClient } from '@phalanx/client';
 import { openConfinement } from '@phalanx/confinement';
+import { until } from '@phalanx/host/testing/until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { Program } from './support/program.ts';
@@ -32,6 +34,26 @@ const machinePath = (process.env['PATH'] ?? '')
 let folder: string;
 let env: Record<string, string>;
 let service: Program | undefined;
+let client: PhalanxClient;
+
+const tableMs = 300_000;
+const cities = ['London', 'Paris, Texas', 'Łódź', '"Home"'];
+const people = Array.from({ length: 24 }, (_, row) => ({
+  name: `Person ${row}`,
+  city: cities[row % cities.length] ?? '',
+}));
+const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const table = ['name,city', ...people.map(({ name, city }) => `${name},${quoted(city)}`)].join('\n');
+const greet = `const { name, city } = agent.arguments.jobVariables as { name: string; city: string };
+await agent.actions.screenContent();
+agent.control.setResult({ greeting: 'Hello ' + name + ' of ' + city });`;
+const expected = people.map(({ name, city }) => `Hello ${name} of ${city}`);
+
+/** The last column of an export. */
+const greetingsOf = (text: string): string[] =>
+  [...text.matchAll(/,("(?:[^"]|"")*"|[^,"\r\n]*)\r\n/g)]
+    .map(([, cell = '']) => (cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell))
+    .slice(1);
 
 const at = (...names: string[]): string => path.join(folder, ...names);
 
@@ -72,12 +94,14 @@ test('it says its version', async () => {
 describe('a first day', () => {
   beforeAll(async () => {
     await mkdir(at('service'));
-    service = new Program(['start', '--simulated-phones', '1', '--listen', '127.0.0.1:0'], env, {
+    service = new Program(['start', '--simulated-phones', '3', '--listen', '127.0.0.1:0'], env, {
       program: [at('prefix', 'bin', 'phalanx')],
       cwd: at('service'),
     });
     const [, url = ''] = await service.printed(/Phalanx is at (\S+)/);
     const [, tokenFile = ''] = await service.printed(/token is in (.+): take it/);
+    const token = (await readFile(tokenFile, 'utf8')).trim();
+    client = new PhalanxClient({ url, token });
     expect(await phalanx(['login', '--server-url', url, '--token-file', tokenFile])).toContain(url);
   }, timeLimitMs);
 
@@ -103,6 +127,35 @@ describe('a first day', () => {
       await phalanx(['run', '--device', 'SIM0001', '--follow'], at('checkout'));
       expect(await phalanx(['logs', 'SIM0001', 'checkout'])).toContain('Hello from');
       expect(await phalanx(['runs'])).toMatch(/checkout +SIM0001 +completed/);
+    },
+    timeLimitMs,
+  );
+
+  test(
+    'a table of inputs over three phones has the same results by the command line alone and by the typed client',
+    async () => {
+      await phalanx(['project', 'create', 'greetings']);
+      await writeFile(at('greetings', 'main.ts'), greet);
+      await writeFile(at('greetings', 'people.csv'), table);
+      await phalanx(['project', 'push'], at('greetings'));
+      const create = ['jobs', 'create', '--labels', 'sdk>=1', '--inputs', 'people.csv'];
+      const printed = await phalanx([...create, '--follow'], at('greetings'));
+      const id = /Job (\S+) of greetings: completed, tasks: 24 completed\./.exec(printed)?.[1] ?? printed;
+      await phalanx(['jobs', 'results', id, '--out', 'results.csv'], at('greetings'));
+      const byCommands = await readFile(at('greetings', 'results.csv'), 'utf8');
+      expect(greetingsOf(byCommands)).toEqual(expected);
+
+      const { automation_id } = (await client.api.getJob({ params: { id } })).job;
+      const body = { automation_id, selector: 'sdk>=1', inputs: people };
+      const { job } = await client.api.createJob({ body });
+      const params = { id: job.id };
+      const readJob = async () => (await client.api.getJob({ params })).job;
+      await until('the end of the job', readJob, ({ ended_at }) => ended_at !== null, tableMs);
+      const { tasks } = await client.api.listJobTasks({ params, query: { limit: people.length } });
+      expect(tasks.filter(({ status }) => status !== 'completed')).toEqual([]);
+      expect(new Set(tasks.map(({ device_id }) => device_id)).size).toBe(3);
+      const byClient = await (await client.api.exportJobResults({ params })).text();
+      expect(greetingsOf(byClient)).toEqual(expected);
     },
     timeLimitMs,
   );

@@ -1,30 +1,40 @@
 /** 1,000 secrets of ten projects: their runs have them, and they are in clear nowhere else. */
-import { readdir, readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 
 import {
+  allRoutes,
   auditRoutes,
   fileRoutes,
   isEnded,
   jobRoutes,
   launchRoutes,
   projectRoutes,
+  recordRoutes,
   runRoutes,
   secretRoutes,
+  traceRoutes,
   webhookRoutes,
 } from '@phalanx/protocol';
+import { startSimulatedPhone } from '@phalanx/simulated-phone';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { MailServer } from '../apps/server/src/webhooks/testing/mail-server.ts';
 import { Receiver } from '../apps/server/src/webhooks/testing/receiver.ts';
 import { Installation } from './support/installation.ts';
-import { family } from './support/processes.ts';
+import { family, tryRead } from './support/processes.ts';
 import { Program } from './support/program.ts';
 
 const projects = 10;
 const secretsEach = 100;
 /** In no other text of the service. */
 const mark = 'planted-4f1c';
+/** What stands in the place of a value. Where it is found, a value would have been found. */
+const struck = '[secret]';
 
 const main = `
   let length = 0;
@@ -42,6 +52,8 @@ const main = `
   await agent.utils.outOfSteps.submit('debug', await agent.secrets.get('SECRET_2'));
   await agent.actions.clearText();
   await agent.run.attach('typed.txt', 'it was ' + await agent.secrets.get('SECRET_4'));
+  await agent.run.attach('name ' + await agent.secrets.get('SECRET_7') + '.txt', 'named');
+  await agent.actions.launchApp(await agent.secrets.get('SECRET_8')).catch((error) => console.warn(error));
   if (agent.arguments.jobVariables.row !== undefined) {
     await agent.utils.job.addSubTasks([{ word: await agent.secrets.get('SECRET_5') }]);
     await agent.utils.job.submitTask('failed', { word: await agent.secrets.get('SECRET_6') });
@@ -50,32 +62,68 @@ const main = `
 
 let installation: Installation;
 let receiver: Receiver;
+let mails: MailServer;
 let deviceId: string;
 const seen: string[] = [];
 const jobIds: string[] = [];
 
 beforeAll(async () => {
   receiver = await Receiver.start();
-  installation = await Installation.start(1, undefined, { PHALANX_WEBHOOK_NETWORKS: '127.0.0.2' });
+  mails = await MailServer.start();
+  const phone = await startSimulatedPhone({ serial: 'TEST1' });
+  const hostSettings = {
+    ...{ PHALANX_PHONES: `${phone.host}:${phone.port}`, PHALANX_ADB_SERVER: 'off' },
+    PHALANX_LOG_LEVEL: 'debug',
+  };
+  installation = await Installation.start({ phones: [phone], hostSettings }, undefined, {
+    PHALANX_WEBHOOK_NETWORKS: '127.0.0.2',
+    PHALANX_SMTP_URL: `smtp://127.0.0.1:${mails.port}?tls=none`,
+    PHALANX_MAIL_FROM: 'phalanx@service.example',
+    PHALANX_MAIL_TO: 'example.com',
+    PHALANX_LOG_LEVEL: 'debug',
+  });
   deviceId = (await installation.readyDevices())[0]?.device_id ?? '';
 });
 afterAll(async () => {
   await installation.stop();
   await receiver.close();
+  await mails.close();
 });
 
 const valueOf = (project: number, n: number): string => `${mark}-${project}-${n}-${crypto.randomUUID()}`;
+
+/** All that the stream of events says, until it is ended. */
+async function followEvents(): Promise<{ said: () => string; end: () => Promise<void> }> {
+  const closing = new AbortController();
+  const { PHALANX_TOKEN: token = '' } = installation.callerSettings;
+  const response = await fetch(`${installation.url}/api/v2/events`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: closing.signal,
+  });
+  let text = '';
+  const read = async (): Promise<void> => {
+    for await (const part of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += part;
+  };
+  const reading = read().catch(() => undefined);
+  return {
+    said: () => text,
+    end: async () => {
+      closing.abort();
+      await reading;
+    },
+  };
+}
 
 /** Every other project by a job. */
 async function begin(project: number, id: string): Promise<void> {
   const { api } = installation;
   const device_ids = [deviceId];
   if (project % 2 === 0) {
-    const body = { device_ids, automationId: id, command: 'start' as const };
+    const body = { device_ids, automationId: id, command: 'start' as const, film: true };
     await api.call(launchRoutes.launch, { body });
     return;
   }
-  const body = { device_ids, automation_id: id, inputs: [{ row: project }], retries: 0 };
+  const body = { device_ids, automation_id: id, inputs: [{ row: project }], retries: 0, film: true };
   jobIds.push((await api.call(jobRoutes.create, { body })).job.id);
 }
 
@@ -95,23 +143,55 @@ async function runWithSecrets(project: number): Promise<string> {
   // The oldest: a job's task adds a second one, whose run begins when this has ended.
   const find = async () => (await api.call(runRoutes.list, { query })).runs.at(-1);
   const ended = async () => {
-    seen.push(
-      family(process.pid)
-        .map(({ command }) => command)
-        .join('\n'),
-    );
+    for (const { pid, command } of family(process.pid)) seen.push(command, tryRead(`/proc/${pid}/environ`));
     return isEnded((await find())?.status ?? 'starting');
   };
   await expect.poll(ended).toBe(true);
   return (await find())?.run_id ?? '';
 }
 
-function unpacked(bytes: Buffer): Buffer {
+const gzipMark = Buffer.from([0x1f, 0x8b]);
+const zstdMark = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+const sqliteMark = Buffer.from('SQLite format 3\0');
+
+const begins = (bytes: Uint8Array, beginning: Buffer): boolean =>
+  beginning.equals(bytes.subarray(0, beginning.byteLength));
+
+function unpacked(bytes: Uint8Array): Buffer {
+  if (begins(bytes, gzipMark)) return gunzipSync(bytes);
+  return begins(bytes, zstdMark) ? zstdDecompressSync(bytes) : Buffer.from(bytes);
+}
+
+/** Every value of every table; what is compressed, as it was before. */
+function valuesOf(file: string): string {
+  const database = new DatabaseSync(file, { readOnly: true });
   try {
-    return gunzipSync(bytes);
-  } catch {
-    return bytes;
+    const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    return tables
+      .flatMap(({ name }) => database.prepare(`SELECT * FROM "${String(name)}"`).all())
+      .flatMap((row) => Object.values(row))
+      .map((value) => (value instanceof Uint8Array ? unpacked(value).toString('latin1') : String(value)))
+      .join('\n');
+  } finally {
+    database.close();
   }
+}
+
+/** What each endpoint that reads says of these things, or why it says nothing; by operation. */
+async function readEverything(ids: readonly string[]): Promise<Map<string, string>> {
+  const { PHALANX_TOKEN: token = '' } = installation.callerSettings;
+  const replies = new Map<string, string>();
+  const reading = allRoutes.filter(
+    ({ method, operationId, responses }) =>
+      method === 'GET' && operationId !== 'events' && !(101 in responses),
+  );
+  for (const { path: template, operationId } of reading)
+    for (const id of template.includes(':') ? ids : ['']) {
+      const url = `${installation.url}${template.replaceAll(/:\w+/g, id)}?automation_id=${ids[0]}`;
+      const reply = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+      replies.set(operationId, `${replies.get(operationId) ?? ''}\n${await reply.text()}`);
+    }
+  return replies;
 }
 
 /** Every file of the folders, unpacked where it is compressed. */
@@ -128,37 +208,82 @@ async function readAll(folder: string): Promise<[string, Buffer][]> {
   );
 }
 
-test('1,000 values reach the runs, and no file, reply or process list has one of them', async () => {
-  const { api } = installation;
-  const hook = { url: receiver.url, events: ['run.ended' as const] };
-  await api.call(webhookRoutes.create, { body: hook });
+test('1,000 values reach the runs, and no file, reply, message or process has one of them', async () => {
+  const { api, folder } = installation;
+  const events = await followEvents();
+  const hook = { url: receiver.url, events: ['run.ended', 'record.new', 'group.opened'] as const };
+  await api.call(webhookRoutes.create, { body: { ...hook, events: [...hook.events] } });
+  const mail = { url: 'mailto:ada@example.com', events: ['run.ended' as const] };
+  const mailId = (await api.call(webhookRoutes.create, { body: mail })).webhook.id;
+  const runIds: string[] = [];
   for (let project = 0; project < projects; project += 1) {
     const id = await runWithSecrets(project);
-    const { run } = await installation.api.call(runRoutes.get, { params: { id } });
-    const { logs } = await installation.api.call(runRoutes.logs, { params: { id }, query: {} });
-    expect(run.result).toEqual({ length: expect.any(Number), last: '[secret]' });
-    expect(logs.filter(({ message }) => message.includes('[secret]')).length).toBeGreaterThanOrEqual(
-      secretsEach,
-    );
-    seen.push(JSON.stringify([run, logs]));
+    runIds.push(id);
+    const { run } = await api.call(runRoutes.get, { params: { id } });
+    const { logs } = await api.call(runRoutes.logs, { params: { id }, query: {} });
+    expect(run.result).toEqual({ length: expect.any(Number), last: struck });
+    expect(run.error?.message).toContain(struck);
+    expect(logs.filter(({ message }) => message.includes(struck)).length).toBeGreaterThanOrEqual(secretsEach);
+    const { files } = await api.call(runRoutes.files, { params: { id } });
+    expect(files.map(({ name }) => name).toSorted()).toEqual([`name ${struck}.txt`, 'typed.txt']);
+    const trace = JSON.stringify(await api.call(traceRoutes.read, { params: { id }, query: {} }));
+    expect(trace).toContain(struck);
+    seen.push(JSON.stringify([run, logs, files]), trace);
   }
   seen.push(JSON.stringify(await api.call(runRoutes.list, { query: {} })));
   for (const id of jobIds) {
     const { tasks } = await api.call(jobRoutes.listTasks, { params: { id }, query: {} });
-    expect(tasks[0]?.result).toEqual({ word: '[secret]' });
-    expect(tasks[1]?.input).toEqual({ word: '[secret]' });
+    expect(tasks[0]?.result).toEqual({ word: struck });
+    expect(tasks[1]?.input).toEqual({ word: struck });
     seen.push(JSON.stringify(tasks), await api.text(jobRoutes.results, { params: { id }, query: {} }));
   }
   seen.push(JSON.stringify(await api.call(auditRoutes.list, { query: { limit: 1000 } })));
-  await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(projects);
-  seen.push(...receiver.received.map(({ text }) => text));
-  const data = path.join(installation.folder, 'server');
-  const backup = new Program(['backup', path.join(installation.folder, 'all.tar'), '--data-dir', data], {});
+
+  await expect.poll(() => receiver.received.length).toBeGreaterThanOrEqual(3 * projects);
+  // Those of the later runs are gathered for the next e-mail.
+  await expect.poll(() => mails.received.length).toBeGreaterThanOrEqual(1);
+  const messages = receiver.received.map(({ text }) => text);
+  const letters = mails.received.map(({ raw, text }) => `${raw}\n${text}`);
+  expect(messages.join('\n')).toContain(struck);
+  expect(letters.join('\n')).toContain(struck);
+  await expect.poll(() => events.said()).toContain(runIds.at(-1));
+  await events.end();
+  expect(events.said()).toContain(struck);
+  seen.push(...messages, ...letters, events.said());
+
+  const { run } = await api.call(runRoutes.get, { params: { id: runIds.at(-1) ?? '' } });
+  const { result } = await api.call(recordRoutes.list, { query: { automation_id: run.automation_id } });
+  const ids = [
+    run.automation_id,
+    run.run_id,
+    jobIds.at(-1) ?? '',
+    deviceId,
+    mailId,
+    result?.out_of_steps_id ?? '',
+  ];
+  const replies = await readEverything(ids);
+  for (const operation of [
+    ...['listRuns', 'getRun', 'runLogs', 'runFiles', 'runTrace', 'listJobTasks', 'exportJobResults'],
+    ...['listWebhookDeliveries', 'outOfSteps', 'listGroups'],
+  ])
+    expect([operation, replies.get(operation)]).toEqual([operation, expect.stringContaining(struck)]);
+  seen.push(...replies.values());
+
+  const archive = path.join(folder, 'all.tar');
+  const backup = new Program(['backup', archive, '--data-dir', path.join(folder, 'server')], {});
   await backup.exited;
   expect(backup.exitCode, backup.output).toBe(0);
-  expect(seen.filter((text) => text.includes(mark))).toEqual([]);
-  const files = await readAll(installation.folder);
+  await mkdir(path.join(folder, 'restored'));
+  await promisify(execFile)('tar', ['-xf', archive, '-C', path.join(folder, 'restored')]);
+  const files = await readAll(folder);
   expect(files.length).toBeGreaterThan(5);
+  const inBackup = files.filter(([file, bytes]) => file.includes('restored') && begins(bytes, sqliteMark));
+  const values = inBackup.map(([file]) => valuesOf(file));
+  expect(values.join('\n')).toContain(struck);
+  seen.push(...values);
+
+  expect(seen.filter((text) => text.includes(mark))).toEqual([]);
   expect(files.filter(([, bytes]) => bytes.includes(mark)).map(([file]) => file)).toEqual([]);
+  expect(files.map(([file]) => file).filter((file) => file.includes(mark))).toEqual([]);
   expect(installation.server.output + installation.host.output).not.toContain(mark);
 });

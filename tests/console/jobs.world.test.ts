@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { until } from '@phalanx/host/testing/until';
 import { fileRoutes, jobRoutes, projectRoutes, type Task } from '@phalanx/protocol';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 
 import { Installation } from '../support/installation.ts';
@@ -9,12 +9,14 @@ import { findViolations } from './support/axe.ts';
 import { openBrowser, openWindow, signIn } from './support/browser.ts';
 import { hasChromium, story } from './support/story.ts';
 
-/** `TABLE_ROWS=200 npm run test:world -- tests/console/jobs` plays more rows. */
-const rows = Number(process.env['TABLE_ROWS'] ?? 24);
+const rows = 200;
 /** Its phone dies while it runs. */
-const slow = `Person ${Math.floor(rows / 3)}`;
+const slow = `Person ${rows / 2}`;
 /** On a machine that is busy with other things. */
 const tableMs = 400_000;
+
+/** Until the next turn of a schedule of each minute is over. */
+const turnMs = 90_000;
 
 const code = `const { name } = agent.arguments.jobVariables as { name: string };
 if (name === 'Bad') throw new Error('no such person');
@@ -33,6 +35,12 @@ afterAll(async () => {
   await browser?.close();
   await installation?.stop();
 });
+
+const poolRow = (page: Page, name: string): Locator =>
+  page
+    .getByRole('region', { name: 'Pools' })
+    .getByRole('row')
+    .filter({ has: page.getByRole('link', { name, exact: true }) });
 
 async function requireAccessible(page: Page): Promise<void> {
   for (const width of [390, 1280])
@@ -59,7 +67,7 @@ async function killPhoneOf(jobId: string, name: string): Promise<Task> {
 }
 
 story(
-  'a table over a pool: a phone dies, a row fails twice, it is exported; a schedule is paused',
+  'a table of 200 rows: a phone dies, a row fails twice, it is exported; a schedule is skipped and paused',
   async () => {
     const { api, url, callerSettings } = installation;
     const { project } = await api.call(projectRoutes.create, { body: { name: 'Greet' } });
@@ -70,15 +78,18 @@ story(
     await page.goto(`${url}/jobs`);
     const dialog = page.getByRole('dialog');
 
-    await page.getByRole('button', { name: 'New pool…' }).click();
-    await dialog.getByLabel('Name').fill('all');
-    await dialog.getByLabel('Selector').fill('sdk>=1');
-    await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('row').filter({ hasText: '3 of 3 ready' }).waitFor();
+    for (const name of ['all', 'night']) {
+      await page.getByRole('button', { name: 'New pool…' }).click();
+      await dialog.getByLabel('Name').fill(name);
+      await dialog.getByLabel('Selector').fill('sdk>=1');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await poolRow(page, name).filter({ hasText: '3 of 3 ready' }).waitFor();
+    }
 
     await page.getByRole('button', { name: 'New schedule…' }).click();
     await dialog.getByLabel('Project').selectOption({ label: 'Greet' });
-    await dialog.getByLabel('Phones').fill('pool=all');
+    await dialog.getByLabel('Phones').fill('pool=night');
+    await dialog.getByLabel('Times').fill('* * * * *');
     await dialog.getByLabel('Time zone').fill('Europe/Nowhere');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText(/cannot be used/).waitFor();
@@ -86,6 +97,9 @@ story(
     await dialog.getByRole('button', { name: 'Create' }).click();
     const schedule = page.getByRole('row').filter({ hasText: 'Europe/Berlin' });
     await schedule.waitFor();
+    // Before its first turn, which comes while the table runs.
+    await poolRow(page, 'night').getByRole('button', { name: 'Delete' }).click();
+    await poolRow(page, 'night').waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: 'New job…' }).click();
     await dialog.getByLabel('Project').selectOption({ label: 'Greet' });
@@ -115,6 +129,12 @@ story(
     expect(lost).toMatchObject({ run_id: before.run_id, reason: expect.stringMatching(/^(phone|lost): /) });
     expect(others.at(-1)).toMatchObject({ reason: 'completed' });
     expect(others.at(-1)?.device_id).not.toBe(before.device_id);
+    const last = (await installation.listDevices()).find((one) => one.device_id === others.at(-1)?.device_id);
+    await page
+      .getByRole('row')
+      .filter({ hasText: `"${slow}"` })
+      .getByText(`· ${last?.serial}`)
+      .waitFor();
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Results as CSV' }).click();
     const text = await readFile(await (await download).path(), 'utf8');
@@ -122,8 +142,13 @@ story(
     for (const name of names) expect(text).toContain(`${name},Hello ${name}\r\n`);
 
     await page.goto(`${url}/jobs`);
+    await schedule.getByRole('button', { name: 'Turns' }).click();
+    await dialog.getByText('skipped: ', { exact: false }).first().waitFor({ timeout: turnMs });
+    await dialog.getByText('you have no pool "night"').first().waitFor();
+    await requireAccessible(page);
+    await dialog.getByRole('button', { name: 'Close' }).click();
     await schedule.getByRole('button', { name: 'Pause' }).click();
-    await schedule.getByText('paused').waitFor();
+    await schedule.getByRole('button', { name: 'Resume' }).waitFor();
     await requireAccessible(page);
     expect(problems).toEqual([]);
   },

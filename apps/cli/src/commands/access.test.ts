@@ -135,7 +135,8 @@ test('a token is limited to phones, which it tells, and does nothing else', asyn
   expect((await service.run(['token', 'list'])).stdout).toMatch(/^\S+ +night +\S+ +all +team=shop +in/m);
   const env = { PHALANX_TOKEN: made.stdout.trim() };
   expect(await service.run(['devices'], { env })).toMatchObject({ code: 0 });
-  expect(await service.run(['jobs'], { env })).toMatchObject({
+  expect(await service.run(['jobs'], { env })).toMatchObject({ code: 0 });
+  expect(await service.run(['webhooks'], { env })).toMatchObject({
     code: 3,
     stderr: 'A token that is limited to phones may not use this endpoint.\n',
   });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { accessRoutes, auditRoutes, type Scope } from '@phalanx/protocol';
+import { accessRoutes, auditRoutes, deviceRoutes, runRoutes, type Scope } from '@phalanx/protocol';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -177,6 +177,51 @@ test.each(eras)(
   },
   180_000,
 );
+
+test('a token that is limited to phones lists them and acts on them alone', async () => {
+  const body = { name: 'limited', scopes: ['read', 'launch', 'edit'] as Scope[], selector: 'serial=SIM0002' };
+  const { secret } = await service.api.call(accessRoutes.createToken, { body });
+  const client = await connect(secret);
+  const { devices } = await service.api.call(deviceRoutes.list);
+  const idOf = (serial: string): string => devices.find((one) => one.serial === serial)?.device_id ?? '';
+  const [own, other] = [idOf('SIM0002'), idOf('SIM0001')];
+  const listed = await call(client, 'list_devices', { selector: 'model~.' });
+  const all = await call(client, 'list_devices');
+  for (const { text } of [listed, all]) expect(text).not.toMatch(/SIM000[134]/);
+  expect(all.text).toContain('SIM0002');
+  expect((await call(client, 'read_screen', { device: 'SIM0002' })).text).toContain('Settings');
+  const steps = [{ type: 'key', key: 'home' }];
+  expect((await call(client, 'act', { device: own, steps })).text).toContain('1 key: done');
+  const code = 'agent.control.setResult({ here: true });';
+  expect((await call(client, 'run_code', { device: own, code })).text).toContain('result {"here":true}');
+  expect((await call(client, 'list_runs', { device: own })).text).toContain(own);
+  expect((await call(client, 'search_docs', { query: 'device_leased' })).isError).toBe(false);
+  const project = (await call(client, 'create_project', { name: 'limited' })).text.replace('project ', '');
+  const files = [{ path: 'main.ts', content: 'console.log(1);\n' }];
+  await call(client, 'write_project', { project, files });
+  const launched = await call(client, 'run_project', { project, selector: 'sdk>=1' });
+  expect(launched.text).toContain(`${own} started`);
+  expect(launched.text).not.toContain(other);
+
+  const { runs } = await service.api.call(runRoutes.list, { query: { device_id: other, limit: 1 } });
+  for (const [name, args] of [
+    ['read_screen', { device: other }],
+    ['read_screen', { device: 'SIM0001' }],
+    ['take_device', { device: other }],
+    ['act', { device: other, steps }],
+    ['run_code', { device: other, code }],
+    ['run_project', { project, devices: [other] }],
+    ['list_runs', {}],
+    ['list_runs', { device: other }],
+    ['read_run', { run: runs[0]?.run_id }],
+    ['stop_run', { run: runs[0]?.run_id }],
+    ['read_record', { project }],
+  ] as const)
+    expect([name, (await call(client, name, args)).isError]).toEqual([name, true]);
+  expect((await service.api.call(runRoutes.list, { query: { device_id: other, limit: 1 } })).runs).toEqual(
+    runs,
+  );
+});
 
 test('prompts begin what people do most', async () => {
   const client = await connect();

@@ -1,12 +1,12 @@
 import type { Job, Task } from '@phalanx/protocol';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
 import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
-import { deviceName } from '../devices/device-name.ts';
+import { distinctName } from '../devices/device-name.ts';
 import { useDevicesById } from '../devices/queries.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
@@ -98,13 +98,27 @@ function Actions({ job }: { job: Job }) {
   );
 }
 
-const TaskTable = ({ tasks }: { tasks: readonly Task[] }) => (
-  <SettingsTable label="Tasks" columns={['No.', 'State', 'Input', 'Phone', 'Attempts', 'Result']}>
-    {tasks.map((task) => (
-      <Row key={task.id} task={task} />
-    ))}
-  </SettingsTable>
-);
+function TaskTable({ tasks }: { tasks: readonly Task[] }) {
+  const phones = usePhoneNames(tasks);
+  return (
+    <SettingsTable label="Tasks" columns={['No.', 'State', 'Input', 'Phone', 'Attempts', 'Result']}>
+      {tasks.map((task) => (
+        <Row key={task.id} task={task} phone={phones.get(task.device_id ?? '') ?? task.device_id ?? ''} />
+      ))}
+    </SettingsTable>
+  );
+}
+
+/** By device ID. */
+function usePhoneNames(tasks: readonly Task[]): ReadonlyMap<string, string> {
+  const devices = useDevicesById();
+  return useMemo(() => {
+    const used = new Set(tasks.flatMap(({ device_id: id }) => devices.get(id ?? '') ?? []));
+    return new Map(
+      [...used].map((device) => [device.device_id, distinctName(device, devices.values())] as const),
+    );
+  }, [tasks, devices]);
+}
 
 const cellText = (value: unknown): string =>
   value === null || value === undefined ? '' : JSON.stringify(value);
@@ -116,10 +130,7 @@ function outcomeOf({ status, error, result }: Task): string {
   return isTriedAgain ? `Tried again after: ${error.message}` : error.message;
 }
 
-function Row({ task }: { task: Task }) {
-  const devices = useDevicesById();
-  const device = task.device_id === null ? undefined : devices.get(task.device_id);
-  const phone = device === undefined ? (task.device_id ?? '') : deviceName(device);
+function Row({ task, phone }: { task: Task; phone: string }) {
   const outcome = outcomeOf(task);
   return (
     <tr>

@@ -5,11 +5,13 @@ import {
   deviceRoutes,
   fileRoutes,
   filmRoutes,
+  jobRoutes,
   launchRoutes,
   logRoutes,
   projectRoutes,
   type RouteContract,
   runRoutes,
+  scheduleRoutes,
   sessionRoutes,
   statsRoutes,
   traceRoutes,
@@ -43,6 +45,8 @@ const reachesNoPhone: Rule = () => undefined;
 
 const every = (routes: Readonly<Record<string, RouteContract>>, rule: Rule): [RouteContract, Rule][] =>
   Object.values(routes).map((route) => [route, rule]);
+
+const mcpEndpoint = { method: 'POST', path: '/mcp' } as const;
 
 /**
  * What a token that is limited to phones may do. An endpoint without a row is closed to it: a new endpoint reaches no phone
@@ -81,7 +85,14 @@ const rules = new Map<string, Rule>(
       [filmRoutes.list, phoneOfRun],
       [filmRoutes.read, phoneOfRun],
       ...every(statsRoutes, narrowQuery),
-    ] satisfies [RouteContract, Rule][]
+      ...every(jobRoutes, reachesNoPhone),
+      [jobRoutes.create, phonesOfWork],
+      ...every(scheduleRoutes, reachesNoPhone),
+      [scheduleRoutes.create, phonesOfWork],
+      [scheduleRoutes.change, phonesOfWork],
+      // Its tools call these endpoints with the same token.
+      [mcpEndpoint, reachesNoPhone],
+    ] satisfies [Pick<RouteContract, 'method' | 'path'>, Rule][]
   ).map(([{ method, path }, rule]) => [`${method} ${path}`, rule]),
 );
 
@@ -172,6 +183,12 @@ async function phoneOfRun(asked: Asked): Promise<void> {
   // The phone of a run may have been forgotten since: nobody knows its labels any more.
   if (device !== undefined && reaches(asked, device)) return;
   throw ApiError.of('run_not_found', { run_id: id });
+}
+
+/** Which phones a job takes of those that its selector finds is seen when each task begins: it keeps the limit. */
+async function phonesOfWork(asked: Asked): Promise<void> {
+  const given: unknown = partOf(asked.request, 'body')['device_ids'];
+  if (Array.isArray(given)) await requireLaunchable(asked, [...new Set(given.map(String))]);
 }
 
 /** The terms of both hold. */

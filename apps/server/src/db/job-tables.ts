@@ -13,6 +13,8 @@ export interface JobTable {
   token_name: string | null;
   /** The only projects of the token that made it; null: all of its user. */
   token_projects: Json | null;
+  /** What limited the token that made it to phones; null: nothing. */
+  token_phones: Json | null;
   /** Hash of the request, to tell a repetition from another request with the same key. */
   fingerprint: string;
   selector: string | null;
@@ -57,6 +59,7 @@ export interface ScheduleTable {
   project_id: string;
   token_name: string | null;
   token_projects: Json | null;
+  token_phones: Json | null;
   name: string;
   cron: string;
   time_zone: string;

@@ -15,6 +15,7 @@ import type { GetLaunchable, Launchable } from '../projects/project-files.ts';
 import { IncreasingIds } from '../uuid-v7.ts';
 import { readInputs } from './read-inputs.ts';
 import type { JobStore, NewJob, NewTask, StoredJob } from './store.ts';
+import { limitOf } from './token-phones.ts';
 
 export interface JobMaker {
   readonly store: JobStore;
@@ -43,7 +44,7 @@ export async function createJob(maker: JobMaker, given: JobBody, origin: JobOrig
   const { principal, auditEvent } = origin;
   const project = await getLaunchable(body.automation_id, principal);
   requirePhones(maker.labels, principal.userId, body);
-  const fingerprint = await fingerprintOf(body);
+  const fingerprint = await fingerprintOf(body, limitOf(principal));
   const known = await findSame(maker, body, { userId: principal.userId, fingerprint });
   if (known !== undefined) return known;
   const parameters = await launches.checkParameters(project, body.parameters ?? {}, principal.userId);
@@ -100,9 +101,10 @@ const inOrder = (_: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
     : value;
-/** The same for the same request, in whatever order its fields come. */
-async function fingerprintOf({ inputs = [], ...body }: JobBody): Promise<string> {
+/** The same for the same request by tokens of the same limit, in whatever order its fields come. */
+async function fingerprintOf({ inputs = [], ...body }: JobBody, limit: string | null): Promise<string> {
   const sum = createHash('sha256').update(JSON.stringify(body, inOrder));
+  if (limit !== null) sum.update('\n').update(limit);
   const slice = new TimeSlice();
   for (const input of inputs) {
     sum.update('\n').update(JSON.stringify(input, inOrder));
@@ -129,6 +131,11 @@ const retriesOf = ({ retries }: Pick<JobBody, 'retries'>): Retries =>
     ? retries
     : { most: retries ?? defaultRetries.most, on: [...defaultRetries.on] };
 
+const leastOf = (...limits: readonly (number | null | undefined)[]): number | null => {
+  const given = limits.filter((limit) => typeof limit === 'number');
+  return given.length === 0 ? null : Math.min(...given);
+};
+
 interface JobParts {
   project: Launchable;
   parameters: Record<string, unknown>;
@@ -148,11 +155,12 @@ function newJob(body: JobBody, { project, parameters, origin, now, fingerprint, 
     project_name: project.name,
     token_name: principal.tokenName,
     token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds]),
+    token_phones: limitOf(principal),
     fingerprint,
     selector: body.selector ?? null,
     device_ids: body.device_ids === undefined ? null : JSON.stringify([...new Set(body.device_ids)]),
     count: body.count ?? null,
-    at_once: hasInputs ? (body.count ?? null) : null,
+    at_once: leastOf(hasInputs ? body.count : undefined, principal.phones?.most),
     is_distinct: Number(!hasInputs),
     is_exclusive: Number(body.exclusive ?? true),
     has_film: Number(body.film ?? false),

@@ -12,6 +12,7 @@ import type { JobStore, StoredJob } from './store.ts';
 import { NotNow, type Settled, type TaskStore } from './task-store.ts';
 import { othersFirstMs, DueTasks } from './due-tasks.ts';
 import type { TaskStarter } from './task-starter.ts';
+import { limitedSelector } from './token-phones.ts';
 import { type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 
 interface Options {
@@ -184,13 +185,15 @@ export class JobRunner {
     if (row.is_exclusive === 1 ? runs.length > 0 : runs.some((run) => run.automationId === row.project_id))
       return false;
     if (deviceIds?.has(device.id) === false) return false;
-    const key = `${device.id} ${row.user_id} ${row.selector ?? ''}`;
+    const key = `${device.id} ${row.user_id} ${limitedSelector(row) ?? ''}`;
     const fit = known.get(key) ?? this.#isSelected(row, device);
     known.set(key, fit);
     return fit && devices.leases.findOther(device, row.user_id) === undefined;
   }
 
-  #isSelected({ user_id: userId, selector }: WaitingJob['row'], device: FleetDevice): boolean {
+  #isSelected(row: WaitingJob['row'], device: FleetDevice): boolean {
+    const { user_id: userId } = row;
+    const selector = limitedSelector(row);
     const { labels, shares } = this.#options.devices;
     const role = shares.roleOf(userId, device);
     if (role !== 'owner' && role !== 'launch') return false;

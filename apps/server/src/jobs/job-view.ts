@@ -4,6 +4,7 @@ import { Compile } from 'typebox/compile';
 import { countPhones, describePhones, listSelected, type PhoneSources } from '../launches/choose-phones.ts';
 import { readRetries } from './retry-rule.ts';
 import type { JobStore, StoredAttempt, StoredJob, StoredTask } from './store.ts';
+import { limitedSelector, readLimit } from './token-phones.ts';
 
 export interface JobSources extends PhoneSources {
   readonly store: JobStore;
@@ -63,13 +64,18 @@ async function whyWaiting(sources: JobSources, row: StoredJob): Promise<string> 
   if (most !== null && running >= most) return `It waits: ${running} of at most ${most} tasks run.`;
   const phones = await listSelected(sources, { userId: row.user_id, selector: selectorOf(row) });
   const text = describePhones(countPhones(phones));
-  return phones.some(({ obstacle }) => obstacle === undefined)
-    ? `It waits for its turn: ${text}.`
-    : `It waits for a phone: ${text}.`;
+  const isFree = phones.some(({ obstacle }) => obstacle === undefined);
+  const limit = readLimit(row.token_phones)?.selector ?? null;
+  return [
+    isFree ? `It waits for its turn: ${text}.` : `It waits for a phone: ${text}.`,
+    ...(limit === null ? [] : [`Its token is limited to ${limit}.`]),
+  ].join(' ');
 }
 
 /** Also for a job with a list of phones. */
-const selectorOf = ({ selector, device_ids }: StoredJob): string => {
+const selectorOf = (row: StoredJob): string => {
+  const { device_ids } = row;
+  const selector = limitedSelector(row);
   const ids = device_ids === null ? [] : [`id=${idsOf(device_ids).join('|')}`];
   return [...(selector === null ? [] : [selector]), ...ids].join(',');
 };

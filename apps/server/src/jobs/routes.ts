@@ -12,6 +12,7 @@ import type { JobRunner } from './job-runner.ts';
 import { type JobSources, jobView, shortView, taskView } from './job-view.ts';
 import { type ReadTasks, resultsAsCsv, resultsAsLines } from './results-table.ts';
 import type { StoredJob } from './store.ts';
+import { isWithinLimit, limitOf } from './token-phones.ts';
 
 interface JobRoutesOptions extends JobSources {
   maker: JobMaker;
@@ -30,7 +31,7 @@ export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): v
     const job = await store.find(id.toLowerCase());
     const role = job && (await projects.findProject(principal, job.project_id))?.role;
     const isOwn = job?.user_id === principal.userId && principal.projectIds?.has(job.project_id) !== false;
-    if (job === undefined || !(isOwn || role !== undefined))
+    if (job === undefined || !(isOwn || role !== undefined) || !isWithinLimit(principal, job))
       throw ApiError.of('job_not_found', { job_id: id });
     if (isOwn || (role !== undefined && roles.includes(role))) return job;
     throw ApiError.of('forbidden', {
@@ -51,6 +52,7 @@ export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): v
     const rows = await store.list({
       userId: principal.userId,
       projectIds: principal.projectIds,
+      phones: limitOf(principal),
       projectId: query.automation_id?.toLowerCase(),
       isOpen: query.open === undefined ? undefined : query.open === 'true',
       cursor: query.cursor?.toLowerCase(),

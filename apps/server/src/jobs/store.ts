@@ -22,6 +22,8 @@ export interface JobFilter {
   userId: string;
   /** The only projects whose jobs may be seen; null: all. */
   projectIds: ReadonlySet<string> | null;
+  /** The only limit with which they were made, by the user themselves; null: any. */
+  phones: string | null;
   projectId: string | undefined;
   isOpen: boolean | undefined;
   cursor: string | undefined;
@@ -74,13 +76,22 @@ export function createJobStore(db: Db) {
         .executeTakeFirst(),
 
     /** The user's own, and those of projects in which they have a part; newest first. */
-    list: ({ userId, projectIds, projectId, isOpen, cursor, limit }: JobFilter): Promise<StoredJob[]> => {
+    list: ({
+      userId,
+      projectIds,
+      phones,
+      projectId,
+      isOpen,
+      cursor,
+      limit,
+    }: JobFilter): Promise<StoredJob[]> => {
       const mine = sql<string>`(SELECT id FROM project WHERE owner_id = ${userId}
         UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})`;
       let query = db
         .selectFrom('job')
         .selectAll()
         .where((eb) => eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)]));
+      if (phones !== null) query = query.where('user_id', '=', userId).where('token_phones', '=', phones);
       if (projectIds !== null) query = query.where('project_id', 'in', textsIn(db, [...projectIds]));
       if (projectId !== undefined) query = query.where('project_id', '=', projectId);
       if (isOpen !== undefined) query = query.where('ended_at', isOpen ? 'is' : 'is not', null);

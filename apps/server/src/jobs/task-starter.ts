@@ -11,9 +11,13 @@ import type { Principal } from '../http/principal.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import type { StoredJob, StoredTask } from './store.ts';
 import { NotNow, type TaskStore } from './task-store.ts';
+import { readLimit } from './token-phones.ts';
 
 type KnownUser = Pick<Row<'user'>, 'id' | 'name' | 'role' | 'disabled_at'>;
 export type FindUser = (id: string) => Promise<KnownUser | undefined>;
+
+/** Of a job or a schedule: who made it, and what their token allowed. */
+type MadeWith = Pick<StoredJob, 'user_id' | 'token_name' | 'token_projects' | 'token_phones'>;
 
 interface Options {
   findUser: FindUser;
@@ -84,7 +88,7 @@ export class TaskStarter {
   }
 
   /** Throws `forbidden` when the user is gone. */
-  async principalOf(job: Pick<StoredJob, 'user_id' | 'token_name' | 'token_projects'>): Promise<Principal> {
+  async principalOf(job: MadeWith): Promise<Principal> {
     const user = await this.#options.findUser(job.user_id);
     if (user === undefined || user.disabled_at !== null)
       throw ApiError.of('forbidden', { reason: 'The user who made the job is disabled or deleted' });
@@ -94,8 +98,7 @@ export class TaskStarter {
       tokenName: job.token_name ?? '',
       scopes: new Set(['read', 'launch']),
       projectIds: ids === null ? null : new Set(ids),
-      // Tokens that are limited to phones make no jobs.
-      phones: null,
+      phones: readLimit(job.token_phones),
       expiresAt: null,
     };
   }

@@ -23,8 +23,8 @@ interface UsersJobs {
 const order = (one: StoredJob, other: StoredJob): number =>
   other.priority - one.priority || (one.id < other.id ? -1 : 1);
 
-const kindOf = ({ selector, device_ids, is_exclusive, project_id }: StoredJob): string =>
-  JSON.stringify([selector, device_ids, is_exclusive === 1 ? null : project_id]);
+const kindOf = ({ selector, token_phones, device_ids, is_exclusive, project_id }: StoredJob): string =>
+  JSON.stringify([selector, token_phones, device_ids, is_exclusive === 1 ? null : project_id]);
 
 /** The jobs of which tasks wait, cached from the rows, and whose turn it is. */
 export class WaitingJobs {

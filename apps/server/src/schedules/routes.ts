@@ -10,6 +10,7 @@ import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { requirePhones } from '../jobs/create-job.ts';
+import { isWithinLimit, limitOf } from '../jobs/token-phones.ts';
 import { editors, type ProjectAccess, readers } from '../projects/project-access.ts';
 import { CronTimes } from './cron-times.ts';
 import { nextTurn, readWork, type ScheduleRunner, type Work } from './schedule-runner.ts';
@@ -36,7 +37,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const role = found && (await projects.findProject(principal, found.project_id))?.role;
     const isOwn =
       found?.user_id === principal.userId && principal.projectIds?.has(found.project_id) !== false;
-    if (found === undefined || !(isOwn || role !== undefined))
+    if (found === undefined || !(isOwn || role !== undefined) || !isWithinLimit(principal, found))
       throw ApiError.of('schedule_not_found', { schedule_id: id });
     if (isOwn || (role !== undefined && roles.includes(role))) return found;
     throw ApiError.of('forbidden', {
@@ -80,6 +81,7 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const rows = await store.list({
       userId: principal.userId,
       projectIds: principal.projectIds,
+      phones: limitOf(principal),
       projectId: query.automation_id?.toLowerCase(),
       cursor: query.cursor?.toLowerCase(),
       limit: limit + 1,
@@ -97,8 +99,11 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
     const row = await get(principal, params.id, editors);
     const { name, cron, time_zone, jitter_seconds, overlap, missed, paused, ...given } = body;
     const work = withWork(readWork(row.work), given);
-    requirePhones(devices.labels, row.user_id, work);
-    await launches.requireNoSecrets(row.project_id, [work.parameters ?? {}]);
+    // What cannot work any more can be paused and renamed all the same.
+    if (paused === false || Object.keys(given).length > 0) {
+      requirePhones(devices.labels, row.user_id, work);
+      await launches.requireNoSecrets(row.project_id, [work.parameters ?? {}]);
+    }
     const changed = {
       ...{ name: name ?? row.name, cron: cron ?? row.cron, time_zone: time_zone ?? row.time_zone },
       ...{ jitter_seconds: jitter_seconds ?? row.jitter_seconds, work: JSON.stringify(work) },
@@ -159,6 +164,7 @@ function newSchedule(body: ScheduleBody, { principal, projectId, now }: Parts): 
     project_id: projectId,
     token_name: principal.tokenName,
     token_projects: principal.projectIds === null ? null : JSON.stringify([...principal.projectIds]),
+    token_phones: limitOf(principal),
     ...{ name: name ?? '', cron, time_zone, jitter_seconds: jitter, work: JSON.stringify(work) },
     ...{ overlap: overlap ?? 'skip', missed: missed ?? 'none', paused: Number(paused ?? false) },
     ...{ problem: '', queued_at: null, created_at: now },

@@ -129,6 +129,23 @@ it('a schedule ends with the rights of whoever made it', async () => {
   expect(body['schedule']).toMatchObject({ paused: true, problem: expect.stringContaining('was not found') });
 });
 
+it('a schedule whose pool is gone is paused and renamed, and goes on only with phones', async () => {
+  await server.api('PUT', '/api/v2/pools/night', { body: { selector: 'serial=a' } });
+  const { id } = await create({ selector: 'pool=night' });
+  await server.api('DELETE', '/api/v2/pools/night');
+  const change = async (body: object): Promise<unknown> =>
+    (await server.api('PATCH', `/api/v2/schedules/${id}`, { body })).body;
+  expect(await change({ paused: true, name: 'later' })).toMatchObject({
+    schedule: { paused: true, name: 'later' },
+  });
+  expect(await change({ paused: false })).toMatchObject({ code: 'invalid_selector' });
+  expect(await change({ count: 2 })).toMatchObject({ code: 'invalid_selector' });
+  expect(await change({ paused: false, selector: 'serial=a' })).toMatchObject({
+    schedule: { paused: false, work: { selector: 'serial=a' } },
+  });
+  await remove(id);
+});
+
 it('what is no time is refused, and changes nothing', async () => {
   const schedule = await create({ paused: true });
   for (const bad of [{ cron: '61 * * * *' }, { cron: '* * * * * *' }, { time_zone: 'Europe/Nowhere' }]) {

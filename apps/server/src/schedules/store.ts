@@ -15,6 +15,8 @@ export type ScheduleChange = Partial<Omit<StoredSchedule, 'id' | 'user_id' | 'pr
 interface Filter {
   userId: string;
   projectIds: ReadonlySet<string> | null;
+  /** The only limit with which they were made, by the user themselves; null: any. */
+  phones: string | null;
   projectId: string | undefined;
   cursor: string | undefined;
   limit: number;
@@ -56,13 +58,14 @@ export function createScheduleStore(db: Db) {
     find: (id: string): Promise<StoredSchedule | undefined> =>
       db.selectFrom('schedule').selectAll().where('id', '=', id).executeTakeFirst(),
 
-    list: ({ userId, projectIds, projectId, cursor, limit }: Filter): Promise<StoredSchedule[]> => {
+    list: ({ userId, projectIds, phones, projectId, cursor, limit }: Filter): Promise<StoredSchedule[]> => {
       const mine = sql<string>`(SELECT id FROM project WHERE owner_id = ${userId}
         UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})`;
       let query = db
         .selectFrom('schedule')
         .selectAll()
         .where((eb) => eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)]));
+      if (phones !== null) query = query.where('user_id', '=', userId).where('token_phones', '=', phones);
       if (projectIds !== null) query = query.where('project_id', 'in', textsIn(db, [...projectIds]));
       if (projectId !== undefined) query = query.where('project_id', '=', projectId);
       if (cursor !== undefined) query = query.where('id', '<', cursor);

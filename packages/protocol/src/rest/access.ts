@@ -144,7 +144,7 @@ export const accessRoutes = {
     tag: 'Account',
     summary: 'Create a token; its secret is shown this once',
     description:
-      'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it. `selector` and `device_ids` limit it to phones, at the moment of each request, and `max_phones` the phones of one launch: such a token lists and uses these phones, launches projects there and reads their runs, and edits code; all other endpoints are closed to it.',
+      'Without `scopes` it may `read`, `launch`, `edit` and `review`. It never gets a scope or a project that the token of the request does not have. Without `expires_at` it expires in a year; it never outlives the token of the request, and is revoked with it. `selector` and `device_ids` limit it to phones, at the moment of each request, and `max_phones` the phones of one launch: such a token lists and uses these phones, launches projects there and reads their runs, edits code, makes jobs and schedules that keep its limit, and calls `/mcp`; all other endpoints are closed to it.',
     scope: 'admin',
     audit: 'create_token',
     body: Type.Object({

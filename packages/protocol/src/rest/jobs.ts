@@ -197,6 +197,7 @@ export const jobRoutes = {
     responses: { 201: job },
     errors: [
       'project_not_found',
+      'devices_unavailable',
       'invalid_selector',
       'invalid_parameters',
       'invalid_parameter_schema',

@@ -114,6 +114,7 @@ export const scheduleRoutes = {
     responses: { 201: schedule },
     errors: [
       'project_not_found',
+      'devices_unavailable',
       'invalid_selector',
       'invalid_cron',
       'secret_in_job',
@@ -158,6 +159,7 @@ export const scheduleRoutes = {
     errors: [
       'schedule_not_found',
       'project_not_found',
+      'devices_unavailable',
       'invalid_selector',
       'invalid_cron',
       'secret_in_job',
