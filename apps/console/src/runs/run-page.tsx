@@ -16,6 +16,7 @@ import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Elapsed, Moment } from '../parts/time.tsx';
 import { localAddress } from '../records/local-address.ts';
+import { launcherWords } from './launcher.ts';
 import { launchQuery, runQuery } from './queries.ts';
 import { RunAgain } from './run-again.tsx';
 import { RunFiles } from './run-files.tsx';
@@ -220,14 +221,17 @@ function Details({ run }: { run: RunDetail }) {
         <dd>{run.started_at === null ? '–' : <Elapsed from={run.started_at} to={run.ended_at} />}</dd>
         <dt>By</dt>
         <dd>
-          {run.launched_by.user_name ?? run.launched_by.user_id}
-          {run.launched_by.token_name !== null && ` · ${run.launched_by.token_name}`}
+          <LaunchedBy run={run} />
         </dd>
         {run.launch_id === null && (
           <>
             <dt>Version</dt>
             <dd>
-              {run.commit !== null && <code>{run.commit.slice(0, 8)}</code>}
+              {run.commit !== null && (
+                <>
+                  commit <code>{run.commit.slice(0, 8)}</code>
+                </>
+              )}
               {run.commit !== null && run.dirty === true && ' with '}
               {(run.commit === null || run.dirty === true) && 'uncommitted changes'}
             </dd>
@@ -239,6 +243,16 @@ function Details({ run }: { run: RunDetail }) {
         </dd>
       </dl>
     </section>
+  );
+}
+
+function LaunchedBy({ run: { launched_by: by } }: { run: RunDetail }) {
+  const words = launcherWords(by);
+  if (by.job === null) return words;
+  return (
+    <Link to="/jobs/$jobId" params={{ jobId: by.job.job_id }}>
+      {words}
+    </Link>
   );
 }
 
