@@ -70,6 +70,19 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByRole('dialog').getByText('main.ts · added').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Commit', exact: true }).click();
   await page.getByText('all committed').waitFor();
+  await page.getByRole('button', { name: 'History' }).click();
+  const history = page.getByRole('dialog');
+  await history.getByRole('button', { name: 'Files' }).first().click();
+  await history.getByLabel(/^Files of/).selectOption('docs/notes.md');
+  await history
+    .getByRole('region', { name: /^docs\/notes\.md of/ })
+    .getByText('agent')
+    .first()
+    .waitFor();
+  await history.getByRole('button', { name: 'Changes' }).first().click();
+  await history.getByText('main.ts · added').waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
 
   // On two phones, with the log below the code.
   const phones = page.getByRole('group', { name: 'Phones to run on' });
