@@ -109,7 +109,13 @@ export function RunPane({ project, wanted, sink, onBeforeRun, launch, children }
       </div>
       {form.isOpen && (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-        <div className={styles['runForm']} tabIndex={0} role="group" aria-label="Phones and parameters">
+        <div
+          className={styles['runForm']}
+          data-alone={chosen.length === 0}
+          tabIndex={0}
+          role="group"
+          aria-label="Phones and parameters"
+        >
           <Phones devices={usable} isViewOnly={all.length > 0} chosen={chosen} onToggle={toggle} />
           {schema !== undefined && (
             <ParametersForm
