@@ -101,8 +101,10 @@ const statusOf = ({ status, outcome }: Run): string =>
 
 const errorText = ({ error }: Run): string => (error === null ? '' : `${error.code}: ${error.message}`);
 
-const commitText = ({ commit, dirty }: Run): string =>
-  `${commit?.slice(0, 8) ?? ''}${dirty === true ? ' + changes' : ''}`;
+function commitText({ commit, dirty }: Run): string {
+  if (commit === null) return dirty === true ? 'uncommitted' : '';
+  return `${commit.slice(0, 8)}${dirty === true ? ' + changes' : ''}`;
+}
 
 interface Names {
   devices: readonly Device[];
