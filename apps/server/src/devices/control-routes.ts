@@ -90,16 +90,9 @@ const note = (auditEvent: AuditEvent, { id, serial, ownerId }: FleetDevice): voi
 
 /** Such as `Tapped 540, 1200`. What is typed may be a secret. */
 function doneText(input: PhoneInput): string {
-  switch (input.type) {
-    case 'tap':
-      return `Tapped ${input.x}, ${input.y}`;
-    case 'swipe':
-      return `Swiped from ${input.from_x}, ${input.from_y} to ${input.to_x}, ${input.to_y}`;
-    case 'text':
-      return `Typed ${[...input.text].length} characters`;
-    case 'key':
-      return `Pressed the key ${input.key_code}`;
-    case 'launch_app':
-      return `Started ${input.package_name}`;
-  }
+  if (input.type === 'tap') return `Tapped ${input.x}, ${input.y}`;
+  if (input.type === 'swipe')
+    return `Swiped from ${input.from_x}, ${input.from_y} to ${input.to_x}, ${input.to_y}`;
+  if (input.type === 'text') return `Typed ${[...input.text].length} characters`;
+  return input.type === 'key' ? `Pressed the key ${input.key_code}` : `Started ${input.package_name}`;
 }
