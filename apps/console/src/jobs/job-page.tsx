@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
-import { deviceName } from '../devices/device-name.ts';
+import { distinctName } from '../devices/device-name.ts';
 import { useDevicesById } from '../devices/queries.ts';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
@@ -119,7 +119,7 @@ function outcomeOf({ status, error, result }: Task): string {
 function Row({ task }: { task: Task }) {
   const devices = useDevicesById();
   const device = task.device_id === null ? undefined : devices.get(task.device_id);
-  const phone = device === undefined ? (task.device_id ?? '') : deviceName(device);
+  const phone = device === undefined ? (task.device_id ?? '') : distinctName(device, devices.values());
   const outcome = outcomeOf(task);
   return (
     <tr>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { deviceName } from '../devices/device-name.ts';
+import { distinctName } from '../devices/device-name.ts';
 import { isReady } from '../devices/device-state.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -178,7 +178,7 @@ const Unready = ({ devices, onLeaveOut }: { devices: readonly Device[]; onLeaveO
     <ul>
       {devices.map((device) => (
         <li key={device.device_id}>
-          {deviceName(device)}: {device.reason}
+          {distinctName(device, devices)}: {device.reason}
         </li>
       ))}
     </ul>

@@ -5,8 +5,8 @@ import { useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
-import { deviceName } from '../devices/device-name.ts';
-import { useDevice, useDevicesById } from '../devices/queries.ts';
+import { distinctName } from '../devices/device-name.ts';
+import { useDevicesById } from '../devices/queries.ts';
 import { DownloadLog } from '../logs/download-log.tsx';
 import { useRunLog } from '../logs/use-run-log.ts';
 import { Button } from '../parts/button.tsx';
@@ -202,7 +202,8 @@ const OutOfStepsBox = ({ screen }: { screen: RecordScreen }) => (
 );
 
 function Details({ run }: { run: RunDetail }) {
-  const device = useDevice(run.device_id);
+  const devices = useDevicesById();
+  const device = devices.get(run.device_id);
   return (
     <section>
       <h2>Run</h2>
@@ -210,7 +211,7 @@ function Details({ run }: { run: RunDetail }) {
         <dt>Phone</dt>
         <dd>
           <Link to="/devices/$deviceId" params={{ deviceId: run.device_id }}>
-            {device === undefined ? run.device_id : deviceName(device)}
+            {device === undefined ? run.device_id : distinctName(device, devices.values())}
           </Link>
         </dd>
         <dt>Started</dt>
@@ -272,7 +273,7 @@ function Siblings({ run }: { run: RunDetail }) {
             <li key={other.run_id}>
               <RunStatusMark run={other} />{' '}
               <Link to="/runs/$runId" params={{ runId: other.run_id }}>
-                {device === undefined ? other.device_id : deviceName(device)}
+                {device === undefined ? other.device_id : distinctName(device, devices.values())}
               </Link>
             </li>
           );
