@@ -43,6 +43,21 @@ story(
   },
 );
 
+story('an address that people guess leads to its page, and one that does not exist leads back', async () => {
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/fleet`);
+  await page.waitForURL(/\/devices$/);
+  await page.goto(`${here.service.url}/review`);
+  await page.waitForURL(/\/groups$/);
+  expect((await page.goto(`${here.service.url}/nowhere/at/all`))?.status()).toBe(404);
+  await page.getByText('There is no such page').waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.getByRole('link', { name: 'Go to the fleet' }).click();
+  await page.getByRole('row').getByText('Redmi Note 13').waitFor();
+  expect(problems).toEqual([]);
+});
+
 story('the first page is small, and its files are for ever', async () => {
   const { page } = await openWindow(here.browser);
   const sizesOf: number[] = [];

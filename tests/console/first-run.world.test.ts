@@ -70,6 +70,19 @@ story('from the first sign-in to a record that is solved for everybody', async (
   await page.getByRole('dialog').getByText('main.ts · added').waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Commit', exact: true }).click();
   await page.getByText('all committed').waitFor();
+  await page.getByRole('button', { name: 'History' }).click();
+  const history = page.getByRole('dialog');
+  await history.getByRole('button', { name: 'Files' }).first().click();
+  await history.getByLabel(/^Files of/).selectOption('docs/notes.md');
+  await history
+    .getByRole('region', { name: /^docs\/notes\.md of/ })
+    .getByText('agent')
+    .first()
+    .waitFor();
+  await history.getByRole('button', { name: 'Changes' }).first().click();
+  await history.getByText('main.ts · added').waitFor();
+  expect(await findViolations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
 
   // On two phones, with the log below the code.
   const phones = page.getByRole('group', { name: 'Phones to run on' });
@@ -169,5 +182,69 @@ story('a user without phones is told what phones are there for, and whom to ask'
   await page.getByText('No phones are shared with you').waitFor();
   await ask.waitFor();
   expect(await findViolations(page)).toEqual([]);
+  expect(problems).toEqual([]);
+});
+
+story('parameters are checked at their fields, and what is wrong is said once for all phones', async () => {
+  const schema = {
+    type: 'object',
+    required: ['mail', 'code'],
+    properties: {
+      mail: { type: 'string', format: 'email', title: 'E-mail' },
+      code: { type: 'string', pattern: '^x', title: 'Code' },
+      tries: { type: 'integer', title: 'Tries', minimum: 1 },
+      cities: { type: 'array', items: { type: 'string' }, title: 'Cities' },
+    },
+  };
+  const project = await here.service.createProject('Fields', {
+    'main.ts': 'agent.control.setResult(agent.arguments.automationParameters);',
+    'parameters.schema.json': JSON.stringify(schema),
+  });
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  const launches: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/launchAutomation')) launches.push(request.url());
+  });
+  await page.goto(`${here.service.url}/devices`);
+  for (const serial of ['SIM0001', 'SIM0002'])
+    await page.getByLabel(new RegExp(`^Select .*${serial}`)).click();
+  await page.getByRole('button', { name: 'Launch…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Project').selectOption(project);
+  const mail = dialog.getByLabel('E-mail (required)');
+  const launch = dialog.getByRole('button', { name: 'Launch', exact: true });
+  await mail.waitFor();
+  await launch.click();
+  await expect.poll(() => dialog.getByText('This is required.').count()).toBe(2);
+  expect(await mail.evaluate((input) => input === document.activeElement)).toBe(true);
+  await mail.fill('ada');
+  await dialog.getByText('This has to be an e-mail address').waitFor();
+  await mail.fill('ada@example.com');
+  const tries = dialog.getByLabel('Tries (optional)');
+  expect(await tries.getAttribute('type')).toBe('number');
+  await tries.fill('0');
+  await dialog.getByText('This has to be at least 1.').waitFor();
+  await tries.fill('2');
+  await dialog.getByLabel('Cities (optional, one a line)').fill('Bern\nParis\n');
+  await dialog.getByLabel('Code (required)').fill('y');
+  expect(await findViolations(page)).toEqual([]);
+  expect(launches).toEqual([]);
+
+  // What only the service can tell is said once, and at its field.
+  await launch.click();
+  await dialog.getByText('This must match pattern "^x".').waitFor();
+  await expect.poll(() => dialog.getByText('The parameters do not fit').count()).toBe(1);
+  await dialog.getByLabel('Code (required)').fill('x1');
+  await dialog.getByText('The parameters do not fit').waitFor({ state: 'detached' });
+  await launch.click();
+  await dialog.getByRole('link', { name: 'Open run' }).first().click();
+  const result = page.getByRole('region', { name: 'Result' });
+  await result.getByText('"Paris"').waitFor();
+  expect(JSON.parse(await result.innerText())).toEqual({
+    ...{ mail: 'ada@example.com', code: 'x1', tries: 2, cities: ['Bern', 'Paris'] },
+  });
+  await page.getByText('Same launch').waitFor();
+  expect(launches).toHaveLength(2);
   expect(problems).toEqual([]);
 });

@@ -55,12 +55,16 @@ export const pay = () => agent.actions.waitForText(missing, { timeoutMs: 300 });
   await page.goto(`${here.service.url}/runs`);
   const { screenState, nextStage } = await lastScreenOf(String(lostWay['run_id']));
   const row = page.getByRole('row').filter({ hasText: 'Walk' });
+  await row.getByText('administrator · first token').waitFor();
+  await row.getByText('uncommitted').waitFor();
+  await page.getByRole('note', { name: 'Runs that match' }).getByText('2', { exact: true }).waitFor();
   await row.getByText(screenState, { exact: true }).waitFor();
   await row.getByText(nextStage, { exact: true }).waitFor();
   const search = page.getByRole('searchbox', { name: 'Name or error' });
   await search.fill('waited');
   await row.waitFor({ state: 'detached' });
   await page.getByRole('row').filter({ hasText: 'Waited' }).first().waitFor();
+  await page.getByRole('note', { name: 'Runs that match' }).getByText('1', { exact: true }).waitFor();
   await search.fill('nothing like it');
   await page.getByText('No runs match').waitFor();
   await search.fill('');
@@ -170,6 +174,12 @@ story('a log of sixty thousand lines opens at its end', async () => {
   await link.click();
   await last.waitFor();
   console.log(`the end of ${lines} lines was there after ${Math.round(performance.now() - since)} ms`);
+  await page.getByRole('button', { name: 'Time between' }).click();
+  await page
+    .getByRole('log')
+    .getByText(/^\+\d+ ms$/)
+    .first()
+    .waitFor();
   const download = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download log' }).click();
   const text = await readFile(await (await download).path(), 'utf8');

@@ -24,7 +24,8 @@ const rows = [
   adminTokenFileSetting,
 ];
 
-const ofHost = new Set(hostSettings);
+const ofServer = new Set(serverSettings);
+const ofHost = new Set(hostSettings.filter((setting) => !ofServer.has(setting)));
 
 /** The heading of a setting in the help. */
 function groupOf(row: Setting): string {

@@ -1,4 +1,4 @@
-import { runRoutes, type Run } from '@phalanx/protocol';
+import { type ListedRun, runRoutes, type Run } from '@phalanx/protocol';
 
 import type { ApiClient } from '../api-client.ts';
 
@@ -10,7 +10,7 @@ interface RunFilter {
 }
 
 /** Newest first, page by page. */
-export async function* listRuns(api: ApiClient, filter: RunFilter): AsyncGenerator<Run> {
+export async function* listRuns(api: ApiClient, filter: RunFilter): AsyncGenerator<ListedRun> {
   for (let cursor: string | undefined; ;) {
     const query = { ...filter, ...(cursor === undefined ? {} : { cursor }) };
     const page = await api.call(runRoutes.list, { query });

@@ -1,4 +1,4 @@
-import type { Run } from '@phalanx/protocol';
+import type { Run, RunLauncher } from '@phalanx/protocol';
 
 import { formatDuration } from './duration.ts';
 
@@ -31,3 +31,19 @@ const outOfStepsNote = (status: Run['status'], outcome: Run['outcome']): string 
   if (outcome === 'out_of_steps') return ', out of steps or at an unknown screen';
   return outcome === 'timed_out' ? ', after it had run out of time on its way' : '';
 };
+
+/** Such as `ada with the token "build", by job 01a2… of the schedule "Nightly"`. */
+export function describeLauncher({
+  user_id: id,
+  user_name: name,
+  token_name: token,
+  job,
+}: RunLauncher): string {
+  const user = `${name ?? id}${token === null ? '' : ` with the token "${token}"`}`;
+  if (job === null) return user;
+  const schedule =
+    job.schedule_id === null
+      ? ''
+      : ` of the schedule ${JSON.stringify(job.schedule_name ?? job.schedule_id)}`;
+  return `${user}, by job ${job.job_id}${schedule}`;
+}

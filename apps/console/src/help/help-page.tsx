@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useParams } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useState } from 'react';
 
+import { SearchInput } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import styles from './help.module.css';
@@ -20,17 +21,7 @@ export function HelpPage() {
   return (
     <Page
       title={data?.page.title ?? 'Help'}
-      bar={
-        <input
-          type="search"
-          data-filter=""
-          aria-label="Search the help"
-          placeholder="Search the help"
-          maxLength={200}
-          value={typed}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-      }
+      bar={<SearchInput label="Search the help" maxLength={200} value={typed} onChange={setTyped} />}
     >
       <div className={styles['page']}>
         <PageList />

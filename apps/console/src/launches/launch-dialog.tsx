@@ -2,9 +2,9 @@ import { ServiceError } from '@phalanx/client/transport';
 import type { Device, Project } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 
-import { deviceName } from '../devices/device-name.ts';
+import { distinctName } from '../devices/device-name.ts';
 import { isReady } from '../devices/device-state.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -15,9 +15,10 @@ import { projectsQuery } from '../projects/queries.ts';
 import { lastParameters } from './last-parameters.ts';
 import styles from './launch-dialog.module.css';
 import { OutcomeList } from './outcome-list.tsx';
-import { fieldsOf, initialValues, problemsOf } from './parameter-fields.ts';
+import { fieldsOf, initialValues } from './parameter-fields.ts';
 import { ParametersForm, useParameterSchema } from './parameters-form.tsx';
 import { useLaunch } from './use-launch.ts';
+import { useParameterProblems } from './use-parameter-problems.ts';
 
 interface LaunchDialogProps {
   devices: readonly Device[];
@@ -81,11 +82,9 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
       ? {}
       : initialValues(fieldsOf(schema ?? '') ?? [], parameters ?? lastParameters(automationId));
   const values = given === 'not yet' ? started : given;
-  const [hasTried, setTried] = useState(false);
-  const problems = useMemo(() => problemsOf(fieldsOf(schema ?? '') ?? [], values ?? {}), [schema, values]);
+  const problems = useParameterProblems(schema, values, launch);
   const launchNow = async (): Promise<void> => {
-    setTried(true);
-    if (problems.size === 0) await launch.start(automationId, chosen, values ?? {}, hasFilm);
+    if (problems.check()) await launch.start(automationId, chosen, values ?? {}, hasFilm);
   };
   const hasEnded = launch.rows !== undefined && !launch.isBusy;
   const phones = `${chosen.length} ${chosen.length === 1 ? 'phone' : 'phones'}`;
@@ -147,8 +146,11 @@ function LaunchSheet({ devices, projects, automationId, parameters, onChoose, on
             <ParametersForm
               schema={schema}
               values={values ?? started}
-              problems={hasTried ? problems : undefined}
-              onChange={setGiven}
+              problems={problems.shown}
+              onChange={(changed) => {
+                problems.forget();
+                setGiven(changed);
+              }}
             />
           )}
           <label className={styles['film']}>
@@ -176,7 +178,7 @@ const Unready = ({ devices, onLeaveOut }: { devices: readonly Device[]; onLeaveO
     <ul>
       {devices.map((device) => (
         <li key={device.device_id}>
-          {deviceName(device)}: {device.reason}
+          {distinctName(device, devices)}: {device.reason}
         </li>
       ))}
     </ul>

@@ -41,7 +41,7 @@ export const OutcomeList = ({ rows }: { rows: readonly OutcomeRow[] }) => (
     >
       {rows.map(({ device, outcome, reason, runId }) => (
         <div key={device.device_id} className={styles['row']}>
-          <b>{deviceName(device)}</b>
+          <b>{rows.length > 1 ? `${deviceName(device)} · ${device.serial}` : deviceName(device)}</b>
           <Mark {...looks[outcome]} />
           {runId === null ? (
             <span />

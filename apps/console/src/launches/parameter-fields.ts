@@ -1,10 +1,15 @@
+import { listProblem, type SimpleKind, valueProblem, type ValueRules } from './parameter-rules.ts';
+
 /** A parameter that a form can ask for; what is more than that is written as JSON. */
 export interface ParameterField {
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
-  readonly kind: 'text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json';
-  readonly choices: readonly string[];
+  readonly kind: SimpleKind | 'boolean' | 'list' | 'json';
+  /** Of its value, or of a list. */
+  readonly rules: ValueRules;
+  /** Of the values of a list. */
+  readonly itemRules: ValueRules;
   readonly isRequired: boolean;
   readonly initial: unknown;
 }
@@ -19,14 +24,44 @@ const textAt = (object: JsonObject, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-function kindOf(schema: JsonObject): ParameterField['kind'] {
-  const choices = schema['enum'];
-  if (Array.isArray(choices) && choices.every((one) => typeof one === 'string')) return 'choice';
+function choicesOf(schema: JsonObject): readonly (string | number)[] {
+  const given = schema['enum'];
+  if (!Array.isArray(given)) return [];
+  const choices = given.filter((one) => typeof one === 'string' || typeof one === 'number');
+  const areDistinct = new Set(choices.map(String)).size === given.length;
+  return areDistinct ? choices : [];
+}
+
+function simpleKindOf(schema: JsonObject): SimpleKind | undefined {
+  if (choicesOf(schema).length > 0) return 'choice';
   const type = schema['type'];
   if (type === 'string') return 'text';
-  if (type === 'number' || type === 'integer') return type;
-  return type === 'boolean' ? 'boolean' : 'json';
+  return type === 'number' || type === 'integer' ? type : undefined;
 }
+
+function kindOf(schema: JsonObject): ParameterField['kind'] {
+  const type = schema['type'];
+  const items = schema['items'];
+  if (type === 'array') return isObject(items) && simpleKindOf(items) !== undefined ? 'list' : 'json';
+  return simpleKindOf(schema) ?? (type === 'boolean' ? 'boolean' : 'json');
+}
+
+const numberAt = (object: JsonObject, name: string): number | undefined => {
+  const value = object[name];
+  return typeof value === 'number' ? value : undefined;
+};
+
+const rulesOf = (schema: JsonObject): ValueRules => ({
+  kind: simpleKindOf(schema) ?? 'text',
+  choices: choicesOf(schema),
+  format: textAt(schema, 'format'),
+  least: numberAt(schema, 'minimum'),
+  most: numberAt(schema, 'maximum'),
+  above: numberAt(schema, 'exclusiveMinimum'),
+  below: numberAt(schema, 'exclusiveMaximum'),
+  leastLength: numberAt(schema, 'minLength') ?? numberAt(schema, 'minItems'),
+  mostLength: numberAt(schema, 'maxLength') ?? numberAt(schema, 'maxItems'),
+});
 
 /** The fields of `parameters.schema.json`; undefined when it is no object with properties. */
 export function fieldsOf(schemaText: string): readonly ParameterField[] | undefined {
@@ -36,13 +71,13 @@ export function fieldsOf(schemaText: string): readonly ParameterField[] | undefi
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   return Object.entries(properties).map(([name, given]) => {
     const property = isObject(given) ? given : {};
-    const choices = kindOf(property) === 'choice' ? property['enum'] : [];
     return {
       name,
       title: textAt(property, 'title') ?? name,
       description: textAt(property, 'description'),
       kind: kindOf(property),
-      choices: Array.isArray(choices) ? choices.map(String) : [],
+      rules: rulesOf(property),
+      itemRules: rulesOf(isObject(property['items']) ? property['items'] : {}),
       isRequired: required.includes(name),
       initial: property['default'],
     };
@@ -64,15 +99,40 @@ export function problemsOf(
   values: JsonObject,
 ): ReadonlyMap<string, string> {
   const problems = new Map<string, string>();
-  for (const { name, kind, isRequired } of fields) {
-    const value = values[name];
-    if (value === undefined || value === '') {
-      if (isRequired && kind !== 'boolean') problems.set(name, 'This is required.');
-    } else if (kind === 'number' && typeof value !== 'number') problems.set(name, 'This has to be a number.');
-    else if (kind === 'integer' && !Number.isInteger(value))
-      problems.set(name, 'This has to be a whole number.');
+  for (const field of fields) {
+    const problem = problemOf(field, values[field.name]);
+    if (problem !== undefined) problems.set(field.name, problem);
   }
   return problems;
+}
+
+function problemOf(
+  { kind, rules, itemRules, isRequired }: ParameterField,
+  value: unknown,
+): string | undefined {
+  if (value === undefined || value === '')
+    return isRequired && kind !== 'boolean' ? 'This is required.' : undefined;
+  if (kind === 'boolean' || kind === 'json') return undefined;
+  return kind === 'list' ? listProblem(rules, itemRules, value) : valueProblem(rules, value);
+}
+
+/** Such as ` must be string.`, or `.0 must be string` of a value of a list. */
+function refusalWords(reason: string): string {
+  const words = reason.trim().replace(/\.$/, '');
+  const [, place, problem = ''] = /^\.(\S+) (.*)$/.exec(words) ?? [];
+  if (place === undefined) return `This ${words}.`;
+  return /^\d+$/.test(place) ? `Line ${Number(place) + 1} ${problem}.` : `${place} ${problem}.`;
+}
+
+/** What the service says of each field in the message of `invalid_parameters`. */
+export function refusalsOf(fields: readonly ParameterField[], message: string): ReadonlyMap<string, string> {
+  const reasons = message.split(/; |: /);
+  const found = fields.flatMap(({ name }): [string, string][] => {
+    const place = `automationParameters.${name}`;
+    const reason = reasons.find((one) => one.startsWith(`${place} `) || one.startsWith(`${place}.`));
+    return reason === undefined ? [] : [[name, refusalWords(reason.slice(place.length))]];
+  });
+  return new Map(found);
 }
 
 /** What the form begins with: what was given last, else the defaults of the schema. */

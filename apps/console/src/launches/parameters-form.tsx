@@ -1,11 +1,12 @@
 import { ServiceError } from '@phalanx/client/transport';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { Button } from '../parts/button.tsx';
 import { Field, Input, selectClass, TextArea } from '../parts/field.tsx';
 import { fieldsOf, parseObject, type ParameterField } from './parameter-fields.ts';
+import { formatOf, typedValue, type ValueRules } from './parameter-rules.ts';
 import styles from './parameters-form.module.css';
 
 type Values = Record<string, unknown>;
@@ -40,9 +41,14 @@ interface ParametersFormProps {
 export function ParametersForm({ schema, values, problems, onChange }: ParametersFormProps) {
   const fields = useMemo(() => (schema === null ? undefined : fieldsOf(schema)), [schema]);
   const [isRaw, setRaw] = useState(false);
+  const form = useRef<HTMLElement>(null);
+  const isWrong = problems !== undefined && problems.size > 0;
+  useEffect(() => {
+    if (isWrong) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [isWrong]);
   const hasForm = fields !== undefined && fields.length > 0;
   return (
-    <section className={styles['form']} aria-label="Parameters">
+    <section ref={form} className={styles['form']} aria-label="Parameters">
       <div className={styles['head']}>
         <h3>Parameters</h3>
         {hasForm && (
@@ -65,7 +71,7 @@ export function ParametersForm({ schema, values, problems, onChange }: Parameter
           />
         ))
       ) : (
-        <RawParameters values={values} onChange={onChange} />
+        <RawParameters values={values} problems={problems} onChange={onChange} />
       )}
     </section>
   );
@@ -79,40 +85,47 @@ interface ParameterInputProps {
 }
 
 const textOf = (value: unknown): string =>
-  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  typeof value === 'string' || Number.isFinite(value) ? String(value) : '';
 
 function ParameterInput({ field, problem, value, onChange }: ParameterInputProps) {
-  const { title, description, kind, choices, isRequired } = field;
-  if (kind === 'json') return <JsonInput {...{ field, problem, value, onChange }} />;
+  const { description, kind, rules } = field;
+  if (kind === 'list' && hasLines(value)) return <ListInput {...{ field, problem, value, onChange }} />;
+  if (kind === 'json' || kind === 'list') return <JsonInput {...{ field, problem, value, onChange }} />;
   if (kind === 'boolean')
     return (
       <label className={styles['check']}>
         <input type="checkbox" checked={value === true} onChange={({ target }) => onChange(target.checked)} />
-        {title}
+        {field.title}
       </label>
     );
+  const isNumber = kind === 'number' || kind === 'integer';
   return (
-    <Field label={`${title} (${isRequired ? 'required' : 'optional'})`} hint={description} problem={problem}>
+    <Field label={labelOf(field)} hint={description} problem={problem}>
       {(attributes) =>
         kind === 'choice' ? (
           <select
             {...attributes}
             className={selectClass}
+            aria-required={field.isRequired}
             value={textOf(value)}
-            onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+            onChange={({ target }) =>
+              onChange(target.value === '' ? undefined : typedValue(rules, target.value))
+            }
           >
             <option value="">–</option>
-            {choices.map((choice) => (
+            {rules.choices.map((choice) => (
               <option key={choice}>{choice}</option>
             ))}
           </select>
         ) : (
           <Input
             {...attributes}
-            inputMode={kind === 'number' ? 'decimal' : kind === 'integer' ? 'numeric' : 'text'}
-            aria-required={isRequired}
+            {...(isNumber
+              ? { type: 'number', step: kind === 'integer' ? 1 : 'any', min: rules.least, max: rules.most }
+              : { type: formatOf(rules)?.type ?? 'text' })}
+            aria-required={field.isRequired}
             value={textOf(value)}
-            onChange={({ target }) => onChange(typedValue(kind, target.value))}
+            onChange={({ target }) => onChange(typedIn(target, rules))}
           />
         )
       }
@@ -120,18 +133,47 @@ function ParameterInput({ field, problem, value, onChange }: ParameterInputProps
   );
 }
 
-/** What is no number yet goes to the service as it is, which says what is wrong. */
-function typedValue(kind: ParameterField['kind'], text: string): unknown {
-  if (text === '') return undefined;
-  const isNumber = kind === 'number' || kind === 'integer';
-  return isNumber && /^-?(\d+|\d*\.\d+)$/.test(text) ? Number(text) : text;
+const labelOf = ({ title, isRequired }: ParameterField, more = ''): string =>
+  `${title} (${isRequired ? 'required' : 'optional'}${more})`;
+
+/** What a browser can't read as a number is none, and not empty. */
+function typedIn({ validity, value }: HTMLInputElement, rules: ValueRules): unknown {
+  if (validity.badInput && rules.kind !== 'text') return Number.NaN;
+  return value === '' ? undefined : typedValue(rules, value);
+}
+
+/** Whether it can be written as a value a line. */
+const hasLines = (value: unknown): boolean =>
+  value === undefined ||
+  (Array.isArray(value) &&
+    value.every((one) => typeof one === 'number' || (typeof one === 'string' && !one.includes('\n'))));
+
+function ListInput({ field, problem, value, onChange }: ParameterInputProps) {
+  const [text, setText] = useState(Array.isArray(value) ? value.join('\n') : '');
+  return (
+    <Field label={labelOf(field, ', one a line')} hint={field.description} problem={problem}>
+      {(attributes) => (
+        <TextArea
+          {...attributes}
+          rows={3}
+          aria-required={field.isRequired}
+          value={text}
+          onChange={({ target }) => {
+            setText(target.value);
+            const lines = target.value.split('\n').filter((line) => line.trim() !== '');
+            onChange(lines.length === 0 ? undefined : lines.map((line) => typedValue(field.itemRules, line)));
+          }}
+        />
+      )}
+    </Field>
+  );
 }
 
 function JsonInput({ field, problem: given, value, onChange }: ParameterInputProps) {
   const [text, setText] = useState(value === undefined ? '' : JSON.stringify(value));
   const [problem, setProblem] = useState<string>();
   return (
-    <Field label={`${field.title} (JSON)`} hint={field.description} problem={problem ?? given}>
+    <Field label={labelOf(field, ', JSON')} hint={field.description} problem={problem ?? given}>
       {(attributes) => (
         <TextArea
           {...attributes}
@@ -152,9 +194,15 @@ function JsonInput({ field, problem: given, value, onChange }: ParameterInputPro
   );
 }
 
-function RawParameters({ values, onChange }: Pick<ParametersFormProps, 'values' | 'onChange'>) {
+function RawParameters({
+  values,
+  problems = new Map(),
+  onChange,
+}: Pick<ParametersFormProps, 'values' | 'problems' | 'onChange'>) {
   const [text, setText] = useState(JSON.stringify(values, null, 2));
-  const problem = parseObject(text) === undefined ? 'This is not a JSON object yet.' : undefined;
+  const wrong = [...problems].map(([name, problem]) => `${name}: ${problem}`).join(' ');
+  const problem =
+    parseObject(text) === undefined ? 'This is not a JSON object yet.' : wrong === '' ? undefined : wrong;
   return (
     <Field
       label="As JSON"

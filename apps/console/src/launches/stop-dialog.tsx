@@ -63,8 +63,9 @@ export function StopDialog({ devices, onClose }: { devices: readonly Device[]; o
     >
       {rows === undefined ? (
         <p>
-          {running === 0 && 'Nothing runs there, as far as is known here. '}
-          What has been stopped does not go on; what the phones show stays as it is.
+          {running === 0
+            ? `Nothing is running on ${devices.length === 1 ? 'this phone' : 'these phones'}.`
+            : 'Stopped runs do not continue. The apps on the phones stay as they are.'}
         </p>
       ) : (
         <OutcomeList rows={rows} />

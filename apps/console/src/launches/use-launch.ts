@@ -5,10 +5,11 @@ import { useCallback, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useLiveEvent } from '../api/live-events.ts';
+import { messageOf } from '../parts/states.tsx';
 import { keepParameters } from './last-parameters.ts';
 import { type OutcomeRow, waitingRows, withOutcomes } from './outcomes.ts';
 
-interface Launch {
+export interface Launch {
   /** Undefined before the first try. */
   readonly rows: readonly OutcomeRow[] | undefined;
   readonly error: unknown;
@@ -59,10 +60,10 @@ export function useLaunch(): Launch {
     } catch (failure) {
       setError(failure);
       const outcomes = failure instanceof ServiceError ? failure.devices : [];
+      // What is wrong with the launch as a whole is said once, and not for each phone.
+      const isOfAll = outcomes.every(({ reason }) => reason === messageOf(failure));
       setRows(
-        outcomes.length === 0
-          ? undefined
-          : (known) => known && withOutcomes(known, outcomes, 'Nothing was launched.'),
+        isOfAll ? undefined : (known) => known && withOutcomes(known, outcomes, 'Nothing was launched.'),
       );
     } finally {
       launched.current = undefined;

@@ -8,9 +8,8 @@ import { CopyButton } from '../parts/copy.tsx';
 import { SearchInput } from '../parts/field.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { InlineFailure } from '../parts/states.tsx';
-import { clockTime } from '../parts/time.tsx';
 import type { LogSnapshot } from './log-buffer.ts';
-import { textOfEntry } from './log-text.ts';
+import { textOfEntry, timeText } from './log-text.ts';
 import styles from './log-view.module.css';
 
 type Level = LogEntry['messageLevel'];
@@ -39,6 +38,7 @@ export function LogView({ log, isLive, isNarrow = false, onOpenLine, span, onPic
   const [hidden, setHidden] = useState<ReadonlySet<Level>>(new Set());
   const [search, setSearch] = useState('');
   const [isWrapped, setWrapped] = useState(() => isNarrow || window.innerWidth < 720);
+  const [hasGaps, setGaps] = useState(false);
   const shown = useMemo(
     () => (hidden.size === 0 ? log.entries : log.entries.filter((entry) => !hidden.has(entry.messageLevel))),
     [log.entries, hidden],
@@ -90,6 +90,14 @@ export function LogView({ log, isLive, isNarrow = false, onOpenLine, span, onPic
           )}
         </div>
         <div className={styles['tools']}>
+          <Button
+            look="quiet"
+            aria-pressed={hasGaps}
+            title="How long after the line above each line came"
+            onClick={() => setGaps(!hasGaps)}
+          >
+            Time between
+          </Button>
           <Button look="quiet" aria-pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
             {isWrapped ? 'Unwrap' : 'Wrap'}
           </Button>
@@ -112,7 +120,7 @@ export function LogView({ log, isLive, isNarrow = false, onOpenLine, span, onPic
       ) : (
         <Lines
           key={isWrapped ? 'wrapped' : 'plain'}
-          {...{ shown, isWrapped, isLive, onOpenLine, span, onPick }}
+          {...{ shown, isWrapped, hasGaps, isLive, onOpenLine, span, onPick }}
           found={found.index}
         />
       )}
@@ -149,6 +157,8 @@ function useFound(shown: readonly LogEntry[], search: string) {
 interface LinesProps {
   shown: readonly LogEntry[];
   isWrapped: boolean;
+  /** Whether lines have the time since the line above instead of their own. */
+  hasGaps: boolean;
   isLive: boolean;
   found: number;
   onOpenLine: LogViewProps['onOpenLine'];
@@ -156,7 +166,7 @@ interface LinesProps {
   onPick: LogViewProps['onPick'];
 }
 
-function Lines({ shown, isWrapped, isLive, found, onOpenLine, span, onPick }: LinesProps) {
+function Lines({ shown, isWrapped, hasGaps, isLive, found, onOpenLine, span, onPick }: LinesProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const latest = useRef(shown);
   useEffect(() => {
@@ -225,7 +235,12 @@ function Lines({ shown, isWrapped, isLive, found, onOpenLine, span, onPick }: Li
                   data-in-span={isInSpan(entry)}
                   style={{ transform: `translateY(${start}px)` }}
                 >
-                  <Line entry={entry} onOpenLine={onOpenLine} onPick={onPick} />
+                  <Line
+                    entry={entry}
+                    time={timeText(entry, hasGaps ? shown[index - 1] : undefined)}
+                    onOpenLine={onOpenLine}
+                    onPick={onPick}
+                  />
                 </div>
               )
             );
@@ -245,19 +260,20 @@ const linesOf = (entry: LogEntry | undefined): number => entry?.message.split('\
 
 function Line({
   entry,
+  time,
   onOpenLine,
   onPick,
-}: { entry: LogEntry } & Pick<LogViewProps, 'onOpenLine' | 'onPick'>) {
+}: { entry: LogEntry; time: string } & Pick<LogViewProps, 'onOpenLine' | 'onPick'>) {
   const { timestamp, path, lineNumber, message } = entry;
   const place = lineNumber === 0 ? '' : `${path ?? ''}:${lineNumber}`;
   return (
     <>
       <span className={styles['time']}>
         {onPick === undefined ? (
-          clockTime(timestamp)
+          time
         ) : (
           <button type="button" tabIndex={-1} title="Show the step" onClick={() => onPick(timestamp)}>
-            {clockTime(timestamp)}
+            {time}
           </button>
         )}
       </span>

@@ -11,6 +11,7 @@ import { Moment } from '../parts/time.tsx';
 import { ReplayLink } from '../replays/replay-link.tsx';
 import { replaysQuery } from '../replays/replay-queries.ts';
 import { replaysByCommit } from '../replays/replay-words.ts';
+import { CommitFiles } from './commit-files.tsx';
 import { DiffList } from './diff-list.tsx';
 import styles from './project.module.css';
 
@@ -33,7 +34,8 @@ export function HistoryDialog({ projectId, hasReplays, reason, onClose }: Histor
   const { data: replays = [] } = useQuery({ ...replaysQuery(projectId), enabled: hasReplays });
   const boards = replaysByCommit(replays);
   const [error, setError] = useState<unknown>(null);
-  const [shown, setShown] = useState<string>();
+  const [shown, setShown] = useState<Shown>();
+  const show = (wanted: Shown): void => setShown(isSame(shown, wanted) ? undefined : wanted);
   const [busy, setBusy] = useState<string>();
   const revert = async (hash: string): Promise<void> => {
     setBusy(hash);
@@ -56,24 +58,30 @@ export function HistoryDialog({ projectId, hasReplays, reason, onClose }: Histor
       <ul>
         {data?.commits.map(({ hash, message, author, created_at: createdAt }) => (
           <li key={hash} className={styles['commit']}>
-            <div>
-              <button
-                type="button"
-                className={styles['commitName']}
-                aria-expanded={shown === hash}
-                onClick={() => setShown(shown === hash ? undefined : hash)}
-              >
-                {message}
-              </button>
+            <div className={styles['commitHead']}>
+              <b>{message}</b>
               <small>
                 <code>{hash.slice(0, 8)}</code> · {author.name} · <Moment at={createdAt} />
                 <Board replay={boards.get(hash)} />
               </small>
             </div>
-            <Button reason={reason} isBusy={busy === hash} onClick={() => void revert(hash)}>
-              Restore this version
-            </Button>
-            {shown === hash && <CommitDiff projectId={projectId} hash={hash} />}
+            <div className={styles['commitActions']}>
+              {(['changes', 'files'] as const).map((part) => (
+                <Button
+                  key={part}
+                  look="quiet"
+                  aria-expanded={isSame(shown, { hash, part })}
+                  onClick={() => show({ hash, part })}
+                >
+                  {part === 'changes' ? 'Changes' : 'Files'}
+                </Button>
+              ))}
+              <Button reason={reason} isBusy={busy === hash} onClick={() => void revert(hash)}>
+                Restore this version
+              </Button>
+            </div>
+            {isSame(shown, { hash, part: 'changes' }) && <CommitDiff projectId={projectId} hash={hash} />}
+            {isSame(shown, { hash, part: 'files' }) && <CommitFiles projectId={projectId} hash={hash} />}
           </li>
         ))}
       </ul>
@@ -81,6 +89,15 @@ export function HistoryDialog({ projectId, hasReplays, reason, onClose }: Histor
     </Dialog>
   );
 }
+
+/** What is open of a commit. */
+interface Shown {
+  hash: string;
+  part: 'changes' | 'files';
+}
+
+const isSame = (one: Shown | undefined, other: Shown): boolean =>
+  one?.hash === other.hash && one.part === other.part;
 
 const Board = ({ replay }: { replay: Replay | undefined }) =>
   replay === undefined ? null : <ReplayLink replay={replay} lead=" · " />;

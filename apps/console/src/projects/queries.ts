@@ -67,8 +67,9 @@ export async function readStoredFile(
   projectId: string,
   path: string,
   signal?: AbortSignal,
+  commit?: string,
 ): Promise<StoredFile> {
-  const input = { params: { id: projectId }, query: { path } };
+  const input = { params: { id: projectId }, query: { path, ...(commit !== undefined && { commit }) } };
   const { body, headers } = await callWhole('GET /api/v2/automation/file/:id', input, { signal });
   return { content: body.content, etag: headers.get('etag') ?? '' };
 }

@@ -10,8 +10,9 @@ import { DeviceStateMark, isReady } from '../devices/device-state.tsx';
 import { devicesQuery } from '../devices/queries.ts';
 import { lastParameters } from '../launches/last-parameters.ts';
 import { OutcomeList } from '../launches/outcome-list.tsx';
-import { fieldsOf, initialValues, problemsOf } from '../launches/parameter-fields.ts';
+import { fieldsOf, initialValues } from '../launches/parameter-fields.ts';
 import { ParametersForm, useParameterSchema } from '../launches/parameters-form.tsx';
+import { useParameterProblems } from '../launches/use-parameter-problems.ts';
 import type { useLaunch } from '../launches/use-launch.ts';
 import { Button } from '../parts/button.tsx';
 import { useRemembered } from '../parts/remembered.ts';
@@ -70,8 +71,7 @@ export function RunPane({ project, wanted, sink, onBeforeRun, launch, children }
     [schema, project.id],
   );
   const values = given === 'not yet' ? first : given;
-  const [hasTried, setTried] = useState(false);
-  const problems = useMemo(() => problemsOf(fieldsOf(schema ?? '') ?? [], values ?? {}), [schema, values]);
+  const problems = useParameterProblems(schema, values, launch);
   const unready = chosen.find((device) => !isReady(device));
   const reason =
     missing ??
@@ -81,8 +81,7 @@ export function RunPane({ project, wanted, sink, onBeforeRun, launch, children }
     (values === undefined ? 'The parameters are not a JSON object.' : undefined);
   const run = async (code?: string): Promise<void> => {
     if (reason !== undefined || isSaving || launch.isBusy) return;
-    setTried(true);
-    if (problems.size > 0) return form.open();
+    if (!problems.check()) return form.open();
     if (code !== undefined) return launch.startCode(code, chosen, values ?? {});
     setSaving(true);
     const isSaved = await onBeforeRun();
@@ -110,14 +109,23 @@ export function RunPane({ project, wanted, sink, onBeforeRun, launch, children }
       </div>
       {form.isOpen && (
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-        <div className={styles['runForm']} tabIndex={0} role="group" aria-label="Phones and parameters">
+        <div
+          className={styles['runForm']}
+          data-alone={chosen.length === 0}
+          tabIndex={0}
+          role="group"
+          aria-label="Phones and parameters"
+        >
           <Phones devices={usable} isViewOnly={all.length > 0} chosen={chosen} onToggle={toggle} />
           {schema !== undefined && (
             <ParametersForm
               schema={schema}
               values={values ?? first}
-              problems={hasTried ? problems : undefined}
-              onChange={setGiven}
+              problems={problems.shown}
+              onChange={(changed) => {
+                problems.forget();
+                setGiven(changed);
+              }}
             />
           )}
         </div>

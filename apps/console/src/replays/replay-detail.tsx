@@ -17,7 +17,10 @@ export function ReplayDetail({ replay }: { replay: Replay }) {
   return (
     <section className={styles['section']} aria-label="Result">
       <h2>{codeName(replay)}</h2>
-      <p role="status">{boardText(replay) || 'There is no saved screen yet.'}</p>
+      <p role="status">
+        {boardText(replay) ||
+          'There is no screen to replay yet. Screens come from groups of records, and from “phalanx records keep”.'}
+      </p>
       {counts.screens > 0 && (
         <p className={styles['quiet']}>
           {counts.known} of {counts.screens} screens known

@@ -1,9 +1,10 @@
-import type { Run } from '@phalanx/protocol';
+import type { ListedRun } from '@phalanx/protocol';
 import { expect, test } from 'vitest';
 
 import { launchRows, launchWords, tellingRun } from './launch-rows.ts';
+import { launcherWords } from './launcher.ts';
 
-const run = (run_id: string, launch: string, outcome: Run['outcome'] = 'succeeded'): Run => ({
+const run = (run_id: string, launch: string, outcome: ListedRun['outcome'] = 'succeeded'): ListedRun => ({
   ...{
     run_id,
     launch,
@@ -15,6 +16,7 @@ const run = (run_id: string, launch: string, outcome: Run['outcome'] = 'succeede
     status: 'completed',
   },
   ...{ error: null, commit: null, dirty: null, created_at: 1, started_at: 1, ended_at: 2 },
+  launched_by: { user_id: 'u', user_name: 'ada', token_name: null, job: null },
 });
 
 test('the runs of a launch are one row, which opens into them', () => {
@@ -30,4 +32,15 @@ test('a launch is told by the run that needs a look', () => {
   expect(launchWords([run('1', 'a'), run('2', 'a', 'out_of_steps')])).toBe(
     '2 phones: 1 succeeded, 1 out of steps',
   );
+});
+
+test('a run says by whom or what it was launched', () => {
+  const ada = { user_id: 'u', user_name: 'ada', token_name: null, job: null };
+  const job = { job_id: 'j', schedule_id: null, schedule_name: null };
+  const scheduled = { ...job, schedule_id: 's', schedule_name: 'Nightly' };
+  expect(launcherWords(ada)).toBe('ada');
+  expect(launcherWords({ ...ada, token_name: 'build' })).toBe('ada · build');
+  expect(launcherWords({ ...ada, job })).toBe('Job');
+  expect(launcherWords({ ...ada, job: scheduled })).toBe('Schedule “Nightly”');
+  expect(launcherWords({ ...ada, job: { ...scheduled, schedule_name: null } })).toBe('Deleted schedule');
 });

@@ -1,12 +1,17 @@
-import type { Run } from '@phalanx/protocol';
+import type { ListedRun } from '@phalanx/protocol';
 
 /** A row of the list of runs: a run, or the launch of several, which opens into them. */
 export type RunRow =
-  | { readonly kind: 'launch'; readonly id: string; readonly runs: readonly Run[]; readonly isOpen: boolean }
-  | { readonly kind: 'run'; readonly id: string; readonly run: Run; readonly isPart: boolean };
+  | {
+      readonly kind: 'launch';
+      readonly id: string;
+      readonly runs: readonly ListedRun[];
+      readonly isOpen: boolean;
+    }
+  | { readonly kind: 'run'; readonly id: string; readonly run: ListedRun; readonly isPart: boolean };
 
 /** `runs` stand in the order of their IDs, in which those of one launch follow each other. */
-export function launchRows(runs: readonly Run[], open: ReadonlySet<string>): RunRow[] {
+export function launchRows(runs: readonly ListedRun[], open: ReadonlySet<string>): RunRow[] {
   const launches = Map.groupBy(runs, ({ launch }) => launch);
   return [...launches].flatMap(([launch, own]): RunRow[] => {
     if (own.length === 1) return own.map((run) => ({ kind: 'run', id: run.run_id, run, isPart: false }));
@@ -19,13 +24,13 @@ export function launchRows(runs: readonly Run[], open: ReadonlySet<string>): Run
 }
 
 /** The run that says most of a launch: one that goes on, or else one that did not succeed. */
-export const tellingRun = (runs: readonly Run[]): Run | undefined =>
+export const tellingRun = (runs: readonly ListedRun[]): ListedRun | undefined =>
   runs.find(({ outcome }) => outcome === null) ??
   runs.find(({ outcome }) => outcome !== 'succeeded') ??
   runs[0];
 
 /** Such as `3 phones: 2 succeeded, 1 failed`. */
-export function launchWords(runs: readonly Run[]): string {
+export function launchWords(runs: readonly ListedRun[]): string {
   const counts = Map.groupBy(runs, ({ outcome }) => (outcome ?? 'running').replaceAll('_', ' '));
   const parts = [...counts].map(([word, own]) => `${own.length} ${word}`);
   return `${runs.length} phones: ${parts.join(', ')}`;

@@ -1,4 +1,4 @@
-import type { Run } from '@phalanx/protocol';
+import type { ListedRun, Run } from '@phalanx/protocol';
 import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 
 import { call } from '../api/call.ts';
@@ -8,7 +8,9 @@ import type { RunsSearch } from './runs-search.ts';
 const pageSize = 100;
 
 interface RunsPage {
-  runs: Run[];
+  runs: ListedRun[];
+  /** Of the first page. */
+  total: { runs: number; or_more: boolean } | null;
   next_cursor: string | null;
 }
 
@@ -24,7 +26,7 @@ export const runsQuery = ({ status, device, automation, since, q }: RunsSearch) 
         ...(automation === undefined ? {} : { automation_id: automation }),
         ...(q === undefined ? {} : { search: q }),
         ...(since === undefined ? {} : { created_after: timeSince(since) }),
-        ...(pageParam === '' ? {} : { cursor: pageParam }),
+        ...(pageParam === '' ? { total: 'true' as const } : { cursor: pageParam }),
       };
       return call('GET /api/v2/runs', { query }, { signal });
     },

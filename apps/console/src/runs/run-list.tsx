@@ -1,4 +1,4 @@
-import type { Run } from '@phalanx/protocol';
+import type { ListedRun } from '@phalanx/protocol';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -14,9 +14,11 @@ import { Failure, Loading } from '../parts/states.tsx';
 import { Age, Elapsed, Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/queries.ts';
 import { launchRows, launchWords, type RunRow, tellingRun } from './launch-rows.ts';
+import { launcherWords } from './launcher.ts';
 import { runsQuery } from './queries.ts';
 import styles from './run-list.module.css';
 import { RunStatusMark } from './run-status.tsx';
+import { RunVersion } from './run-version.tsx';
 import { StageAndStateOfRun } from './stage-and-state.tsx';
 import type { RunsSearch } from './runs-search.ts';
 
@@ -26,7 +28,7 @@ interface RunListProps {
   empty: ReactNode;
 }
 
-const columns = ['State', 'Automation', 'Phone', 'Started', 'Took', 'What happened'];
+const columns = ['State', 'Automation', 'Phone', 'By', 'Version', 'Started', 'Took', 'What happened'];
 
 export function RunList({ search, empty }: RunListProps) {
   const query = useInfiniteQuery(runsQuery(search));
@@ -50,7 +52,7 @@ export function RunList({ search, empty }: RunListProps) {
   return <RunTable runs={runs} onEnd={readOn} />;
 }
 
-function RunTable({ runs, onEnd }: { runs: readonly Run[]; onEnd: () => void }) {
+function RunTable({ runs, onEnd }: { runs: readonly ListedRun[]; onEnd: () => void }) {
   const scroll = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const toggle = (launch: string): void =>
@@ -120,8 +122,23 @@ function useListKeys(rows: readonly RunRow[], toggle: (launch: string) => void):
 }
 
 /** Of the project as it is called now, or of the file. */
-const nameOf = (run: Run, projects: ReadonlyMap<string, string>): string =>
+const nameOf = (run: ListedRun, projects: ReadonlyMap<string, string>): string =>
   projects.get(run.automation_id) ?? run.name ?? (run.launch_id === null ? 'Project' : 'Direct code');
+
+/** Who launched it, and which code. */
+function Origin({ run }: { run: ListedRun }) {
+  const by = launcherWords(run.launched_by);
+  return (
+    <>
+      <span role="cell" className={styles['quiet']} title={by}>
+        {by}
+      </span>
+      <span role="cell" className={styles['quiet']}>
+        <RunVersion run={run} />
+      </span>
+    </>
+  );
+}
 
 interface RowPlace {
   start: number;
@@ -163,6 +180,7 @@ function LaunchRow({ row: { runs, isOpen }, onToggle, start, isCurrent }: Launch
       <span role="cell" className={styles['quiet']}>
         {launchWords(runs)}
       </span>
+      <Origin run={run} />
       <span role="cell" className={styles['quiet']}>
         <Moment at={startedAt} /> · <Age since={startedAt} /> ago
       </span>
@@ -177,7 +195,7 @@ function LaunchRow({ row: { runs, isOpen }, onToggle, start, isCurrent }: Launch
 }
 
 interface RowProps extends RowPlace {
-  run: Run;
+  run: ListedRun;
   /** Whether its launch stands above it. */
   isPart: boolean;
 }
@@ -214,6 +232,7 @@ function Row({ run, isPart, start, isCurrent }: RowProps) {
       <span role="cell" className={styles['quiet']}>
         {phone}
       </span>
+      <Origin run={run} />
       <span role="cell" className={styles['quiet']}>
         <Moment at={run.started_at ?? run.created_at} /> · <Age since={run.started_at ?? run.created_at} />{' '}
         ago

@@ -5,8 +5,8 @@ import { useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
-import { deviceName } from '../devices/device-name.ts';
-import { useDevice, useDevicesById } from '../devices/queries.ts';
+import { distinctName } from '../devices/device-name.ts';
+import { useDevicesById } from '../devices/queries.ts';
 import { DownloadLog } from '../logs/download-log.tsx';
 import { useRunLog } from '../logs/use-run-log.ts';
 import { Button } from '../parts/button.tsx';
@@ -16,6 +16,7 @@ import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Elapsed, Moment } from '../parts/time.tsx';
 import { localAddress } from '../records/local-address.ts';
+import { launcherWords } from './launcher.ts';
 import { launchQuery, runQuery } from './queries.ts';
 import { RunAgain } from './run-again.tsx';
 import { RunFiles } from './run-files.tsx';
@@ -201,7 +202,8 @@ const OutOfStepsBox = ({ screen }: { screen: RecordScreen }) => (
 );
 
 function Details({ run }: { run: RunDetail }) {
-  const device = useDevice(run.device_id);
+  const devices = useDevicesById();
+  const device = devices.get(run.device_id);
   return (
     <section>
       <h2>Run</h2>
@@ -209,7 +211,7 @@ function Details({ run }: { run: RunDetail }) {
         <dt>Phone</dt>
         <dd>
           <Link to="/devices/$deviceId" params={{ deviceId: run.device_id }}>
-            {device === undefined ? run.device_id : deviceName(device)}
+            {device === undefined ? run.device_id : distinctName(device, devices.values())}
           </Link>
         </dd>
         <dt>Started</dt>
@@ -220,14 +222,17 @@ function Details({ run }: { run: RunDetail }) {
         <dd>{run.started_at === null ? '–' : <Elapsed from={run.started_at} to={run.ended_at} />}</dd>
         <dt>By</dt>
         <dd>
-          {run.launched_by.user_name ?? run.launched_by.user_id}
-          {run.launched_by.token_name !== null && ` · ${run.launched_by.token_name}`}
+          <LaunchedBy run={run} />
         </dd>
         {run.launch_id === null && (
           <>
             <dt>Version</dt>
             <dd>
-              {run.commit !== null && <code>{run.commit.slice(0, 8)}</code>}
+              {run.commit !== null && (
+                <>
+                  commit <code>{run.commit.slice(0, 8)}</code>
+                </>
+              )}
               {run.commit !== null && run.dirty === true && ' with '}
               {(run.commit === null || run.dirty === true) && 'uncommitted changes'}
             </dd>
@@ -239,6 +244,16 @@ function Details({ run }: { run: RunDetail }) {
         </dd>
       </dl>
     </section>
+  );
+}
+
+function LaunchedBy({ run: { launched_by: by } }: { run: RunDetail }) {
+  const words = launcherWords(by);
+  if (by.job === null) return words;
+  return (
+    <Link to="/jobs/$jobId" params={{ jobId: by.job.job_id }}>
+      {words}
+    </Link>
   );
 }
 
@@ -258,7 +273,7 @@ function Siblings({ run }: { run: RunDetail }) {
             <li key={other.run_id}>
               <RunStatusMark run={other} />{' '}
               <Link to="/runs/$runId" params={{ runId: other.run_id }}>
-                {device === undefined ? other.device_id : deviceName(device)}
+                {device === undefined ? other.device_id : distinctName(device, devices.values())}
               </Link>
             </li>
           );

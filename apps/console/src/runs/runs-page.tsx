@@ -1,3 +1,4 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { DeviceSelect } from '../devices/device-select.tsx';
@@ -8,6 +9,7 @@ import { SinceSelect } from '../parts/since.tsx';
 import { Empty } from '../parts/states.tsx';
 import { useSettled } from '../parts/use-settled.ts';
 import { ProjectSelect } from '../projects/project-select.tsx';
+import { runsQuery } from './queries.ts';
 import { RunList } from './run-list.tsx';
 import { runLooks } from './run-status.tsx';
 import { runsSearch, type RunsSearch } from './runs-search.ts';
@@ -21,6 +23,7 @@ export function RunsPage() {
   return (
     <Page
       title="Runs"
+      aside={<RunCount search={shown} />}
       bar={<Filters search={search} />}
       actions={
         <Link to="/stats" className={buttonClass('quiet')}>
@@ -30,6 +33,18 @@ export function RunsPage() {
     >
       <RunList search={shown} empty={isFiltered ? <NothingFound /> : <NoRuns />} />
     </Page>
+  );
+}
+
+/** How many match, as far as the service counts. */
+function RunCount({ search }: { search: RunsSearch }) {
+  const total = useInfiniteQuery(runsQuery(search)).data?.pages[0]?.total;
+  if (total === undefined || total === null) return null;
+  return (
+    <span aria-label="Runs that match" role="note">
+      {total.runs.toLocaleString('en')}
+      {total.or_more && '+'}
+    </span>
   );
 }
 

@@ -88,7 +88,7 @@ export function KeyboardHelp({ onClose }: { onClose: () => void }) {
       </div>
       <label className={styles['switch']}>
         <input type="checkbox" checked={isOn} onChange={(event) => setSingleKeys(event.target.checked)} />
-        Single keys (without Ctrl) do something
+        Use single-key shortcuts
       </label>
     </Dialog>
   );

@@ -71,7 +71,7 @@ function SignInForm({ lead }: { lead: string }) {
       >
         <Field
           label="API token"
-          hint="The terminal that started the service says where it is."
+          hint="Printed where the service was started; or ask your administrator."
           problem={problem}
         >
           {(attributes) => (

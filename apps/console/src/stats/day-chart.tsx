@@ -2,7 +2,7 @@ import type { Stat } from '@phalanx/protocol';
 
 import styles from './day-chart.module.css';
 
-const [width, height, base] = [720, 140, 120];
+const [width, base] = [720, 120];
 
 const succeededOf = ({ outcomes }: Stat): number =>
   outcomes.find(({ outcome }) => outcome === 'succeeded')?.runs ?? 0;
@@ -12,13 +12,14 @@ export function DayChart({ days }: { days: readonly Stat[] }) {
   const most = Math.max(1, ...days.map(({ runs }) => runs));
   const step = width / Math.max(1, days.length);
   const barWidth = Math.max(1, Math.min(28, step * 0.75));
-  const scale = (base - 16) / most;
+  const scale = base / most;
   const succeeded = days.reduce((sum, day) => sum + succeededOf(day), 0);
   const runs = days.reduce((sum, day) => sum + day.runs, 0);
   return (
     <figure className={styles['figure']}>
+      <div className={styles['ends']}>{most}</div>
       <svg
-        viewBox={`0 0 ${width} ${height}`}
+        viewBox={`0 0 ${width} ${base + 1}`}
         role="img"
         aria-label={`Runs by day: ${runs} runs, ${succeeded} of them succeeded; at most ${most} a day`}
       >
@@ -33,9 +34,6 @@ export function DayChart({ days }: { days: readonly Stat[] }) {
             <rect width="2" height="5" className={styles['hatch']} />
           </pattern>
         </defs>
-        <text x="0" y="10" className={styles['text']}>
-          {most}
-        </text>
         <line x1="0" x2={width} y1={base + 0.5} y2={base + 0.5} className={styles['axis']} />
         {days.map((day, index) => {
           const good = succeededOf(day) * scale;
@@ -58,13 +56,11 @@ export function DayChart({ days }: { days: readonly Stat[] }) {
             </g>
           );
         })}
-        <text x="0" y={height - 4} className={styles['text']}>
-          {days[0]?.key}
-        </text>
-        <text x={width} y={height - 4} textAnchor="end" className={styles['text']}>
-          {days.at(-1)?.key}
-        </text>
       </svg>
+      <div className={styles['ends']}>
+        <span>{days[0]?.key}</span>
+        <span>{days.at(-1)?.key}</span>
+      </div>
       <figcaption>
         <span className={styles['key']} data-kind="succeeded" aria-hidden="true" /> succeeded
         <span className={styles['key']} data-kind="failed" aria-hidden="true" /> all others

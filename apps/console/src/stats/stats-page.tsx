@@ -63,7 +63,7 @@ export function StatsPage() {
           <>
             <p>{summary(days.data.total)}</p>
             <DayChart days={days.data.stats} />
-            <StatTable by={by} stats={rows.data.stats} />
+            {rows.data.stats.length > 0 && <StatTable by={by} stats={rows.data.stats} />}
             <p className={styles['quiet']}>
               A run counts when it has ended. Days begin at midnight UTC. Success leaves out runs that
               somebody stopped; busy is the part of the time that phones spent in runs.

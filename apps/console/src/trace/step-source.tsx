@@ -1,3 +1,4 @@
+import { ServiceError } from '@phalanx/client/transport';
 import type { RunDetail, RunStep } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -63,22 +64,39 @@ function Place({
 
 const notKept = 'This code was not kept: it has more than 1 MiB.';
 
-/** Direct code is one file, and is kept with its run; a file of a project is read as it is now. */
+/** Direct code is one file, and is kept with its run; a file of a project is read as the run had it, if that is committed. */
 function useSource(
   run: RunDetail,
   path: string | undefined,
 ): { content: string | null | undefined; note: string } {
   const isDirect = run.launch_id !== null;
   const projectId = run.automation_id;
+  const commit = run.dirty === false ? (run.commit ?? undefined) : undefined;
   const direct = useQuery({ ...runCodeQuery(run.run_id), enabled: isDirect });
   const file = useQuery({
-    queryKey: ['step-source', projectId, path],
+    queryKey: ['step-source', projectId, path, commit],
     enabled: !isDirect && path !== undefined,
-    queryFn: async ({ signal }) => (await readStoredFile(projectId, path ?? '', signal)).content,
+    queryFn: ({ signal }) => readSource({ projectId, path: path ?? '', commit }, signal),
   });
   const { data, error } = isDirect ? direct : file;
   const note = isDirect || path !== undefined ? 'Reading…' : 'Choose a step to see its line.';
   return { content: data, note: error === null ? note : error.message };
+}
+
+interface SourceFile {
+  projectId: string;
+  path: string;
+  commit: string | undefined;
+}
+
+async function readSource({ projectId, path, commit }: SourceFile, signal: AbortSignal): Promise<string> {
+  try {
+    return (await readStoredFile(projectId, path, signal, commit)).content;
+  } catch (error) {
+    // A push may have replaced the history of the run.
+    if (!(error instanceof ServiceError && error.code === 'commit_not_found')) throw error;
+    return (await readStoredFile(projectId, path, signal)).content;
+  }
 }
 
 interface LinesProps {

@@ -106,7 +106,7 @@ function Row({ webhook, missing, onOpen }: RowProps) {
       <td title={url}>
         <div className={classNames(styles['quiet'], styles['text'])}>{addressText(url)}</div>
       </td>
-      <td>
+      <td className={styles['end']}>
         <Button look="quiet" onClick={() => onOpen({ part: 'deliveries', webhook })}>
           Deliveries
         </Button>

@@ -130,6 +130,34 @@ describe('the list of commits', () => {
   });
 });
 
+describe('the files of a commit', () => {
+  it('are listed and read as it has them, whatever is saved now', async () => {
+    await project.put('a.txt', 'one\n');
+    await project.put('gone.txt', 'old\n');
+    const commit = await project.mustCommit();
+    await project.put('a.txt', 'two\n');
+    await project.remove('gone.txt');
+    const read = (path: string, hash = commit) =>
+      ann.api('GET', `/api/v2/automation/file/${project.id}?path=${path}&commit=${hash}`);
+    const list = (hash: string) =>
+      ann.api('GET', `/api/v2/automation/files/${project.id}?limit=1000&commit=${hash}`);
+    expect((await list(commit)).body).toMatchObject({
+      dirty: false,
+      files: expect.arrayContaining([
+        expect.objectContaining({ path: 'a.txt', size: 4, change: 'unchanged' }),
+        expect.objectContaining({ path: 'gone.txt', change: 'unchanged' }),
+      ]),
+    });
+    expect((await read('a.txt')).body).toMatchObject({ content: 'one\n' });
+    expect((await read('gone.txt')).body).toMatchObject({ content: 'old\n' });
+    expect((await read('none.txt')).body).toMatchObject({ code: 'file_not_found' });
+    const unknown = '0'.repeat(40);
+    for (const reply of [await read('a.txt', unknown), await list(unknown)])
+      expect(reply).toMatchObject({ status: 404, body: { code: 'commit_not_found' } });
+    expect((await read('a.txt', 'main')).status).toBe(400);
+  });
+});
+
 describe('the diff', () => {
   it('tells what a commit of the history changed, also the first', async () => {
     const commit = async (content: string): Promise<string> => {

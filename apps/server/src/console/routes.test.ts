@@ -39,9 +39,14 @@ it('gives a browser a page for an address that does not exist, and everybody els
 });
 
 it.each([
-  ['/review', '/records'],
+  ['/review', '/groups'],
   ['/fleet', '/devices'],
 ])('leads from %s to the page that the navigation calls so', async (name, address) => {
   const answer = await open(name);
   expect([answer.status, answer.headers.get('location')]).toEqual([302, address]);
+});
+
+it('gives the page for every address of the navigation', async () => {
+  const names = ['start', 'devices', 'projects', 'runs', 'stats', 'jobs', 'groups', 'records', 'webhooks'];
+  for (const name of [...names, 'settings', 'help']) expect((await open(`/${name}`)).status, name).toBe(200);
 });

@@ -11,10 +11,9 @@ import { chooseCoding } from '../http/representations.ts';
 /** The addresses of its pages: all of them get the same document, which shows what its address says. */
 const pages = [
   '/',
-  ...['devices', 'projects', 'runs', 'jobs', 'records', 'groups', 'webhooks', 'settings'].flatMap((name) => [
-    `/${name}`,
-    `/${name}/*`,
-  ]),
+  ...['devices', 'projects', 'runs', 'stats', 'jobs', 'records', 'groups', 'webhooks', 'settings'].flatMap(
+    (name) => [`/${name}`, `/${name}/*`],
+  ),
   ...['sign-in', 'start', 'help'].flatMap((name) => [`/${name}`, `/${name}/*`]),
 ];
 
@@ -40,7 +39,7 @@ const policyOf = (nonce: string): string =>
 /** What the navigation calls a page, where its address has another word. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['/fleet', '/devices'],
-  ['/review', '/records'],
+  ['/review', '/groups'],
 ]);
 
 type State = { built: BuiltConsole } | { failure: string } | undefined;

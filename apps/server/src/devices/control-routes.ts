@@ -35,7 +35,7 @@ export function addControlRoutes(
       await leases.requireFreeNow(device, toucher);
       throw error;
     });
-    return { success: true, message: `Device ${device.id} has done it.` };
+    return { success: true, message: `${doneText(body)} on the device ${device.id}.` };
   });
 
   addRoute(app, deviceControlRoutes.lease, async ({ principal, params, body, auditEvent }) => {
@@ -87,3 +87,12 @@ function pointsOf(input: PhoneInput): [x: number, y: number][] {
 
 const note = (auditEvent: AuditEvent, { id, serial, ownerId }: FleetDevice): void =>
   auditEvent.on({ type: 'device', id, name: serial }, [ownerId]);
+
+/** Such as `Tapped 540, 1200`. What is typed may be a secret. */
+function doneText(input: PhoneInput): string {
+  if (input.type === 'tap') return `Tapped ${input.x}, ${input.y}`;
+  if (input.type === 'swipe')
+    return `Swiped from ${input.from_x}, ${input.from_y} to ${input.to_x}, ${input.to_y}`;
+  if (input.type === 'text') return `Typed ${[...input.text].length} characters`;
+  return input.type === 'key' ? `Pressed the key ${input.key_code}` : `Started ${input.package_name}`;
+}

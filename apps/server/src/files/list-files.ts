@@ -36,6 +36,16 @@ export async function listProjectFiles(
   return { files, dirty: differences.size > 0, etag: treeTag(state.files) };
 }
 
+/** All files of a commit in the order of their paths. */
+export async function listCommitFiles(
+  repository: GitObjects,
+  tree: string | undefined,
+): Promise<{ files: FileListing[]; dirty: boolean; etag: string }> {
+  const files = (await listSizedFiles(repository, tree)).map((file) => listing(file, 'unchanged'));
+  files.sort((one, other) => (one.path < other.path ? -1 : 1));
+  return { files, dirty: false, etag: treeTag(tree) };
+}
+
 const listing = (
   { path, id, sizeBytes }: Pick<SizedFile, 'path' | 'id' | 'sizeBytes'>,
   change: FileChange,

@@ -7,7 +7,7 @@ import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { giveWayByLength } from '../limits/priority.ts';
 import type { ProjectRepositories } from '../projects/project-repositories.ts';
-import type { SavedState } from '../projects/saved-state.ts';
+import { treeOfCommit } from './commit-tree.ts';
 
 /** Larger files are sent as they are read, so that no one waits while they are put into JSON. */
 const maxInMemoryBytes = 512 * 1024;
@@ -18,13 +18,16 @@ interface FoundFile {
   sizeBytes: number;
 }
 
-/** Throws `file_not_found`. */
+/** `commit`: of that instead of the saved files. Throws `file_not_found` and `commit_not_found`. */
 export async function getFile(
   repositories: ProjectRepositories,
   projectId: string,
-  path: string,
+  { path, commit }: { path: string; commit: string | undefined },
 ): Promise<FoundFile> {
-  const found = await repositories.read(projectId, (repository, state) => find(repository, state, path));
+  const found = await repositories.read(projectId, async (repository, state) => {
+    if (commit === undefined) return find(repository, [state.compiled, state.files], path);
+    return find(repository, [await treeOfCommit(repository, state, { commit, projectId })], path);
+  });
   if (found === undefined) throw ApiError.of('file_not_found', { path, project_id: projectId });
   return found;
 }
@@ -41,8 +44,12 @@ export async function readFileReply(
   return JSON.stringify({ success: true, content: bytes.toString(), path });
 }
 
-async function find(repository: GitObjects, state: SavedState, path: string): Promise<FoundFile | undefined> {
-  for (const tree of [state.compiled, state.files]) {
+async function find(
+  repository: GitObjects,
+  trees: readonly (string | undefined)[],
+  path: string,
+): Promise<FoundFile | undefined> {
+  for (const tree of trees) {
     const found = await findAt(repository, tree, path);
     if (found.kind !== 'file') continue;
     return { id: found.entry.id, sizeBytes: (await repository.findInfo(found.entry.id))?.sizeBytes ?? 0 };

@@ -16,9 +16,10 @@ import { editors, onProject, type ProjectAccess, readers } from '../projects/pro
 import { deskFor, type ProjectServices } from '../projects/project-services.ts';
 import { acceptLargeBodies, findStagedBody } from './accept-large-bodies.ts';
 import { assistFile, checkFile } from './check-file.ts';
+import { treeOfCommit } from './commit-tree.ts';
 import { requirePath, findSourceOf } from './file-path.ts';
 import { fileTag, preconditionOf, requireVersion, type Precondition } from './file-version.ts';
-import { listProjectFiles } from './list-files.ts';
+import { listCommitFiles, listProjectFiles } from './list-files.ts';
 import { contentOf } from './new-content.ts';
 import { getFile, readFileReply } from './read-file.ts';
 import { renameFile } from './rename-file.ts';
@@ -89,7 +90,9 @@ export async function addFileRoutes(
   addRawRoute(app, fileRoutes.read, async ({ principal, params, query, raw }, reply) => {
     const path = requirePath(query.path);
     const project = await access.getProject(principal, params.id, readers);
-    const found = await getFile(repositories, project.id, path);
+    const wanted = { path, commit: query.commit };
+    const read = () => getFile(repositories, project.id, wanted);
+    const found = await (query.commit === undefined ? read() : limits.turns.git.run(principal.userId, read));
     const tag = fileTag(found.id);
     void reply.header('etag', tag).header('cache-control', 'private, no-cache');
     const known = raw.headers['if-none-match'];
@@ -155,7 +158,18 @@ export async function addFileRoutes(
   addRoute(app, fileRoutes.list, async ({ principal, params, query }) => {
     const project = await access.getProject(principal, params.id, readers);
     const limit = pageLimit(query);
-    const { files, dirty, etag } = await repositories.read(project.id, listProjectFiles);
+    const { commit } = query;
+    const { files, dirty, etag } =
+      commit === undefined
+        ? await repositories.read(project.id, listProjectFiles)
+        : await limits.turns.git.run(principal.userId, () =>
+            repositories.read(project.id, async (repository, state) =>
+              listCommitFiles(
+                repository,
+                await treeOfCommit(repository, state, { commit, projectId: project.id }),
+              ),
+            ),
+          );
     const rest = files.filter(({ path }) => path > (query.cursor ?? ''));
     const { items, next_cursor } = toPage(rest, limit, ({ path }) => path);
     return { success: true, files: items, dirty, etag, next_cursor };

@@ -6,6 +6,7 @@ import type { ProjectPeople } from '../projects/project-people.ts';
 import type { ActiveRunRows } from './active-run-rows.ts';
 import { createActiveRunStore } from './active-run-store.ts';
 import { ActiveRuns } from './active-runs.ts';
+import { createLauncherStore } from './launcher-store.ts';
 import { addRunRoutes } from './routes.ts';
 import { RunAccess } from './run-access.ts';
 import { RunChangeStore } from './run-change-store.ts';
@@ -76,9 +77,9 @@ export async function openRuns(
 }
 
 export function serveRuns(
-  { app }: Context,
+  { app, database }: Context,
   { store, access }: Runs,
   recordsOf: Parameters<typeof addRunRoutes>[1]['recordsOf'],
 ): void {
-  addRunRoutes(app, { store, access, recordsOf });
+  addRunRoutes(app, { store, launchers: createLauncherStore(database), access, recordsOf });
 }

@@ -1,25 +1,30 @@
-import { type RunDetail, runRoutes, type TimeInput } from '@phalanx/protocol';
+import { type RunDetail, type RunLauncher, runRoutes, type TimeInput } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import { pageLimit, toPage } from '../http/page.ts';
 import { addRoute } from '../http/route.ts';
 import { parseTime } from '../http/time-input.ts';
+import type { LauncherStore } from './launcher-store.ts';
 import { detailView, runView, type StoredRun } from './stored-run.ts';
 import type { RunAccess } from './run-access.ts';
 import type { RunStore } from './store.ts';
 
 interface RunRoutesOptions {
   store: RunStore;
+  launchers: LauncherStore;
   access: RunAccess;
   /** The records that a run has left, as this user may see them. */
   recordsOf: (run: Pick<StoredRun, 'id' | 'user_id'>) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
 }
 
 /** `GET /runs` · `GET /runs/:id` · `GET /runs/:id/code` */
-export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }: RunRoutesOptions): void {
+export function addRunRoutes(
+  app: FastifyInstance,
+  { store, launchers, access, recordsOf }: RunRoutesOptions,
+): void {
   addRoute(app, runRoutes.list, async ({ principal, query }) => {
     const limit = pageLimit(query);
-    const { runs, searchedTo } = await store.list({
+    const filter = {
       userId: principal.userId,
       otherDeviceIds: await access.listOtherDevices(principal.userId),
       automationIds: principal.projectIds,
@@ -33,9 +38,15 @@ export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }:
       createdBefore: timeOf(query.created_before, 'Query parameter created_before'),
       cursor: query.cursor?.toLowerCase(),
       limit: limit + 1,
-    });
+    };
+    const [{ runs, searchedTo }, total] = await Promise.all([
+      store.list(filter),
+      query.total === 'true' ? store.count(filter) : null,
+    ]);
     const { items, next_cursor } = toPage(runs, limit, ({ id }) => id);
-    return { success: true, runs: items.map(runView), next_cursor: next_cursor ?? searchedTo };
+    const by = await launchers.list(items.map(({ id }) => id));
+    const listed = items.map((row) => ({ ...runView(row), launched_by: by.get(row.id) ?? unknown(row) }));
+    return { success: true, runs: listed, total, next_cursor: next_cursor ?? searchedTo };
   });
 
   addRoute(app, runRoutes.get, async ({ principal, params }) => {
@@ -45,7 +56,8 @@ export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }:
       params.id,
     );
     const left = await recordsOf({ id: row.id, user_id: principal.userId });
-    return { success: true, run: { ...detailView(row), ...left } };
+    const by = (await launchers.list([row.id])).get(row.id) ?? unknown(row);
+    return { success: true, run: { ...detailView(row, by), ...left } };
   });
 
   addRoute(app, runRoutes.code, async ({ principal, params }) => {
@@ -53,6 +65,11 @@ export function addRunRoutes(app: FastifyInstance, { store, access, recordsOf }:
     return { success: true, code: await store.findCode(row.id) };
   });
 }
+
+/** Of a run that was deleted meanwhile. */
+const unknown = ({ user_id }: StoredRun): RunLauncher => ({
+  ...{ user_id, user_name: null, token_name: null, job: null },
+});
 
 const timeOf = (input: TimeInput | undefined, field: string): number | undefined =>
   input === undefined ? undefined : parseTime(input, field);

@@ -80,10 +80,22 @@ describe('a run', () => {
       project_name: expect.stringContaining('Shop '),
       ...{ created_at: expect.any(Number), started_at: expect.any(Number), ended_at: expect.any(Number) },
       parameters: { automation_parameters: parameters, job_variables: { attempt: 2 } },
-      launched_by: { user_id: expect.any(String), user_name: 'administrator', token_name: 'nightly' },
+      launched_by: {
+        user_id: expect.any(String),
+        user_name: 'administrator',
+        token_name: 'nightly',
+        job: null,
+      },
       result: { paid: [true, null] },
       records: [],
       last_screen: null,
+    });
+    const { body: list } = await server.api('GET', `/api/v2/runs?automation_id=${projectId}&total=true`);
+    expect(list).toMatchObject({
+      runs: [
+        { run_id: runId, launched_by: { user_name: 'administrator', token_name: 'nightly', job: null } },
+      ],
+      total: { runs: 1, or_more: false },
     });
     await server.restart();
     host.url = server.url;

@@ -7,6 +7,7 @@ import { GroupCommit } from '../db/group-commit.ts';
 import { createLaunchStore, type NewRun } from '../launches/store.ts';
 import { openTestDatabase } from '../testing/open-test-database.ts';
 import { engines } from '../testing/test-database.ts';
+import { createLauncherStore } from './launcher-store.ts';
 import { createRunStore, type RunFilter, type RunStore } from './store.ts';
 
 const all: RunFilter = {
@@ -103,6 +104,52 @@ describe.each(engines)('%s', (engine) => {
       expect(first).toEqual({ runs: [], searchedTo: '3' });
       const second = await bounded.list({ ...all, search: 'oldest', cursor: '3' });
       expect(second).toMatchObject({ runs: [{ id: '1' }], searchedTo: null });
+    });
+  });
+
+  describe('the count of runs', () => {
+    it('is of those that match, whatever the page has, and ends with the most that are counted', async () => {
+      expect(await runs.count({ ...all, limit: 1 })).toEqual({ runs: 5, or_more: false });
+      expect(await runs.count({ ...all, deviceId: 'phone' })).toEqual({ runs: 4, or_more: false });
+      expect(await runs.count({ ...all, status: 'completed' })).toEqual({ runs: 2, or_more: false });
+      expect(await runs.count(all, 5)).toEqual({ runs: 5, or_more: false });
+      expect(await runs.count(all, 4)).toEqual({ runs: 4, or_more: true });
+    });
+
+    it('of a search is of the runs that it looks through', async () => {
+      await db.executeQuery(CompiledQuery.raw("UPDATE run SET project_name = 'shop' WHERE id IN ('1', '4')"));
+      expect(await runs.count({ ...all, search: 'shop' })).toEqual({ runs: 2, or_more: false });
+      const bounded = createRunStore(db, new GroupCommit(db), 3);
+      expect(await bounded.count({ ...all, search: 'shop' })).toEqual({ runs: 1, or_more: true });
+      expect(await bounded.count({ ...all, search: 'nothing' })).toEqual({ runs: 0, or_more: true });
+    });
+  });
+
+  it('the launcher of a run is its user, and the job and schedule of its first task', async () => {
+    const common = `'u', 'p', 'p', '', 0, 0, 0, 0, '{}', '{}', 0, 0, 1`;
+    const jobColumns = `user_id, project_id, project_name, fingerprint, is_distinct, is_exclusive, has_film, priority,
+      parameters, retries, created_at, woken_at, waiting`;
+    const attempt = (task: string, run: string, beganAt: number): string =>
+      `INSERT INTO task_attempt VALUES ('${task}', 1, '${run}', 'phone', 0, ${beganAt}, NULL, '')`;
+    for (const statement of [
+      `INSERT INTO schedule (id, user_id, project_id, name, cron, time_zone, jitter_seconds, work, overlap, missed, paused, created_at)
+        VALUES ('s', 'u', 'p', 'Nightly', '0 3 * * *', 'UTC', 0, '{}', 'skip', 'none', 0, 0)`,
+      `INSERT INTO job (id, schedule_id, ${jobColumns}) VALUES ('planned', 's', ${common}), ('single', NULL, ${common}),
+        ('orphan', 'gone', ${common})`,
+      `INSERT INTO task (id, job_id, number, status) VALUES ('t1', 'planned', 1, 'waiting'), ('t2', 'single', 1, 'waiting'),
+        ('t3', 'orphan', 1, 'waiting')`,
+      ...[attempt('t1', '5', 1), attempt('t2', '4', 1), attempt('t3', '3', 1)],
+      // A run that takes a second task, of another job.
+      "INSERT INTO task_attempt VALUES ('t2', 2, '5', 'phone', 0, 2, NULL, '')",
+    ])
+      await db.executeQuery(CompiledQuery.raw(statement));
+    const by = await createLauncherStore(db).list(['2', '3', '4', '5', 'none']);
+    const ada = { user_id: 'u', user_name: 'u', token_name: null };
+    expect(Object.fromEntries(by)).toEqual({
+      2: { ...ada, job: null },
+      3: { ...ada, job: { job_id: 'orphan', schedule_id: 'gone', schedule_name: null } },
+      4: { ...ada, job: { job_id: 'single', schedule_id: null, schedule_name: null } },
+      5: { ...ada, job: { job_id: 'planned', schedule_id: 's', schedule_name: 'Nightly' } },
     });
   });
 

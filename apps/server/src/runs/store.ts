@@ -1,4 +1,4 @@
-import { isEnded, type RunStatus } from '@phalanx/protocol';
+import { isEnded, mostCountedRuns, type RunStatus } from '@phalanx/protocol';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 
 import type { Db } from '../db/database.ts';
@@ -58,6 +58,12 @@ interface FoundRuns {
   searchedTo: string | null;
 }
 
+/** How many runs match, as far as they are counted. */
+interface RunCount {
+  runs: number;
+  or_more: boolean;
+}
+
 interface CalledOff {
   calledOff: { id: string; epoch: number | null }[];
   begun: StoredRun[];
@@ -101,11 +107,9 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
       db
         .selectFrom('run')
         .innerJoin('launch', 'launch.id', 'run.launch')
-        .leftJoin('user', 'user.id', 'run.user_id')
         .leftJoin('run_result', 'run_result.run_id', 'run.id')
         .selectAll('run')
-        .select(['launch.tree', 'launch.parameters', 'launch.token_name'])
-        .select(['user.name as user_name', 'run_result.json as result'])
+        .select(['launch.tree', 'launch.parameters', 'run_result.json as result'])
         .where('run.id', '=', id)
         .executeTakeFirst(),
 
@@ -131,6 +135,21 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
         .select((eb) => [eb.fn.min('id').as('last'), eb.fn.countAll().as('count')])
         .executeTakeFirstOrThrow();
       return { runs, searchedTo: Number(count) === searchLimit ? last : null };
+    },
+
+    /** Ends with the first matches, as the list does: it does not count all that is stored. */
+    async count(filter: RunFilter, most = mostCountedRuns): Promise<RunCount> {
+      const newest = matching(filter).orderBy('id', 'desc');
+      const bound = filter.search === undefined ? most + 1 : searchLimit;
+      const matches = filter.search === undefined ? sql<SqlBool>`1 = 1` : hasText(filter.search);
+      const { looked, count } = await db
+        .selectFrom(newest.limit(bound).as('run'))
+        .select((eb) => [
+          eb.fn.countAll().as('looked'),
+          sql<number>`coalesce(sum(CASE WHEN ${matches} THEN 1 ELSE 0 END), 0)`.as('count'),
+        ])
+        .executeTakeFirstOrThrow();
+      return { runs: Math.min(Number(count), most), or_more: Number(looked) === bound };
     },
 
     /** The phones on which others than their owners have launched. */

@@ -1,4 +1,11 @@
-import { createRedactor, type Run, type RunDetail, type RunOutcome, type RunStatus } from '@phalanx/protocol';
+import {
+  createRedactor,
+  type Run,
+  type RunDetail,
+  type RunLauncher,
+  type RunOutcome,
+  type RunStatus,
+} from '@phalanx/protocol';
 
 import type { OutboxEvent } from '../db/webhook-outbox.ts';
 import type { Row } from '../db/tables.ts';
@@ -23,9 +30,7 @@ export const runColumns = [
 ] satisfies readonly (keyof StoredRun)[];
 
 /** A run with what is stored beside it. */
-export interface StoredRunDetail
-  extends StoredRun, Pick<Row<'launch'>, 'tree' | 'parameters' | 'token_name'> {
-  user_name: string | null;
+export interface StoredRunDetail extends StoredRun, Pick<Row<'launch'>, 'tree' | 'parameters'> {
   /** JSON. */
   result: string | null;
 }
@@ -81,13 +86,16 @@ export function endOf(row: StoredRun): OutboxEvent<'run.ended'> {
 }
 
 /** What is stored beside a run, as the API shows it. */
-export function detailView(row: StoredRunDetail): Omit<RunDetail, 'records' | 'last_screen'> {
+export function detailView(
+  row: StoredRunDetail,
+  launchedBy: RunLauncher,
+): Omit<RunDetail, 'records' | 'last_screen'> {
   return {
     ...runView(row),
+    launched_by: launchedBy,
     project_name: row.launch_id === null ? row.project_name : null,
     tree: row.tree,
     parameters: parametersOf(row),
-    launched_by: { user_id: row.user_id, user_name: row.user_name, token_name: row.token_name },
     result: row.result === null ? null : JSON.parse(row.result),
   };
 }

@@ -26,6 +26,13 @@ const path = Type.String({
   description: 'Relative path in the project, such as `flows/login.ts`; at most 1,024 bytes',
 });
 
+const commit = Type.Optional(
+  Type.String({
+    pattern: '^[0-9a-f]{40}$',
+    description: 'As this commit of the history has it, instead of what is saved',
+  }),
+);
+
 export const FileChange = Type.Enum(['unchanged', 'added', 'modified', 'deleted'], { title: 'FileChange' });
 export type FileChange = Static<typeof FileChange>;
 
@@ -130,9 +137,12 @@ export const fileRoutes = {
         Type.String({ description: 'The `ETag` of the last reply: 304 when it is still the same' }),
       ),
     }),
-    query: Type.Object({ path }),
+    query: Type.Object({ path, commit }),
     responses: { 200: Type.Object({ success, content: Type.String(), path: Type.String() }), 304: [] },
-    errors: ['project_not_found', 'file_not_found', 'invalid_path', 'file_not_text'],
+    errors: [
+      ...(['project_not_found', 'file_not_found', 'invalid_path', 'file_not_text'] as const),
+      ...(['commit_not_found', 'too_many_waiting', 'too_busy'] as const),
+    ],
   },
   check: {
     method: 'POST',
@@ -272,9 +282,10 @@ export const fileRoutes = {
     operationId: 'listFiles',
     tag: 'Files',
     summary: 'List the files by path, with what has changed since the newest commit',
+    description: 'The files of a `commit` are all `unchanged`.',
     scope: 'read',
     params,
-    query: Type.Object(pageQuery),
+    query: Type.Object({ ...pageQuery, commit }),
     responses: {
       200: pageOf({
         files: Type.Array(FileListing),
@@ -282,7 +293,7 @@ export const fileRoutes = {
         etag: treeEtag,
       }),
     },
-    errors: ['project_not_found'],
+    errors: ['project_not_found', 'commit_not_found', 'too_many_waiting', 'too_busy'],
   },
   replace: {
     method: 'PUT',

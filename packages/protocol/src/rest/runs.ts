@@ -9,38 +9,62 @@ import { JsonObject, success, type RouteContract, nullable } from './contract.ts
 import { RecordScreen } from './records.ts';
 import { pageOf, idPageQuery } from './page.ts';
 
-export const Run = Type.Object(
-  {
-    run_id: Uuid,
-    automation_id: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
-    launch_id: nullable(Type.String({ description: "The caller's launch ID; null for a saved project" })),
-    name: nullable(
-      Type.String({ description: 'Of the project when it was launched, or what the launch called its code' }),
-    ),
-    launch: Type.String({ description: 'The same for all runs that one request started' }),
-    device_id: Type.String(),
-    status: RunStatus,
-    outcome: Type.Union([RunOutcome, Type.Null()], {
-      description:
-        'What a run that has ended came to. One that is `completed` may have ended `out_of_steps` (or `timed_out` on its way), when its last such record was not followed by success',
-    }),
-    error: Type.Union([RunError, Type.Null()]),
-    commit: nullable(Type.String({ description: 'Commit of the project that ran' })),
-    dirty: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Whether there were uncommitted changes',
-    }),
-    created_at: EpochMs,
-    started_at: nullable(EpochMs),
-    ended_at: nullable(EpochMs),
-  },
-  { title: 'Run' },
-);
+/** As events have it. */
+export const Run = Type.Object({
+  run_id: Uuid,
+  automation_id: Type.String({ description: 'Project ID, or the launch ID of direct code' }),
+  launch_id: nullable(Type.String({ description: "The caller's launch ID; null for a saved project" })),
+  name: nullable(
+    Type.String({ description: 'Of the project when it was launched, or what the launch called its code' }),
+  ),
+  launch: Type.String({ description: 'The same for all runs that one request started' }),
+  device_id: Type.String(),
+  status: RunStatus,
+  outcome: Type.Union([RunOutcome, Type.Null()], {
+    description:
+      'What a run that has ended came to. One that is `completed` may have ended `out_of_steps` (or `timed_out` on its way), when its last such record was not followed by success',
+  }),
+  error: Type.Union([RunError, Type.Null()]),
+  commit: nullable(Type.String({ description: 'Commit of the project that ran' })),
+  dirty: Type.Union([Type.Boolean(), Type.Null()], {
+    description: 'Whether there were uncommitted changes',
+  }),
+  created_at: EpochMs,
+  started_at: nullable(EpochMs),
+  ended_at: nullable(EpochMs),
+});
 export type Run = Static<typeof Run>;
+
+/** Who launched a run, and by what. */
+export const RunLauncher = Type.Object({
+  user_id: Type.String(),
+  user_name: nullable(Type.String()),
+  token_name: nullable(Type.String()),
+  job: Type.Union(
+    [
+      Type.Object({
+        job_id: Uuid,
+        schedule_id: nullable(Uuid),
+        schedule_name: nullable(Type.String({ description: 'Null when the schedule was deleted' })),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The job of its first task, and the schedule that made the job; null without a job' },
+  ),
+});
+export type RunLauncher = Static<typeof RunLauncher>;
+
+/** As lists have it. */
+export const ListedRun = Type.Object({ ...Run.properties, launched_by: RunLauncher }, { title: 'Run' });
+export type ListedRun = Static<typeof ListedRun>;
+
+/** The most runs that `total` counts. */
+export const mostCountedRuns = 1000;
 
 /** A run with all that explains it. */
 export const RunDetail = Type.Object(
   {
-    ...Run.properties,
+    ...ListedRun.properties,
     project_name: nullable(Type.String({ description: 'When it was launched; null for direct code' })),
     tree: nullable(Type.String({ description: "Git's hash of the saved files that ran" })),
     parameters: Type.Union(
@@ -50,11 +74,6 @@ export const RunDetail = Type.Object(
           'What the launch gave to the code. Everybody who may see the run can read it: keep secrets out of it. Null when it was larger than 1 MiB',
       },
     ),
-    launched_by: Type.Object({
-      user_id: Type.String(),
-      user_name: nullable(Type.String()),
-      token_name: nullable(Type.String()),
-    }),
     result: Type.Unknown({ description: 'What the code gave to `agent.control.setResult`; null without it' }),
     records: Type.Array(Type.Object({ record_id: Uuid, type: RecordType }), {
       description: 'Out-of-steps records of the run, newest first, at most 100',
@@ -97,8 +116,28 @@ export const runRoutes = {
       ),
       created_after: Type.Optional(TimeInput),
       created_before: Type.Optional(TimeInput),
+      total: Type.Optional(
+        Type.Enum(['true', 'false'], { description: 'Whether the reply says how many runs match' }),
+      ),
     }),
-    responses: { 200: pageOf({ runs: Type.Array(Run) }) },
+    responses: {
+      200: pageOf({
+        runs: Type.Array(ListedRun),
+        total: Type.Union(
+          [
+            Type.Object({
+              runs: Type.Integer({ maximum: mostCountedRuns }),
+              or_more: Type.Boolean({ description: 'Whether there may be more: no more are counted' }),
+            }),
+            Type.Null(),
+          ],
+          {
+            description:
+              'How many runs match, from the cursor on, at most 1,000; of a search among the runs that it looked through. Null unless the query asks for it',
+          },
+        ),
+      }),
+    },
   },
   get: {
     method: 'GET',

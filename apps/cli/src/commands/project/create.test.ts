@@ -87,7 +87,13 @@ test('init makes a project of a folder with code, once', async () => {
 test('a project that is refused leaves no folder behind', async () => {
   expect(await service.run(['project', 'create', 'Twice', '--no-folder'])).toMatchObject({ code: 0 });
   expect((await service.run(['project', 'create', 'Twice'])).code).toBe(3);
-  expect(await readdir(at('.'))).not.toContain('Twice');
+  expect((await service.run(['project', 'create', 'Twice', '--dir', 'new-folder'])).code).toBe(3);
+  const left = (await readdir(at('.'))).filter((name) => /^(Twice|new-folder)$/.test(name));
+  expect(left).toEqual([]);
+  // An empty folder that was there stays.
+  await mkdir(at('old-folder'));
+  expect((await service.run(['project', 'create', 'Twice', '--dir', 'old-folder'])).code).toBe(3);
+  expect(await readdir(at('.'))).toContain('old-folder');
 });
 
 test('what lies in a named folder stays as it is', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { projectRoutes, type Project } from '@phalanx/protocol';
@@ -87,12 +88,12 @@ async function createProject(
   flags: JsonFlags & { dir?: string; folder: boolean },
 ): Promise<void> {
   const { api, serverUrl } = await connect(flags);
-  const root = flags.folder ? await prepareFolder(name, flags.dir) : undefined;
+  const folder = flags.folder ? await prepareFolder(name, flags.dir) : undefined;
   const reply = await api.call(projectRoutes.create, { body: { name } }).catch(async (error: unknown) => {
-    // Only an empty one, which has just been made, can be removed so.
-    if (root !== undefined && flags.dir === undefined) await rmdir(root).catch(() => undefined);
+    if (folder?.isNew === true) await rmdir(folder.root).catch(() => undefined);
     throw error;
   });
+  const root = folder?.root;
   const { id } = reply.project;
   if (flags.json) printJson(reply);
   else console.log(printable(`Project "${reply.project.name}" has the ID ${id}.`));
@@ -112,11 +113,15 @@ async function createProject(
 }
 
 /** Before the project is made: a folder that can't be used leaves no project behind. */
-async function prepareFolder(name: string, dir: string | undefined): Promise<string> {
+async function prepareFolder(
+  name: string,
+  dir: string | undefined,
+): Promise<{ root: string; isNew: boolean }> {
   const root = path.resolve(dir ?? folderName(name, 'project'));
+  const isNew = !existsSync(root);
   if (dir === undefined) await makeEmptyFolder(root);
   else makeNamedFolder(root);
-  return root;
+  return { root, isNew };
 }
 
 const row = ({ id, name, role, created_at: created }: Project): Record<string, string> => ({

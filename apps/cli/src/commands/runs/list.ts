@@ -1,4 +1,11 @@
-import { activeRunStatuses, endedRunStatuses, type Device, type Project, type Run } from '@phalanx/protocol';
+import {
+  activeRunStatuses,
+  endedRunStatuses,
+  type Device,
+  type ListedRun,
+  type Project,
+  type Run,
+} from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 
 import type { ApiClient } from '../../api-client.ts';
@@ -7,6 +14,7 @@ import { listRuns } from '../../follow/find-runs.ts';
 import { shortRunId } from '../../follow/get-run-id.ts';
 import { deviceIdOf, listDevices, serialOf } from '../../launch/find-device.ts';
 import { getAutomationId, listProjects } from '../../launch/find-project.ts';
+import { describeLauncher } from '../../output/describe-run.ts';
 import { formatAge, formatDuration } from '../../output/duration.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { parseLimit } from '../limit.ts';
@@ -38,7 +46,7 @@ export function addRunsCommand(program: Command): void {
     .addOption(new Option('--status <status>', 'only runs in this state').choices(statuses))
     .option('--search <text>', 'only runs with this in their name, ID or error')
     .option('--limit <count>', 'at most so many', parseLimit, 20)
-    .option('--wide', 'whole errors, not only their first lines')
+    .option('--wide', 'also who launched them, their commits, and whole errors')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -72,14 +80,14 @@ async function readRuns(
   api: ApiClient,
   devices: readonly Device[],
   { device, automation, status, search, limit }: Flags,
-): Promise<{ runs: Run[]; nextCursor: string | null }> {
+): Promise<{ runs: ListedRun[]; nextCursor: string | null }> {
   const filter = {
     ...(device === undefined ? {} : { device_id: deviceIdOf(devices, device) }),
     ...(automation === undefined ? {} : { automation_id: await getAutomationId(api, automation) }),
     ...(status === undefined ? {} : { status }),
     ...(search === undefined ? {} : { search }),
   };
-  const runs: Run[] = [];
+  const runs: ListedRun[] = [];
   for await (const run of listRuns(api, filter)) {
     if (runs.length === limit) return { runs, nextCursor: runs.at(-1)?.run_id ?? null };
     runs.push(run);
@@ -93,14 +101,19 @@ const statusOf = ({ status, outcome }: Run): string =>
 
 const errorText = ({ error }: Run): string => (error === null ? '' : `${error.code}: ${error.message}`);
 
+function commitText({ commit, dirty }: Run): string {
+  if (commit === null) return dirty === true ? 'uncommitted' : '';
+  return `${commit.slice(0, 8)}${dirty === true ? ' + changes' : ''}`;
+}
+
 interface Names {
   devices: readonly Device[];
   projects: readonly Project[];
-  /** Whether errors are told whole. */
+  /** Whether all is shown that a row can have. */
   isWide: boolean;
 }
 
-function row(run: Run, { devices, projects, isWide }: Names): Record<string, string> {
+function row(run: ListedRun, { devices, projects, isWide }: Names): Record<string, string> {
   const { started_at: startedAt, ended_at: endedAt } = run;
   const project = projects.find(({ id }) => id === run.automation_id);
   return {
@@ -111,6 +124,7 @@ function row(run: Run, { devices, projects, isWide }: Names): Record<string, str
     status: statusOf(run),
     ago: formatAge(run.created_at),
     took: startedAt === null ? '-' : formatDuration((endedAt ?? Date.now()) - startedAt),
+    ...(isWide && { by: describeLauncher(run.launched_by), commit: commitText(run) }),
     error: isWide ? errorText(run) : (errorText(run).split('\n', 1)[0] ?? ''),
   };
 }

@@ -32,6 +32,9 @@ test('a run that failed is shown with its stack, its parameters and its launcher
   const found = await service.run(['runs', '--search', 'ON PURPOSE']);
   expect(found.stdout).toContain(await newestRun());
   expect((await service.run(['runs', '--search', 'on porpoise'])).stdout).toMatch(/^No runs/);
+  expect((await service.run(['runs', '--wide', '--limit', '1'])).stdout).toMatch(
+    /BY +COMMIT +ERROR\n.* administrator with the token ".*".*on purpose/,
+  );
   const { code, stdout } = await service.run(['runs', 'show', await newestRun()]);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Status +failed after .* \(uncaught_error: .*on purpose\)$/m);

@@ -5,7 +5,7 @@ import type { ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { getRunId } from '../../follow/get-run-id.ts';
 import { listDevices, serialOf } from '../../launch/find-device.ts';
-import { describeEnd } from '../../output/describe-run.ts';
+import { describeEnd, describeLauncher } from '../../output/describe-run.ts';
 import { formatAge } from '../../output/duration.ts';
 import { printable } from '../../output/printable.ts';
 import { paragraph, printJson, terminalCells } from '../../output/table.ts';
@@ -40,13 +40,9 @@ const headOf = (run: RunDetail, serial: string): Record<string, string> => ({
   Status: describeEnd(run),
   Automation: run.project_name === null ? run.automation_id : `${run.project_name} (${run.automation_id})`,
   Device: `${serial} (${run.device_id})`,
-  Launched: `${new Date(run.created_at).toISOString()} (${formatAge(run.created_at)} ago) by ${launcherOf(run)}`,
+  Launched: `${new Date(run.created_at).toISOString()} (${formatAge(run.created_at)} ago) by ${describeLauncher(run.launched_by)}`,
   Commit: run.commit === null ? '' : `${run.commit}${run.dirty ? ', with changes since' : ''}`,
 });
-
-const launcherOf = ({
-  launched_by: { user_id: id, user_name: name, token_name: token },
-}: RunDetail): string => `${name ?? id}${token === null ? '' : ` with the token "${token}"`}`;
 
 const detailsOf = ({
   parameters,
