@@ -67,7 +67,8 @@ async function build(folder: string): Promise<void> {
   // By a path, so that the package does not take the bundler along.
   const program = path.join(import.meta.dirname, 'write-bundle.ts');
   try {
-    await promisify(execFile)(process.execPath, [program, folder], { timeout: buildTimeoutMs });
+    // The environment of the service may have secrets.
+    await promisify(execFile)(process.execPath, [program, folder], { timeout: buildTimeoutMs, env: {} });
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

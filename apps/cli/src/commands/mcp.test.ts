@@ -223,6 +223,18 @@ test('a token that is limited to phones lists them and acts on them alone', asyn
   );
 });
 
+test('the skill names commands that there are', async () => {
+  const { code, stdout } = await service.run(['mcp', 'skill']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^---\nname: phalanx\ndescription: .+\n---\n/);
+  const named = new Set(
+    Array.from(stdout.matchAll(/phalanx ((?:[a-z]+ ?)+)/g), ({ 1: words = '' }) => words.trim()),
+  );
+  expect(named.size).toBeGreaterThan(8);
+  for (const words of named)
+    expect([words, (await service.run([...words.split(' '), '--help'])).code]).toEqual([words, 0]);
+});
+
 test('prompts begin what people do most', async () => {
   const client = await connect();
   expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual([

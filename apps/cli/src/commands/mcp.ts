@@ -3,6 +3,7 @@ import { type Command, Argument } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
 import { configurationOf, mcpClients, writeClientFile } from '../mcp/client-files.ts';
+import { skill } from '../mcp/skill.ts';
 import { bridge } from '../mcp/stdio-bridge.ts';
 import { notice } from '../output/notice.ts';
 import { printJson } from '../output/table.ts';
@@ -30,6 +31,14 @@ Examples:
     });
   addConnectionOptions(command);
   addInstallCommand(command);
+  command
+    .command('skill')
+    .description('print a skill for coding agents that use a shell')
+    .addHelpText(
+      'after',
+      '\nExample: mkdir -p .claude/skills/phalanx && phalanx mcp skill > .claude/skills/phalanx/SKILL.md',
+    )
+    .action(() => process.stdout.write(skill));
 }
 
 function addInstallCommand(parent: Command): void {
