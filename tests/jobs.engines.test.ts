@@ -20,7 +20,7 @@ const inputs = Array.from({ length: rounds * rowsARound }, (_, row) => ({ row })
 
 const code = `
 const { row } = agent.arguments.jobVariables as { row: number };
-await agent.actions.sleep(300);
+await agent.actions.sleep(500);
 agent.control.setResult({ row });`;
 
 const cleanUps: (() => Promise<unknown>)[] = [];
@@ -94,6 +94,11 @@ test(
     for (let round = 1; round <= rounds; round += 1) {
       await sleep(700 + Math.random() * 600);
       if (round % 4 === 0) {
+        // What runs on a host goes on without the server: only the host's own end takes runs away.
+        const read = async (): Promise<Job> =>
+          (await installation.api.call(jobRoutes.get, { params: { id: job.id } })).job;
+        const isBusy = ({ tasks, ended_at }: Job): boolean => tasks.running > 0 || ended_at !== null;
+        await until('a run on the host', read, isBusy, timeLimitMs);
         await installation.host.end('SIGKILL');
         installation.restartHost();
       } else {
