@@ -69,6 +69,14 @@ story(
     await colleague.getByText('4 records · 3 phones').waitFor();
     await colleague.getByRole('link', { name: 'The record that opened it again' }).click();
     await colleague.getByRole('treeitem').first().waitFor();
-    expect([...problems, ...others]).toEqual([]);
+
+    // Who may only read sees why nothing can be decided here.
+    const { secret } = await service.call('POST', '/api/v2/tokens', { name: 'reader', scopes: ['read'] });
+    const { page: reader, problems: ofReader } = await openWindow(here.browser);
+    await signIn(reader, service.url, String(secret));
+    await reader.getByRole('link', { name: 'Review' }).click();
+    await reader.getByText('does not have the scope “review”').waitFor();
+    expect(await findViolations(reader)).toEqual([]);
+    expect([...problems, ...others, ...ofReader]).toEqual([]);
   },
 );

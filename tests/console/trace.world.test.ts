@@ -70,7 +70,10 @@ story(
 
 story('the runs of one launch are a row that opens, and each names the others', async () => {
   const devices = await here.service.readyDevices(2);
-  const project = await here.service.createProject('Both', { 'main.ts': "console.log('ran');" });
+  const project = await here.service.createProject('Both', {
+    'main.ts': 'await agent.actions.home(); // as it ran',
+  });
+  await here.service.call('POST', `/api/v2/automation/commit/${project}`, { message: 'It goes home' });
   await here.service.call('POST', '/api/v2/devices/launchAutomation', {
     ...{ automationId: project, command: 'start', device_ids: devices },
   });
@@ -78,10 +81,13 @@ story('the runs of one launch are a row that opens, and each names the others', 
   await signIn(page, here.service.url, here.service.token);
   await page.goto(`${here.service.url}/runs`);
   const launch = page.getByRole('row').filter({ hasText: '2 phones' }).first();
+  await launch.getByText('2 succeeded', { exact: true }).waitFor();
   await launch.getByRole('button', { name: 'Both' }).click();
+  await here.service.writeFile(project, 'main.ts', 'await agent.actions.back(); // as it is now');
   const links = page.getByRole('row').getByRole('link');
   await links.first().click();
   await page.getByRole('heading', { name: 'Same launch' }).waitFor();
+  await page.getByRole('region', { name: 'Source' }).getByText('as it ran').waitFor();
   expect(await findViolations(page)).toEqual([]);
   expect(problems).toEqual([]);
 });

@@ -161,6 +161,7 @@ function Verdicts({ group, desk, undo }: { group: RecordGroup; desk: Desk; undo:
           Undo {undo} <kbd>z</kbd>
         </Button>
       )}
+      {missing !== undefined && <span className={styles['quiet']}>{missing}</span>}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 import type { ListedRun } from '@phalanx/protocol';
 import { expect, test } from 'vitest';
 
-import { launchRows, launchWords, tellingRun } from './launch-rows.ts';
+import { launchRows, outcomeWords, phonesWords, tellingRun } from './launch-rows.ts';
 import { launcherWords } from './launcher.ts';
 
 const run = (run_id: string, launch: string, outcome: ListedRun['outcome'] = 'succeeded'): ListedRun => ({
@@ -26,12 +26,22 @@ test('the runs of a launch are one row, which opens into them', () => {
   expect(idsOf(['b'])).toEqual(['4', 'b', '3', '2', '1']);
 });
 
+test('only the last launch may have runs that are not read yet', () => {
+  const runs = [run('4', 'b'), run('3', 'b'), run('2', 'a'), run('1', 'a')];
+  const moreOf = (hasMore: boolean) =>
+    launchRows(runs, new Set(), hasMore).map((row) => row.kind === 'launch' && row.hasMore);
+  expect([moreOf(true), moreOf(false)]).toEqual([
+    [false, true],
+    [false, false],
+  ]);
+});
+
 test('a launch is told by the run that needs a look', () => {
   expect(tellingRun([run('1', 'a'), run('2', 'a', 'failed')])?.run_id).toBe('2');
   expect(tellingRun([run('1', 'a', 'failed'), run('2', 'a', null)])?.run_id).toBe('2');
-  expect(launchWords([run('1', 'a'), run('2', 'a', 'out_of_steps')])).toBe(
-    '2 phones: 1 succeeded, 1 out of steps',
-  );
+  const both = [run('1', 'a'), run('2', 'a', 'out_of_steps')];
+  expect(outcomeWords(both)).toBe('1 succeeded, 1 out of steps');
+  expect([phonesWords(both, false), phonesWords(both, true)]).toEqual(['2 phones', '2+ phones']);
 });
 
 test('a run says by whom or what it was launched', () => {

@@ -7,11 +7,14 @@ export type RunRow =
       readonly id: string;
       readonly runs: readonly ListedRun[];
       readonly isOpen: boolean;
+      /** Whether there may be further runs of it. */
+      readonly hasMore: boolean;
     }
   | { readonly kind: 'run'; readonly id: string; readonly run: ListedRun; readonly isPart: boolean };
 
-/** `runs` stand in the order of their IDs, in which those of one launch follow each other. */
-export function launchRows(runs: readonly ListedRun[], open: ReadonlySet<string>): RunRow[] {
+/** `runs` stand in the order of their IDs, in which those of one launch follow each other. `hasMore`: there are older ones. */
+export function launchRows(runs: readonly ListedRun[], open: ReadonlySet<string>, hasMore = false): RunRow[] {
+  const last = runs.at(-1)?.launch;
   const launches = Map.groupBy(runs, ({ launch }) => launch);
   return [...launches].flatMap(([launch, own]): RunRow[] => {
     if (own.length === 1) return own.map((run) => ({ kind: 'run', id: run.run_id, run, isPart: false }));
@@ -19,7 +22,7 @@ export function launchRows(runs: readonly ListedRun[], open: ReadonlySet<string>
     const parts = isOpen
       ? own.map((run): RunRow => ({ kind: 'run', id: run.run_id, run, isPart: true }))
       : [];
-    return [{ kind: 'launch', id: launch, runs: own, isOpen }, ...parts];
+    return [{ kind: 'launch', id: launch, runs: own, isOpen, hasMore: hasMore && launch === last }, ...parts];
   });
 }
 
@@ -29,9 +32,12 @@ export const tellingRun = (runs: readonly ListedRun[]): ListedRun | undefined =>
   runs.find(({ outcome }) => outcome !== 'succeeded') ??
   runs[0];
 
-/** Such as `3 phones: 2 succeeded, 1 failed`. */
-export function launchWords(runs: readonly ListedRun[]): string {
+/** Such as `3 phones`, or `100+ phones` of a launch that may have more than these runs. */
+export const phonesWords = (runs: readonly ListedRun[], hasMore: boolean): string =>
+  `${runs.length}${hasMore ? '+' : ''} phones`;
+
+/** Such as `2 succeeded, 1 failed`. */
+export function outcomeWords(runs: readonly ListedRun[]): string {
   const counts = Map.groupBy(runs, ({ outcome }) => (outcome ?? 'running').replaceAll('_', ' '));
-  const parts = [...counts].map(([word, own]) => `${own.length} ${word}`);
-  return `${runs.length} phones: ${parts.join(', ')}`;
+  return [...counts].map(([word, own]) => `${own.length} ${word}`).join(', ');
 }

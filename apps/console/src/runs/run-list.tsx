@@ -13,7 +13,7 @@ import { openRow } from '../parts/open-row.ts';
 import { Failure, Loading } from '../parts/states.tsx';
 import { Age, Elapsed, Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/queries.ts';
-import { launchRows, launchWords, type RunRow, tellingRun } from './launch-rows.ts';
+import { launchRows, outcomeWords, phonesWords, type RunRow, tellingRun } from './launch-rows.ts';
 import { launcherWords } from './launcher.ts';
 import { runsQuery } from './queries.ts';
 import styles from './run-list.module.css';
@@ -49,10 +49,17 @@ export function RunList({ search, empty }: RunListProps) {
     );
   if (runs.length === 0 && !goesOn) return empty;
   if (runs.length === 0) return <Loading rows={12} />;
-  return <RunTable runs={runs} onEnd={readOn} />;
+  return <RunTable runs={runs} hasMore={query.hasNextPage} onEnd={readOn} />;
 }
 
-function RunTable({ runs, onEnd }: { runs: readonly ListedRun[]; onEnd: () => void }) {
+interface RunTableProps {
+  runs: readonly ListedRun[];
+  /** Whether there are older ones. */
+  hasMore: boolean;
+  onEnd: () => void;
+}
+
+function RunTable({ runs, hasMore, onEnd }: RunTableProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const toggle = (launch: string): void =>
@@ -61,7 +68,7 @@ function RunTable({ runs, onEnd }: { runs: readonly ListedRun[]; onEnd: () => vo
       if (!next.delete(launch)) next.add(launch);
       return next;
     });
-  const shown = useMemo(() => launchRows(runs, open), [runs, open]);
+  const shown = useMemo(() => launchRows(runs, open, hasMore), [runs, open, hasMore]);
   const current = useListKeys(shown, toggle);
   const rows = useVirtualizer({
     count: shown.length,
@@ -151,10 +158,11 @@ interface LaunchRowProps extends RowPlace {
 }
 
 /** The runs that one request started, as one row. */
-function LaunchRow({ row: { runs, isOpen }, onToggle, start, isCurrent }: LaunchRowProps) {
+function LaunchRow({ row: { runs, isOpen, hasMore }, onToggle, start, isCurrent }: LaunchRowProps) {
   const names = useProjectNames();
   const run = tellingRun(runs);
   if (run === undefined) return null;
+  const phones = phonesWords(runs, hasMore);
   const startedAt = Math.min(...runs.map((one) => one.started_at ?? one.created_at));
   const ends = runs.map((one) => one.ended_at);
   const endedAt = ends.some((end) => end === null) ? null : Math.max(...ends.map((end) => end ?? 0));
@@ -175,10 +183,12 @@ function LaunchRow({ row: { runs, isOpen }, onToggle, start, isCurrent }: Launch
         <button type="button" className={styles['name']} aria-expanded={isOpen} onClick={onToggle}>
           {isOpen ? '▾' : '▸'} {nameOf(run, names)}
         </button>
-        <span className={styles['where']}>{launchWords(runs)}</span>
+        <span className={styles['where']}>
+          {phones}: {outcomeWords(runs)}
+        </span>
       </span>
       <span role="cell" className={styles['quiet']}>
-        {launchWords(runs)}
+        {phones}
       </span>
       <Origin run={run} />
       <span role="cell" className={styles['quiet']}>
@@ -188,7 +198,8 @@ function LaunchRow({ row: { runs, isOpen }, onToggle, start, isCurrent }: Launch
         <Elapsed from={startedAt} to={endedAt} />
       </span>
       <span role="cell" className={styles['quiet']} title={run.error?.message}>
-        {run.error?.message}
+        {outcomeWords(runs)}
+        {run.error !== null && ` · ${run.error.message}`}
       </span>
     </div>
   );

@@ -5,20 +5,16 @@ import { useState } from 'react';
 
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
-import { distinctName } from '../devices/device-name.ts';
-import { useDevicesById } from '../devices/queries.ts';
 import { DownloadLog } from '../logs/download-log.tsx';
 import { useRunLog } from '../logs/use-run-log.ts';
 import { Button } from '../parts/button.tsx';
-import { Copyable } from '../parts/copy.tsx';
 import { notifyFailure } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
-import { Elapsed, Moment } from '../parts/time.tsx';
 import { localAddress } from '../records/local-address.ts';
-import { launcherWords } from './launcher.ts';
-import { launchQuery, runQuery } from './queries.ts';
+import { runQuery } from './queries.ts';
 import { RunAgain } from './run-again.tsx';
+import { Details, Siblings } from './run-details.tsx';
 import { RunFiles } from './run-files.tsx';
 import { TraceView } from '../trace/trace-view.tsx';
 import styles from './run-page.module.css';
@@ -200,88 +196,6 @@ const OutOfStepsBox = ({ screen }: { screen: RecordScreen }) => (
     </p>
   </section>
 );
-
-function Details({ run }: { run: RunDetail }) {
-  const devices = useDevicesById();
-  const device = devices.get(run.device_id);
-  return (
-    <section>
-      <h2>Run</h2>
-      <dl className={styles['list']}>
-        <dt>Phone</dt>
-        <dd>
-          <Link to="/devices/$deviceId" params={{ deviceId: run.device_id }}>
-            {device === undefined ? run.device_id : distinctName(device, devices.values())}
-          </Link>
-        </dd>
-        <dt>Started</dt>
-        <dd>
-          <Moment at={run.started_at ?? run.created_at} />
-        </dd>
-        <dt>Took</dt>
-        <dd>{run.started_at === null ? '–' : <Elapsed from={run.started_at} to={run.ended_at} />}</dd>
-        <dt>By</dt>
-        <dd>
-          <LaunchedBy run={run} />
-        </dd>
-        {run.launch_id === null && (
-          <>
-            <dt>Version</dt>
-            <dd>
-              {run.commit !== null && (
-                <>
-                  commit <code>{run.commit.slice(0, 8)}</code>
-                </>
-              )}
-              {run.commit !== null && run.dirty === true && ' with '}
-              {(run.commit === null || run.dirty === true) && 'uncommitted changes'}
-            </dd>
-          </>
-        )}
-        <dt>ID</dt>
-        <dd>
-          <Copyable text={run.run_id} label="Copy the ID" />
-        </dd>
-      </dl>
-    </section>
-  );
-}
-
-function LaunchedBy({ run: { launched_by: by } }: { run: RunDetail }) {
-  const words = launcherWords(by);
-  if (by.job === null) return words;
-  return (
-    <Link to="/jobs/$jobId" params={{ jobId: by.job.job_id }}>
-      {words}
-    </Link>
-  );
-}
-
-/** The other runs of the same launch. */
-function Siblings({ run }: { run: RunDetail }) {
-  const devices = useDevicesById();
-  const { data } = useQuery(launchQuery(run.launch));
-  const others = data?.runs.filter(({ run_id }) => run_id !== run.run_id) ?? [];
-  if (others.length === 0) return null;
-  return (
-    <section>
-      <h2>Same launch</h2>
-      <ul className={styles['siblings']}>
-        {others.map((other) => {
-          const device = devices.get(other.device_id);
-          return (
-            <li key={other.run_id}>
-              <RunStatusMark run={other} />{' '}
-              <Link to="/runs/$runId" params={{ runId: other.run_id }}>
-                {device === undefined ? other.device_id : distinctName(device, devices.values())}
-              </Link>
-            </li>
-          );
-        })}
-      </ul>
-    </section>
-  );
-}
 
 const Json = ({ title, value }: { title: string; value: unknown }) => (
   <section>

@@ -1,0 +1,95 @@
+import type { RunDetail } from '@phalanx/protocol';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+
+import { distinctName } from '../devices/device-name.ts';
+import { useDevicesById } from '../devices/queries.ts';
+import { Copyable } from '../parts/copy.tsx';
+import { Elapsed, Moment } from '../parts/time.tsx';
+import { launcherWords } from './launcher.ts';
+import { launchQuery } from './queries.ts';
+import styles from './run-page.module.css';
+import { RunStatusMark } from './run-status.tsx';
+
+/** Where and when it ran, by whom, and which code. */
+export function Details({ run }: { run: RunDetail }) {
+  const devices = useDevicesById();
+  const device = devices.get(run.device_id);
+  return (
+    <section>
+      <h2>Run</h2>
+      <dl className={styles['list']}>
+        <dt>Phone</dt>
+        <dd>
+          <Link to="/devices/$deviceId" params={{ deviceId: run.device_id }}>
+            {device === undefined ? run.device_id : distinctName(device, devices.values())}
+          </Link>
+        </dd>
+        <dt>Started</dt>
+        <dd>
+          <Moment at={run.started_at ?? run.created_at} />
+        </dd>
+        <dt>Took</dt>
+        <dd>{run.started_at === null ? '–' : <Elapsed from={run.started_at} to={run.ended_at} />}</dd>
+        <dt>By</dt>
+        <dd>
+          <LaunchedBy run={run} />
+        </dd>
+        {run.launch_id === null && (
+          <>
+            <dt>Version</dt>
+            <dd>
+              {run.commit !== null && (
+                <>
+                  commit <code>{run.commit.slice(0, 8)}</code>
+                </>
+              )}
+              {run.commit !== null && run.dirty === true && ' with '}
+              {(run.commit === null || run.dirty === true) && 'uncommitted changes'}
+            </dd>
+          </>
+        )}
+        <dt>ID</dt>
+        <dd>
+          <Copyable text={run.run_id} label="Copy the ID" />
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+function LaunchedBy({ run: { launched_by: by } }: { run: RunDetail }) {
+  const words = launcherWords(by);
+  if (by.job === null) return words;
+  return (
+    <Link to="/jobs/$jobId" params={{ jobId: by.job.job_id }}>
+      {words}
+    </Link>
+  );
+}
+
+/** The other runs of the same launch. */
+export function Siblings({ run }: { run: RunDetail }) {
+  const devices = useDevicesById();
+  const { data } = useQuery(launchQuery(run.launch));
+  const others = data?.runs.filter(({ run_id }) => run_id !== run.run_id) ?? [];
+  if (others.length === 0) return null;
+  return (
+    <section>
+      <h2>Same launch</h2>
+      <ul className={styles['siblings']}>
+        {others.map((other) => {
+          const device = devices.get(other.device_id);
+          return (
+            <li key={other.run_id}>
+              <RunStatusMark run={other} />{' '}
+              <Link to="/runs/$runId" params={{ runId: other.run_id }}>
+                {device === undefined ? other.device_id : distinctName(device, devices.values())}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
