@@ -133,6 +133,18 @@ story('an e-mail: an address that nobody allows, one that is, a run that fails i
   await row.getByRole('button', { name: 'Deliveries' }).click();
   await dialog.getByText('delivered').waitFor();
   expect(await findViolations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  // Somebody else deletes it: the click fails, and the notice that says so is for everybody.
+  const { webhooks } = await here.service.call('GET', '/api/v2/webhooks');
+  for (const { id } of webhooks as { id: string }[])
+    await here.service.call('DELETE', `/api/v2/webhooks/${id}`, {});
+  await row.getByRole('button', { name: 'Pause' }).click();
+  await page
+    .getByRole('dialog')
+    .getByText(/not found/)
+    .waitFor();
+  expect(await findViolations(page)).toEqual([]);
   await page.goto(link);
   await page.getByText('no such person').first().waitFor();
   expect(problems).toEqual([]);

@@ -22,7 +22,8 @@ export const notifyFailure = (title: string, error: unknown): void =>
     ),
     type: 'failure',
     timeout: 10_000,
-    priority: 'high',
+    // A notice of high priority is hidden from screen readers, with its link and its button, until it has the focus.
+    priority: 'low',
   });
 
 function List() {
