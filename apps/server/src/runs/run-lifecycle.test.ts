@@ -290,6 +290,12 @@ describe('the list of runs', () => {
           created_at: expect.any(Number),
           started_at: expect.any(Number),
           ended_at: null,
+          launched_by: {
+            user_id: expect.any(String),
+            user_name: 'administrator',
+            token_name: expect.any(String),
+            job: null,
+          },
         },
       ]);
     }

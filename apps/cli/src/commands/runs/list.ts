@@ -60,7 +60,7 @@ Examples:
       const { api } = await connect(flags);
       const devices = await listDevices(api);
       const { runs, nextCursor } = await readRuns(api, devices, flags);
-      if (flags.json) return printJson({ success: true, runs, next_cursor: nextCursor });
+      if (flags.json) return printJson({ success: true, runs, total: null, next_cursor: nextCursor });
       // A token for launches alone may not see projects; IDs serve too.
       const projects = runs.some((run) => run.launch_id === null)
         ? await listProjects(api).catch(() => [])
