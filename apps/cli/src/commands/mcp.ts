@@ -38,7 +38,7 @@ Examples:
       'after',
       '\nExample: mkdir -p .claude/skills/phalanx && phalanx mcp skill > .claude/skills/phalanx/SKILL.md',
     )
-    .action(() => process.stdout.write(skill));
+    .action(() => void process.stdout.write(skill));
 }
 
 function addInstallCommand(parent: Command): void {
