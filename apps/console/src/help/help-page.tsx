@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useParams } from '@tanstack/react-router';
-import { useDeferredValue, useEffect, useState } from 'react';
+import { useDeferredValue, useEffect, useRef, useState } from 'react';
 
 import { SearchInput } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
@@ -9,7 +9,7 @@ import styles from './help.module.css';
 import { Markdown } from './markdown.tsx';
 import { helpPageQuery, helpPagesQuery, helpSearchQuery } from './queries.ts';
 
-const firstPage = 'reference';
+const firstPage = 'tutorial';
 
 /** The documentation of the version that runs; it needs no network but the service. */
 export function HelpPage() {
@@ -61,11 +61,14 @@ const shownLetters = 240;
 
 function Results({ query, onChosen }: { query: string; onChosen: () => void }) {
   const { data, error } = useQuery(helpSearchQuery(query));
+  const list = useRef<HTMLOListElement>(null);
+  // The best ones are the first ones, wherever the page before was scrolled to.
+  useEffect(() => list.current?.scrollIntoView(), [data]);
   if (error !== null) return <Failure error={error} />;
   if (data === undefined) return <Loading rows={3} />;
   if (data.length === 0) return <p role="status">Nothing in the help has these words.</p>;
   return (
-    <ol className={styles['results']} aria-label="Sections that were found">
+    <ol ref={list} className={styles['results']} aria-label="Sections that were found">
       {data.map(({ page, section, anchor, text }) => (
         <li key={`${page.name}#${anchor}`}>
           <Link to="/help/$" params={{ _splat: page.name }} hash={anchor} onClick={onChosen}>

@@ -41,7 +41,7 @@ export function WorkFields({ value, countHint, onChange }: WorkFieldsProps) {
       </Field>
       <TextField
         label="Phones"
-        hint="A selector, such as country=de,model~Pixel or pool=NAME"
+        hint="Empty: any phone. Or a selector, such as country=de,model~Pixel or pool=NAME"
         value={value.selector}
         onChange={(selector) => onChange({ ...value, selector })}
       />
@@ -56,14 +56,15 @@ export function WorkFields({ value, countHint, onChange }: WorkFieldsProps) {
 }
 
 /** Why it can't be sent yet. */
-export function workProblem({ projectId, selector, count }: WorkText): string | undefined {
+export function workProblem({ projectId, count }: WorkText): string | undefined {
   if (projectId === '') return 'Choose a project.';
-  if (selector.trim() === '') return 'Say on which phones.';
   return count === '' || /^[1-9]\d{0,3}$/.test(count) ? undefined : 'The count is a whole number from 1 on.';
 }
 
+const anyPhone = 'sdk>=1';
+
 export const workBody = ({ projectId, selector, count }: WorkText) => ({
   automation_id: projectId,
-  selector: selector.trim(),
+  selector: selector.trim() || anyPhone,
   ...(count === '' ? {} : { count: Number(count) }),
 });

@@ -3,7 +3,7 @@ import type { EditorView } from '@codemirror/view';
 
 /** What others do with the text that is open. */
 export interface EditorHandle {
-  /** Writes whole lines at the cursor, indented as its line is, and goes behind them. */
+  /** Writes whole lines at the cursor or in place of the selected lines, indented as they are, and goes behind them. */
   readonly insert: (code: string) => void;
   /** What is selected, with the line where it begins, from 1. */
   readonly selection: () => { readonly text: string; readonly line: number } | undefined;
@@ -12,7 +12,7 @@ export interface EditorHandle {
 
 /** Where the phone's code goes. */
 export interface CodeSink {
-  /** Writes whole lines at the cursor. */
+  /** Writes whole lines at the cursor, or in place of the selected lines. */
   readonly insert: (code: string) => void;
   /** Why nothing can be written. */
   readonly reason: string | undefined;
@@ -29,17 +29,20 @@ export const handleOf = (view: EditorView): EditorHandle => ({
 });
 
 function insertLines(view: EditorView, code: string): void {
-  const { state } = view;
-  const line = state.doc.lineAt(state.selection.main.head);
-  const indentation = /^\s*/.exec(line.text)?.[0] ?? '';
+  const { doc, selection } = view.state;
+  const first = doc.lineAt(selection.main.from);
+  const last = doc.lineAt(selection.main.to);
+  const indentation = /^\s*/.exec(first.text)?.[0] ?? '';
   const lines = code.split('\n').map((one) => `${indentation}${one}`);
-  const isBlank = line.text.trim() === '';
-  const from = isBlank ? line.from : line.to;
-  const insert = isBlank ? lines.join('\n') : `\n${lines.join('\n')}`;
+  const isReplaced = !selection.main.empty || first.text.trim() === '';
+  const from = isReplaced ? first.from : last.to;
+  const insert = isReplaced ? lines.join('\n') : `\n${lines.join('\n')}`;
   view.dispatch({
-    changes: { from, to: line.to, insert },
+    changes: { from, to: last.to, insert },
     selection: EditorSelection.cursor(from + insert.length),
     scrollIntoView: true,
     userEvent: 'input.insert',
   });
+  // What comes next is to run it, or to undo it: both are keys of the editor.
+  view.focus();
 }

@@ -38,12 +38,12 @@ export const codeName = ({ commit }: Replay): string =>
   commit === null ? 'Saved files' : `Commit ${commit.slice(0, 7)}`;
 
 const NotReplayable = ({ count }: { count: number }) => (
-  <div role="note">
+  <div role="note" className={styles['ways']}>
     The code does not say what it takes {count === 1 ? 'one screen' : `${count} screens`} for, so{' '}
     {count === 1 ? 'it is' : 'they are'} not replayable. Three ways to make {count === 1 ? 'it' : 'them'} so:
     <ol>
       <li>
-        Let <code>agent.utils.outOfSteps.runStages</code> run the code: it stores each screen.
+        Let <code>runStages</code> run the code: it stores each screen.
       </li>
       <li>
         In a loop of your own, call <code>agent.utils.outOfSteps.storeScreen</code> with the state before you

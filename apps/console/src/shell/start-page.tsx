@@ -79,7 +79,13 @@ export function StartPage() {
         </Step>
         <Step number={4} title={hasRun ? 'Something has run' : 'Run it'} isDone={hasRun}>
           {hasRun ? (
-            <Link to="/runs">Open the runs</Link>
+            <p>
+              <Link to="/runs">Open the runs</Link>, or go on with{' '}
+              <Link to="/help/$" params={{ _splat: 'tutorial' }}>
+                the tutorial
+              </Link>
+              : an automation that meets an unknown screen, its repair, and a run each night.
+            </p>
           ) : (
             <p>Open the project, choose phones, and press Run. The log appears below the code.</p>
           )}
