@@ -8,7 +8,12 @@ export const readRetries = (json: string): Retries => retries.Parse(JSON.parse(j
 
 /** Codes of runs that failed without the code's doing. */
 const phoneFailures: ReadonlySet<string> = new Set([
-  ...(['device_unavailable', 'phone_lost', 'host_restarted', 'host_failed', 'not_started'] as const),
+  'device_unavailable',
+  'phone_lost',
+  'host_restarted',
+  'host_stopped',
+  'host_failed',
+  'not_started',
 ]);
 
 type EndedRun = Pick<StoredRun, 'status' | 'outcome' | 'error_code' | 'started_at'>;
