@@ -1,4 +1,4 @@
-import type { Device, LogEntry, Run, ServiceEvent } from '@phalanx/protocol';
+import type { Device, ListedRun, LogEntry, Run, ServiceEvent } from '@phalanx/protocol';
 
 import type { Operations } from './operations.ts';
 import { enduring } from './run.ts';
@@ -161,7 +161,7 @@ export class FollowedState {
         const reply = await this.#api.listRuns({ query: { ...filter, ...query, ...page } }, { signal });
         return { rows: reply.runs, next: reply.next_cursor };
       }, signal))
-        found.set(run.run_id, run);
+        found.set(run.run_id, asInEvents(run));
     return [...found.values()].toSorted((one, other) => one.created_at - other.created_at);
   }
 
@@ -188,6 +188,13 @@ export class FollowedState {
       this.#entries.delete(id);
     }
   }
+}
+
+/** Lists also say who has launched a run; the same run would seem another one. */
+function asInEvents(listed: ListedRun): Run {
+  const run: Run & Partial<ListedRun> = { ...listed };
+  delete run.launched_by;
+  return run;
 }
 
 /** An event may arrive after a newer state was read. */

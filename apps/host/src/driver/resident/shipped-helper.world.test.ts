@@ -140,9 +140,9 @@ else
         const helper = start();
         await helper.ask(requestKind.watch, Buffer.from([1]));
         const change = async (): Promise<number> => {
+          const before = helper.changes.length;
           await helper.ask(requestKind.setText, Buffer.from('x'));
           await helper.ask(requestKind.setText, Buffer.from('y'));
-          const before = helper.changes.length;
           await expect
             .poll(async () => (await helper.ask(requestKind.hello), helper.changes.length))
             .toBe(before + 1);
