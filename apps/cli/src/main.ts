@@ -29,14 +29,13 @@ async function main(): Promise<void> {
     });
   const words = process.argv.slice(2);
   await startAnew(words);
-  const name = commandName(words) ?? '';
-  if (!services.includes(name)) {
+  if (!services.includes(words[0] ?? '')) {
     const { addCallerCommands } = await import('./commands/callers.ts');
     program.commandsGroup('Commands that call a server:');
     addCallerCommands(program);
   }
   // Server and host take a second to load, which the other commands need not wait for.
-  if (!program.commands.some((command) => command.name() === name)) {
+  if (!program.commands.some((command) => command.name() === commandName(words))) {
     const { addProcessCommands } = await import('./commands/processes.ts');
     program.commandsGroup('Commands that run the service:');
     addProcessCommands(program);

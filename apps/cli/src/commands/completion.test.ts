@@ -36,6 +36,7 @@ test('commands of both kinds, their parts and their options are completed', asyn
   expect(await offered('project', 'co')).toEqual(['commit']);
   expect(await offered('runs', '--st')).toEqual(['--status']);
   expect(await offered('runs', '--status', 'f')).toEqual(['failed']);
+  expect(await offered('start', '--simulated')).toEqual(['--simulated-phones']);
 });
 
 test('phones and projects are completed by their names', async () => {
