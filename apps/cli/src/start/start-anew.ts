@@ -1,6 +1,5 @@
 import { chownSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { prepareConsole } from '@phalanx/console';
 
 import { environment, handedOn, starter } from '../config.ts';
 import { goOn } from './handed-on.ts';
@@ -36,7 +35,10 @@ export async function startAnew([command = '', ...args]: readonly string[]): Pro
   const isRoot = process.getuid?.() === 0;
   const secrets = readSecrets(isRoot);
   // The user may not write beside the sources, and would build it at each start. What fails is told there.
-  if (isRoot && command !== 'host') await prepareConsole().catch(() => undefined);
+  if (isRoot && command !== 'host') {
+    const { prepareConsole } = await import('@phalanx/console');
+    await prepareConsole().catch(() => undefined);
+  }
   const user = isRoot ? leaveRoot(dataDir) : undefined;
   if (user === undefined && Object.keys(secrets).length === 0) return;
   const bare = Object.fromEntries(
