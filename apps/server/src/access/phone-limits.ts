@@ -185,10 +185,18 @@ async function phoneOfRun(asked: Asked): Promise<void> {
   throw ApiError.of('run_not_found', { run_id: id });
 }
 
-/** Which phones a job takes of those that its selector finds is seen when each task begins: it keeps the limit. */
-async function phonesOfWork(asked: Asked): Promise<void> {
+/** The phones that the body names, each once; undefined: it names none. Throws unless the token may launch on each. */
+async function namedPhones(asked: Asked): Promise<readonly string[] | undefined> {
   const given: unknown = partOf(asked.request, 'body')['device_ids'];
-  if (Array.isArray(given)) await requireLaunchable(asked, [...new Set(given.map(String))]);
+  if (!Array.isArray(given)) return undefined;
+  const ids = [...new Set(given.map(String))];
+  await requireLaunchable(asked, ids);
+  return ids;
+}
+
+/** A job keeps the limit: which of the phones that its selector finds it takes is seen when each task begins. */
+async function phonesOfWork(asked: Asked): Promise<void> {
+  await namedPhones(asked);
 }
 
 /** The terms of both hold. */
@@ -204,12 +212,8 @@ function narrowQuery({ request, limit }: Asked): void {
 
 async function phonesOfLaunch(asked: Asked): Promise<void> {
   const body = partOf(asked.request, 'body');
-  const given: unknown = body['device_ids'];
-  if (Array.isArray(given)) {
-    const ids = [...new Set(given.map(String))];
-    await requireLaunchable(asked, ids);
-    requireCount(asked.limit, body, ids.length);
-  }
+  const named = await namedPhones(asked);
+  if (named !== undefined) requireCount(asked.limit, body, named.length);
   if (body['selector'] === undefined) return;
   narrow(body, asked.limit);
   requireCount(asked.limit, body, typeof body['count'] === 'number' ? body['count'] : Infinity);

@@ -185,15 +185,14 @@ export class JobRunner {
     if (row.is_exclusive === 1 ? runs.length > 0 : runs.some((run) => run.automationId === row.project_id))
       return false;
     if (deviceIds?.has(device.id) === false) return false;
-    const key = `${device.id} ${row.user_id} ${limitedSelector(row) ?? ''}`;
-    const fit = known.get(key) ?? this.#isSelected(row, device);
+    const selector = limitedSelector(row);
+    const key = `${device.id} ${row.user_id} ${selector ?? ''}`;
+    const fit = known.get(key) ?? this.#isSelected(row.user_id, selector, device);
     known.set(key, fit);
     return fit && devices.leases.findOther(device, row.user_id) === undefined;
   }
 
-  #isSelected(row: WaitingJob['row'], device: FleetDevice): boolean {
-    const { user_id: userId } = row;
-    const selector = limitedSelector(row);
+  #isSelected(userId: string, selector: string | null, device: FleetDevice): boolean {
     const { labels, shares } = this.#options.devices;
     const role = shares.roleOf(userId, device);
     if (role !== 'owner' && role !== 'launch') return false;
