@@ -38,6 +38,46 @@ const stage = Type.String({ maxLength: maxStageLength });
 const maxTimeMs = 8.64e15;
 const side = Type.Integer({ minimum: 0, maximum: 100_000 });
 
+/** So many calls are kept between two stored screens. */
+export const maxRecordedCalls = 30;
+
+const point = Type.Integer({ minimum: -100_000, maximum: 100_000 });
+
+/** A call that may change the phone, without what was typed. Nothing is said of calls on masked nodes and password fields. */
+export const RecordedCall = Type.Object(
+  {
+    /** Of the agent call, such as `input.tap`. */
+    name: Type.String({ maxLength: 60 }),
+    /** Where a touch begins, in pixels of the tree. */
+    x: Type.Optional(point),
+    y: Type.Optional(point),
+    /** Where a swipe ends. */
+    to_x: Type.Optional(point),
+    to_y: Type.Optional(point),
+    key: Type.Optional(Type.String({ maxLength: 60 })),
+    package: Type.Optional(Type.String({ maxLength: 255 })),
+    /** Of what was typed, in characters. */
+    text_length: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { title: 'RecordedCall' },
+);
+export type RecordedCall = Static<typeof RecordedCall>;
+
+const fact = (maxLength: number, description: string) =>
+  Type.Union([Type.String({ maxLength }), Type.Null()], { description });
+
+/** The app of a record's last screen, as far as the phone says. */
+export const RecordedApp = Type.Object(
+  {
+    package: Type.String({ maxLength: 255 }),
+    activity: fact(255, 'In full, such as `com.example.shop.CheckoutActivity`'),
+    version: fact(100, 'The version name of the installed package'),
+    language: fact(35, 'Of the phone, as a BCP 47 tag such as `de-DE`'),
+  },
+  { title: 'RecordedApp' },
+);
+export type RecordedApp = Static<typeof RecordedApp>;
+
 /** One captured screen, as a host tells of it; the captures themselves follow by HTTP. */
 export const ScreenReport = Type.Object({
   screen_id: Uuid,
@@ -58,6 +98,8 @@ export const ScreenReport = Type.Object({
   ]),
   /** True when a picture was wanted and could not be taken: the record is partial. */
   screenshot_failed: Type.Boolean(),
+  /** What was done on this screen before the next one was stored, first things first. */
+  calls: Type.Optional(Type.Array(RecordedCall, { maxItems: maxRecordedCalls })),
 });
 export type ScreenReport = Static<typeof ScreenReport>;
 
@@ -75,5 +117,6 @@ export const RecordReport = Type.Object({
   is_cut_short: Type.Boolean(),
   /** What ended the run, of a `crash` or a `timeout` that its host has recorded. */
   error: Type.Optional(Type.Union([RunError, Type.Null()])),
+  app: Type.Optional(Type.Union([RecordedApp, Type.Null()])),
 });
 export type RecordReport = Static<typeof RecordReport>;
