@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 
-import { addBackupCommand } from './backup/backup.ts';
-import { addCheckCommand } from './backup/check.ts';
-import { addMigrateCommand } from './migrate.ts';
-import { addRestoreCommand } from './backup/restore.ts';
-import { addDemoCommand } from './demo.ts';
-import { addHostCommand } from './host.ts';
-import { addPhoneCommand } from './phone.ts';
-import { addServerCommand } from './server.ts';
-import { addSimulateCommand } from './simulate.ts';
-import { addStartCommand } from './start.ts';
+import { addBackupCommand } from './service/backup/backup.ts';
+import { addCheckCommand } from './service/backup/check.ts';
+import { addMigrateCommand } from './service/migrate.ts';
+import { addRestoreCommand } from './service/backup/restore.ts';
+import { addDemoCommand } from './service/demo.ts';
+import { addHostCommand } from './service/host.ts';
+import { addPhoneCommand } from './phones/phone.ts';
+import { addServerCommand } from './service/server.ts';
+import { addSimulateCommand } from './service/simulate.ts';
+import { addStartCommand } from './service/start.ts';
 
 /** The commands that bring the server and the host along. */
 export function addProcessCommands(program: Command): void {
