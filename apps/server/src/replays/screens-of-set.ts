@@ -7,9 +7,9 @@ import {
   parseGolden,
 } from '@phalanx/protocol';
 
-import { findExcess } from '../http/json-bounds.ts';
+import { findExcess } from '../http/bodies/json-bounds.ts';
 import type { SavedFiles } from '../projects/project-files.ts';
-import type { KeptScreens } from '../records/groups/kept-screens.ts';
+import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
 import type { StoredReplay } from './store.ts';
 
 /** A screen of the set, without its tree. */
