@@ -49,6 +49,8 @@ export const auditActions = {
   disconnect_host: 'host',
   mark_record: 'record',
   save_record: 'record',
+  delete_record: 'record',
+  delete_group_screen: 'group',
   change_group: 'group',
   merge_groups: 'group',
   split_group: 'group',

@@ -110,6 +110,10 @@ export const errorTable = {
   user_not_found: { status: 404, message: 'User {user_id} was not found.' },
   token_not_found: { status: 404, message: 'Token {token_id} was not found.' },
   group_not_found: { status: 404, message: 'Group {group_id} was not found.' },
+  group_screen_not_found: {
+    status: 404,
+    message: 'Group {group_id} keeps no screen {screen}.',
+  },
   replay_not_found: { status: 404, message: 'Replay {replay_id} was not found.' },
   no_replay_host: {
     status: 503,

@@ -89,6 +89,15 @@ export function useReviewQueue() {
     }
     await queries.invalidateQueries({ queryKey: ['records'] });
   };
+  const remove = async (): Promise<void> => {
+    if (record === undefined) return;
+    const id = record.out_of_steps_id;
+    await call('DELETE /api/v2/automation-project/out-of-steps/:id', { params: { id } });
+    notify('The record was deleted');
+    if (!(await go({ older: id })) && !(await go({ newer: id }))) open(undefined);
+    queries.removeQueries({ queryKey: recordQuery(filters, { at: id }).queryKey });
+    await queries.invalidateQueries({ queryKey: ['records'] });
+  };
   const filter = useCallback(
     (changes: Record<string, string>): void =>
       void navigate({
@@ -100,7 +109,7 @@ export function useReviewQueue() {
   const showScreen = (screen: number): void =>
     void navigate({ search: (rest) => ({ ...rest, screen }), replace: true });
   const screen = ahead.isAhead ? undefined : addressed.screen;
-  return { query, record, filters, screen, walk, mark, save, filter, showScreen };
+  return { query, record, filters, screen, walk, mark, save, remove, filter, showScreen };
 }
 
 /** The same object until a filter changes, so that a key draws nothing that depends on filters alone. */

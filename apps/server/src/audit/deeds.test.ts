@@ -382,6 +382,10 @@ const examples: Record<string, Example> = {
     action: 'save_record',
     details: { saved: true },
   },
+  deleteOutOfSteps: {
+    act: async () => ann.api('DELETE', `${records}/${await makeRecord()}`),
+    action: 'delete_record',
+  },
   changeGroup: {
     act: async () =>
       ann.api('PATCH', `/api/v2/groups/${(await makeGroups()).id}`, { body: { status: 'solved' } }),
@@ -410,6 +414,15 @@ const examples: Record<string, Example> = {
       return ann.api('POST', `/api/v2/groups/${id}/undo`);
     },
     action: 'undo_group',
+  },
+  deleteGroupScreen: {
+    act: async () => {
+      const { id } = await makeGroups();
+      const { body } = await ann.api('GET', `/api/v2/groups/${id}`);
+      const [screen] = Array.isArray(body['kept_screens']) ? body['kept_screens'] : [];
+      return ann.api('DELETE', `/api/v2/groups/${id}/screens/${screen}`);
+    },
+    action: 'delete_group_screen',
   },
   startReplay: {
     act: () => startReplay(),

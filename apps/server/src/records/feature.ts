@@ -74,7 +74,11 @@ export async function openRecords(context: Context, dependencies: RecordDependen
     findRun: runs.store.find,
   });
   hosts.on('record', (link, report) => intake.take(link, report));
-  addRecordRoutes(app, { store, browser: createBrowseStore(database), access, changes, read, clock, limits });
+  addRecordRoutes(app, {
+    ...{ store, access, changes, read, clock, limits },
+    browser: createBrowseStore(database),
+    deleteOne: createRetentionStore(database).deleteOne,
+  });
   const groups = createGroupStore(database);
   const captureUrl: GroupDependencies['captureUrl'] = (key) => urls.urlOf(key);
   return {

@@ -15,7 +15,7 @@ import { cellsMatching, kindOf } from './cells.ts';
 import type { RecordChanges } from './record-changes.ts';
 import type { ReadRecord } from './record-view.ts';
 import { getReviewable, listScopes, requireReviewer, scopesOf } from './review-access.ts';
-import type { RetentionLimits } from './retention/retention-store.ts';
+import type { RetentionLimits, RetentionStore } from './retention/retention-store.ts';
 import type { RecordStore } from './store.ts';
 import type { StoredRecord } from './stored-record.ts';
 
@@ -27,13 +27,14 @@ interface RecordRoutesOptions {
   read: ReadRecord;
   clock: Clock;
   limits: RetentionLimits;
+  deleteOne: RetentionStore['deleteOne'];
 }
 
 type ListQuery = Static<typeof recordRoutes.list.query>;
 
-/** `GET /out-of-steps` · `GET /out-of-steps/tags` · `PATCH /out-of-steps/:id/status` · `PATCH /out-of-steps/:id/save` */
+/** `GET /out-of-steps` · `GET /out-of-steps/tags` · `PATCH /out-of-steps/:id/status` · `PATCH /out-of-steps/:id/save` · `DELETE /out-of-steps/:id` */
 export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptions): void {
-  const { store, browser, access, changes, read, clock, limits } = options;
+  const { store, browser, access, changes, read, clock, limits, deleteOne } = options;
 
   addRoute(app, recordRoutes.list, async ({ principal, query }) => {
     const wanted = wantedBy(query);
@@ -84,6 +85,15 @@ export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptio
       ? `Record ${id} was saved: it is protected from automatic deletion for 2 months from its creation.`
       : `Record ${id} is no longer saved.`;
     return { success: true, message, saved: body.saved };
+  });
+
+  addRoute(app, recordRoutes.delete, async ({ principal, params, auditEvent }) => {
+    const before = await getRecord(store, params.id);
+    await requireReviewer(access, principal, before);
+    onRecord(auditEvent, before, {});
+    if ((await deleteOne(before.id)) === undefined) throw notFound(params.id);
+    changes.deleted(1);
+    return { success: true, message: `Record ${before.id} was deleted.` };
   });
 }
 

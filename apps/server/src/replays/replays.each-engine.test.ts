@@ -1,4 +1,4 @@
-import { goldenText, groupRoutes, replayRoutes } from '@phalanx/protocol';
+import { goldenText, groupRoutes, recordRoutes, replayRoutes } from '@phalanx/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { madeScreen as shown, ReplayScene, verdictOf } from '../testing/records/replay-scene.ts';
@@ -55,6 +55,39 @@ describe('a replay', () => {
     expect(old).toMatchObject({ commit: commits[0], counts: { known: 0, recognised: 0, broken: 2 } });
     const again = await server.api('GET', replayRoutes.list.path.replace(':id', scene.projectId));
     expect((again.body['replays'] as { id: string }[])[0]?.id).toBe(stringAt(old, 'id'));
+  });
+
+  it('has no screen any more whose record or copy somebody has deleted', async () => {
+    const replayer = await scene.connectReplayHost();
+    const gone = await scene.meet(shown(1));
+    const group = await scene.meet(shown(2));
+    const read = async (id: string) =>
+      (await server.api('GET', groupRoutes.get.path.replace(':id', id))).body;
+    // Retention has deleted its record, and left the copy.
+    await expect
+      .poll(() => read(gone))
+      .toMatchObject({ group: { records: 0 }, kept_screens: [expect.any(String)] });
+    const screen = stringAt((await read(gone))['kept_screens'], '0');
+    const place = `/api/v2/groups/${gone}/screens/${screen}`;
+    expect((await server.api('DELETE', `/api/v2/groups/${group}/screens/${screen}`)).status).toBe(404);
+    expect((await server.api('DELETE', place)).status).toBe(200);
+    expect(await read(gone)).toMatchObject({ kept_screens: [] });
+    expect((await server.api('DELETE', place)).body).toMatchObject({ code: 'group_screen_not_found' });
+    expect(await scene.replay()).toMatchObject({ counts: { screens: 1 } });
+
+    const listed = await server.api('GET', groupRoutes.listRecords.path.replace(':id', group));
+    const [record] = listed.body['records'] as { record_id: string; screen: { uiUrl: string } }[];
+    const path = recordRoutes.delete.path.replace(':id', record?.record_id ?? '');
+    const other = await server.createCaller('other');
+    expect((await other.api('DELETE', path)).status).toBe(403);
+    expect((await other.api('DELETE', place)).status).toBe(404);
+    expect((await fetch(record?.screen.uiUrl ?? '')).status).toBe(200);
+    expect((await server.api('DELETE', path)).status).toBe(200);
+    expect((await server.api('DELETE', path)).body).toMatchObject({ code: 'record_not_found' });
+    expect(await read(group)).toMatchObject({ group: { records: 0, phones: 0 }, kept_screens: [] });
+    await expect.poll(async () => (await fetch(record?.screen.uiUrl ?? '')).status).toBe(404);
+    expect(await scene.replay()).toMatchObject({ counts: { screens: 0 } });
+    expect(replayer.messages('replay').at(-1)?.screens).toHaveLength(1);
   });
 
   it('judges golden screens by what their files expect, and leaves solved groups out of "open"', async () => {

@@ -57,6 +57,7 @@ Examples:
   addMarkCommands(groups);
   addAssignCommand(groups);
   addMergeCommands(groups);
+  addDeleteScreenCommand(groups);
 }
 
 async function listGroups({
@@ -95,11 +96,11 @@ function addShowCommand(groups: Command): void {
     .action(async (text: string, { limit, json, ...flags }: JsonFlags & { limit: number }) => {
       const { api } = await connect(flags);
       const params = { id: await getGroupId(api, text) };
-      const { group, last_change } = await api.call(groupRoutes.get, { params });
+      const { group, kept_screens, last_change } = await api.call(groupRoutes.get, { params });
       const query = { limit: Math.min(limit, 1000) };
       const { records } = await api.call(groupRoutes.listRecords, { params, query });
-      if (json) return printJson({ success: true, group, records, last_change });
-      printHead(group);
+      if (json) return printJson({ success: true, group, records, kept_screens, last_change });
+      printHead(group, kept_screens);
       printTable({ flexible: 'reason', rows: records.map(recordRow) }, 'Its records have been deleted.');
     });
   addConnectionOptions(command);
@@ -220,6 +221,21 @@ function addMergeCommands(groups: Command): void {
   addConnectionOptions(undo);
 }
 
+function addDeleteScreenCommand(groups: Command): void {
+  const command = groups
+    .command('delete-screen')
+    .description('delete the copy of a screen that replays use, for good')
+    .argument('<group>', 'its ID, or how that begins or ends')
+    .argument('<screen>', 'its name, as the verdicts of replays give it')
+    .action(async (text: string, name: string, flags: ConnectionFlags) => {
+      const { api } = await connect(flags);
+      const id = await getGroupId(api, text);
+      await api.call(groupRoutes.deleteScreen, { params: { id, name } });
+      console.log(printable(`Screen ${name} was deleted.`));
+    });
+  addConnectionOptions(command);
+}
+
 /** IDs that are made in one moment begin alike, so their ends name them, too. */
 async function getGroupId(api: ApiClient, text: string): Promise<string> {
   const part = text.toLowerCase();
@@ -270,7 +286,7 @@ const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
   not_replayable: 'not replayable: the code says nothing of some screens',
 };
 
-function printHead(group: RecordGroup): void {
+function printHead(group: RecordGroup, keptScreens: readonly string[]): void {
   const lines: Record<string, string> = {
     Group: group.id,
     Automation: `${group.automation_name} (${group.automation_id})`,
@@ -279,6 +295,7 @@ function printHead(group: RecordGroup): void {
     Status: stateOf(group),
     Records: countsOf(group),
     Seen: `${new Date(group.first_seen).toISOString()} to ${new Date(group.last_seen).toISOString()}`,
+    ...(keptScreens.length === 0 ? {} : { Kept: `${keptScreens.join(' ')} (for replays)` }),
     ...(group.proved === null ? {} : { Proved: proofText[group.proved] }),
     ...(group.reopened_by === null ? {} : { Reopened: `by record ${group.reopened_by}` }),
   };

@@ -15,6 +15,7 @@ import { GroupIntake } from './group-intake.ts';
 import { createGroupViews } from './group-view.ts';
 import { createJoiningStore } from './joining-store.ts';
 import { createMarkingStore } from './marking-store.ts';
+import { deleteKeptScreen, listKeptNames } from './prints/kept-screens-store.ts';
 import { PrintReader } from './prints/print-process.ts';
 import { addGroupRoutes } from './routes.ts';
 import { createSolving, type Solving } from './solving.ts';
@@ -64,6 +65,8 @@ export function serveGroups(context: Context, dependencies: GroupDependencies): 
     finish,
     clock,
     findVerdict: (id) => findNewestVerdict(database, id),
+    listScreens: (id) => listKeptNames(database, id),
+    deleteScreen: (id, name) => deleteKeptScreen(database, id, name),
   });
   const solving = createSolving({
     ...{ database, store, changeStore, access, clock },

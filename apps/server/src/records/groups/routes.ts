@@ -30,12 +30,15 @@ interface GroupRoutesOptions {
   /** Marks the records of a change, as far as it has any. */
   finish: (moveId: string) => Promise<void>;
   findVerdict: (groupId: string) => Promise<GroupVerdict | null>;
+  listScreens: (groupId: string) => Promise<string[]>;
+  /** False: the group keeps no screen of this name. */
+  deleteScreen: (groupId: string, name: string) => Promise<boolean>;
   clock: Clock;
 }
 
 const mostPhones = 8;
 
-/** `GET /groups` · `GET, PATCH /groups/:id` · `GET /groups/:id/records` · `POST /groups/:id/merge, split, undo` · `GET /out-of-steps/:id/group` */
+/** `GET /groups` · `GET, PATCH /groups/:id` · `GET /groups/:id/records` · `POST /groups/:id/merge, split, undo` · `DELETE /groups/:id/screens/:name` · `GET /out-of-steps/:id/group` */
 export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions): void {
   const { records, store, changeStore, access, history, views, changes, clock } = options;
 
@@ -77,6 +80,7 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
       group: await views.one(group),
       screens: screens.map((shown) => views.record(shown)),
       newest_verdict: await options.findVerdict(group.id),
+      kept_screens: await options.listScreens(group.id),
       last_change:
         move === undefined || user === undefined ? null : { kind: move.kind, at: move.made_at, user },
     };
@@ -167,6 +171,13 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
     const living = changed.groups.filter(({ merged_into: into }) => into === null);
     const { id } = living.find((one) => one.id === group.id) ?? living[0] ?? group;
     return done(id, changed);
+  });
+
+  addRoute(app, groupRoutes.deleteScreen, async ({ principal, params: { id, name }, auditEvent }) => {
+    const group = await get(principal, id);
+    onGroup(auditEvent, group, { screen: name });
+    if (await options.deleteScreen(group.id, name)) return { success: true };
+    throw ApiError.of('group_screen_not_found', { group_id: group.id, screen: name });
   });
 }
 

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely';
 
+import { change } from '../../db/change-notes.ts';
 import type { Db, Transaction } from '../../db/database.ts';
 import { serialize } from '../../db/locks.ts';
 import { transact } from '../../db/transact.ts';
@@ -109,6 +110,20 @@ export function createRetentionStore(db: Db) {
         .orderBy('id')
         .limit(limit)
         .execute(),
+
+    /** Deletes a record, saved or not, and the copies of its screens. Undefined: it is gone already. */
+    deleteOne: (id: string): Promise<StoredRecord | undefined> =>
+      change(db, async (transaction) => {
+        const found = transaction.selectFrom('record').selectAll().where('id', '=', id);
+        const { owner_id: ownerId } = (await found.executeTakeFirst()) ?? {};
+        if (ownerId === undefined) return undefined;
+        await lockRecordsOf(transaction, ownerId);
+        const record = await found.executeTakeFirst();
+        if (record === undefined) return undefined;
+        await transaction.deleteFrom('group_screen').where('record_id', '=', id).execute();
+        await removeRecord(transaction, record);
+        return record;
+      }),
 
     /** Deletes up to `limit` records of a project or an owner, saved or not. Returns how many went. */
     deleteSome: (of: 'project_id' | 'owner_id', id: string, limit: number): Promise<number> =>

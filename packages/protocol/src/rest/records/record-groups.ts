@@ -142,6 +142,9 @@ export const groupRoutes = {
         group: RecordGroup,
         screens: Type.Array(GroupRecord, { description: 'The newest one of each phone' }),
         newest_verdict: Type.Union([GroupVerdict, Type.Null()]),
+        kept_screens: Type.Array(Type.String(), {
+          description: 'Names of the screens of which replays have copies',
+        }),
         last_change: Type.Union([GroupChange, Type.Null()], { description: 'What `undo` would undo' }),
       }),
     },
@@ -247,5 +250,19 @@ export const groupRoutes = {
     params,
     responses: { 200: group },
     errors: ['group_not_found', 'nothing_to_undo'],
+  },
+  deleteScreen: {
+    method: 'DELETE',
+    path: '/api/v2/groups/:id/screens/:name',
+    operationId: 'deleteGroupScreen',
+    tag: 'Records',
+    summary: 'Delete the copy of a screen of a group, so that no replay uses it again',
+    description:
+      '`kept_screens` of the group and the verdicts of replays have its name. Records that show the screen stay; delete those by themselves.',
+    scope: 'review',
+    audit: 'delete_group_screen',
+    params: Type.Object({ id: Id, name: Type.String({ pattern: '^[0-9A-Za-z_-]{1,100}$' }) }),
+    responses: { 200: Type.Object({ success }) },
+    errors: ['group_not_found', 'group_screen_not_found'],
   },
 } as const satisfies Record<string, RouteContract>;

@@ -139,6 +139,20 @@ export const recordRoutes = {
     responses: { 200: Type.Object({ success, message: Type.String(), saved: Type.Boolean() }) },
     errors: ['record_not_found'],
   },
+  delete: {
+    method: 'DELETE',
+    path: '/api/v2/automation-project/out-of-steps/:id',
+    operationId: 'deleteOutOfSteps',
+    tag: 'Records',
+    summary: 'Delete a record with its trees and pictures, also a saved one',
+    description:
+      'The copy of its screen that replays use is deleted as well, and the record leaves its group. Golden screens are files of the project and stay.',
+    scope: 'review',
+    audit: 'delete_record',
+    params,
+    responses: { 200: Type.Object({ success, message: Type.String() }) },
+    errors: ['record_not_found'],
+  },
   putCapture: {
     method: 'PUT',
     path: '/api/v2/hosts/records/:record_id/screens/:screen_id/:kind',

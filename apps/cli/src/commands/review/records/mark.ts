@@ -18,14 +18,17 @@ const save =
   (api, id) =>
     api.call(recordRoutes.save, { params: { id }, body: { saved } });
 
+const remove: Change = (api, id) => api.call(recordRoutes.delete, { params: { id } });
+
 const changes: Record<string, { description: string; change: Change }> = {
   solve: { description: 'mark records as solved, for good', change: mark('solved') },
   skip: { description: 'mark records as skipped, for good', change: mark('skipped') },
   save: { description: 'protect records from automatic deletion for 2 months', change: save(true) },
   unsave: { description: 'end the protection', change: save(false) },
+  delete: { description: 'delete records with their trees and pictures, for good', change: remove },
 };
 
-/** `phalanx records solve|skip|save|unsave` */
+/** `phalanx records solve|skip|save|unsave|delete` */
 export function addMarkCommands(records: Command): void {
   for (const [name, { description, change }] of Object.entries(changes)) {
     const command = records

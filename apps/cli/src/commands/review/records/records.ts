@@ -6,7 +6,7 @@ import { addMarkCommands } from './mark.ts';
 import { addOpenCommand } from './open.ts';
 import { addShowCommand } from './show.ts';
 
-/** `phalanx records list|show|open|keep|solve|skip|save|unsave` */
+/** `phalanx records list|show|open|keep|solve|skip|save|unsave|delete` */
 export function addRecordCommands(program: Command): void {
   const records = program
     .command('records')

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { zstdCompressSync, zstdDecompress } from 'node:zlib';
 
+import { change } from '../../../db/change-notes.ts';
 import type { Db, Transaction } from '../../../db/database.ts';
 import { textsIn } from '../../../db/rows.ts';
 import type { Row } from '../../../db/tables/tables.ts';
@@ -59,6 +60,42 @@ export async function readKeptTrees(
     trees.set(key, (await decompress(tree, { maxOutputLength: mostTreeBytes })).toString());
   return trees;
 }
+
+export async function listKeptNames(db: Db, groupId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('group_print as print')
+    .innerJoin('group_screen as screen', (join) =>
+      join
+        .onRef('print.owner_id', '=', 'screen.owner_id')
+        .onRef('print.automation_id', '=', 'screen.automation_id')
+        .onRef('print.print_key', '=', 'screen.print_key'),
+    )
+    .select('print.print_key')
+    .where('print.group_id', '=', groupId)
+    .orderBy('print.print_key')
+    .execute();
+  return rows.map(({ print_key: name }) => name);
+}
+
+/** False: the group has no copy of this print. */
+export const deleteKeptScreen = (db: Db, groupId: string, printKey: string): Promise<boolean> =>
+  change(db, async (transaction) => {
+    const { numDeletedRows } = await transaction
+      .deleteFrom('group_screen')
+      .where('print_key', '=', printKey)
+      .where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('group_print as print')
+            .select('print.print_key')
+            .where('print.group_id', '=', groupId)
+            .whereRef('print.owner_id', '=', 'group_screen.owner_id')
+            .whereRef('print.automation_id', '=', 'group_screen.automation_id')
+            .whereRef('print.print_key', '=', 'group_screen.print_key'),
+        ),
+      )
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  });
 
 export interface KeptScreenRef extends Pick<KeptScreen, 'print_key' | 'next_stage' | 'screen_state'> {
   group_id: string;
