@@ -78,6 +78,13 @@ export const RecordedApp = Type.Object(
 );
 export type RecordedApp = Static<typeof RecordedApp>;
 
+/** The version of an app that a run was about, for figures of versions. */
+export const RunApp = Type.Object(
+  { package: RecordedApp.properties.package, version: Type.String({ minLength: 1, maxLength: 100 }) },
+  { title: 'RunApp' },
+);
+export type RunApp = Static<typeof RunApp>;
+
 /** One captured screen, as a host tells of it; the captures themselves follow by HTTP. */
 export const ScreenReport = Type.Object({
   screen_id: Uuid,
