@@ -7,6 +7,7 @@ import { addInputCommand, addLeaseCommand } from './control.ts';
 import { addDevCommand } from './dev/dev.ts';
 import { addDevicesCommand } from './devices.ts';
 import { addDocsCommand } from './docs.ts';
+import { addDriftCommand } from './drift.ts';
 import { addExecCommand } from './exec.ts';
 import { addGroupCommands } from './groups.ts';
 import { addJobCommands } from './jobs.ts';
@@ -62,6 +63,7 @@ export function addCallerCommands(program: Command): void {
   addStopCommand(program);
   addRecordCommands(program);
   addGroupCommands(program);
+  addDriftCommand(program);
   addLoginCommands(program);
   addTokenCommands(program);
   addUserCommands(program);

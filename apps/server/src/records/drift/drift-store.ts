@@ -45,8 +45,8 @@ export function createDriftStore(db: Db) {
   const groupsOf = ({ projectId, ownerId }: ProjectKey) =>
     db
       .selectFrom('record_group')
-      .where('owner_id', '=', ownerId)
-      .where('automation_id', '=', projectId)
+      .where('record_group.owner_id', '=', ownerId)
+      .where('record_group.automation_id', '=', projectId)
       .where('merged_into', 'is', null);
 
   return {
