@@ -37,9 +37,9 @@ const shop = (versionName: string, versionCode: number, buttonId: string, hasTer
     activities: {
       '.CheckoutActivity': () => (ui, area) => {
         const part = (className: string, id: string, top: number, label?: string): View => ({
-          ...{ className, packageName, viewId: `${packageName}:id/${id}`, text: label },
+          ...{ className, packageName, resourceId: `${packageName}:id/${id}`, text: label },
           frame: { left: 40, top, right: area.right - 40, bottom: top + 120 },
-          ...(className.endsWith('Button') && { clickable: true, onTap: () => undefined }),
+          onTap: className.endsWith('Button') ? () => undefined : undefined,
           children: [],
         });
         return {
