@@ -1,4 +1,7 @@
 /** What became of runs with each version of an app, over the API and by webhooks. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import {
   AppVersionFigures,
   driftRoutes,
@@ -28,6 +31,7 @@ const eventCheck = Compile(webhookEvents['drift.found']);
 const name = 'com.example.shop';
 const patience = { timeout: 30_000, interval: 50 };
 
+let folder: string;
 let server: TestServer;
 let host: TestHost;
 let deviceId: string;
@@ -36,15 +40,20 @@ let project: TestProject;
 let webhookId: string;
 
 beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'phalanx-drift-'));
   server = await TestServer.start({
     ...{ heartbeatMs: 60_000, sweepMs: 50 },
-    settings: { PHALANX_WEBHOOK_NETWORKS: '127.0.0.2/32' },
+    settings: {
+      PHALANX_WEBHOOK_NETWORKS: '127.0.0.2/32',
+      PHALANX_SECRETS_KEY_FILE: path.join(folder, 'secrets.key'),
+    },
   });
   ({ host, deviceId } = await server.connectHost());
 });
 afterAll(async () => {
   await host.cut();
   await server.dispose();
+  await rm(folder, { recursive: true, force: true });
 });
 beforeEach(async () => {
   receiver = await Receiver.start();
