@@ -8,18 +8,18 @@ import { usePageKeys } from '../parts/keys.ts';
 import { findMatches } from '../parts/matching.ts';
 import { Picker } from '../parts/picker.tsx';
 import { Empty } from '../parts/states.tsx';
-import type { Jump } from './code-editor.tsx';
-import type { Finding } from './compiler-lines.ts';
-import type { CodeSink, EditorHandle } from './editor-handle.ts';
-import { FilePane } from './file-pane.tsx';
-import { OpenFiles, useOpenFiles } from './open-files.tsx';
-import { OutputPanel, type OutputTab, type RunningLine, type ShownRun } from './output-panel.tsx';
+import type { Jump } from './editor/code-editor.tsx';
+import type { Finding } from './editor/compiler-lines.ts';
+import type { CodeSink, EditorHandle } from './editor/editor-handle.ts';
+import { FilePane } from './editor/file-pane.tsx';
+import { OpenFiles, useOpenFiles } from './editor/open-files.tsx';
+import { OutputPanel, type OutputTab, type RunningLine, type ShownRun } from './editor/output-panel.tsx';
 import styles from './project.module.css';
 import { filesQuery } from './queries.ts';
-import { type NamedPlace, RenameSymbol } from './rename-symbol.tsx';
+import { type NamedPlace, RenameSymbol } from './editor/rename-symbol.tsx';
 import { RunPane, type WantedRun } from './run-pane.tsx';
-import { useNavigation } from './use-navigation.ts';
-import { useOpenFile } from './use-open-file.ts';
+import { useNavigation } from './editor/use-navigation.ts';
+import { useOpenFile } from './editor/use-open-file.ts';
 
 interface WorkspaceProps {
   project: Project;

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { editors, onProject, type ProjectAccess, type SharedProject } from '../projects/project-access.ts';

@@ -12,9 +12,9 @@ import { afterAll, expect, it } from 'vitest';
 
 import { TestProject } from '../../projects/testing/test-projects.ts';
 import { createApiCaller } from '../../testing/api-caller.ts';
-import { recordReport, tell } from '../../testing/record-reports.ts';
+import { recordReport, tell } from '../../testing/records/record-reports.ts';
 import { stringAt } from '../../testing/string-at.ts';
-import { databaseSettings } from '../../testing/test-database.ts';
+import { databaseSettings } from '../../testing/engines/test-database.ts';
 import { TestHost } from '../../testing/test-host.ts';
 import { adminToken } from '../../testing/test-server.ts';
 
