@@ -29,7 +29,7 @@ export function findNearestState(
 }
 
 /** IDs tell most; words where there are none. */
-export function differenceOf(before: ScreenPrint, now: ScreenPrint): string {
+function differenceOf(before: ScreenPrint, now: ScreenPrint): string {
   const ids = changes(before.ids, now.ids, (id) => `#${id}`);
   if (ids !== '') return ids;
   const words = changes(new Set(before.words.keys()), new Set(now.words.keys()), (word) => `“${word}”`);
