@@ -85,6 +85,11 @@ const replays = createRoute({
   validateSearch: replaysSearch,
   component: lazyRouteComponent(() => import('./replays/replays-page.tsx'), 'ReplaysPage'),
 });
+const versions = createRoute({
+  getParentRoute: () => root,
+  path: '/projects/$projectId/versions',
+  component: lazyRouteComponent(() => import('./versions/versions-page.tsx'), 'VersionsPage'),
+});
 const groups = createRoute({
   getParentRoute: () => root,
   path: '/groups',
@@ -143,6 +148,7 @@ export const router = createRouter({
     projects,
     project,
     replays,
+    versions,
     groups,
     records,
     settings,

@@ -5,6 +5,7 @@ export * from './runs/code.ts';
 export * from './compact-screen/compact-diff.ts';
 export * from './compact-screen/compact-screen.ts';
 export * from './compact-screen/node-identity.ts';
+export * from './runs/describe-call.ts';
 export * from './replay/describe-verdict.ts';
 export * from './phones/device-selector.ts';
 export * from './phones/device-states.ts';

@@ -142,6 +142,10 @@ export function pagesOf({ deviceId, projectId, runId }: Places): readonly Consol
     },
     { title: 'replays', open: at(`/projects/${projectId}/replays`, text('Replays of')) },
     {
+      title: 'versions',
+      open: at(`/projects/${projectId}/versions`, text('App versions of')),
+    },
+    {
       title: 'groups',
       open: at('/groups', async (page) => page.getByRole('figure').first().waitFor()),
     },

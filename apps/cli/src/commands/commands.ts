@@ -39,6 +39,7 @@ const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
     { names: ['stop'], load: async () => (await import('./work/stop.ts')).addStopCommand },
     { names: ['records'], load: async () => (await import('./review/records/records.ts')).addRecordCommands },
     { names: ['groups'], load: async () => (await import('./review/groups.ts')).addGroupCommands },
+    { names: ['drift'], load: async () => (await import('./review/drift.ts')).addDriftCommand },
     { names: ['login', 'logout'], load: async () => (await import('./access/login.ts')).addLoginCommands },
     { names: ['token'], load: async () => (await import('./access/tokens.ts')).addTokenCommands },
     { names: ['user'], load: async () => (await import('./access/users.ts')).addUserCommands },

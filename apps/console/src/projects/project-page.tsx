@@ -84,6 +84,11 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
         <>
           <SavedWords userId={userId} projectId={project.id} isDirty={list?.dirty} />
           {isReviewer && <NewestReplay projectId={project.id} />}
+          {isReviewer && (
+            <Link to="/projects/$projectId/versions" params={{ projectId: project.id }}>
+              App versions
+            </Link>
+          )}
         </>
       }
       actions={

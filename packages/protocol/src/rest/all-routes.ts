@@ -4,6 +4,7 @@ import { commitRoutes } from './projects/commits.ts';
 import type { RouteContract } from './contract.ts';
 import { deviceControlRoutes } from './fleet/device-control.ts';
 import { deviceRoutes } from './fleet/devices.ts';
+import { driftRoutes } from './records/drift.ts';
 import { eventRoutes } from './events.ts';
 import { fileRoutes } from './projects/files.ts';
 import { filmRoutes } from './work/film.ts';
@@ -51,6 +52,7 @@ const routeGroups = [
   commitRoutes,
   recordRoutes,
   groupRoutes,
+  driftRoutes,
   replayRoutes,
   eventRoutes,
   accessRoutes,

@@ -5,6 +5,7 @@ export * from './projects/commits.ts';
 export * from './contract.ts';
 export * from './fleet/device-control.ts';
 export * from './fleet/devices.ts';
+export * from './records/drift.ts';
 export * from './events.ts';
 export * from './projects/files.ts';
 export * from './work/film.ts';

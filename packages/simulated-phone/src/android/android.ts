@@ -178,6 +178,15 @@ export class Android implements SystemHost {
     this.redraw();
   }
 
+  /** Puts another version in the place of an app, as a store does. */
+  updateApp(app: App): void {
+    const { packageName, versionCode, versionName, isHome } = app;
+    this.forceStop(packageName);
+    this.#apps.set(packageName, app);
+    this.packages.add({ name: packageName, versionCode, versionName, isSystem: isHome });
+    this.redraw();
+  }
+
   listApps(): App[] {
     return [...this.#apps.values()].filter((app) => this.packages.find(app.packageName));
   }

@@ -96,11 +96,14 @@ function addShowCommand(groups: Command): void {
     .action(async (text: string, { limit, json, ...flags }: JsonFlags & { limit: number }) => {
       const { api } = await connect(flags);
       const params = { id: await getGroupId(api, text) };
-      const { group, kept_screens, last_change } = await api.call(groupRoutes.get, { params });
+      const { group, kept_screens, last_change, app_versions, languages } = await api.call(groupRoutes.get, {
+        params,
+      });
+      const facts = { kept_screens, app_versions, languages };
       const query = { limit: Math.min(limit, 1000) };
       const { records } = await api.call(groupRoutes.listRecords, { params, query });
-      if (json) return printJson({ success: true, group, records, kept_screens, last_change });
-      printHead(group, kept_screens);
+      if (json) return printJson({ success: true, group, records, ...facts, last_change });
+      printHead(group, facts);
       printTable({ flexible: 'reason', rows: records.map(recordRow) }, 'Its records have been deleted.');
     });
   addConnectionOptions(command);
@@ -286,16 +289,27 @@ const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
   not_replayable: 'not replayable: the code says nothing of some screens',
 };
 
-function printHead(group: RecordGroup, keptScreens: readonly string[]): void {
+interface GroupFacts {
+  kept_screens: readonly string[];
+  app_versions: { version: string | null; records: number }[];
+  languages: { language: string | null; records: number }[];
+}
+
+const spreadText = (counts: readonly (readonly [string | null, number])[]): string =>
+  counts.map(([value, records]) => `${value ?? 'not known'} (${records})`).join(', ') || '-';
+
+function printHead(group: RecordGroup, { kept_screens: kept, app_versions, languages }: GroupFacts): void {
   const lines: Record<string, string> = {
     Group: group.id,
     Automation: `${group.automation_name} (${group.automation_id})`,
     Screen: screenOf(group),
     App: group.package_name,
+    Versions: spreadText(app_versions.map(({ version, records }) => [version, records])),
+    Languages: spreadText(languages.map(({ language, records }) => [language, records])),
     Status: stateOf(group),
     Records: countsOf(group),
     Seen: `${new Date(group.first_seen).toISOString()} to ${new Date(group.last_seen).toISOString()}`,
-    ...(keptScreens.length === 0 ? {} : { Kept: `${keptScreens.join(' ')} (for replays)` }),
+    ...(kept.length === 0 ? {} : { Kept: `${kept.join(' ')} (for replays)` }),
     ...(group.proved === null ? {} : { Proved: proofText[group.proved] }),
     ...(group.reopened_by === null ? {} : { Reopened: `by record ${group.reopened_by}` }),
   };
@@ -316,6 +330,7 @@ const reasonText = ({ by, likeness, id }: JoinReason): string =>
 const recordRow = (record: GroupRecord): Record<string, string> => ({
   record: record.record_id,
   device: `${record.device_info.brand} ${record.device_info.model}`.trim(),
+  app: record.app?.version ?? '-',
   status: `${record.status}${record.outdated ? ', outdated' : ''}`,
   commit: record.commit?.slice(0, 7) ?? '-',
   ago: formatAge(Date.parse(record.added)),

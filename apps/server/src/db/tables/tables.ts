@@ -86,6 +86,7 @@ export interface Database {
   group_screen: records.GroupScreenTable;
   replay: records.ReplayTable;
   replay_verdict: records.ReplayVerdictTable;
+  app_version: records.AppVersionTable;
   group_move: records.GroupMoveTable;
   group_move_record: records.GroupMoveRecordTable;
   group_solving: records.GroupSolvingTable;

@@ -1,0 +1,74 @@
+import { type AppVersionFigures, type DriftGroup, driftRoutes } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { getAutomationId } from '../../launch/find-project.ts';
+import { formatAge } from '../../output/duration.ts';
+import { printable } from '../../output/printable.ts';
+import { printJson, printTable } from '../../output/table.ts';
+
+/** `phalanx drift` */
+export function addDriftCommand(program: Command): void {
+  const command = program
+    .command('drift')
+    .description('show how well the code of a project knows each version of its apps')
+    .argument('<project>', 'ID or name')
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+A version whose runs end badly at least twice as often as those of the version before, which is no chance, is marked as
+"worse". The webhook event drift.found tells of it.
+
+Example:
+  phalanx drift shop`,
+    )
+    .action(async (project: string, { json, ...flags }: ConnectionFlags & { json?: true }) => {
+      const { api } = await connect(flags);
+      const params = { id: await getAutomationId(api, project) };
+      const reply = await api.call(driftRoutes.get, { params });
+      if (json) return printJson(reply);
+      printTable(
+        { flexible: 'app', rows: reply.versions.map(row) },
+        'No version is known yet: runs that read screens of an app tell its version when they end.',
+      );
+      for (const version of reply.versions) printNews(version);
+    });
+  addConnectionOptions(command);
+}
+
+const percent = (part: number, all: number): string =>
+  all === 0 ? '-' : `${Math.round((100 * part) / all)} %`;
+
+const row = (one: AppVersionFigures): Record<string, string> => ({
+  app: one.package,
+  version: one.version,
+  runs: String(one.runs),
+  bad: `${one.bad_runs} (${percent(one.bad_runs, one.runs)})`,
+  records: String(one.records),
+  groups: String(one.groups),
+  first: formatAge(one.first_seen),
+  state: stateOf(one),
+});
+
+function stateOf({ drift }: AppVersionFigures): string {
+  if (drift === null) return '';
+  return drift.by === 'failing'
+    ? `worse than ${drift.version_before ?? 'before'}`
+    : 'a solved group is open again';
+}
+
+function printNews({ package: name, version, drift, new_groups: groups }: AppVersionFigures): void {
+  if (drift?.group_id !== undefined)
+    console.log(printable(`\n${name} ${version}: the solved group ${drift.group_id} is open again.`));
+  if (groups.length === 0) return;
+  console.log(printable(`\nNew with ${name} ${version}:`));
+  for (const group of groups) console.log(printable(`  ${group.id}  ${textOf(group)}`));
+}
+
+function textOf({ title, next_stage: stage, records, nearest }: DriftGroup): string {
+  const what = `${title === '' ? '(no text)' : title}, on the way to ${stage}, ${records} ${records === 1 ? 'record' : 'records'}`;
+  if (nearest === null) return what;
+  const { state, likeness, difference, name } = nearest;
+  return `${what}\n    like ${state} (${Math.round(likeness * 100)} %, ${name}): ${difference}`;
+}

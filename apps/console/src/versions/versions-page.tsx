@@ -1,0 +1,132 @@
+import type { AppVersionFigures, DriftGroup } from '@phalanx/protocol';
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+
+import { SettingsTable } from '../access/settings-table.tsx';
+import { call } from '../api/call.ts';
+import { Page } from '../parts/page.tsx';
+import { Empty, Failure, Loading } from '../parts/states.tsx';
+import { Moment } from '../parts/time.tsx';
+import { projectQuery } from '../projects/queries.ts';
+import styles from './versions.module.css';
+
+const route = getRouteApi('/projects/$projectId/versions');
+const pollMs = 30_000;
+
+const driftQuery = (projectId: string) =>
+  queryOptions({
+    queryKey: ['drift', projectId],
+    refetchInterval: pollMs,
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/automation/drift/:id', { params: { id: projectId } }, { signal })).versions,
+  });
+
+/** How well the code of a project knows each version of its apps. */
+export function VersionsPage() {
+  const { projectId } = route.useParams();
+  const { data: project } = useQuery(projectQuery(projectId));
+  const { data, error, refetch } = useQuery(driftQuery(projectId));
+  return (
+    <Page
+      title={project === undefined ? 'App versions' : `App versions of ${project.name}`}
+      aside={
+        <Link to="/projects/$projectId" params={{ projectId }}>
+          Code
+        </Link>
+      }
+    >
+      <div className={styles['page']}>
+        {data === undefined && error === null && <Loading rows={6} />}
+        {data === undefined && error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+        {data?.length === 0 && (
+          <Empty title="No version is known yet">
+            A run that reads screens of an app tells the app’s version when it ends. Five runs of two versions
+            are enough to compare them.
+          </Empty>
+        )}
+        {data !== undefined && data.length > 0 && <Versions versions={data} />}
+        {data?.map((version) => (
+          <News key={`${version.package} ${version.version}`} version={version} />
+        ))}
+      </div>
+    </Page>
+  );
+}
+
+const Versions = ({ versions }: { versions: readonly AppVersionFigures[] }) => (
+  <SettingsTable
+    label="Versions"
+    columns={['App', 'Version', 'Runs', 'Ended badly', 'Records', 'New groups', 'First seen', 'State']}
+  >
+    {versions.map((one) => (
+      <tr key={`${one.package} ${one.version}`}>
+        <td>{one.package}</td>
+        <td>{one.version}</td>
+        <td>{one.runs}</td>
+        <td>
+          <Share bad={one.bad_runs} all={one.runs} />
+        </td>
+        <td>{one.records}</td>
+        <td>{one.groups}</td>
+        <td>
+          <Moment at={one.first_seen} />
+        </td>
+        <td>{one.drift === null ? '' : <b className={styles['worse']}>⚠ {stateOf(one.drift)}</b>}</td>
+      </tr>
+    ))}
+  </SettingsTable>
+);
+
+function Share({ bad, all }: { bad: number; all: number }) {
+  const percent = all === 0 ? 0 : Math.round((100 * bad) / all);
+  return (
+    <span className={styles['share']}>
+      <span className={styles['bar']} aria-hidden="true">
+        <span style={{ width: `${percent}%` }} />
+      </span>
+      {all === 0 ? 'no run yet' : `${bad} of ${all}, ${percent} %`}
+    </span>
+  );
+}
+
+const stateOf = ({ by, version_before: before }: NonNullable<AppVersionFigures['drift']>): string =>
+  by === 'failing' ? `known worse than ${before ?? 'before'}` : 'a solved group is open again';
+
+function News({ version }: { version: AppVersionFigures }) {
+  const { package: name, version: number, drift, new_groups: groups } = version;
+  const reopened = drift?.group_id;
+  if (groups.length === 0 && reopened === undefined) return null;
+  return (
+    <section className={styles['news']} aria-label={`New with ${number}`}>
+      <h2>
+        New with {name} {number}
+      </h2>
+      <ul>
+        {reopened !== undefined && (
+          <li>
+            <Link to="/groups" search={{ group: reopened, status: 'any' }}>
+              A solved group
+            </Link>{' '}
+            is open again: no record of it was of this version before.
+          </li>
+        )}
+        {groups.map((group) => (
+          <li key={group.id}>
+            <Link to="/groups" search={{ group: group.id, status: 'any' }}>
+              {group.title === '' ? 'A screen without words' : group.title}
+            </Link>{' '}
+            on the way to {group.next_stage}, {group.records} {group.records === 1 ? 'record' : 'records'}
+            {group.nearest !== null && <Nearest nearest={group.nearest} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const Nearest = ({ nearest }: { nearest: NonNullable<DriftGroup['nearest']> }) => (
+  <p className={styles['quiet']}>
+    {Math.round(nearest.likeness * 100)} % like {nearest.state}
+    {nearest.kind === 'golden' && ` (${nearest.name})`}: {nearest.difference}
+  </p>
+);
