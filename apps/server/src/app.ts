@@ -31,6 +31,7 @@ import { openLogs } from './logs/feature.ts';
 import { serveMcp } from './mcp/feature.ts';
 import { openPeople, openProjects, type Projects } from './projects/feature.ts';
 import { openRecords, type Records } from './records/feature.ts';
+import { serveProposals } from './records/proposals/feature.ts';
 import { serveReplays } from './replays/feature.ts';
 import { noteSavedCode } from './replays/saved-code-store.ts';
 import { serveFilms } from './film/feature.ts';
@@ -98,6 +99,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
     ...{ compiler, parameters, people, onDeleted, onSaved: noteSavedCode },
   });
   const solving = records.serveGroups(projects);
+  serveProposals(context, { captures: records.captures, compiler, projects });
   const { access, services: desk, getLaunchable } = projects;
   await addFileRoutes(app, { access, desk, confinement, limits });
   addCommitRoutes(app, { access, desk, clock, limits, solving });
