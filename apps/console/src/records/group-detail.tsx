@@ -10,6 +10,7 @@ import { deviceName } from '../devices/device-name.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
+import { ProposeFix } from './fix-proposal.tsx';
 import { GroupStatusMark, groupName, reasonText } from './group-marks.tsx';
 import { groupQuery, groupRecordsQuery } from './group-queries.ts';
 import styles from './groups.module.css';
@@ -40,6 +41,7 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
         ))}
       </div>
       <Verdicts group={group} desk={desk} undo={change === null ? undefined : change.kind} />
+      <ProposeFix key={group.id} group={group} userId={desk.userId} />
       <Members id={id} desk={desk} />
     </section>
   );

@@ -120,8 +120,11 @@ export class ReplayScene {
     return stringAt(reply.body['commit'], 'hash');
   }
 
-  /** A record of a run of the project whose last screen shows this; resolves with its group. The one before it goes. */
-  async meet(tree: ScreenTree): Promise<string> {
+  /**
+   * A record of a run of the project whose last screen shows this; resolves with its group. The one before it goes.
+   * `before`: what the run has recognised.
+   */
+  async meet(tree: ScreenTree, before: Readonly<Record<string, ScreenTree>> = {}): Promise<string> {
     // The clock may have been moved.
     await this.#host.heartbeat();
     const body = { device_ids: [this.#deviceId], automationId: this.projectId, command: 'start' };
@@ -131,14 +134,18 @@ export class ReplayScene {
       .messages('launch')
       .findLast(({ automation_id: automationId }) => automationId === this.projectId);
     const runId = launch?.runs[0]?.run_id ?? '';
-    const screen = screenReport({ screenshot: null });
-    const report = recordReport(runId, { screens: [screen] });
+    const trees = [...Object.entries(before), ['unknown', tree] as const];
+    const screens = trees.map(([state]) => screenReport({ screenshot: null, screen_state: state }));
+    const report = recordReport(runId, { screens });
     await tell(this.#host, report);
-    const path = recordRoutes.putCapture.path
-      .replace(':record_id', report.record_id)
-      .replace(':screen_id', screen.screen_id)
-      .replace(':kind', 'tree');
-    await this.server.api('PUT', path, { raw: JSON.stringify(tree), contentType: 'application/json' });
+    for (const [index, { screen_id: id }] of screens.entries()) {
+      const path = recordRoutes.putCapture.path
+        .replace(':record_id', report.record_id)
+        .replace(':screen_id', id)
+        .replace(':kind', 'tree');
+      const raw = JSON.stringify(trees[index]?.[1]);
+      await this.server.api('PUT', path, { raw, contentType: 'application/json' });
+    }
     await this.#host.end(runId, 'completed');
     const place = (): Promise<ApiReply> =>
       this.server.api('GET', groupRoutes.ofRecord.path.replace(':id', report.record_id));

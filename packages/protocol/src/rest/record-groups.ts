@@ -112,6 +112,7 @@ export const FixedFile = Type.Object(
     path: Type.String(),
     content: Type.String({ description: 'The whole file with the change' }),
     diff: Type.String({ description: 'What changes, as a unified diff' }),
+    etag: Type.String({ description: 'Of the saved file that was changed' }),
   },
   { title: 'FixedFile' },
 );

@@ -28,6 +28,8 @@ export interface FoundSigns {
 const mostSigns = 5;
 /** So many conditions are tried on the other screens. */
 const mostTried = 60;
+/** The position of all screens that were not saved. */
+const anyOther = -1;
 /** Of screens that all conditions hold on, so many are looked at for what they have beside. */
 const mostAlike = 50;
 
@@ -111,9 +113,10 @@ class Trial {
     const absent = await keepHeld(reader, absentSigns(signs), own);
     const alike = new Set(this.alike.map(({ position }) => position));
     const all = Array.from({ length: this.count }, (_, position) => position);
-    // Which screens beside these have such an ID was not asked, so none counts for the sign.
-    for (const sign of absent)
-      this.#signs.push({ sign, elsewhere: new Set(all.filter((position) => !alike.has(position))) });
+    // Which screens beside these have such an ID was not asked, so none counts for the sign. Nor does what is absent
+    // stand alone: screens that nobody has saved do not have it either.
+    const elsewhere = new Set([anyOther, ...all.filter((position) => !alike.has(position))]);
+    for (const sign of absent) this.#signs.push({ sign, elsewhere });
   }
 }
 

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { Compiler } from '../../compile/compiler.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { fileTag } from '../../files/file-version.ts';
 import { requireScope } from '../../http/authentication.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
@@ -83,9 +84,14 @@ async function withFixes(
     claimedBy: isUnknownState(group.screen_state) ? '' : group.screen_state,
   };
   const fixes = files === undefined || signs.length === 0 ? [] : await compiler.addSigns(files, added);
-  return signs.map(({ conditions, fragile }, index) => ({
-    ...{ sign: writeSign(conditions), holds: screens, elsewhere: 0, fragile },
-    ...(fixes[index] ?? { files: [], problem: 'Direct code has no files.' }),
-    snippet: writeSnippet({ state, kind, conditions, button }),
-  }));
+  const versions = (await files?.list()) ?? new Map<string, string>();
+  return signs.map(({ conditions, fragile }, index) => {
+    const fix = fixes[index] ?? { files: [], problem: 'Direct code has no files.' };
+    return {
+      ...{ sign: writeSign(conditions), holds: screens, elsewhere: 0, fragile },
+      files: fix.files.map((file) => ({ ...file, etag: fileTag(versions.get(file.path) ?? '') })),
+      problem: fix.problem,
+      snippet: writeSnippet({ state, kind, conditions, button }),
+    };
+  });
 }
