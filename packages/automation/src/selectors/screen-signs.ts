@@ -128,8 +128,12 @@ function labelOf(node: AndroidNode): string | undefined {
   return isData ? undefined : label;
 }
 
+/** Titles say what a screen is; buttons stay longer than what else is written. */
 const costOfText = (node: AndroidNode, label: string): number =>
-  costs.text + label.length / 4 - (node.clickable || /Button$/.test(node.className ?? '') ? 5 : 0);
+  costs.text +
+  label.length / 4 -
+  (/title$/i.test(node.viewId ?? '') ? 10 : 0) -
+  (node.clickable || /Button$/.test(node.className ?? '') ? 5 : 0);
 
 function idSigns(first: ReadScreen, others: readonly ReadScreen[], of: 'ids' | 'selected'): PossibleSign[] {
   const shared = [...first[of]].filter((id) => others.every((one) => one[of].has(id)));
