@@ -133,7 +133,7 @@ const costOfText = (node: AndroidNode, label: string): number =>
   costs.text +
   label.length / 4 -
   (/title$/i.test(node.viewId ?? '') ? 10 : 0) -
-  (node.clickable || /Button$/.test(node.className ?? '') ? 5 : 0);
+  (node.clickable || node.className?.endsWith('Button') === true ? 5 : 0);
 
 function idSigns(first: ReadScreen, others: readonly ReadScreen[], of: 'ids' | 'selected'): PossibleSign[] {
   const shared = [...first[of]].filter((id) => others.every((one) => one[of].has(id)));
