@@ -72,7 +72,8 @@ describe('the tools of a token', () => {
     const { tools } = await reader.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       ...['list_devices', 'read_screen', 'list_projects', 'read_project'],
-      ...['read_run', 'list_runs', 'read_record', 'search_docs'],
+      ...['read_run', 'list_runs', 'read_record'],
+      ...['list_groups', 'get_group', 'search_docs'],
     ]);
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
     const launcher = await namesOf(await connect(await tokenOf(['read', 'launch'])));

@@ -186,7 +186,10 @@ export interface ReplayTable {
   /** Git's hash of the files. */
   tree_id: string;
   commit_hash: string | null;
+  is_draft: Flag;
   screen_set: Replay['set'];
+  /** Only the screens of this group. */
+  group_id: string | null;
   cause: Replay['cause'];
   status: Replay['status'];
   problem: string;
@@ -198,6 +201,13 @@ export interface ReplayTable {
   ended_at: EpochMs | null;
   /** Until then a server is at it. */
   claimed_until: EpochMs;
+}
+
+/** The unsaved text of a replay that has not ended. */
+export interface ReplayDraftTable {
+  replay_id: string;
+  /** JSON of the tree that it is laid over, its files and what it deletes, compressed by zstd. */
+  content: Buffer;
 }
 
 export interface ReplayVerdictTable {
