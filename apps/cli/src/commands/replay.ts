@@ -44,7 +44,10 @@ export function addReplayCommand(program: Command): void {
     .option('--commit <hash>', 'with the code of this commit; default: the saved files')
     .option('--group <group>', 'only the screens of this group; --set does not count')
     .option('--draft', 'with the files of this folder as they are, pushed or not; nothing is saved')
-    .option('--dir <dir>', 'with --draft: the folder; default: the project folder that you are in, or this one')
+    .option(
+      '--dir <dir>',
+      'with --draft: the folder; default: the project folder that you are in, or this one',
+    )
     .option('--changed', 'list only screens that are newly recognised or newly broken')
     .option('--json', 'print the replay and its verdicts as the API gives them')
     .addHelpText(

@@ -26,7 +26,8 @@ export async function readDraft(
     throw usageError(`${linked.root} is the folder of another project: name that one, or another folder.`);
   const root = linked?.root ?? start;
   const { changed, gone, failed } = await planPush(api, { root, id, server_url: '' }, true);
-  for (const { path: file, reason } of failed) notice(`Not in the draft: ${printableLine(file)}\n  ${reason}`);
+  for (const { path: file, reason } of failed)
+    notice(`Not in the draft: ${printableLine(file)}\n  ${reason}`);
   if (failed.length > 0)
     throw new CommandError(exitCodes.refused, 'Nothing was replayed: correct or ignore these files.');
   if (changed.size + gone.length === 0) notice('The folder is as the server has it.');
