@@ -32,6 +32,7 @@ import { serveMcp } from './mcp/feature.ts';
 import { openPeople, openProjects, type Projects } from './projects/feature.ts';
 import { openRecords, type Records } from './records/feature.ts';
 import { serveReplays } from './replays/feature.ts';
+import { listGoldenTrees } from './replays/screens-of-set.ts';
 import { noteSavedCode } from './replays/saved-code-store.ts';
 import { serveFilms } from './film/feature.ts';
 import { serveRunFiles } from './run-files/feature.ts';
@@ -98,6 +99,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
     ...{ compiler, parameters, people, onDeleted, onSaved: noteSavedCode },
   });
   const solving = records.serveGroups(projects);
+  records.serveDrift((project) => listGoldenTrees(projects.services.repositories, project, limits));
   const { access, services: desk, getLaunchable } = projects;
   await addFileRoutes(app, { access, desk, confinement, limits });
   addCommitRoutes(app, { access, desk, clock, limits, solving });

@@ -30,10 +30,14 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
   if (isGone) return <Empty title="This group is gone">It was deleted, or it is not yours to see.</Empty>;
   if (error !== null) return <InlineFailure error={error} />;
   if (data === undefined) return <Loading rows={6} />;
-  const { group, screens, last_change: change, newest_verdict: verdict } = data;
+  const { group, screens, last_change: change, newest_verdict: verdict, app_versions: versions } = data;
   return (
     <section className={styles['detail']} aria-label="Group">
       <Facts group={group} />
+      <p className={styles['quiet']}>
+        App versions {spreadText(versions.map(({ version, records }) => [version, records]))} · languages{' '}
+        {spreadText(data.languages.map(({ language, records }) => [language, records]))}
+      </p>
       {verdict !== null && <NewestVerdict projectId={group.automation_id} verdict={verdict} />}
       <div className={styles['phones']}>
         {screens.map((shown) => (
@@ -45,6 +49,17 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
     </section>
   );
 }
+
+/** Such as `8.1.2 (7 records), not known (1 record)`. */
+const spreadText = (counts: readonly (readonly [string | null, number])[]): string =>
+  counts.length === 0
+    ? 'not known'
+    : counts
+        .map(
+          ([value, records]) =>
+            `${value ?? 'not known'} (${records} ${records === 1 ? 'record' : 'records'})`,
+        )
+        .join(', ');
 
 const Facts = ({ group }: { group: RecordGroup }) => (
   <div className={styles['facts']}>
@@ -123,6 +138,7 @@ function Phone({ shown }: { shown: GroupRecord }) {
       </Link>
       <figcaption>
         {name} · Android {shown.device_info.android_version}
+        {shown.app !== null && shown.app.version !== null && ` · app ${shown.app.version}`}
       </figcaption>
     </figure>
   );

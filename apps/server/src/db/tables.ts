@@ -87,6 +87,7 @@ export interface Database {
   replay: records.ReplayTable;
   replay_draft: records.ReplayDraftTable;
   replay_verdict: records.ReplayVerdictTable;
+  app_version: records.AppVersionTable;
   group_move: records.GroupMoveTable;
   group_move_record: records.GroupMoveRecordTable;
   group_solving: records.GroupSolvingTable;
