@@ -48,6 +48,7 @@ story(
     const replay = page.getByRole('region', { name: 'Replay of the draft' });
     await page.locator('.cm-content').click();
     await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
     await page.keyboard.insertText('let a = ;');
     await page.getByRole('button', { name: 'Replay draft' }).click();
     await replay
@@ -56,6 +57,7 @@ story(
       .waitFor();
     await page.locator('.cm-content').click();
     await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
     await page.keyboard.insertText(fixed(code));
     await replay.getByRole('button', { name: 'Replay' }).focus();
     await page.keyboard.press('Enter');
