@@ -83,6 +83,9 @@ story(
     await signIn(page, service.url, service.token);
     await page.goto(`${service.url}/groups?group=${id}`);
     await draftFix(page, 'HalfPrice');
+    await page.getByRole('button', { name: 'Replay draft' }).click();
+    const replay = page.getByRole('region', { name: 'Replay of the draft' });
+    await replay.getByText(/^This group: recognised (\d)\/\1, handled \1\/\1$/).waitFor();
     expect(await service.readFile(projectId, 'main.ts')).toBe(offerCode);
     // The second draft would take the place of the first one.
     await page.goBack();

@@ -33,6 +33,7 @@ import { openPeople, openProjects, type Projects } from './projects/feature.ts';
 import { openRecords, type Records } from './records/feature.ts';
 import { serveProposals } from './records/proposals/feature.ts';
 import { serveReplays } from './replays/feature.ts';
+import { listGoldenTrees } from './replays/screens-of-set.ts';
 import { noteSavedCode } from './replays/saved-code-store.ts';
 import { serveFilms } from './film/feature.ts';
 import { serveRunFiles } from './run-files/feature.ts';
@@ -100,6 +101,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   });
   const solving = records.serveGroups(projects);
   serveProposals(context, { captures: records.captures, compiler, projects });
+  records.serveDrift((project) => listGoldenTrees(projects.services.repositories, project, limits));
   const { access, services: desk, getLaunchable } = projects;
   await addFileRoutes(app, { access, desk, confinement, limits });
   addCommitRoutes(app, { access, desk, clock, limits, solving });

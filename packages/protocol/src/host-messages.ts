@@ -15,7 +15,7 @@ import { EpochMs, Id, Uuid } from './ids.ts';
 import { logLevels } from './logs.ts';
 import { ScreenMasks } from './masks.ts';
 import { JsonObject } from './rest/contract.ts';
-import { CaptureKind, RecordReport } from './records.ts';
+import { CaptureKind, RecordReport, RunApp } from './records.ts';
 import { LaunchSecrets } from './secrets.ts';
 import { maxRunResultBytes, RunError, RunOutcome, RunStatus } from './runs.ts';
 
@@ -82,6 +82,8 @@ export const RunReport = Type.Object({
   outcome: Type.Optional(RunOutcome),
   /** JSON text of what the run gave to `agent.control.setResult`, of an end. */
   result: Type.Optional(Type.String({ maxLength: maxRunResultBytes })),
+  /** The app whose screens it has read most, of an end. */
+  app: Type.Optional(RunApp),
   started_at: Type.Union([EpochMs, Type.Null()]),
   ended_at: Type.Union([EpochMs, Type.Null()]),
 });

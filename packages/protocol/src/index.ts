@@ -5,6 +5,7 @@ export * from './code.ts';
 export * from './compact-screen/compact-diff.ts';
 export * from './compact-screen/compact-screen.ts';
 export * from './compact-screen/node-identity.ts';
+export * from './describe-call.ts';
 export * from './describe-verdict.ts';
 export * from './device-selector.ts';
 export * from './device-states.ts';

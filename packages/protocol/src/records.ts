@@ -62,6 +62,8 @@ export const RecordedCall = Type.Object(
   { title: 'RecordedCall' },
 );
 export type RecordedCall = Static<typeof RecordedCall>;
+export const RecordedCalls = Type.Array(RecordedCall, { maxItems: maxRecordedCalls });
+export type RecordedCalls = Static<typeof RecordedCalls>;
 
 const fact = (maxLength: number, description: string) =>
   Type.Union([Type.String({ maxLength }), Type.Null()], { description });
@@ -77,6 +79,13 @@ export const RecordedApp = Type.Object(
   { title: 'RecordedApp' },
 );
 export type RecordedApp = Static<typeof RecordedApp>;
+
+/** The version of an app that a run was about, for figures of versions. */
+export const RunApp = Type.Object(
+  { package: RecordedApp.properties.package, version: Type.String({ minLength: 1, maxLength: 100 }) },
+  { title: 'RunApp' },
+);
+export type RunApp = Static<typeof RunApp>;
 
 /** One captured screen, as a host tells of it; the captures themselves follow by HTTP. */
 export const ScreenReport = Type.Object({
@@ -99,7 +108,7 @@ export const ScreenReport = Type.Object({
   /** True when a picture was wanted and could not be taken: the record is partial. */
   screenshot_failed: Type.Boolean(),
   /** What was done on this screen before the next one was stored, first things first. */
-  calls: Type.Optional(Type.Array(RecordedCall, { maxItems: maxRecordedCalls })),
+  calls: Type.Optional(RecordedCalls),
 });
 export type ScreenReport = Static<typeof ScreenReport>;
 

@@ -76,6 +76,17 @@ export const webhookEvents = {
     assignee_id: orNull(text),
     solved_in: orNull(text),
   }),
+  'drift.found': eventOf(
+    'drift.found',
+    'The code of a project knows a version of an app worse than the version before. Told once for each version.',
+    {
+      ...{ automation_id: text, automation_name: text, package: text, version: text },
+      version_before: orNull(text),
+      reason: Type.Enum(['failing', 'reopened'] as const),
+      ...{ runs: count, bad_runs: count, runs_before: count, bad_runs_before: count },
+      group_id: orNull(text),
+    },
+  ),
   'schedule.skipped': eventOf('schedule.skipped', 'A turn of a schedule made no job.', {
     schedule_id: text,
     schedule_name: text,
@@ -119,6 +130,7 @@ export const webhookEventNames = [
   'record.new',
   'group.opened',
   'group.reopened',
+  'drift.found',
   'schedule.skipped',
   'host.gone',
   'host.back',

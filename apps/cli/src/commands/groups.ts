@@ -98,11 +98,11 @@ function addShowCommand(groups: Command): void {
     .action(async (text: string, { limit, json, ...flags }: JsonFlags & { limit: number }) => {
       const { api } = await connect(flags);
       const params = { id: await getGroupId(api, text) };
-      const { group, last_change } = await api.call(groupRoutes.get, { params });
+      const { group, last_change, app_versions, languages } = await api.call(groupRoutes.get, { params });
       const query = { limit: Math.min(limit, 1000) };
       const { records } = await api.call(groupRoutes.listRecords, { params, query });
-      if (json) return printJson({ success: true, group, records, last_change });
-      printHead(group);
+      if (json) return printJson({ success: true, group, records, app_versions, languages, last_change });
+      printHead(group, { app_versions, languages });
       printTable({ flexible: 'reason', rows: records.map(recordRow) }, 'Its records have been deleted.');
     });
   addConnectionOptions(command);
@@ -273,12 +273,22 @@ const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
   not_replayable: 'not replayable: the code says nothing of some screens',
 };
 
-function printHead(group: RecordGroup): void {
+interface Spread {
+  app_versions: { version: string | null; records: number }[];
+  languages: { language: string | null; records: number }[];
+}
+
+const spreadText = (counts: readonly (readonly [string | null, number])[]): string =>
+  counts.map(([value, records]) => `${value ?? 'not known'} (${records})`).join(', ') || '-';
+
+function printHead(group: RecordGroup, { app_versions, languages }: Spread): void {
   const lines: Record<string, string> = {
     Group: group.id,
     Automation: `${group.automation_name} (${group.automation_id})`,
     Screen: screenOf(group),
     App: group.package_name,
+    Versions: spreadText(app_versions.map(({ version, records }) => [version, records])),
+    Languages: spreadText(languages.map(({ language, records }) => [language, records])),
     Status: stateOf(group),
     Records: countsOf(group),
     Seen: `${new Date(group.first_seen).toISOString()} to ${new Date(group.last_seen).toISOString()}`,
@@ -302,6 +312,7 @@ const reasonText = ({ by, likeness, id }: JoinReason): string =>
 const recordRow = (record: GroupRecord): Record<string, string> => ({
   record: record.record_id,
   device: `${record.device_info.brand} ${record.device_info.model}`.trim(),
+  app: record.app?.version ?? '-',
   status: `${record.status}${record.outdated ? ', outdated' : ''}`,
   commit: record.commit?.slice(0, 7) ?? '-',
   ago: formatAge(Date.parse(record.added)),

@@ -11,15 +11,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { ApiClient } from '../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../connection/connection.ts';
-import { CommandError, exitCodes } from '../exit-codes.ts';
+import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
 import { getAutomationId } from '../launch/find-project.ts';
 import { printable } from '../output/printable.ts';
 import { printJson, printTable } from '../output/table.ts';
+import { readDraft } from '../project/draft.ts';
 import { readAll } from '../read-all.ts';
 
 interface Flags extends ConnectionFlags {
   set: ReplaySet;
   commit?: string;
+  group?: string;
+  draft?: true;
+  dir?: string;
   changed?: true;
   json?: true;
 }
@@ -38,6 +42,12 @@ export function addReplayCommand(program: Command): void {
         .default('open'),
     )
     .option('--commit <hash>', 'with the code of this commit; default: the saved files')
+    .option('--group <group>', 'only the screens of this group; --set does not count')
+    .option('--draft', 'with the files of this folder as they are, pushed or not; nothing is saved')
+    .option(
+      '--dir <dir>',
+      'with --draft: the folder; default: the project folder that you are in, or this one',
+    )
     .option('--changed', 'list only screens that are newly recognised or newly broken')
     .option('--json', 'print the replay and its verdicts as the API gives them')
     .addHelpText(
@@ -48,7 +58,8 @@ replay itself failed.
 
 Examples:
   phalanx replay shop
-  phalanx replay shop --set all --commit 4f372a3 --changed`,
+  phalanx replay shop --set all --commit 4f372a3 --changed
+  phalanx replay shop --draft --group 0197c6a4-71b5-7c1e-9a52-0c2f6ad1f3aa`,
     )
     .action(replayProject);
   addConnectionOptions(command);
@@ -56,11 +67,19 @@ Examples:
 
 async function replayProject(
   project: string,
-  { set, commit, changed, json, ...flags }: Flags,
+  { set, commit, group, draft, dir, changed, json, ...flags }: Flags,
 ): Promise<void> {
+  if (dir !== undefined && draft === undefined) throw usageError('--dir is of --draft: give both.');
+  if (commit !== undefined && draft !== undefined)
+    throw usageError('--commit and --draft are different code: give one.');
   const { api } = await connect(flags);
   const id = await getAutomationId(api, project);
-  const body = { set, ...(commit === undefined ? {} : { commit }) };
+  const body = {
+    set,
+    ...(commit === undefined ? {} : { commit }),
+    ...(group === undefined ? {} : { group_id: group }),
+    ...(draft === undefined ? {} : await readDraft(api, { id, dir })),
+  };
   const { replay: started } = await api.call(replayRoutes.start, { params: { id }, body });
   const replay = await untilEnded(api, started);
   const verdicts = await readAll(
@@ -93,22 +112,29 @@ async function untilEnded(api: ApiClient, started: Replay): Promise<Replay> {
 
 const screensOf = (count: number): string => `${count} screen${count === 1 ? '' : 's'}`;
 
-function print({ counts, commit }: Replay, verdicts: readonly ReplayedScreenView[]): void {
+function print(replay: Replay, verdicts: readonly ReplayedScreenView[]): void {
+  const { counts, group_id: group } = replay;
   const none = counts.screens === 0 ? 'There is no screen in this set yet.' : 'No screen has changed.';
   printTable({ flexible: 'verdict', rows: verdicts.map(row) }, none);
   if (counts.screens === 0) return;
   const parts = [
-    `${counts.known} of ${screensOf(counts.screens)} known`,
+    `${counts.known} of ${screensOf(counts.screens)}${group === null ? '' : ' of this group'} known`,
+    `${counts.handled} handled`,
     `${counts.recognised} newly recognised`,
     `${counts.broken} newly broken`,
     ...(counts.not_told === 0 ? [] : [`${counts.not_told} not replayable`]),
+    ...(counts.golden === 0 ? [] : [`golden ${counts.golden_expected}/${counts.golden}`]),
   ];
-  const code = commit === null ? 'the saved files' : `commit ${commit.slice(0, 7)}`;
-  console.log(printable(`With ${code}: ${parts.join(', ')}.`));
+  console.log(printable(`With ${codeOf(replay)}: ${parts.join(', ')}.`));
   if (counts.not_told === 0) return;
   console.log(
     'A screen is replayable when the code tells what it takes it for: runStages does, and agent.utils.outOfSteps.storeScreen.',
   );
+}
+
+function codeOf({ commit, draft }: Replay): string {
+  if (draft) return 'this draft';
+  return commit === null ? 'the saved files' : `commit ${commit.slice(0, 7)}`;
 }
 
 const row = ({ kind, name, group_id, outcome, change, expected, verdict }: ReplayedScreenView) => ({

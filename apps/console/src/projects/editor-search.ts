@@ -2,7 +2,7 @@
 export interface EditorSearch {
   file?: string;
   line?: number;
-  /** Of records, whose screens the code is being taught. */
+  /** A group of records, whose screens are replayed. */
   group?: string;
 }
 

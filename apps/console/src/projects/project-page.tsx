@@ -77,9 +77,13 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
   const open = (file: string, line?: number, offset?: number): void => {
     setPart('code');
     setJump({ line, offset });
-    const { group } = search;
-    const place = line === undefined ? { file } : { file, line };
-    void navigate({ search: group === undefined ? place : { ...place, group } });
+    void navigate({
+      search: ({ group }) => ({
+        file,
+        ...(line === undefined ? {} : { line }),
+        ...(group === undefined ? {} : { group }),
+      }),
+    });
   };
   return (
     <Page
@@ -132,7 +136,7 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
         <FileList projectId={project.id} userId={userId} current={path} reason={reason} onOpen={open}>
           <Splitter label="Width of the file list" pane={sizes.files} edge="right" />
         </FileList>
-        <Workspace {...{ project, userId, path, reason, jump }} onOpen={open}>
+        <Workspace {...{ project, userId, path, reason, jump }} groupId={search.group} onOpen={open}>
           <Splitter label="Width of the run pane" pane={sizes.run} edge="left" />
         </Workspace>
       </div>
@@ -192,7 +196,8 @@ function SavedWords({ userId, projectId, isDirty }: SavedWordsProps) {
 
 /** What the newest code makes of saved screens. */
 function NewestReplay({ projectId }: { projectId: string }) {
-  const { data: [newest] = [] } = useQuery(replaysQuery(projectId));
+  const { data = [] } = useQuery(replaysQuery(projectId));
+  const newest = data.find(({ draft, group_id: group }) => !draft && group === null);
   return newest === undefined ? null : <ReplayLink replay={newest} lead="Saved screens: " />;
 }
 

@@ -10,6 +10,7 @@ import { deviceName } from '../devices/device-name.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
+import { useProjectNames } from '../projects/queries.ts';
 import { ProposeFix } from './fix-proposal.tsx';
 import { GroupStatusMark, groupName, reasonText } from './group-marks.tsx';
 import { groupQuery, groupRecordsQuery } from './group-queries.ts';
@@ -30,10 +31,14 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
   if (isGone) return <Empty title="This group is gone">It was deleted, or it is not yours to see.</Empty>;
   if (error !== null) return <InlineFailure error={error} />;
   if (data === undefined) return <Loading rows={6} />;
-  const { group, screens, last_change: change, newest_verdict: verdict } = data;
+  const { group, screens, last_change: change, newest_verdict: verdict, app_versions: versions } = data;
   return (
     <section className={styles['detail']} aria-label="Group">
       <Facts group={group} />
+      <p className={styles['quiet']}>
+        App versions {spreadText(versions.map(({ version, records }) => [version, records]))} · languages{' '}
+        {spreadText(data.languages.map(({ language, records }) => [language, records]))}
+      </p>
       {verdict !== null && <NewestVerdict projectId={group.automation_id} verdict={verdict} />}
       <div className={styles['phones']}>
         {screens.map((shown) => (
@@ -46,6 +51,17 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
     </section>
   );
 }
+
+/** Such as `8.1.2 (7 records), not known (1 record)`. */
+const spreadText = (counts: readonly (readonly [string | null, number])[]): string =>
+  counts.length === 0
+    ? 'not known'
+    : counts
+        .map(
+          ([value, records]) =>
+            `${value ?? 'not known'} (${records} ${records === 1 ? 'record' : 'records'})`,
+        )
+        .join(', ');
 
 const Facts = ({ group }: { group: RecordGroup }) => (
   <div className={styles['facts']}>
@@ -70,9 +86,18 @@ const Facts = ({ group }: { group: RecordGroup }) => (
     <span className={styles['quiet']}>
       first seen <Moment at={group.first_seen} />
     </span>
+    <CodeOf group={group} />
     {group.assignee !== null && <span>assigned to {group.assignee.name}</span>}
   </div>
 );
+
+/** To try changes on the screens of the group. */
+const CodeOf = ({ group: { id, automation_id: projectId } }: { group: RecordGroup }) =>
+  useProjectNames().has(projectId) ? (
+    <Link to="/projects/$projectId" params={{ projectId }} search={{ group: id }}>
+      Code
+    </Link>
+  ) : null;
 
 const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
   yes: 'proved by its replay',
@@ -115,6 +140,7 @@ function Phone({ shown }: { shown: GroupRecord }) {
       </Link>
       <figcaption>
         {name} · Android {shown.device_info.android_version}
+        {shown.app !== null && shown.app.version !== null && ` · app ${shown.app.version}`}
       </figcaption>
     </figure>
   );

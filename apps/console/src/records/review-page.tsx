@@ -15,6 +15,7 @@ import { Moment } from '../parts/time.tsx';
 import { projectsQuery } from '../projects/queries.ts';
 import { placeOfStack } from '../runs/stack.tsx';
 import { Inspector } from '../screens/inspector.tsx';
+import { ActionMarks, Actions } from './actions.tsx';
 import { Filmstrip } from './filmstrip.tsx';
 import { localAddress } from './local-address.ts';
 import { treeQuery, type RecordPage, type ReviewRecord } from './queries.ts';
@@ -131,12 +132,17 @@ function Review({ record, page, queue, shown }: ReviewProps & { shown: number | 
   });
   const { originalWidth = 0, originalHeight = 0 } = screen?.screenshot ?? {};
   const bounds = tree?.root.boundsInScreen;
+  const size = {
+    width: originalWidth || bounds?.right || 1080,
+    height: originalHeight || bounds?.bottom || 2400,
+  };
   return (
     <div className={styles['desk']}>
       <Facts record={record} screen={screen} onCode={openCode} />
       {record.screens.length > 1 && (
         <Filmstrip screens={record.screens} chosen={chosen} onChoose={setChosen} />
       )}
+      {screen !== undefined && screen.actions.length > 0 && <Actions actions={screen.actions} />}
       <div className={styles['main']}>
         {screen === undefined ? (
           <Empty title="The record has no screen">It ended before the first screen was stored.</Empty>
@@ -149,8 +155,8 @@ function Review({ record, page, queue, shown }: ReviewProps & { shown: number | 
                 ? undefined
                 : localAddress(screen.screenshot.screenshotUrl)
             }
-            width={originalWidth || bounds?.right || 1080}
-            height={originalHeight || bounds?.bottom || 2400}
+            {...size}
+            marks={<ActionMarks actions={screen.actions} {...size} />}
             pictureNote="There is no picture of this screen."
             treeNote={
               screen.uiUrl === null ? (
@@ -168,6 +174,15 @@ function Review({ record, page, queue, shown }: ReviewProps & { shown: number | 
     </div>
   );
 }
+
+const appText = ({ package: name, version, activity, language }: NonNullable<ReviewRecord['app']>): string =>
+  [
+    `${name}${version === null ? '' : ` ${version}`}`,
+    activity?.replace(`${name}.`, ''),
+    language !== null && `in ${language}`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
 
 function Facts({
   record,
@@ -194,6 +209,7 @@ function Facts({
         {deviceName({ ...record.device_info, name: '', serial: '' })} · Android{' '}
         {record.device_info.android_version}
       </span>
+      {record.app !== null && <span className={styles['quiet']}>{appText(record.app)}</span>}
       <span className={styles['quiet']}>
         <Moment at={Date.parse(record.added)} />
       </span>

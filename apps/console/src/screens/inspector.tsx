@@ -18,6 +18,8 @@ interface InspectorProps {
   width: number;
   height: number;
   isStale?: boolean;
+  /** Drawn over the picture. */
+  marks?: ReactNode;
   /** Beside the picture: its age, what can be done. */
   pictureHead?: ReactNode;
   /** Where there is no picture. */
@@ -138,6 +140,7 @@ function Picture(props: PictureProps) {
             decoding="sync"
           />
         )}
+        {props.marks}
         <NodeBoxes {...{ rows, chosen, hovered, matches, width, height }} />
       </div>
     </div>

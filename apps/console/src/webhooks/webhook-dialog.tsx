@@ -22,6 +22,7 @@ const eventTexts: Record<ChosenEvent, string> = {
   'record.new': 'There is a new record',
   'group.opened': 'There is a new group of records',
   'group.reopened': 'A solved group is open again',
+  'drift.found': 'A new version of an app is known worse',
   'schedule.skipped': 'A schedule was skipped',
   'host.gone': 'A host is away',
   'host.back': 'A host is back',

@@ -1,13 +1,17 @@
 import type {
   AgentCallParams,
   AgentCallResult,
+  Bounds,
   DeviceInfo,
   PhoneCallName,
+  RecordedApp,
   ScreenMask,
+  UiNode,
 } from '@phalanx/protocol';
 
 import { withTimeLimit, pause } from '../time/time-limit.ts';
 import { restoreAnimations } from './animations.ts';
+import { readAppFacts } from './apps/app-facts.ts';
 import { createPhoneQueue } from './call-queue.ts';
 import { callsOf, readings } from './driver-calls.ts';
 import { DriverError } from './driver-error.ts';
@@ -50,6 +54,10 @@ export interface Driver {
    * back that a run has turned off. Never rejects.
    */
   keepAwake(forMs: number): Promise<void>;
+  /** Where that tree, which this driver has read, has what must not be seen. Undefined: it has not. */
+  hiddenIn(root: UiNode): readonly Bounds[] | undefined;
+  /** What the phone says of an app, asked beside the calls. Rejects with DriverError. */
+  readApp(packageName: string, signal: AbortSignal): Promise<RecordedApp>;
   /** Calls that change the screen wait from now on until it is let go of. Returns how to. */
   holdScreen(): () => void;
   /** A picture of the screen of that tree; undefined when the phone shows another one. Rejects with DriverError. */
@@ -126,6 +134,11 @@ export function createDriver(options: DriverOptions): Driver {
         ),
       ).catch(() => {});
     },
+    hiddenIn: (root) => screen.hiddenIn(root),
+    readApp: (packageName, signal) =>
+      limited(driven, { name: 'app.current', params: {}, signal }, (limit) =>
+        readAppFacts(shell, packageName, limit),
+      ),
     holdScreen: () => queue.holdScreen(),
     takePictureOf: (order, signal) =>
       limited(driven, { name: 'screen.screenshot', params: order.form, signal }, (limit) =>

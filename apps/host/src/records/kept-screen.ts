@@ -1,3 +1,5 @@
+import type { RecordedCall } from '@phalanx/protocol';
+
 import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import type { PackedTree } from './pack-tree.ts';
 
@@ -13,6 +15,10 @@ export interface KeptScreen {
   /** Epoch milliseconds on the service's clock. */
   readonly timestamp: number;
   readonly wantsPicture: boolean;
+  /** Of the app in front, as its tree says; undefined without one. */
+  packageName: string | undefined;
+  /** What was done before the next one was stored. */
+  readonly calls: RecordedCall[];
   tree: PackedTree;
   picture: TakenPicture | undefined;
   settled: Promise<unknown>;

@@ -1,4 +1,11 @@
-import type { AgentCallParams, ScreenshotQuality, ScreenTree, UiNode } from '@phalanx/protocol';
+import type {
+  AgentCallParams,
+  Bounds,
+  RecordedApp,
+  ScreenshotQuality,
+  ScreenTree,
+  UiNode,
+} from '@phalanx/protocol';
 
 import type { Driver } from '../driver/driver.ts';
 import { frameForm } from '../driver/pictures/take-picture-aside.ts';
@@ -24,6 +31,9 @@ export interface PhoneCamera {
   /** Undefined when the phone shows another screen than that of the tree. */
   takePictureOf(order: PhotoOrder): Promise<TakenPicture | undefined>;
   readTree(signal: AbortSignal): Promise<ScreenTree>;
+  /** Where a tree that was read has what must not be seen; undefined when nobody knows. */
+  hiddenIn(root: UiNode): readonly Bounds[] | undefined;
+  readApp(packageName: string, signal: AbortSignal): Promise<RecordedApp>;
 }
 
 /** The same as the presets of `ScreenshotRecord`. */
@@ -48,6 +58,11 @@ export function createPhoneCamera(
     },
     takePictureOf: async ({ quality, signal, ...order }) =>
       driver().takePictureOf({ ...order, form: presets[quality] }, signal),
+    hiddenIn(root) {
+      const found = phones.find(phone.serial);
+      return found?.state.state === 'ready' ? found.driver().hiddenIn(root) : undefined;
+    },
+    readApp: async (packageName, signal) => driver().readApp(packageName, signal),
     readTree: (signal) => callPhone(phones, phone, { name: 'screen.content', params: {}, signal }),
   };
 }

@@ -22,6 +22,8 @@ export interface RecordLimits {
   settleMs: number;
   /** So long the end of a run waits for a last look at the screen, in milliseconds. */
   lastLookMs: number;
+  /** So long the phone may take to say which app it is, in milliseconds. */
+  appMs: number;
   /** One upload of a capture, in milliseconds. */
   uploadMs: number;
   /** Records that are sent at a time. */
@@ -45,6 +47,7 @@ export const defaultRecordLimits: Readonly<RecordLimits> = Object.freeze({
   pictureMs: 5000,
   settleMs: 3000,
   lastLookMs: 2000,
+  appMs: 1500,
   uploadMs: 60_000,
   uploadsAtOnce: 4,
   firstRetryMs: 1000,

@@ -1,7 +1,9 @@
 import {
+  type AgentCallName,
   type AgentCallParams,
   type AgentCallResult,
   type RecordType,
+  type RunApp,
   type RunError,
   type ScreenTree,
   type SubmitResult,
@@ -18,13 +20,14 @@ import { Allowance } from './allowance.ts';
 import type { KeptScreen } from './kept-screen.ts';
 import type { OutgoingRecord, Capture } from './outgoing-record.ts';
 import type { SeenScreens } from './seen-screens.ts';
+import { RunApps } from './run-apps.ts';
 import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector.ts';
 import { isSubmittedType, problemOf, type SubmitOrder } from './submit-order.ts';
 
 /** A screen whose picture is what is sent. */
 type FinishedScreen = Omit<KeptScreen, 'picture'> & { readonly picture: EncodedPicture | undefined };
 
-type About = Pick<RecordReport, 'record_id' | 'run_id' | 'type' | 'tag' | 'error'>;
+type About = Pick<RecordReport, 'record_id' | 'run_id' | 'type' | 'tag' | 'error' | 'app'>;
 
 export interface RunRecorderOptions extends ScreenCollectorOptions {
   runId: string;
@@ -42,6 +45,7 @@ export class RunRecorder {
   readonly #screens: ScreenCollector;
   /** Number of the last screen that a `debug` record has shown. */
   #shownScreen = 0;
+  readonly #apps: RunApps;
   readonly #records: Allowance;
   readonly #diskBytes: Allowance;
 
@@ -50,6 +54,7 @@ export class RunRecorder {
     this.#records = new Allowance(options.limits.runRecords);
     this.#diskBytes = new Allowance(options.limits.runDiskBytes);
     this.#screens = new ScreenCollector(options);
+    this.#apps = new RunApps(options.camera, options.limits.appMs);
   }
 
   /** What the automation has read of late, for its steps. */
@@ -58,6 +63,7 @@ export class RunRecorder {
   }
 
   keepTree(tree: ScreenTree): ScreenTree {
+    this.#apps.read(tree.packageName);
     return this.#screens.keepTree(tree);
   }
 
@@ -66,6 +72,16 @@ export class RunRecorder {
     signal: AbortSignal,
   ): Promise<AgentCallResult<'record.screen'>> {
     return this.#screens.store(params, signal);
+  }
+
+  /** A call that may change the phone begins. */
+  noteCall(name: AgentCallName, params: object): void {
+    this.#screens.noteCall(name, params);
+  }
+
+  /** The app that the run was about, with its version; undefined when nobody knows. */
+  mainApp(): Promise<RunApp | undefined> {
+    return this.#apps.main();
   }
 
   /** Resolves when the record is safe on disk. */
@@ -96,11 +112,15 @@ export class RunRecorder {
   ): Promise<SubmitResult> {
     const { runId, clock, put, log } = this.#options;
     const newest = this.#screens.list().at(-1)?.number ?? 0;
-    await this.#screens.settle();
+    const packageName = this.#screens.list().at(-1)?.packageName;
+    const [app] = await Promise.all([
+      packageName === undefined ? null : this.#apps.of(packageName),
+      this.#screens.settle(),
+    ]);
     const record_id = uuidv7({ msecs: clock.now() });
     const kept = isEnd ? await this.#screens.listWithSeen() : this.#screensFor(type, newest);
     const screens = await Promise.all(kept.map(finishScreen));
-    const outgoing = makeOutgoingRecord({ record_id, run_id: runId, type, tag, error }, screens);
+    const outgoing = makeOutgoingRecord({ record_id, run_id: runId, type, tag, error, app }, screens);
     try {
       this.#diskBytes.take(await put(outgoing));
       if (type === 'debug') this.#shownScreen = newest;
@@ -173,6 +193,7 @@ function reportOf({ tree, picture, ...screen }: FinishedScreen): ScreenReport {
             original_height: picture.originalHeight,
           },
     screenshot_failed: screen.wantsPicture && picture === undefined,
+    ...(screen.calls.length > 0 && { calls: [...screen.calls] }),
   };
 }
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
 import {
+  type AgentCallName,
   type AgentCallParams,
   type AgentCallResult,
+  maxRecordedCalls,
   maxRecordScreens,
   maxStageLength,
   type ScreenshotQuality,
@@ -14,6 +16,7 @@ import type { ServiceClock } from '../connection/service-clock.ts';
 import type { TakenPicture } from '../driver/pictures/taken-picture.ts';
 import { pause } from '../time/time-limit.ts';
 import { createTokenBucket } from '../time/token-bucket.ts';
+import { CallNotes } from './call-notes.ts';
 import { checkTree } from './check-tree.ts';
 import type { KeptScreen } from './kept-screen.ts';
 import { packTree, type PackedTree } from './pack-tree.ts';
@@ -62,6 +65,7 @@ export class ScreenCollector {
   readonly seen = new SeenScreens();
   readonly #window: ScreenWindow;
   readonly #lane = new PictureLane();
+  readonly #notes = new CallNotes();
   readonly #takeNodes = createTokenBucket(nodesPerSecond, burstNodes);
   #count = 0;
 
@@ -78,7 +82,15 @@ export class ScreenCollector {
   /** The tree with the ID by which it can be stored for a little while. */
   keepTree(tree: ScreenTree): ScreenTree {
     this.seen.read(tree);
+    this.#notes.read(tree.root, this.#options.camera.hiddenIn(tree.root));
     return { ...tree, treeId: this.#trees.keep(tree, this.seen.currentId) };
+  }
+
+  /** A call that may change the phone begins. */
+  noteCall(name: AgentCallName, params: object): void {
+    const note = this.#notes.note(name, params);
+    const calls = this.list().at(-1)?.calls;
+    if (note !== undefined && calls !== undefined && calls.length < maxRecordedCalls) calls.push(note);
   }
 
   /**
@@ -99,6 +111,7 @@ export class ScreenCollector {
       maxSteps: remainingSteps,
       timestamp: this.#options.clock.toService(tree.capturedAt),
       wantsPicture: screenshot !== 'none',
+      packageName: tree.root?.packageName,
     });
     const { begun, picture } = this.#photograph(tree.root, screenshot, signal);
     screen.settled = this.#fill(screen, tree.pack(), picture);
@@ -118,6 +131,7 @@ export class ScreenCollector {
       maxSteps: last?.maxSteps ?? 0,
       timestamp: clock.now(),
       wantsPicture: true,
+      packageName: undefined,
     });
     screen.settled = this.#lookUntilStill(screen, limit).catch(() => {});
     await screen.settled;
@@ -152,22 +166,22 @@ export class ScreenCollector {
     const others = this.seen
       .list()
       .filter(({ screenId }) => !stored.some((one) => one.screenId === screenId));
-    const seen = others.map(async ({ screenId, capturedAt, pack }): Promise<KeptScreen> => {
+    const seen = others.map(async ({ screenId, capturedAt, packageName, pack }): Promise<KeptScreen> => {
       const timestamp = clock.toService(capturedAt);
       const before = stored.findLast((one) => one.timestamp <= timestamp);
       return {
         ...{ screenId, timestamp, number: before?.number ?? 0, tree: await pack(), picture: undefined },
         ...{ nextStage: before?.nextStage ?? '', screenState: 'unknown', maxSteps: before?.maxSteps ?? 0 },
-        ...{ wantsPicture: false, settled: Promise.resolve() },
+        ...{ wantsPicture: false, settled: Promise.resolve(), packageName, calls: [] },
       };
     });
     const all = [...(await Promise.all(seen)), ...stored];
     return all.toSorted((one, other) => one.timestamp - other.timestamp).slice(-maxRecordScreens);
   }
 
-  #add(about: Omit<KeptScreen, 'number' | 'tree' | 'picture' | 'settled'>): KeptScreen {
+  #add(about: Omit<KeptScreen, 'number' | 'tree' | 'picture' | 'settled' | 'calls'>): KeptScreen {
     const number = (this.#count += 1);
-    const later = { tree: undefined, picture: undefined, settled: Promise.resolve() };
+    const later = { tree: undefined, picture: undefined, settled: Promise.resolve(), calls: [] };
     const screen = { ...about, ...later, number };
     this.#window.add(screen);
     return screen;
@@ -213,6 +227,7 @@ export class ScreenCollector {
     for (let looks = 1; looks <= maxLooks && screen.picture === undefined; looks += 1) {
       const { root, ...tree } = await camera.readTree(signal);
       screen.screenId = this.#freeId(this.seen.see({ root, ...tree }), screen);
+      screen.packageName = tree.packageName;
       const letGo = camera.holdScreen();
       const picture = camera.takePictureOf({ root, quality: 'low_quality', signal, onTaken: letGo });
       await this.#fill(screen, packTree({ ...tree, root }), picture.finally(letGo));

@@ -13,6 +13,7 @@ export interface SeenScreen {
   readonly screenId: string;
   /** Epoch milliseconds on the host's clock, of its first reading. */
   readonly capturedAt: number;
+  readonly packageName: string;
   pack: () => Promise<PackedTree>;
 }
 
@@ -53,8 +54,9 @@ export class SeenScreens {
     const look = lookOfTree(tree.root);
     const last = this.#screens.at(-1);
     if (last?.look === look) return last.screenId;
-    const { capturedAt } = tree;
-    const screen = { screenId: randomUUID(), capturedAt, look, nodes: countNodes(tree), pack: packOf(tree) };
+    const { capturedAt, packageName } = tree;
+    const about = { screenId: randomUUID(), capturedAt, packageName };
+    const screen = { ...about, look, nodes: countNodes(tree), pack: packOf(tree) };
     this.#screens.push(screen);
     this.#nodes += screen.nodes;
     while (this.#screens.length > maxScreens || (this.#nodes > maxNodes && this.#screens.length > 1))

@@ -34,6 +34,14 @@ type Calls<Names extends AgentCallName> = {
   [Name in Names]: (params: AgentCallParams<Name>, signal: AbortSignal) => Promise<AgentCallResult<Name>>;
 };
 
+const ofHost: ReadonlySet<AgentCallName> = new Set([
+  ...(['record.screen', 'record.submit', 'secret.get', 'run.attach', 'run.arrived'] as const),
+  ...(['task.current', 'task.next', 'task.submit', 'task.add', 'task.list'] as const),
+  'task.submitElsewhere',
+]);
+const reading: ReadonlySet<AgentCallName> = readings;
+const changesPhone = (name: AgentCallName): boolean => !reading.has(name) && !ofHost.has(name);
+
 /** Brings each call of a run to where it is answered: to the run's recorder, or to its phone. */
 export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
   const { recorder, account, secrets, files, tasks } = answerers;
@@ -54,7 +62,11 @@ export function answerCall(answerers: Answerers): SandboxHooks['onCall'] {
     'run.attach': (params) => files.attach(params),
     'run.arrived': async () => account.arrived(),
   };
-  return (name, params, signal) => calls[name](params, signal);
+  return (name, params, signal) => {
+    // The length of a secret is a part of it.
+    if (changesPhone(name)) recorder.noteCall(name, name === 'input.text' ? secrets.redact(params) : params);
+    return calls[name](params, signal);
+  };
 }
 
 function phoneCalls({ phones, phone, permissions, film }: Answerers): Calls<PhoneCallName> {

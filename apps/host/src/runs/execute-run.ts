@@ -103,7 +103,8 @@ async function execute(
     if (hasBegun) await recordBadEnd(end, surroundings.recorder, stopAsked);
     // After the record, which waits until the screen rests: the film is to end with the same screen.
     if (hasBegun) await surroundings.film?.end();
-    return account.complete(end);
+    const app = hasBegun && countsFor(end) ? await surroundings.recorder.mainApp() : undefined;
+    return { ...account.complete(end), ...(app !== undefined && { app }) };
   } catch (error) {
     stop();
     await sandbox.ended;
@@ -117,6 +118,10 @@ async function execute(
     await surroundings.files.close();
   }
 }
+
+/** A stop says nothing of an app, and a phone that is gone answers nothing. */
+const countsFor = ({ status, error }: RunEnd): boolean =>
+  status !== 'stopped' && error?.code !== 'phone_lost';
 
 /** A run whose phone does not come back can do nothing more, and would keep the phone. */
 function watchForLoss(

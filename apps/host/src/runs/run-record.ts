@@ -2,6 +2,7 @@ import {
   EpochMs,
   isEnded,
   maxRunResultBytes,
+  RunApp,
   RunError,
   RunOutcome,
   type RunReport,
@@ -20,6 +21,7 @@ export const RunRecord = Type.Object({
   outcome: Type.Optional(RunOutcome),
   /** JSON text. */
   result: Type.Optional(Type.String({ maxLength: maxRunResultBytes })),
+  app: Type.Optional(RunApp),
   started_at: Type.Union([EpochMs, Type.Null()]),
   ended_at: Type.Union([EpochMs, Type.Null()]),
 });
@@ -33,6 +35,8 @@ export interface RunEnd {
   outcome?: RunOutcome;
   /** JSON text of what the run gave as its result. */
   result?: string;
+  /** The app that it was about, as far as the phone says. */
+  app?: RunApp;
 }
 
 /** Reports travel by the thousand in one frame. */

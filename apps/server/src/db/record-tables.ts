@@ -31,6 +31,8 @@ export interface RecordTable {
   added_at: EpochMs;
   /** Of the `RunError` that its host made the record of; null when there is none. */
   error: Json | null;
+  /** Of the `RecordedApp` of its last screen. */
+  app: Json | null;
 }
 
 type CaptureState = 'none' | 'expected' | 'stored';
@@ -49,6 +51,8 @@ export interface RecordScreenTable {
   height: number;
   original_width: number;
   original_height: number;
+  /** Of `RecordedCall`s: what was done on it; null: nothing. */
+  actions: Json | null;
 }
 
 /** A node of the tree in which the records of a list are counted; a column for each cell. */
@@ -98,6 +102,8 @@ export interface RecordGroupTable {
   merged_into: string | null;
   /** The last change that can be undone. */
   last_move: string | null;
+  /** Of the app, of the record that it began with; null when that did not tell. */
+  first_version: string | null;
 }
 
 export interface GroupMemberTable {
@@ -113,6 +119,9 @@ export interface GroupMemberTable {
   problem: string;
   is_outdated: Flag;
   commit_hash: string | null;
+  /** As its record tells; null when it does not. */
+  app_version: string | null;
+  language: string | null;
 }
 
 /** A print of an automation, and the group whose screens have it. */
@@ -124,6 +133,8 @@ export interface GroupPrintTable {
   /** 1: other screens are compared with it. */
   is_sample: Flag;
   print: Json;
+  /** Of the phone whose screen it is, such as `de`. */
+  language: string | null;
 }
 
 export interface GroupMoveTable {
@@ -178,6 +189,24 @@ export interface GroupScreenTable {
   size_bytes: number;
 }
 
+/** What became of the runs of a project with one version of an app. */
+export interface AppVersionTable {
+  project_id: string;
+  package: string;
+  version: string;
+  /** That have ended by themselves, and whose screens were of this app, mostly. */
+  runs: number;
+  /** Of these: that did not know what to do. */
+  bad_runs: number;
+  records: number;
+  first_seen: EpochMs;
+  last_seen: EpochMs;
+  /** When it was told that the code knows it worse than the version before. */
+  drift_at: EpochMs | null;
+  /** Of `DriftReason`. */
+  drift: Json | null;
+}
+
 export interface ReplayTable {
   /** UUIDv7. */
   id: string;
@@ -186,7 +215,10 @@ export interface ReplayTable {
   /** Git's hash of the files. */
   tree_id: string;
   commit_hash: string | null;
+  is_draft: Flag;
   screen_set: Replay['set'];
+  /** Only the screens of this group. */
+  group_id: string | null;
   cause: Replay['cause'];
   status: Replay['status'];
   problem: string;
@@ -198,6 +230,13 @@ export interface ReplayTable {
   ended_at: EpochMs | null;
   /** Until then a server is at it. */
   claimed_until: EpochMs;
+}
+
+/** The unsaved text of a replay that has not ended. */
+export interface ReplayDraftTable {
+  replay_id: string;
+  /** JSON of the tree that it is laid over, its files and what it deletes, compressed by zstd. */
+  content: Buffer;
 }
 
 export interface ReplayVerdictTable {

@@ -15,6 +15,7 @@ import { createCaptureNotes } from './capture-notes-store.ts';
 import { RecordIntake } from './intake/record-intake.ts';
 import { RecordChanges } from './record-changes.ts';
 import { createReadRecord } from './record-view.ts';
+import { type DriftDependencies, serveDrift } from './drift/feature.ts';
 import { type GroupDependencies, serveGroups } from './groups/feature.ts';
 import { createKeptScreens, type KeptScreens } from './groups/kept-screens.ts';
 import type { Solving } from './groups/solving.ts';
@@ -44,6 +45,8 @@ export interface Records {
   deleteOwner(userId: string): Promise<void>;
   /** Adds groups, which need projects. */
   serveGroups(projects: GroupDependencies['projects']): Solving;
+  /** Adds what is known of versions of apps. */
+  serveDrift(listGolden: DriftDependencies['listGolden']): void;
 }
 
 const hourMs = 60 * 60 * 1000;
@@ -95,6 +98,7 @@ export async function openRecords(context: Context, dependencies: RecordDependen
       onTree = () => served.look();
       return served.solving;
     },
+    serveDrift: (listGolden) => serveDrift(context, { access, listGolden }),
   };
 }
 

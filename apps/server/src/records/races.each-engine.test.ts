@@ -9,7 +9,14 @@ import type { StoredRecord } from './stored-record.ts';
 
 const newRecord = (): StoredRecord => ({
   ...{ id: uuidv7(), owner_id: 'owner', automation_id: 'automation', project_id: null, run_id: 'run' },
-  ...{ user_id: 'owner', device_id: 'device', device_info: '{}', automation_name: 'shop', error: null },
+  ...{
+    user_id: 'owner',
+    device_id: 'device',
+    device_info: '{}',
+    automation_name: 'shop',
+    error: null,
+    app: null,
+  },
   cell: cellOf({ type: 'crash', status: 'pending', isPartial: false }),
   ...{ tag: 'default', retention_group: '', saved: 0, has_gap: 0, missing_captures: 0 },
   ...{ capture_bytes: 0, added_at: 0 },

@@ -1,11 +1,17 @@
-import { OutOfStepsRecord, RunError, type CaptureKind, type RecordScreen } from '@phalanx/protocol';
+import {
+  type CaptureKind,
+  OutOfStepsRecord,
+  RecordedCalls,
+  type RecordScreen,
+  RunError,
+} from '@phalanx/protocol';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import type { AutomationAccess } from './access-store.ts';
 import { kindOf } from './cells.ts';
 import type { RecordStore } from './store.ts';
-import type { StoredRecord, StoredScreen } from './stored-record.ts';
+import { readApp, type StoredRecord, type StoredScreen } from './stored-record.ts';
 
 /** Makes a URL at which a browser can read a capture. */
 export type CaptureUrl = (capture: { recordId: string; screenId: string; kind: CaptureKind }) => string;
@@ -26,6 +32,13 @@ function readError(json: string | null): OutOfStepsRecord['error'] {
   return runError.Check(error) ? error : null;
 }
 
+const recordedCalls = Compile(RecordedCalls);
+
+function readActions(json: string | null): RecordedCalls {
+  const calls: unknown = json === null ? [] : JSON.parse(json);
+  return recordedCalls.Check(calls) ? calls : [];
+}
+
 export function screenView(screen: StoredScreen, url: CaptureUrl): Static<typeof RecordScreen> {
   const { record_id: recordId, screen_id: screenId } = screen;
   const urlOf = (kind: CaptureKind): string | null =>
@@ -44,6 +57,7 @@ export function screenView(screen: StoredScreen, url: CaptureUrl): Static<typeof
     screenState: screen.screen_state,
     maxSteps: screen.max_steps,
     timestamp: screen.captured_at,
+    actions: readActions(screen.actions),
   };
 }
 
@@ -68,6 +82,7 @@ function recordView(
     tag: record.tag,
     partial: isPartial,
     error: readError(record.error),
+    app: readApp(record.app) ?? null,
   };
 }
 

@@ -60,8 +60,16 @@ const save = (id: string, value: unknown, api: ApiCaller = server.api) =>
 describe('a record that a host tells of', () => {
   it('is given back with everything that was told and known', async () => {
     const run = await freshRun();
-    const screens = [screenReport({ max_steps: 7, has_tree: false }), screenReport({ screenshot: null })];
-    const report = recordReport(run.runId, { type: 'debug', tag: 'login', screens });
+    const calls = [
+      { name: 'input.tap', x: 540, y: 1200 },
+      { name: 'input.text', text_length: 4 },
+    ];
+    const screens = [
+      screenReport({ max_steps: 7, has_tree: false, calls }),
+      screenReport({ screenshot: null }),
+    ];
+    const app = { package: 'a.b', activity: 'a.b.Pay', version: '8.1.2', language: 'de-DE' };
+    const report = recordReport(run.runId, { type: 'debug', tag: 'login', screens, app });
     expect(await tell(host, report)).toEqual([
       { screen_id: screens[0]?.screen_id, kind: 'screenshot' },
       { screen_id: screens[1]?.screen_id, kind: 'tree' },
@@ -87,6 +95,7 @@ describe('a record that a host tells of', () => {
         saved: false,
         tag: 'login',
         partial: true,
+        app,
         screens: [
           {
             _id: screens[0]?.screen_id,
@@ -102,8 +111,9 @@ describe('a record that a host tells of', () => {
             screenState: 'unknown',
             maxSteps: 7,
             timestamp: screens[0]?.timestamp,
+            actions: calls,
           },
-          { screenshot: { compressedWidth: 0 } },
+          { screenshot: { compressedWidth: 0 }, actions: [] },
         ],
       },
     });

@@ -2,13 +2,14 @@ import type { RecordStatus } from '@phalanx/protocol';
 
 import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
+import { type AppVersionCount, countAppVersions } from '../db/app-versions.ts';
 import { type OutboxEvent, addToOutbox } from '../db/webhook-outbox.ts';
 import { transact } from '../db/transact.ts';
 import { cellOf, kindOf } from './cells.ts';
 import { expectGrouping } from './groups/membership-store.ts';
 import { listsOf } from './browse/record-list.ts';
 import { lockRecordsOf, trimGroup, type RetentionOptions } from './retention/retention-store.ts';
-import type { StoredRecord, StoredScreen } from './stored-record.ts';
+import { metVersionOf, type StoredRecord, type StoredScreen } from './stored-record.ts';
 import { addToTallies, moveInTallies } from './browse/tally-store.ts';
 
 export type RecordStore = ReturnType<typeof createRecordStore>;
@@ -56,6 +57,12 @@ const newsOf = (record: StoredRecord): OutboxEvent<'record.new'> => {
   };
 };
 
+/** Authors ask for `debug` records: they tell nothing of a version. */
+function countOf(record: StoredRecord): AppVersionCount[] {
+  const met = record.retention_group === '' ? metVersionOf(record) : undefined;
+  return met === undefined ? [] : [{ ...met, at: record.added_at, records: 1 }];
+}
+
 /** Out-of-steps records with their screens. Whatever changes one changes the counts in the same transaction. */
 export function createRecordStore(db: Db) {
   return {
@@ -96,6 +103,7 @@ export function createRecordStore(db: Db) {
         await addToTallies(transaction, listsOf(record), record);
         await expectGrouping(transaction, record, { screens, commit });
         await addToOutbox(transaction, 'record.new', [newsOf(record)]);
+        await countAppVersions(transaction, countOf(record));
         return { isNew: true, deleted: await trimGroup(transaction, record, retention) };
       }),
 

@@ -1,4 +1,32 @@
+import { RecordedApp } from '@phalanx/protocol';
+import { Compile } from 'typebox/compile';
+
 import type { Row } from '../db/tables.ts';
 
 export type StoredRecord = Row<'record'>;
 export type StoredScreen = Row<'record_screen'>;
+
+const recordedApp = Compile(RecordedApp);
+
+/** Undefined where the host told of none. */
+export function readApp(json: string | null): RecordedApp | undefined {
+  const app: unknown = json === null ? null : JSON.parse(json);
+  return recordedApp.Check(app) ? app : undefined;
+}
+
+/** A version of an app that runs of a project have met. */
+export interface MetVersion {
+  readonly projectId: string;
+  readonly package: string;
+  readonly version: string;
+}
+
+/** Undefined: of direct code, or not told. */
+export function metVersionOf({
+  project_id: projectId,
+  app: json,
+}: Pick<StoredRecord, 'project_id' | 'app'>): MetVersion | undefined {
+  const app = readApp(json);
+  if (projectId === null || app === undefined || app.version === null) return undefined;
+  return { projectId, package: app.package, version: app.version };
+}

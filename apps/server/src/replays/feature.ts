@@ -8,6 +8,7 @@ import type { Projects } from '../projects/feature.ts';
 import type { SharedProject } from '../projects/project-access.ts';
 import { emptyTree, isDirty } from '../projects/saved-state.ts';
 import type { Records } from '../records/feature.ts';
+import { layDraft } from './draft.ts';
 import { ReplayChanges } from './replay-changes.ts';
 import { ReplayHosts } from './replay-hosts.ts';
 import { ReplayWorker } from './replay-worker.ts';
@@ -26,7 +27,6 @@ interface Dependencies {
 export function serveReplays(context: Context, dependencies: Dependencies): void {
   const { app, clock, database, faults, limits, log } = context;
   const { launches, projects, records, feed } = dependencies;
-  const { repositories } = projects.services;
   const store = createReplayStore(database);
   const hosts = new ReplayHosts(dependencies.hosts);
   const listReviewers: Records['listReviewers'] = (automation) => records.listReviewers(automation);
@@ -37,7 +37,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       store,
       hosts,
       launches,
-      repositories,
+      desk: projects.services,
       listReviewers,
       changes,
       clock,
@@ -49,6 +49,13 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
     ...{ store, access: projects.access, clock },
     findFiles: (project, commit) =>
       limits.turns.git.run(project.owner_id, () => findFiles(projects, project, commit)),
+    layDraft: async ({ id: projectId }, draft, userId) => {
+      const files = await layDraft(projects.services, projectId, draft);
+      await launches.bundle({ ...files, userId });
+      return files.treeId;
+    },
+    findGroup: ({ id: automationId, owner_id: ownerId }, groupId) =>
+      records.keptScreens.findGroup({ ownerId, automationId }, groupId),
     requireHost: async ({ id, owner_id: ownerId }) => {
       if (await hosts.isThere(await listReviewers({ ownerId, automationId: id }))) return;
       throw ApiError.of('no_replay_host', { project_id: id });

@@ -9,6 +9,7 @@ export function replayView(replay: StoredReplay): Replay {
     project_id,
     commit_hash: commit,
     screen_set: set,
+    group_id,
     cause,
     status,
     problem,
@@ -17,7 +18,8 @@ export function replayView(replay: StoredReplay): Replay {
   } = replay;
   const { created_at, started_at, ended_at } = replay;
   return {
-    ...{ id, project_id, commit, set, cause, status, problem, made_by },
+    ...{ id, project_id, commit, draft: replay.is_draft === 1, set, group_id },
+    ...{ cause, status, problem, made_by },
     // Only the worker writes the column.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     counts: JSON.parse(counts) as ReplayCounts,

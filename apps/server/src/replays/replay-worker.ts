@@ -8,9 +8,9 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { findExcess } from '../http/json-bounds.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
-import type { ProjectRepositories } from '../projects/project-repositories.ts';
 import type { KeptScreens } from '../records/groups/kept-screens.ts';
 import type { ReplayChanges } from './replay-changes.ts';
+import { type DraftDesk, layDraft, unpackDraft } from './draft.ts';
 import { changeOf, isKnown, outcomeOf } from './outcome.ts';
 import { type HostCode, NoReplayHost, type ReplayHosts } from './replay-hosts.ts';
 import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
@@ -21,7 +21,7 @@ interface Options {
   store: ReplayStore;
   hosts: ReplayHosts;
   launches: Pick<ProjectLaunches, 'bundle' | 'checkParameters'>;
-  repositories: Pick<ProjectRepositories, 'read'>;
+  desk: DraftDesk;
   /** Whose hosts may see the screens of a project. */
   listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
   changes: ReplayChanges;
@@ -126,7 +126,7 @@ export class ReplayWorker {
     const { keptScreens, store, hosts, changes, clock } = this.#options;
     if (clock.now() - replay.created_at > mostAgeMs)
       throw new CannotReplay('It could not be made in an hour.');
-    const files = this.#filesOf(replay);
+    const files = await this.#filesOf(replay);
     const screens = await listScreens(keptScreens, replay, files);
     if (screens.length === 0) return true;
     const { owner_id: ownerId, project_id: automationId } = replay;
@@ -161,7 +161,7 @@ export class ReplayWorker {
         const outcome = outcomeOf(verdict, screen.expect);
         const known = before.get(screen.name);
         const change = changeOf(outcome, known === undefined ? screen.wasKnown : isKnown(known));
-        count(counts, outcome, change);
+        count(counts, { kind: screen.kind, outcome, change });
         const { kind, name, groupId: group_id, expect } = screen;
         const of = { replay_id: replay.id, position, kind, name, group_id, expected: expect?.state ?? null };
         rows.push({ ...of, outcome, change, verdict: JSON.stringify(verdict).toWellFormed() });
@@ -172,9 +172,16 @@ export class ReplayWorker {
     return true;
   }
 
-  #filesOf({ project_id: projectId, tree_id: treeId, made_by: userId }: StoredReplay): SavedFiles {
-    const { repositories } = this.#options;
-    const files = createProjectFiles(projectId, treeId, (work) => repositories.read(projectId, work));
+  async #filesOf(replay: StoredReplay): Promise<SavedFiles> {
+    const { desk, store } = this.#options;
+    const { id, project_id: projectId, tree_id: treeId, made_by: userId } = replay;
+    if (replay.is_draft === 1) {
+      const draft = await store.findDraft(id);
+      // It was stopped meanwhile, or begun by another server.
+      if (draft === undefined) throw new CannotReplay('Its text is gone.');
+      return { ...(await layDraft(desk, projectId, await unpackDraft(draft))), userId };
+    }
+    const files = createProjectFiles(projectId, treeId, (work) => desk.repositories.read(projectId, work));
     return { ...files, userId };
   }
 
@@ -233,10 +240,12 @@ const unreadable = (name: string, problem: string) =>
 
 function count(
   counts: ReplayCounts,
-  outcome: StoredVerdict['outcome'],
-  change: StoredVerdict['change'],
+  { kind, outcome, change }: Pick<StoredVerdict, 'kind' | 'outcome' | 'change'>,
 ): void {
   counts.replayed += 1;
+  if (kind === 'golden') counts.golden += 1;
+  if (outcome === 'expected') counts.golden_expected += 1;
+  if (outcome === 'handled') counts.handled += 1;
   if (isKnown(outcome)) counts.known += 1;
   if (outcome === 'not_told') counts.not_told += 1;
   if (change !== 'unchanged') counts[change] += 1;

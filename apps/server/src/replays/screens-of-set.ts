@@ -8,7 +8,9 @@ import {
 } from '@phalanx/protocol';
 
 import { findExcess } from '../http/json-bounds.ts';
-import type { SavedFiles } from '../projects/project-files.ts';
+import type { Limits } from '../limits/limits.ts';
+import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
+import type { ProjectRepositories } from '../projects/project-repositories.ts';
 import type { KeptScreens } from '../records/groups/kept-screens.ts';
 import type { StoredReplay } from './store.ts';
 
@@ -44,9 +46,12 @@ export async function listScreens(
   replay: StoredReplay,
   files: SavedFiles,
 ): Promise<SetScreen[]> {
-  const { screen_set: set } = replay;
-  const kept = set === 'golden' ? [] : await keptScreens.list(automationOf(replay), set === 'open');
-  const paths = set === 'open' ? [] : [...(await files.list()).keys()];
+  const { screen_set: set, group_id: groupId } = replay;
+  const wish = groupId === null ? (set === 'open' ? 'open' : 'all') : { groupId };
+  const hasGolden = groupId === null && set !== 'open';
+  const hasKept = groupId !== null || set !== 'golden';
+  const kept = hasKept ? await keptScreens.list(automationOf(replay), wish) : [];
+  const paths = hasGolden ? [...(await files.list()).keys()] : [];
   const golden = paths.filter((path) => goldenPathPattern.test(path)).toSorted();
   return [
     ...golden.slice(0, mostGolden).map((name) => ({
@@ -92,4 +97,26 @@ async function readGolden(screen: SetScreen, files: SavedFiles): Promise<Readabl
     if (!(error instanceof GoldenScreenError)) throw error;
     return { ...unreadable, problem: error.message };
   }
+}
+
+const mostCompared = 200;
+
+/** What golden screens of the saved code show. Those that can't be read are left out. */
+export async function listGoldenTrees(
+  repositories: ProjectRepositories,
+  { projectId, ownerId }: { projectId: string; ownerId: string },
+  { turns }: Pick<Limits, 'turns'>,
+): Promise<{ path: string; state: string | undefined; json: string }[]> {
+  const read: Parameters<typeof createProjectFiles>[2] = (work) =>
+    turns.git.run(ownerId, () => repositories.read(projectId, work));
+  const treeId = await repositories.read(projectId, async (_, { files }) => files);
+  const files = createProjectFiles(projectId, treeId, read);
+  const paths = [...(await files.list()).keys()].filter((path) => goldenPathPattern.test(path)).toSorted();
+  const golden = [];
+  for (const path of paths.slice(0, mostCompared)) {
+    const about = { kind: 'golden' as const, name: path, groupId: null, stage: null, wasKnown: true };
+    const { expect, treeJson, problem } = await readGolden(about, files);
+    if (problem === '') golden.push({ path, state: expect?.state, json: treeJson });
+  }
+  return golden;
 }

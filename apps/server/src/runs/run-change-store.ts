@@ -1,7 +1,8 @@
-import type { RunError, RunOutcome, RunStatus } from '@phalanx/protocol';
+import type { RunApp, RunError, RunOutcome, RunStatus } from '@phalanx/protocol';
 import { sql } from 'kysely';
 
 import type { Transaction } from '../db/database.ts';
+import { type AppVersionCount, countAppVersions } from '../db/app-versions.ts';
 import { EpochOver, selectCurrent } from '../db/epochs.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
 import { addToOutbox } from '../db/webhook-outbox.ts';
@@ -18,6 +19,8 @@ export interface RunChange {
   outcome: RunOutcome | null;
   /** JSON text. */
   result: string | null;
+  /** The app that it was about. */
+  app?: RunApp | undefined;
   startedAt: number | null;
   endedAt: number | null;
   /** Its host asks whether it may begin: it does not when it was called off. */
@@ -204,9 +207,26 @@ async function storeOthers(transaction: Transaction, changes: readonly RunChange
         conflict.column('run_id').doUpdateSet({ json: (eb) => eb.ref('excluded.json') }),
       )
       .execute();
-  await addToOutbox(transaction, 'run.ended', rows.filter(({ ended_at }) => ended_at !== null).map(endOf));
+  const ended = rows.filter(({ ended_at }) => ended_at !== null);
+  await addToOutbox(transaction, 'run.ended', ended.map(endOf));
+  const apps = new Map(changes.map(({ runId, app }) => [runId, app]));
+  await countAppVersions(
+    transaction,
+    ended.flatMap((row) => countOf(row, apps.get(row.id))),
+  );
   return rows;
 }
+
+/** Only of runs of projects that ended by themselves: a phone that is gone, or a stop, says nothing of an app. */
+function countOf(row: StoredRun, app: RunApp | undefined): AppVersionCount[] {
+  const { status, outcome, error_code: code, launch_id: launchId, automation_id: projectId } = row;
+  const isBad = status === 'failed' || status === 'timed_out' || outcome !== null;
+  const endedByItself = status !== 'failed' || code === 'uncaught_error';
+  if (app === undefined || launchId !== null || !endedByItself || !counted.has(status)) return [];
+  return [{ projectId, ...app, at: row.ended_at ?? 0, runs: 1, badRuns: isBad ? 1 : 0 }];
+}
+
+const counted: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'timed_out']);
 
 const byId = (rows: readonly StoredRun[]): Map<string, StoredRun> =>
   new Map(rows.map((row) => [row.id, row]));

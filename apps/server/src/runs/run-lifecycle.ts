@@ -284,6 +284,7 @@ const changeOf = (report: RunReport, nowMs: number): RunChange => ({
   error: report.error,
   outcome: report.outcome ?? null,
   result: isEnded(report.status) ? (report.result ?? null) : null,
+  app: isEnded(report.status) ? report.app : undefined,
   startedAt: isAsking(report) ? nowMs : startOf(report, nowMs),
   endedAt: isEnded(report.status) ? (report.ended_at ?? nowMs) : null,
 });

@@ -38,8 +38,8 @@ export interface StageParts {
   later: (callback: () => void, delayMs: number) => void;
   /** Milliseconds that never go backwards. */
   now: () => number;
-  /** The stage that the screen belongs to, where something else than the way there says it; empty for the first one. */
-  findStage?: () => string;
+  /** The stage that the screen belongs to, where something else than the way there says it; empty for the first one, null where the way does. */
+  findStage?: () => string | null;
   /** Tells what is done on a screen as one step of the run. */
   runStep: RunStep;
 }
@@ -96,7 +96,8 @@ function createRunner(parts: StageParts, plan: Plan) {
   async function lookNow(remainingSteps: number): Promise<Look> {
     const screen = await parts.readScreen();
     const seen = recognise(screen);
-    if (parts.findStage !== undefined) itinerary.goTo(parts.findStage());
+    const place = parts.findStage?.() ?? null;
+    if (place !== null) itinerary.goTo(place);
     itinerary.arrive(seen.state);
     unknownLooks = seen.isUnknown ? unknownLooks + 1 : 0;
     const stage = itinerary.stage();

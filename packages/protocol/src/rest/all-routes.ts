@@ -4,6 +4,7 @@ import { commitRoutes } from './commits.ts';
 import type { RouteContract } from './contract.ts';
 import { deviceControlRoutes } from './device-control.ts';
 import { deviceRoutes } from './devices.ts';
+import { driftRoutes } from './drift.ts';
 import { eventRoutes } from './events.ts';
 import { fileRoutes } from './files.ts';
 import { filmRoutes } from './film.ts';
@@ -51,6 +52,7 @@ const routeGroups = [
   commitRoutes,
   recordRoutes,
   groupRoutes,
+  driftRoutes,
   replayRoutes,
   eventRoutes,
   accessRoutes,

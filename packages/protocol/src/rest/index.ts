@@ -5,6 +5,7 @@ export * from './commits.ts';
 export * from './contract.ts';
 export * from './device-control.ts';
 export * from './devices.ts';
+export * from './drift.ts';
 export * from './events.ts';
 export * from './files.ts';
 export * from './film.ts';

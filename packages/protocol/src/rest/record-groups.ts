@@ -42,6 +42,7 @@ export const GroupRecord = Type.Object(
     }),
     reason: JoinReason,
     screen: RecordScreen,
+    app: OutOfStepsRecord.properties.app,
   },
   { title: 'GroupRecord' },
 );
@@ -70,6 +71,7 @@ export const RecordGroup = Type.Object(
     }),
     reopened_at: nullableTime,
     reopened_by: nullableText('The record that has reopened it'),
+    first_version: nullableText('Of the app, of the record that it began with'),
     sample: Type.Union([GroupRecord, Type.Null()], { description: 'Its newest record' }),
   },
   { title: 'RecordGroup' },
@@ -180,6 +182,14 @@ export const groupRoutes = {
         success,
         group: RecordGroup,
         screens: Type.Array(GroupRecord, { description: 'The newest one of each phone' }),
+        app_versions: Type.Array(
+          Type.Object({ version: nullableText('null: not known'), records: Type.Integer() }),
+          { description: 'Of its newest 5,000 records, those with the most records first' },
+        ),
+        languages: Type.Array(
+          Type.Object({ language: nullableText('null: not known'), records: Type.Integer() }),
+          { description: 'Of the phones, likewise' },
+        ),
         newest_verdict: Type.Union([GroupVerdict, Type.Null()]),
         last_change: Type.Union([GroupChange, Type.Null()], { description: 'What `undo` would undo' }),
       }),

@@ -1,7 +1,15 @@
 import { Type, type Static } from 'typebox';
 
 import { Id, TimeInput, Uuid } from '../ids.ts';
-import { CaptureKind, maxCaptureBytes, RecordStatus, RecordType, Tag } from '../records.ts';
+import {
+  CaptureKind,
+  maxCaptureBytes,
+  RecordedApp,
+  RecordedCall,
+  RecordStatus,
+  RecordType,
+  Tag,
+} from '../records.ts';
 import { RunError } from '../runs.ts';
 import { success, type RouteContract } from './contract.ts';
 
@@ -25,6 +33,10 @@ export const RecordScreen = Type.Object(
     screenState: Type.String(),
     maxSteps: Type.Integer({ description: 'Remaining steps; 0 means out of steps' }),
     timestamp: Type.Integer({ description: 'Milliseconds since the Unix epoch' }),
+    actions: Type.Array(RecordedCall, {
+      description:
+        'What the automation did before it stored the next screen, the first 30 calls: where it touched, what it opened, and of typed text the length. Calls on password fields and on what is masked are left out',
+    }),
   },
   { title: 'Screen' },
 );
@@ -50,6 +62,9 @@ export const OutOfStepsRecord = Type.Object(
     partial: Type.Boolean({ description: 'Whether something of the capture is missing that was wanted' }),
     error: Type.Union([RunError, Type.Null()], {
       description: 'What ended the run, of a `crash` or a `timeout` that its host has recorded',
+    }),
+    app: Type.Union([RecordedApp, Type.Null()], {
+      description: 'The app of the last screen, as far as the phone told it in time; null without a tree',
     }),
   },
   { title: 'Record' },

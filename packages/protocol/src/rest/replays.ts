@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { ReplayVerdict } from '../replay-messages.ts';
 import { success, type RouteContract } from './contract.ts';
+import { filePath, NewFile } from './files.ts';
 import { idPageQuery, pageOf, pageQuery } from './page.ts';
 
 export const replaySets = ['open', 'all', 'golden'] as const;
@@ -38,9 +39,12 @@ export const ReplayCounts = Type.Object(
     screens: count('In the set'),
     replayed: count('Have a verdict by now'),
     known: count('Of these: recognised, or as expected'),
+    handled: count('Of the known ones of groups: the code acts on them'),
     recognised: count('Were not known before'),
     broken: count('Were known before, and are not now'),
     not_told: count('The code says of them nothing, so they can’t be replayed'),
+    golden: count('Golden screens, of those that have a verdict by now'),
+    golden_expected: count('Of these: as expected'),
   },
   { title: 'ReplayCounts' },
 );
@@ -53,7 +57,13 @@ export const Replay = Type.Object(
     commit: Type.Union([Type.String(), Type.Null()], {
       description: 'The commit whose files were replayed; null: files that no commit has',
     }),
+    draft: Type.Boolean({
+      description: 'Whether it was of unsaved text, which no later replay is compared with',
+    }),
     set: ReplaySet,
+    group_id: Type.Union([Uuid, Type.Null()], {
+      description: 'Only the screens of this group were replayed, and `set` does not count',
+    }),
     cause: Type.Enum(replayCauses, {
       description:
         '`request`: somebody has asked for it. `save`: files were saved; the newest save takes its place. `commit`: a commit or push moved `main`',
@@ -95,6 +105,10 @@ export const ReplayedScreenView = Type.Object(
 );
 export type ReplayedScreenView = Static<typeof ReplayedScreenView>;
 
+/** Of a request with unsaved text. */
+const draftBytes = 4 * 1024 * 1024;
+const mostDraftFiles = 500;
+
 const params = Type.Object({ id: Id });
 const one = Type.Object({ success, replay: Replay });
 
@@ -107,7 +121,7 @@ export const replayRoutes = {
     tag: 'Records',
     summary: 'Replay saved screens with the code of a project',
     description:
-      'A host without phones can do it. Poll the replay until its status is `done`. The code sees each saved screen instead of a phone; the first screen that it stores is its verdict.',
+      'A host without phones can do it. Poll the replay until its status is `done`. The code sees each saved screen instead of a phone; the first screen that it stores is its verdict. With `files` or `deleted` it is a draft: they are laid over the files, by the rules of writes, and nothing is saved; the scope `edit` is needed, too.',
     scope: 'review',
     audit: 'replay',
     params,
@@ -119,10 +133,23 @@ export const replayRoutes = {
           description: 'Of the history of the project; default: the saved files',
         }),
       ),
+      group_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only the screens of this group' })),
+      files: Type.Optional(Type.Array(NewFile, { maxItems: mostDraftFiles, description: 'Unsaved text' })),
+      deleted: Type.Optional(
+        Type.Array(filePath, { maxItems: mostDraftFiles, description: 'Files that the draft does not have' }),
+      ),
     }),
     bodyExample: { set: 'open' },
+    bodyLimitBytes: draftBytes,
     responses: { 202: one },
-    errors: ['project_not_found', 'commit_not_found', 'no_replay_host', 'too_many_replays'],
+    errors: [
+      ...(['project_not_found', 'commit_not_found', 'group_not_found', 'file_not_found'] as const),
+      ...(['no_replay_host', 'too_many_replays'] as const),
+      ...(['compile_failed', 'compiler_unavailable', 'invalid_path', 'invalid_content'] as const),
+      ...(['invalid_tsconfig', 'compiled_file', 'source_conflict', 'compiled_path_taken'] as const),
+      ...(['project_full', 'file_too_large', 'project_bytes_exceeded'] as const),
+      ...(['too_many_waiting', 'too_busy'] as const),
+    ],
   },
   list: {
     method: 'GET',
@@ -164,6 +191,7 @@ export const replayRoutes = {
           description: '`true`: only screens that are newly recognised or newly broken',
         }),
       ),
+      group_id: Type.Optional(Type.String({ maxLength: 100, description: 'Only the screens of this group' })),
     }),
     responses: { 200: pageOf({ verdicts: Type.Array(ReplayedScreenView) }) },
     errors: ['replay_not_found'],

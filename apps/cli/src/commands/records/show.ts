@@ -1,4 +1,4 @@
-import type { OutOfStepsRecord } from '@phalanx/protocol';
+import { describeCall, type OutOfStepsRecord } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
@@ -50,6 +50,7 @@ function printHead(record: OutOfStepsRecord): void {
     Automation: `${record.automation_name} (${record.automation_id})`,
     Run: record.run_id,
     Device: `${brand} ${model}, Android ${version} (${deviceId})`,
+    ...(record.app === null ? {} : appLines(record.app)),
     Type: record.tag === 'default' ? record.type : `${record.type}, tag ${record.tag}`,
     Status: `${record.status}${record.saved ? ', saved' : ''}${record.partial ? ', partial' : ''}`,
     Added: `${record.added} (${formatAge(Date.parse(record.added))} ago)`,
@@ -58,15 +59,28 @@ function printHead(record: OutOfStepsRecord): void {
     console.log(`${name.padEnd(11)} ${printableLine(value)}`);
 }
 
+const appLines = ({
+  package: name,
+  version,
+  activity,
+  language,
+}: NonNullable<OutOfStepsRecord['app']>): Record<string, string> => ({
+  App: `${name} ${version ?? '(version not known)'}`,
+  ...(activity === null ? {} : { Activity: activity }),
+  ...(language === null ? {} : { Language: language }),
+});
+
 function printScreen(
   index: number,
-  { nextStage, screenState, maxSteps, timestamp, screenshot }: Screen,
+  { nextStage, screenState, maxSteps, timestamp, screenshot, actions }: Screen,
 ): void {
   const time = new Date(timestamp).toISOString().slice(11, 23);
   console.log(
     `\nScreen ${index + 1}  ${time}  state ${printableLine(screenState)}, next stage ${printableLine(nextStage)}, ${maxSteps} steps left`,
   );
   if (screenshot.screenshotUrl !== null) console.log(`  ${screenshot.screenshotUrl}`);
+  if (actions.length > 0)
+    console.log(`  done here: ${printableLine(actions.map((call) => describeCall(call)).join('; '))}`);
 }
 
 async function printTree({ uiUrl }: Screen): Promise<void> {

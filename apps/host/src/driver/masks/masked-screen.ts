@@ -87,6 +87,8 @@ export interface MaskedScreen {
   readAgain(before: ScreenReading, signal: AbortSignal): Promise<ScreenReading>;
   /** Of a tree that this phone has told. */
   readingOf(root: UiNode): ScreenReading | undefined;
+  /** Where that tree has what must not be seen: masked nodes, password fields and areas. Undefined: this phone did not tell it. */
+  hiddenIn(root: UiNode): readonly Bounds[] | undefined;
   /** Without the texts of what is masked. */
   readWindows(signal: AbortSignal): Promise<UiNode[]>;
   /** What of all windows must not be seen. */
@@ -152,6 +154,11 @@ export function createMaskedScreen({ backend, shell, masks, deviceInfo }: Option
       return before;
     },
     readingOf: (root) => readings.get(root),
+    hiddenIn(root) {
+      const reading = readings.get(root);
+      if (reading === undefined) return undefined;
+      return [...reading.bounds, ...areasOf(reading.masks, displayOf(reading.tree.rotation))];
+    },
     async readWindows(signal) {
       const roots = await backend.readWindows(signal);
       // How the screen is turned is told with the tree alone.

@@ -60,6 +60,7 @@ function randomRecord(random: (below: number) => number): StoredRecord {
     user_id: 'user',
     device_id: pick(random, devices),
     device_info: '{}',
+    app: null,
     automation_name: 'name',
     cell: cellOf({ type, status: 'pending', isPartial: random(2) === 0 }),
     tag,

@@ -201,7 +201,7 @@ function newPart(recordIds: readonly string[]): Partial<StoredGroup> & { id: str
   const times = recordIds.map((id) => timeOfUuidV7(id));
   return {
     ...{ id: uuidv7(), status: 'open', assignee_id: null, solved_commit: null, solved_at: null },
-    ...{ reopened_at: null, reopened_by: null },
+    ...{ reopened_at: null, reopened_by: null, first_version: null },
     ...{ first_seen: Math.min(...times), last_seen: Math.max(...times) },
   };
 }

@@ -32,7 +32,7 @@ export async function listCompared(
   const ids = newest.map(({ id }) => id);
   const rows = await transaction
     .selectFrom('group_print')
-    .select(['group_id', 'print_key'])
+    .select(['group_id', 'print_key', 'language'])
     .where('group_id', 'in', ids)
     .where('is_sample', '=', 1)
     .limit(mostComparedPrints)
@@ -42,9 +42,9 @@ export async function listCompared(
   const byGroup = Map.groupBy(rows, ({ group_id: id }) => id);
   return [...byGroup].map(([id, known]) => ({
     id,
-    screens: known.flatMap(({ print_key: key }) => {
+    screens: known.flatMap(({ print_key: key, language }) => {
       const print = prints.get(key);
-      return print === undefined ? [] : [{ print, language: null }];
+      return print === undefined ? [] : [{ print, language }];
     }),
   }));
 }

@@ -4,6 +4,7 @@ import type { Db } from '../../db/database.ts';
 import type { AutomationAccess } from '../access-store.ts';
 import { kindOf } from '../cells.ts';
 import { type CaptureUrl, readDeviceInfo, screenView } from '../record-view.ts';
+import { readApp } from '../stored-record.ts';
 import { mapProofs } from './group-verdicts-store.ts';
 import type { StoredGroup } from './membership-store.ts';
 import type { GroupStore, ShownMember } from './store.ts';
@@ -47,6 +48,7 @@ export function createGroupViews({ database, store, access, captureUrl }: Option
         reason: readReason(member.reason),
       },
       screen: screenView(screen, captureUrl),
+      app: readApp(stored.app) ?? null,
     };
   };
 

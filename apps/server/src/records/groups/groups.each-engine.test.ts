@@ -1,4 +1,11 @@
-import { groupRoutes, GroupRecord, RecordGroup, recordRoutes, type ScreenTree } from '@phalanx/protocol';
+import {
+  groupRoutes,
+  GroupRecord,
+  RecordGroup,
+  type RecordReport,
+  recordRoutes,
+  type ScreenTree,
+} from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -50,9 +57,13 @@ const putTree = (recordId: string, screenId: string, raw: string): Promise<ApiRe
   );
 
 /** A record whose last screen shows this. */
-async function meet(runId: string, tree: ScreenTree | string): Promise<string> {
+async function meet(
+  runId: string,
+  tree: ScreenTree | string,
+  more: Partial<RecordReport> = {},
+): Promise<string> {
   const screen = screenReport({ screenshot: null });
-  const report = recordReport(runId, { screens: [screen] });
+  const report = recordReport(runId, { screens: [screen], ...more });
   await tell(host, report);
   const raw = typeof tree === 'string' ? tree : JSON.stringify(tree);
   expect((await putTree(report.record_id, screen.screen_id, raw)).status).toBe(200);
@@ -112,6 +123,41 @@ async function freshProject() {
 }
 
 const statusesOf = async (id: string): Promise<string[]> => (await recordsOf(id)).map(({ status }) => status);
+
+describe('a group', () => {
+  it('tells of which versions of the app and in which languages its records are', async () => {
+    const { runId } = await freshRun();
+    const of = (version: string | null, language: string | null) => ({
+      app: { package: 'com.example.shop', activity: null, version, language },
+    });
+    const ids: string[] = [];
+    for (const [version, language] of [
+      ['8.1.2', 'de-DE'],
+      ['8.1.2', 'de-AT'],
+      ['8.1.1', 'de'],
+      [null, null],
+    ] as const)
+      ids.push(await meet(runId, shown(4), of(version, language)));
+    const group = await groupOf(ids[0] ?? '');
+    for (const id of ids) expect(await groupOf(id)).toBe(group);
+    const { body } = await server.api('GET', `${listPath}/${group}`);
+    expect(body['app_versions']).toEqual([
+      { version: '8.1.2', records: 2 },
+      { version: '8.1.1', records: 1 },
+      { version: null, records: 1 },
+    ]);
+    expect(body['languages']).toEqual([
+      { language: 'de', records: 3 },
+      { language: null, records: 1 },
+    ]);
+    expect((await recordsOf(group)).map(({ app }) => app?.version)).toEqual([
+      null,
+      '8.1.1',
+      '8.1.2',
+      '8.1.2',
+    ]);
+  });
+});
 
 describe('records whose last screens show the same', () => {
   it('are one group, of the phones that have met it, and say why they belong to it', async () => {

@@ -1,13 +1,14 @@
-import type { JoinReason } from '@phalanx/protocol';
+import type { JoinReason, RecordedApp } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 
+import { tellReopened } from '../../db/app-versions.ts';
 import type { Db, Transaction } from '../../db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../../db/webhook-outbox.ts';
 import { transact } from '../../db/transact.ts';
 import type { Row } from '../../db/tables.ts';
 import { isUuidV7, timeOfUuidV7 } from '../../uuid-v7.ts';
 import { lockRecordsOf } from '../retention/retention-store.ts';
-import type { StoredRecord } from '../stored-record.ts';
+import { metVersionOf, readApp, type StoredRecord } from '../stored-record.ts';
 import { listCompared } from './compared-prints-store.ts';
 import { hasPhone, type StoredGroup } from './membership-store.ts';
 import { keepScreen } from './kept-screens-store.ts';
@@ -109,13 +110,21 @@ interface Given {
 
 const memberOf = (
   { record_id, screen_id, commit_hash }: Grouping,
-  { device_id }: StoredRecord,
+  { device_id, app: json }: StoredRecord,
   more: Partial<Row<'group_member'>>,
-): Row<'group_member'> => ({
-  ...{ record_id, screen_id, device_id, commit_hash },
-  ...{ group_id: null, print_key: null, reason: null, problem: '', is_outdated: 0 },
-  ...more,
-});
+): Row<'group_member'> => {
+  const app = readApp(json);
+  return {
+    ...{ record_id, screen_id, device_id, commit_hash },
+    ...{ app_version: app?.version ?? null, language: languageOf(app) },
+    ...{ group_id: null, print_key: null, reason: null, problem: '', is_outdated: 0 },
+    ...more,
+  };
+};
+
+/** Without the region: an app has the same words in all of them, mostly. */
+const languageOf = (app: RecordedApp | undefined): string | null =>
+  app?.language?.split('-', 1)[0]?.toLowerCase() ?? null;
 
 async function addMember(transaction: Transaction, member: Row<'group_member'>): Promise<void> {
   await transaction.insertInto('group_member').values(member).execute();
@@ -138,6 +147,8 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
   if (reason.by !== 'key') await addPrint(transaction, group, given);
   const isSolved = group.status === 'solved';
   const isNewer = isSolved && isOfNewerCode(group, given);
+  const met = isNewer ? metVersionOf(record) : undefined;
+  const isNews = met !== undefined && (await isNewVersion(transaction, group.id, met.version));
   const phones = group.phones + ((await hasPhone(transaction, group.id, record.device_id)) ? 0 : 1);
   const change = {
     records: group.records + 1,
@@ -154,7 +165,19 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
   await transaction.updateTable('record_group').set(change).where('id', '=', group.id).execute();
   if (found === undefined) await addToOutbox(transaction, 'group.opened', [newsOf(group, record)]);
   if (isNewer) await addToOutbox(transaction, 'group.reopened', [newsOfReturn(group, record)]);
+  if (isNews) await tellReopened(transaction, { ...met, groupId: group.id }, record.added_at);
   return { kind: 'joined', group: { ...group, ...change } };
+}
+
+/** Whether records of the group are of other versions of its app, and none of this one. */
+async function isNewVersion(transaction: Transaction, groupId: string, version: string): Promise<boolean> {
+  const known = transaction
+    .selectFrom('group_member')
+    .select('record_id')
+    .where('group_id', '=', groupId)
+    .where('app_version', 'is not', null);
+  const isKnown = (await known.where('app_version', '=', version).limit(1).executeTakeFirst()) !== undefined;
+  return !isKnown && (await known.limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** What webhooks tell of a group. */
@@ -197,7 +220,7 @@ interface Found {
 
 async function findGroupOf(
   transaction: Transaction,
-  { owner_id, automation_id }: StoredRecord,
+  { owner_id, automation_id, app }: StoredRecord,
   print: ScreenPrint,
 ): Promise<Found | undefined> {
   const known = await transaction
@@ -212,7 +235,7 @@ async function findGroupOf(
     return { group, reason: { by: 'key' } };
   }
   const groups = await listCompared(transaction, { owner_id, automation_id }, print.packageName);
-  const joining = findGroup({ print, language: null }, groups);
+  const joining = findGroup({ print, language: languageOf(readApp(app)) }, groups);
   return joining && { group: await getGroup(transaction, joining.groupId), reason: joining.reason };
 }
 
@@ -238,6 +261,7 @@ async function addPrint(transaction: Transaction, group: StoredGroup, given: Giv
     .values({
       ...{ owner_id, automation_id, group_id, print_key: json.key, print: JSON.stringify(json) },
       is_sample: isSample ? 1 : 0,
+      language: languageOf(readApp(given.record.app)),
     })
     .execute();
   if (!isSample) return;
@@ -272,7 +296,7 @@ async function addGroup(transaction: Transaction, given: Given): Promise<StoredG
     ...{ package_name: screen.print.packageName.toWellFormed(), title: titleOf(screen.print) },
     ...{ status: 'open', assignee_id: null, solved_commit: null, solved_at: null, reopened_at: null },
     ...{ reopened_by: null, records: 0, phones: 0, first_seen: added_at, last_seen: added_at },
-    ...{ merged_into: null, last_move: null },
+    ...{ merged_into: null, last_move: null, first_version: readApp(record.app)?.version ?? null },
   };
   await transaction.insertInto('record_group').values(group).execute();
   return group;

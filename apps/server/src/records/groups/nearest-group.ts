@@ -60,7 +60,7 @@ const haveIds = (one: ScreenPrint, other: ScreenPrint): boolean =>
   one.ids.size >= manyIds && other.ids.size >= manyIds;
 
 /** Without IDs many screens of an app have one form, and words count for more. */
-function likeness(one: ScreenPrint, other: ScreenPrint): number {
+export function likeness(one: ScreenPrint, other: ScreenPrint): number {
   const form = haveIds(one, other) ? 0.5 : 0.3;
   return form * overlap(one.features, other.features) + (1 - form) * overlap(one.words, other.words);
 }

@@ -76,6 +76,8 @@ export function addGroupRoutes(app: FastifyInstance, options: GroupRoutesOptions
       success: true,
       group: await views.one(group),
       screens: screens.map((shown) => views.record(shown)),
+      app_versions: await store.countVersions(group.id),
+      languages: await store.countLanguages(group.id),
       newest_verdict: await options.findVerdict(group.id),
       last_change:
         move === undefined || user === undefined ? null : { kind: move.kind, at: move.made_at, user },

@@ -32,10 +32,33 @@ export interface GroupFilter {
 /** Of a group, among which one of each phone is looked for. */
 const newestMembers = 300;
 const groupsPerStep = 100;
+/** Of a group, in which versions and languages are counted. */
+const countedMembers = 5000;
+/** So many of them are told. */
+const mostCounts = 50;
 /** Merged groups are followed so far. */
 const mostMerges = 20;
 
 export type GroupStore = ReturnType<typeof createGroupStore>;
+
+/** How many of the newest records have each value. */
+const countMembers = (db: Db, groupId: string, column: 'app_version' | 'language') =>
+  db
+    .selectFrom(
+      db
+        .selectFrom('group_member')
+        .select(`${column} as value`)
+        .where('group_id', '=', groupId)
+        .orderBy('record_id', 'desc')
+        .limit(countedMembers)
+        .as('newest'),
+    )
+    .select((eb) => ['value', eb.fn.countAll<number>().as('records')])
+    .groupBy('value')
+    .orderBy('records', 'desc')
+    .orderBy((eb) => eb.fn.coalesce('value', sql.lit('')), 'desc')
+    .limit(mostCounts)
+    .execute();
 
 /** Groups of records, as they are read. */
 export function createGroupStore(db: Db) {
@@ -134,6 +157,18 @@ export function createGroupStore(db: Db) {
       if (cursor !== undefined) query = query.where('record_id', '<', cursor);
       return show(await query.orderBy('record_id', 'desc').limit(limit).execute());
     },
+
+    countVersions: async (groupId: string) =>
+      (await countMembers(db, groupId, 'app_version')).map(({ value, records }) => ({
+        version: value,
+        records,
+      })),
+
+    countLanguages: async (groupId: string) =>
+      (await countMembers(db, groupId, 'language')).map(({ value, records }) => ({
+        language: value,
+        records,
+      })),
 
     findMember: (recordId: string): Promise<GroupMember | undefined> =>
       db.selectFrom('group_member').selectAll().where('record_id', '=', recordId).executeTakeFirst(),

@@ -22,6 +22,7 @@ export type RecordOrigin = Omit<
   | 'missing_captures'
   | 'capture_bytes'
   | 'error'
+  | 'app'
 >;
 
 /** Without a picture, wanted or not, there are no sizes. */
@@ -39,6 +40,7 @@ function screenOf(recordId: string, report: ScreenReport, position: number): Sto
     tree: report.has_tree ? 'expected' : 'none',
     screenshot: report.screenshot === null ? 'none' : 'expected',
     ...(report.screenshot ?? noPicture),
+    actions: report.calls === undefined || report.calls.length === 0 ? null : JSON.stringify(report.calls),
   };
 }
 
@@ -47,6 +49,9 @@ const captureCount = (screens: readonly ScreenReport[]): number =>
 
 const hasGap = ({ is_cut_short: isCutShort, screens }: RecordReport): boolean =>
   isCutShort || screens.some((screen) => !screen.has_tree || screen.screenshot_failed);
+
+const jsonOrNull = (value: object | null | undefined): string | null =>
+  value === undefined || value === null ? null : JSON.stringify(value);
 
 /** The rows of a record that a host tells of. */
 export function newRecord(
@@ -68,7 +73,8 @@ export function newRecord(
     has_gap: hasGap(report) ? 1 : 0,
     missing_captures: missing,
     capture_bytes: 0,
-    error: report.error === undefined || report.error === null ? null : JSON.stringify(report.error),
+    error: jsonOrNull(report.error),
+    app: jsonOrNull(report.app),
   };
   return { record, screens: report.screens.map((screen, position) => screenOf(id, screen, position)) };
 }

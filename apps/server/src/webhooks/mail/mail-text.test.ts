@@ -31,6 +31,11 @@ const dataOf: { [Name in keyof typeof webhookEvents]: Extract<WebhookEvent, { ty
   },
   'group.opened': group,
   'group.reopened': { ...group, assignee_id: null, solved_in: null },
+  'drift.found': {
+    ...{ automation_id: 'a1', automation_name: 'Signs up', package: 'com.shop', version: '8.1.2' },
+    ...{ version_before: '8.1.1', reason: 'failing' as const, group_id: null },
+    ...{ runs: 9, bad_runs: 7, runs_before: 200, bad_runs_before: 12 },
+  },
   'schedule.skipped': {
     ...{ schedule_id: 's1', schedule_name: 'nightly', automation_id: 'a1', planned_at: at },
     reason: 'The job before has not ended.',
@@ -65,6 +70,12 @@ it.each([
   ['record.new', 'There is a new record of “Signs up”', 'Kind: outOfSteps, login', '/runs/run-1'],
   ['group.opened', 'A record of “Signs up” has begun a new group', 'Group: g1', '/groups'],
   ['group.reopened', 'A record of “Signs up” has opened a solved group again', 'Record: r1', '/groups'],
+  [
+    'drift.found',
+    'The code of “Signs up” knows com.shop 8.1.2 worse than the version before',
+    'Runs without success: 7 of 9',
+    '/projects/a1/versions',
+  ],
   [
     'schedule.skipped',
     'The schedule “nightly” made no job',

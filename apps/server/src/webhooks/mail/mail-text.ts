@@ -178,6 +178,19 @@ function tellOther(event: OtherEvent): Told {
       ],
       path: '/groups',
     };
+  if (type === 'drift.found')
+    return {
+      headline: `The code of ${quoted(data.automation_name)} knows ${line(data.package, 100)} ${line(data.version, 50)} worse than the version before`,
+      rows: [
+        ['Runs without success', `${data.bad_runs} of ${data.runs}`],
+        [
+          'Before',
+          data.version_before && `${data.bad_runs_before} of ${data.runs_before} with ${data.version_before}`,
+        ],
+        ['Group that is open again', data.group_id],
+      ],
+      path: `/projects/${data.automation_id}/versions`,
+    };
   return tellOfMany(event);
 }
 

@@ -1,0 +1,139 @@
+import type { AgentCallName, Bounds, RecordedCall, UiNode } from '@phalanx/protocol';
+
+/** Keys that type no character, by Android's codes: what is typed is not told. */
+const keyNames: ReadonlyMap<unknown, string> = new Map([
+  ...([
+    [3, 'HOME'],
+    [4, 'BACK'],
+    [19, 'DPAD_UP'],
+    [20, 'DPAD_DOWN'],
+    [21, 'DPAD_LEFT'],
+  ] as const),
+  ...([
+    [22, 'DPAD_RIGHT'],
+    [23, 'DPAD_CENTER'],
+    [24, 'VOLUME_UP'],
+    [25, 'VOLUME_DOWN'],
+  ] as const),
+  ...([
+    [26, 'POWER'],
+    [27, 'CAMERA'],
+    [61, 'TAB'],
+    [66, 'ENTER'],
+    [67, 'DEL'],
+    [82, 'MENU'],
+  ] as const),
+  ...([
+    [84, 'SEARCH'],
+    [85, 'MEDIA_PLAY_PAUSE'],
+    [92, 'PAGE_UP'],
+    [93, 'PAGE_DOWN'],
+  ] as const),
+  ...([
+    [111, 'ESCAPE'],
+    [112, 'FORWARD_DEL'],
+    [122, 'MOVE_HOME'],
+    [123, 'MOVE_END'],
+  ] as const),
+  ...([
+    [187, 'APP_SWITCH'],
+    [223, 'SLEEP'],
+    [224, 'WAKEUP'],
+    [277, 'CUT'],
+    [278, 'COPY'],
+  ] as const),
+  [279, 'PASTE'],
+]);
+
+/** Calls that act on the field with the focus. */
+const toField: ReadonlySet<AgentCallName> = new Set([
+  'input.text',
+  'input.clearText',
+  'input.key',
+  'secret.type',
+]);
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** What records say of the calls of one run: where they touched and what they opened, and never what was typed. */
+export class CallNotes {
+  /** Where masked nodes and password fields are; undefined: nobody knows. */
+  #hidden: readonly Bounds[] | undefined;
+  /** Where the field is that has the focus, as far as it is known. */
+  #focus: (() => readonly Point[]) | undefined;
+
+  /** The automation has read this screen. */
+  read(root: UiNode, hidden: readonly Bounds[] | undefined): void {
+    this.#hidden = hidden;
+    this.#focus = () => focusOf(root);
+  }
+
+  /** Undefined: it acts on what must not be seen. Of a call on a screen that nobody has read only its name is told. */
+  note(name: AgentCallName, params: object): RecordedCall | undefined {
+    const hidden = this.#hidden;
+    const points = pointsOf(params);
+    const aims = toField.has(name) ? this.#focus?.() : points;
+    if (points.length > 0) this.#focus = () => points;
+    else if (!toField.has(name) || name === 'input.key') this.#focus = undefined;
+    if (hidden === undefined || aims === undefined) return { name, ...keyOf(name, params) };
+    if (aims.some((point) => hidden.some((bounds) => contains(bounds, point)))) return undefined;
+    return { name, ...touchOf(points), ...keyOf(name, params), ...wordsOf(name, params) };
+  }
+}
+
+function touchOf([from, to]: readonly Point[]): Partial<RecordedCall> {
+  return {
+    ...(from !== undefined && { x: from.x, y: from.y }),
+    ...(to !== undefined && { to_x: to.x, to_y: to.y }),
+  };
+}
+
+function keyOf(name: AgentCallName, params: object): Partial<RecordedCall> {
+  const key = name === 'input.key' ? keyNames.get(valueOf(params, 'keyCode')) : undefined;
+  return key === undefined ? {} : { key };
+}
+
+function wordsOf(name: AgentCallName, params: object): Partial<RecordedCall> {
+  const packageName = valueOf(params, 'packageName');
+  const text = name === 'input.text' ? valueOf(params, 'text') : undefined;
+  return {
+    ...(typeof packageName === 'string' && { package: packageName }),
+    ...(typeof text === 'string' && { text_length: text.length }),
+  };
+}
+
+const valueOf = (params: object, name: string): unknown => Reflect.get(params, name);
+
+const contains = ({ left, top, right, bottom }: Bounds, { x, y }: Point): boolean =>
+  x >= left && x < right && y >= top && y < bottom;
+
+/** Of a touch its place, of a swipe both ends, of several fingers those of all. */
+function pointsOf(params: object): Point[] {
+  const ways = valueOf(params, 'ways');
+  if (Array.isArray(ways)) return ways.flatMap((way) => (isObject(way) ? pointsOf(way) : []));
+  return [
+    ['x', 'y'],
+    ['fromX', 'fromY'],
+    ['toX', 'toY'],
+  ].flatMap(([across = '', down = '']) => {
+    const [x, y] = [valueOf(params, across), valueOf(params, down)];
+    return typeof x === 'number' && typeof y === 'number' ? [{ x, y }] : [];
+  });
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** The middles of the nodes with the focus. */
+function focusOf(root: UiNode): Point[] {
+  const points: Point[] = [];
+  const waiting = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    const { left, top, right, bottom } = node.boundsInScreen;
+    if (node.focused) points.push({ x: Math.floor((left + right) / 2), y: Math.floor((top + bottom) / 2) });
+    waiting.push(...node.children);
+  }
+  return points;
+}

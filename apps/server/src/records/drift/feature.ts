@@ -1,0 +1,33 @@
+import { addBackgroundJob } from '../../background-job.ts';
+import type { Context } from '../../context.ts';
+import type { AutomationAccess } from '../access-store.ts';
+import { PrintReader } from '../groups/print-process.ts';
+import { createDriftStore } from './drift-store.ts';
+import { createGoldenPrints, type GoldenTree } from './golden-prints.ts';
+import { addDriftRoutes } from './routes.ts';
+
+export interface DriftDependencies {
+  access: AutomationAccess;
+  /** Of the saved code of a project. */
+  listGolden: (project: { projectId: string; ownerId: string }) => Promise<GoldenTree[]>;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+const versionsKeptMs = 180 * dayMs;
+
+/** What became of runs with each version of an app. */
+export function serveDrift(context: Context, { access, listGolden }: DriftDependencies): void {
+  const { app, clock, confinement, database } = context;
+  const store = createDriftStore(database);
+  const reader = new PrintReader(confinement);
+  app.addHook('onClose', () => reader.close());
+  addDriftRoutes(app, { store, access, listGolden, printsOf: createGoldenPrints(reader) });
+  addBackgroundJob(context, {
+    name: 'forget versions of apps',
+    everyMs: dayMs,
+    atStart: true,
+    work: async () => {
+      while ((await store.deleteSome(clock.now() - versionsKeptMs)) > 0);
+    },
+  });
+}
