@@ -79,6 +79,7 @@ const fragileText: Record<SignCandidate['fragile'][number], string> = {
   opaque_id: 'the ID may change with the app',
   text: 'needs a text',
   one_language: 'one language',
+  one_app_version: 'one version of the app',
   seen_once: 'seen once',
 };
 

@@ -105,7 +105,7 @@ export const GroupChange = Type.Object(
 );
 export type GroupChange = Static<typeof GroupChange>;
 
-export const signFragilities = ['opaque_id', 'text', 'one_language', 'seen_once'] as const;
+export const signFragilities = ['opaque_id', 'text', 'one_language', 'one_app_version', 'seen_once'] as const;
 export type SignFragility = (typeof signFragilities)[number];
 
 /** A file as the fix leaves it. */
@@ -129,7 +129,7 @@ export const SignCandidate = Type.Object(
     fragile: Type.Array(
       Type.Enum(signFragilities, {
         description:
-          '`opaque_id`: the ID looks as if a program had made it. `text`: it needs a text. `one_language`: the text is known in one wording only. `seen_once`: the group has one kept screen',
+          '`opaque_id`: the ID looks as if a program had made it. `text`: it needs a text. `one_language`: the text is known in one wording, of phones in one language. `one_app_version`: the group’s records are of one version of the app. `seen_once`: the group has one kept screen',
       }),
     ),
     files: Type.Array(FixedFile, {

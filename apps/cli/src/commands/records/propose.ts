@@ -95,6 +95,7 @@ const fragileText: Record<SignCandidate['fragile'][number], string> = {
   opaque_id: 'the ID may be another one in the next version',
   text: 'a text',
   one_language: 'one language',
+  one_app_version: 'one version of the app',
   seen_once: 'seen once',
 };
 

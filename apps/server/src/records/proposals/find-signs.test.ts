@@ -19,8 +19,13 @@ async function* inBatches(trees: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
   for (let first = 0; first < trees.length; first += 50) yield trees.slice(first, first + 50);
 }
 
-const find = (screens: readonly Uint8Array[], others: readonly Uint8Array[]): Promise<FoundSigns> =>
-  findSigns({ reader, screens, others: inBatches(others) });
+const unknown = { languages: 0, appVersions: 0 };
+
+const find = (
+  screens: readonly Uint8Array[],
+  others: readonly Uint8Array[],
+  variety = unknown,
+): Promise<FoundSigns> => findSigns({ reader, screens, others: inBatches(others), variety });
 
 type Node = Record<string, unknown>;
 
@@ -81,6 +86,9 @@ describe('a sign', () => {
     ]);
     const [one] = (await find([dialog('Rate this app?')], [dialog('Delete it?')])).signs;
     expect(one?.fragile).toEqual(['text', 'one_language', 'seen_once']);
+    const variety = { languages: 2, appVersions: 1 };
+    const [brand] = (await find([dialog('Shop'), screen([text('Shop')])], [], variety)).signs;
+    expect(brand?.fragile).toEqual(['text', 'one_app_version']);
   });
 
   it('is neither what somebody types nor an amount, a number or an address', async () => {

@@ -4,7 +4,7 @@ import {
   type PossibleSign,
   type SignCondition,
 } from '@phalanx/automation/screen-signs';
-import type { SignFragility } from '@phalanx/protocol';
+import { signFragilities, type SignFragility } from '@phalanx/protocol';
 
 import { type ChosenSign, chooseSigns, type TriedSign } from './choose-signs.ts';
 import type { Batches } from './saved-screens.ts';
@@ -33,14 +33,21 @@ const anyOther = -1;
 /** Of screens that all conditions hold on, so many are looked at for what they have beside. */
 const mostAlike = 50;
 
+/** Of the phones and apps that have met the group, as far as they are known. */
+export interface Variety {
+  languages: number;
+  appVersions: number;
+}
+
 interface Options {
+  variety: Variety;
   reader: Pick<SignReader, 'list' | 'test'>;
   screens: readonly Uint8Array[];
   others: Batches;
 }
 
 /** Looks for conditions that hold on all of the screens and together on no other one, as the runtime's matcher tells. */
-export async function findSigns({ reader, screens, others }: Options): Promise<FoundSigns> {
+export async function findSigns({ variety, reader, screens, others }: Options): Promise<FoundSigns> {
   const { signs, button, prints } = await reader.list(screens, mostTried);
   const readable = screens.filter((_, index) => prints[index] !== null);
   const own = await keepHeld(reader, signs, readable);
@@ -58,7 +65,7 @@ export async function findSigns({ reader, screens, others }: Options): Promise<F
     await tried.lookBeside(reader, readable);
     chosen = chooseSigns(tried.list(), mostSigns);
   }
-  const found = chosen.map((sign) => foundSign(sign, readable.length));
+  const found = chosen.map((sign) => foundSign(sign, readable.length, variety));
   return { signs: found, button, screens: readable.length, others: tried.count };
 }
 
@@ -120,15 +127,15 @@ class Trial {
   }
 }
 
-function foundSign({ parts }: ChosenSign, screens: number): FoundSign {
+function foundSign({ parts }: ChosenSign, screens: number, variety: Variety): FoundSign {
   const conditions = parts.map(({ condition }) => condition);
   const fragile: Record<SignFragility, boolean> = {
     opaque_id: conditions.some((one) => 'id' in one && isOpaqueId(one.id)),
     text: conditions.some(({ by }) => by === 'text'),
-    one_language: conditions.some((one) => one.by === 'text' && one.texts.length === 1),
+    one_language:
+      variety.languages < 2 && conditions.some((one) => one.by === 'text' && one.texts.length === 1),
+    one_app_version: variety.appVersions === 1,
     seen_once: screens === 1,
   };
-  return { conditions, fragile: fragilities.filter((name) => fragile[name]) };
+  return { conditions, fragile: signFragilities.filter((name) => fragile[name]) };
 }
-
-const fragilities = ['opaque_id', 'text', 'one_language', 'seen_once'] as const;

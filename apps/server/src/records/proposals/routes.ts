@@ -14,14 +14,14 @@ import type { AutomationAccess } from '../access-store.ts';
 import type { StoredGroup } from '../groups/membership-store.ts';
 import type { GroupStore } from '../groups/store.ts';
 import { isReviewerOf } from '../review-access.ts';
-import { findSigns, type FoundSigns } from './find-signs.ts';
+import { findSigns, type FoundSigns, type Variety } from './find-signs.ts';
 import { asSent } from './process/messages.ts';
 import type { SavedScreens } from './saved-screens.ts';
 import type { SignReader } from './sign-process.ts';
 import { stateNameOf, writeSnippet } from './state-name.ts';
 
 interface Options {
-  store: Pick<GroupStore, 'find'>;
+  store: Pick<GroupStore, 'find' | 'countVersions' | 'countLanguages'>;
   access: AutomationAccess;
   screens: SavedScreens;
   reader: SignReader;
@@ -50,14 +50,24 @@ export function addProposalRoutes(app: FastifyInstance, options: Options): void 
       group.project_id === null ? undefined : (await getLaunchable(group.project_id, principal)).files;
     const own = await screens.ofGroup(group);
     if (own.length === 0) return { success: true, ...nothing, state, kind, problem: noScreens };
+    const variety = await varietyOf(store, group.id);
     const found = await turns.run(principal.userId, () =>
-      findSigns({ reader, screens: own, others: screens.ofOthers(group, { files, state }) }),
+      findSigns({ variety, reader, screens: own, others: screens.ofOthers(group, { files, state }) }),
     );
     const candidates = await withFixes(options.compiler, { found, files, group, state, kind });
     const problem = candidates.length > 0 ? '' : found.screens === 0 ? noScreens : noSign;
     const { screens: count, others } = found;
     return { success: true, state, kind, screens: count, others, candidates, problem };
   });
+}
+
+async function varietyOf(store: Options['store'], groupId: string): Promise<Variety> {
+  const languages = await store.countLanguages(groupId);
+  const versions = await store.countVersions(groupId);
+  return {
+    languages: languages.filter(({ language }) => language !== null).length,
+    appVersions: versions.filter(({ version }) => version !== null).length,
+  };
 }
 
 const nothing = { screens: 0, others: 0, candidates: [] };

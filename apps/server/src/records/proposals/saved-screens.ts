@@ -39,8 +39,8 @@ export function createSavedScreens(db: Db, captures: Pick<Captures, 'find'>): Sa
   const kept = createKeptScreens(db);
   return {
     async ofGroup(group) {
-      const listed = await kept.list(automationOf(group), false);
-      const keys = listed.filter(({ group_id: id }) => id === group.id).map(({ print_key: key }) => key);
+      const listed = await kept.list(automationOf(group), { groupId: group.id });
+      const keys = listed.map(({ print_key: key }) => key);
       return readKept(kept, group, keys.slice(0, mostOfGroup));
     },
     async *ofOthers(group, golden) {
@@ -62,7 +62,7 @@ async function readKept(kept: KeptScreens, group: Group, keys: readonly string[]
 }
 
 async function* keptOfOthers(kept: KeptScreens, group: Group): AsyncGenerator<Uint8Array> {
-  const listed = await kept.list(automationOf(group), false);
+  const listed = await kept.list(automationOf(group), 'all');
   const others = listed.filter(({ group_id: id }) => id !== group.id).slice(0, mostKept);
   for (let first = 0; first < others.length; first += batchSize) {
     const keys = others.slice(first, first + batchSize).map(({ print_key: key }) => key);
