@@ -108,7 +108,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   serveActs(context, { devices, hosts, runs, screens, projects, secretsOf });
   const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
   const launches = serveLaunches(context, launching);
-  serveReplays(context, { hosts, launches, projects, records, feed });
+  serveReplays(context, { hosts, launches, projects, records, runs, feed });
   const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches, metrics });
   serveSchedules(context, { jobs, devices, projects, launches, metrics });
   serveWebhooks(context, { devices, hosts, people, records, runs, sealing, metrics });

@@ -220,6 +220,10 @@ export interface ReplayTable {
   /** Only the screens of this group. */
   group_id: string | null;
   cause: Replay['cause'];
+  /** Whose screens are replayed in order, instead of a set. */
+  record_id: string | null;
+  /** Of the `SequenceOutcome` of such a replay. */
+  sequence: Json | null;
   status: Replay['status'];
   problem: string;
   made_by: string;
