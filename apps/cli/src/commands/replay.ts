@@ -1,10 +1,12 @@
 import {
+  describeSequence,
   describeVerdict,
   type Replay,
   type ReplayedScreenView,
   replayRoutes,
   type ReplaySet,
   replaySets,
+  type SequenceResult,
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,11 +19,13 @@ import { printable } from '../output/printable.ts';
 import { printJson, printTable } from '../output/table.ts';
 import { readDraft } from '../project/draft.ts';
 import { readAll } from '../read-all.ts';
+import { getRecord } from './records/read-records.ts';
 
 interface Flags extends ConnectionFlags {
   set: ReplaySet;
   commit?: string;
   group?: string;
+  record?: string;
   draft?: true;
   dir?: string;
   changed?: true;
@@ -43,6 +47,7 @@ export function addReplayCommand(program: Command): void {
     )
     .option('--commit <hash>', 'with the code of this commit; default: the saved files')
     .option('--group <group>', 'only the screens of this group; --set does not count')
+    .option('--record <record>', 'the screens of this record in order: would its run have gone otherwise?')
     .option('--draft', 'with the files of this folder as they are, pushed or not; nothing is saved')
     .option(
       '--dir <dir>',
@@ -53,13 +58,14 @@ export function addReplayCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-Nothing is done to a phone: the code sees saved screens. Exit code 4: a screen is broken that was known before; 1: the
-replay itself failed.
+Nothing is done to a phone: the code sees saved screens. Exit code 4: a screen is broken that was known before, or the
+run of --record would have gone otherwise; 1: the replay itself failed, or the code threw.
 
 Examples:
   phalanx replay shop
   phalanx replay shop --set all --commit 4f372a3 --changed
-  phalanx replay shop --draft --group 0197c6a4-71b5-7c1e-9a52-0c2f6ad1f3aa`,
+  phalanx replay shop --draft --group 0197c6a4-71b5-7c1e-9a52-0c2f6ad1f3aa
+  phalanx replay shop --record 0197c6a4`,
     )
     .action(replayProject);
   addConnectionOptions(command);
@@ -67,21 +73,24 @@ Examples:
 
 async function replayProject(
   project: string,
-  { set, commit, group, draft, dir, changed, json, ...flags }: Flags,
+  { set, commit, group, record, draft, dir, changed, json, ...flags }: Flags,
 ): Promise<void> {
   if (dir !== undefined && draft === undefined) throw usageError('--dir is of --draft: give both.');
   if (commit !== undefined && draft !== undefined)
     throw usageError('--commit and --draft are different code: give one.');
+  if (group !== undefined && record !== undefined) throw usageError('Give --group or --record.');
   const { api } = await connect(flags);
   const id = await getAutomationId(api, project);
   const body = {
     set,
     ...(commit === undefined ? {} : { commit }),
     ...(group === undefined ? {} : { group_id: group }),
+    ...(record === undefined ? {} : await sequenceOf(api, record)),
     ...(draft === undefined ? {} : await readDraft(api, { id, dir })),
   };
   const { replay: started } = await api.call(replayRoutes.start, { params: { id }, body });
   const replay = await untilEnded(api, started);
+  if (replay.mode === 'sequence') return tellSequence(replay, json === true);
   const verdicts = await readAll(
     (page) =>
       api.call(replayRoutes.listVerdicts, {
@@ -100,6 +109,34 @@ async function replayProject(
       `${screensOf(replay.counts.broken)} that ${replay.counts.broken === 1 ? 'was' : 'were'} known before ${replay.counts.broken === 1 ? 'is' : 'are'} not known now.`,
     );
 }
+
+/** A record may be named by the beginning of its ID. */
+async function sequenceOf(api: ApiClient, record: string): Promise<{ mode: 'sequence'; record_id: string }> {
+  return { mode: 'sequence', record_id: (await getRecord(api, record)).out_of_steps_id };
+}
+
+function tellSequence(replay: Replay, isJson: boolean): void {
+  const { sequence } = replay;
+  if (isJson) printJson({ success: replay.status === 'done', replay });
+  if (sequence === null)
+    throw new CommandError(exitCodes.failed, `The replay ${replay.status}. ${replay.problem}`.trim());
+  const { result, own_code: own } = sequence;
+  if (!isJson) console.log(printable(`With ${codeOf(replay)}: ${describeSequence(result)}.`));
+  if (own === 'not_reproducible') {
+    if (!isJson)
+      console.log('The code of its own run does not do that either: the record says nothing of this code.');
+    return;
+  }
+  if (own === 'not_known' && !isJson)
+    console.log('The code of its own run is not known, so the record may not be reproducible at all.');
+  if (result.kind !== 'same')
+    throw new CommandError(
+      isFault(result) ? exitCodes.failed : exitCodes.outOfSteps,
+      'The run would have gone otherwise.',
+    );
+}
+
+const isFault = ({ kind }: SequenceResult): boolean => kind === 'threw' || kind === 'limit';
 
 async function untilEnded(api: ApiClient, started: Replay): Promise<Replay> {
   let replay = started;

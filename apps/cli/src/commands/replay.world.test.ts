@@ -1,7 +1,7 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { until } from '@phalanx/host/testing/until';
-import { groupRoutes, projectRoutes } from '@phalanx/protocol';
+import { groupRoutes, projectRoutes, recordRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import type { CliResult } from '../testing/cli-process.ts';
@@ -67,6 +67,70 @@ describe('"phalanx replay"', () => {
     expect(JSON.parse(elsewhere.stdout)).toMatchObject({ replay: { draft: true, counts: { known: 1 } } });
   });
 
+  test('tells where the run of a real record would have gone otherwise', async () => {
+    const sample = await readFile(new URL('../../samples/out-of-steps.ts', import.meta.url), 'utf8');
+    const own = path.join(service.folder, 'sample');
+    await mkdir(own);
+    const run = (...args: string[]): Promise<CliResult> => service.run(args, { cwd: own });
+    const save = (text: string): Promise<void> => writeFile(path.join(own, 'main.ts'), text);
+    await save(sample);
+    const { project } = await service.api.call(projectRoutes.create, { body: { name: 'sample' } });
+    for (const args of [
+      ['project', 'link', 'sample'],
+      ['project', 'push'],
+      ['project', 'commit', '--message', 'the sample'],
+    ])
+      expect(await run(...args)).toMatchObject({ code: 0 });
+    await run('run', '--device', 'SIM0001');
+    const { result } = await until(
+      'a record',
+      () => service.api.call(recordRoutes.list, { query: { automation_id: project.id } }),
+      (reply) => reply.result !== null,
+    );
+    const record = result?.out_of_steps_id ?? '';
+    const replayed = await until(
+      'the trees of the record',
+      () => run('replay', 'sample', '--record', record),
+      ({ stderr }) => !stderr.includes('has no tree'),
+    );
+    expect(replayed).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^With commit \w{7}: all \d\d screens as the record tells\.$/m),
+    });
+    expect(await run('records', 'keep', record, '--run', '--name', 'sample')).toMatchObject({
+      code: 0,
+      stdout: 'screens/runs/sample.json\n',
+    });
+    expect(await readFile(path.join(own, 'screens/runs/sample.json'), 'utf8')).not.toContain('Ada Lovelace');
+    expect(await run('test')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1 golden run as/) });
+    await save(sample.replace('Enjoying this app?', 'Do you like this app?'));
+    expect(await run('test')).toMatchObject({ code: 4, stdout: expect.stringContaining('RateDialog') });
+    expect(await run('records', 'keep', record, '--run', '--name', 'other')).toMatchObject({ code: 4 });
+    const reworded = await run('replay', 'sample', '--record', record, '--draft');
+    expect(reworded).toMatchObject({
+      code: 4,
+      stdout: expect.stringMatching(
+        /^With this draft: screen \d: RateDialog on the way to "four taps" → unknown on the way to "four taps"\.$/m,
+      ),
+    });
+    await save(sample.replace('taps === 4', 'taps === 5'));
+    const fifth = await run('replay', 'sample', '--record', record, '--draft');
+    expect(fifth).toMatchObject({
+      code: 4,
+      stdout: expect.stringMatching(
+        /screen \d: SurpriseApp, app\.launch on dev\.phalanx\.sample\.crash → SurpriseApp, input\.tap on \w+ #tap_me/,
+      ),
+    });
+    const told = await run('replay', 'sample', '--record', record, '--draft', '--json');
+    expect(JSON.parse(told.stdout)).toMatchObject({
+      replay: {
+        mode: 'sequence',
+        record_id: record,
+        sequence: { own_code: 'same', result: { in: 'calls' } },
+      },
+    });
+  });
+
   test('says what keeps it from it', async () => {
     await write('main.ts', 'let a = ;');
     expect(await replay('--draft')).toMatchObject({
@@ -75,6 +139,7 @@ describe('"phalanx replay"', () => {
     });
     expect(await replay('--group', id)).toMatchObject({ stderr: expect.stringContaining('was not found') });
     expect(await replay('--dir', '.')).toMatchObject({ code: 2 });
+    expect(await replay('--group', group, '--record', group)).toMatchObject({ code: 2 });
     expect(await replay('--draft', '--commit', 'abcdef1')).toMatchObject({ code: 2 });
     const other = await service.run(['replay', 'shop', '--draft', '--dir', 'missing']);
     expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('is no folder') });
