@@ -17,7 +17,7 @@ import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
 import { ReplayLink } from '../replays/replay-link.tsx';
 import { replaysQuery } from '../replays/replay-queries.ts';
 import { DeleteProject, RenameProject } from './change-project.tsx';
-import type { Jump } from './code-editor.tsx';
+import type { Jump } from './editor/code-editor.tsx';
 import { DiffList } from './diff-list.tsx';
 import { FileList } from './file-list.tsx';
 import { HistoryDialog } from './history-dialog.tsx';

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 
-import type { Transaction } from '../db/tables.ts';
+import type { Transaction } from '../db/tables/tables.ts';
 import { emptyTree, type NoteSaved } from '../projects/saved-state.ts';
 import { noCounts } from './store.ts';
 

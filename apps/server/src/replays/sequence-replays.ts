@@ -1,7 +1,7 @@
 import type { SequenceOutcome, SequenceResult } from '@phalanx/protocol';
 
 import { isAncestor } from '../git/is-ancestor.ts';
-import type { ProjectRepositories } from '../projects/project-repositories.ts';
+import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import { emptyTree } from '../projects/saved-state.ts';
 import type { ReadSequence, SavedSequence } from '../records/saved-sequence.ts';
 import { parametersOf, type StoredRunDetail } from '../runs/stored-run.ts';

@@ -6,7 +6,7 @@ import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { serialize } from '../db/locks.ts';
 import { transact } from '../db/transact.ts';
-import type { Database, Row } from '../db/tables.ts';
+import type { Database, Row } from '../db/tables/tables.ts';
 
 export type StoredReplay = Row<'replay'>;
 export type StoredVerdict = Row<'replay_verdict'>;

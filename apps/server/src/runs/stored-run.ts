@@ -8,7 +8,7 @@ import {
 } from '@phalanx/protocol';
 
 import type { OutboxEvent } from '../db/webhook-outbox.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 /** A run as it is stored. */
 export type StoredRun = Omit<Row<'run'>, 'epoch'>;
