@@ -32,7 +32,7 @@ const onThreeServers = {
 
 export default defineConfig({
   test: {
-    globalSetup: ['apps/server/src/testing/start-engines.ts'],
+    globalSetup: ['apps/server/src/testing/engines/start-engines.ts'],
     projects: [
       {
         test: { ...common, name: 'test', include: [all], exclude: [...engines, world, '**/node_modules/**'] },

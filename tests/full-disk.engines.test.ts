@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { until } from '@phalanx/host/testing/until';
 import { afterEach, expect, test } from 'vitest';
 
-import { SmallDisk } from '../apps/server/src/testing/small-disk.ts';
+import { SmallDisk } from '../apps/server/src/testing/engines/small-disk.ts';
 import { Installation } from './support/installation.ts';
 import { LogReader } from './support/log-reader.ts';
 

@@ -11,7 +11,7 @@ import { commitRoutes, fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { type PostgresEngine, startPostgres } from '../apps/server/src/testing/postgres-engine.ts';
+import { type PostgresEngine, startPostgres } from '../apps/server/src/testing/engines/postgres-engine.ts';
 import { Program } from './support/program.ts';
 
 const isHere = !(process.env['TEST_WITHOUT'] ?? '').split(' ').includes('postgresql');

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { until } from '@phalanx/host/testing/until';
 import { afterEach, expect, test } from 'vitest';
 
-import { type PostgresEngine, startPostgres } from '../apps/server/src/testing/postgres-engine.ts';
+import { type PostgresEngine, startPostgres } from '../apps/server/src/testing/engines/postgres-engine.ts';
 import { Installation } from './support/installation.ts';
 import { Program } from './support/program.ts';
 

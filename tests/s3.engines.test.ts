@@ -8,8 +8,8 @@ import { until } from '@phalanx/host/testing/until';
 import { projectRoutes } from '@phalanx/protocol';
 import { afterEach, expect, test, vi } from 'vitest';
 
-import { isS3Here, makeTestBucket } from '../apps/server/src/testing/test-bucket.ts';
-import { startPostgres } from '../apps/server/src/testing/postgres-engine.ts';
+import { isS3Here, makeTestBucket } from '../apps/server/src/testing/engines/test-bucket.ts';
+import { startPostgres } from '../apps/server/src/testing/engines/postgres-engine.ts';
 import { Cable } from './support/cable.ts';
 import { Installation } from './support/installation.ts';
 

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 import { migrateDatabase } from '../../apps/server/src/db/database.ts';
-import { startNats } from '../../apps/server/src/testing/nats-engine.ts';
-import { startPostgres } from '../../apps/server/src/testing/postgres-engine.ts';
+import { startNats } from '../../apps/server/src/testing/engines/nats-engine.ts';
+import { startPostgres } from '../../apps/server/src/testing/engines/postgres-engine.ts';
 import type { BenchProcess } from '../harness/bench-process.ts';
 import type { RowResult } from '../harness/row.ts';
 import { onStage, type Stage } from '../harness/stage.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '@phalanx/simulated-phone/testing/free-port';
 
-import { type NatsEngine, startNats } from '../../apps/server/src/testing/nats-engine.ts';
-import { type PostgresEngine, startPostgres } from '../../apps/server/src/testing/postgres-engine.ts';
-import { makeTestBucket } from '../../apps/server/src/testing/test-bucket.ts';
+import { type NatsEngine, startNats } from '../../apps/server/src/testing/engines/nats-engine.ts';
+import { type PostgresEngine, startPostgres } from '../../apps/server/src/testing/engines/postgres-engine.ts';
+import { makeTestBucket } from '../../apps/server/src/testing/engines/test-bucket.ts';
 import { Cable } from '../support/cable.ts';
 import { Program } from '../support/program.ts';
 

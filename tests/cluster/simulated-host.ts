@@ -9,7 +9,7 @@ import {
   LogBuffer,
   logsHeader,
 } from '../../apps/server/src/testing/host-wire.ts';
-import { recordReport } from '../../apps/server/src/testing/record-reports.ts';
+import { recordReport } from '../../apps/server/src/testing/records/record-reports.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
 
 const heartbeatMs = 500;

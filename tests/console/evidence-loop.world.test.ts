@@ -97,6 +97,22 @@ story(
     await page.getByRole('region', { name: 'What is new' }).getByRole('link').first().click();
     await page.getByText(/solved in [0-9a-f]{7}, proved by its replay/).waitFor();
     await page.getByText(/^Commit [0-9a-f]{7} knows (\d) of \1 kept screens/).waitFor();
+
+    // The run of the record would go otherwise now, and its own commit still goes the same way.
+    await page.goto(`${service.url}/records?automation=${projectId}&status=any`);
+    const record = page.getByRole('region', { name: 'Replay of the record' });
+    await record.getByRole('button', { name: 'Replay with the present code' }).click();
+    await record
+      .getByRole('status')
+      .getByText(
+        /^The run would go otherwise\. screen \d+: unknown on the way to .* → Settings on the way to [^.]*\.$/,
+      )
+      .waitFor();
+    await record
+      .getByRole('img', { name: /^Screen \d+$/ })
+      .first()
+      .waitFor();
+    expect(await findViolations(page)).toEqual([]);
     expect(problems).toEqual([]);
   },
 );

@@ -2,7 +2,7 @@ import { until } from '@phalanx/host/testing/until';
 import { fileRoutes, projectRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, expect } from 'vitest';
 
-import { SmallDisk } from '../../apps/server/src/testing/small-disk.ts';
+import { SmallDisk } from '../../apps/server/src/testing/engines/small-disk.ts';
 import { Installation } from '../support/installation.ts';
 import { openBrowser, openWindow, signIn } from './support/browser.ts';
 import { paste } from './support/paste.ts';

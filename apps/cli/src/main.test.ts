@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { addCallerCommands } from './commands/callers.ts';
+import { addCommands } from './commands/commands.ts';
 import { type CliProcess, runCli } from './testing/cli-process.ts';
 import { adminToken, TestService } from './testing/test-service.ts';
 
@@ -162,9 +162,23 @@ describe('a login', () => {
   });
 });
 
-test('every command that calls a server says in its help what it is for', () => {
+async function programWith(words: readonly string[]): Promise<Command> {
   const program = new Command('phalanx');
-  addCallerCommands(program);
+  await addCommands(program, words);
+  return program;
+}
+
+test('every command is loaded by its name, without the others', async () => {
+  for (const command of (await programWith([])).commands) {
+    const name = command.name();
+    const names = (await programWith([name])).commands.map((one) => one.name());
+    expect(names).toContain(name);
+    expect(names.length).toBeLessThan(3);
+  }
+});
+
+test('every command says in its help what it is for', async () => {
+  const program = await programWith([]);
   const leaves = (command: Command): Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap(leaves);
   expect(leaves(program).length).toBeGreaterThan(25);

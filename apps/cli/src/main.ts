@@ -1,8 +1,9 @@
 import { Command, Help } from 'commander';
 
+import { addCommands } from './commands/commands.ts';
 import { exitCodes, exitCodesHelp } from './exit-codes.ts';
 import { reportError } from './output/report-error.ts';
-import { services, startAnew } from './start/start-anew.ts';
+import { startAnew } from './start/start-anew.ts';
 import { version } from './version.ts';
 
 /** Whoever read the output has gone, as in `phalanx runs | head`: what a shell says of SIGPIPE. */
@@ -29,17 +30,7 @@ async function main(): Promise<void> {
     });
   const words = process.argv.slice(2);
   await startAnew(words);
-  if (!services.includes(words[0] ?? '')) {
-    const { addCallerCommands } = await import('./commands/callers.ts');
-    program.commandsGroup('Commands that call a server:');
-    addCallerCommands(program);
-  }
-  // Server and host take a second to load, which the other commands need not wait for.
-  if (!program.commands.some((command) => command.name() === commandName(words))) {
-    const { addProcessCommands } = await import('./commands/processes.ts');
-    program.commandsGroup('Commands that run the service:');
-    addProcessCommands(program);
-  }
+  await addCommands(program, words);
   if (words.includes('--help') || words.includes('-h')) requireKnown(program, words);
   await program.parseAsync();
 }
@@ -51,10 +42,6 @@ function requireKnown(command: Command, [word, ...rest]: readonly string[]): voi
   if (found !== undefined) requireKnown(found, rest);
   else if (command.registeredArguments.length === 0) command.error(`error: unknown command '${word}'`);
 }
-
-/** Of a command line, or of one that is to be completed. */
-const commandName = (words: readonly string[]): string | undefined =>
-  words[0] === 'completion' && words[1] === 'words' ? words[3] : words[0];
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(brokenPipe);

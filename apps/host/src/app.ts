@@ -25,7 +25,7 @@ import { loadPins } from './phones/phone-pins.ts';
 import { answerQuestion } from './phones/requests/answer-question.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
 import { defaultRecordLimits, type RecordLimits } from './records/record-limits.ts';
-import { RecordSender } from './records/record-sender.ts';
+import { RecordSender } from './records/outgoing/record-sender.ts';
 import { RunFileSender } from './runs/files/run-file-sender.ts';
 import { RunDelivery } from './runs/run-delivery.ts';
 import { RunJournal } from './runs/run-journal.ts';

@@ -11,7 +11,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startServer } from './app.ts';
 import { parseServerConfig } from './config.ts';
 import { createApiCaller } from './testing/api-caller.ts';
-import { databaseSettings, defaultEngine, engines } from './testing/test-database.ts';
+import { databaseSettings, defaultEngine, engines } from './testing/engines/test-database.ts';
 import { TestHost } from './testing/test-host.ts';
 import { adminToken, startBody, TestServer } from './testing/test-server.ts';
 

@@ -21,7 +21,7 @@ import { addGitRoutes } from './git-http/routes.ts';
 import { openHealth } from './health/feature.ts';
 import { serveHelp } from './help/feature.ts';
 import { openHosts } from './hosts/feature.ts';
-import { consoleUrl, explainListenError, urlOf } from './http/listen-address.ts';
+import { consoleUrl, explainListenError, urlOf } from './http/addresses/listen-address.ts';
 import { watchMethods } from './http/methods.ts';
 import { serveDescription } from './http/openapi.ts';
 import { serveJobs } from './jobs/feature.ts';
@@ -110,7 +110,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   serveActs(context, { devices, hosts, runs, screens, projects, secretsOf });
   const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
   const launches = serveLaunches(context, launching);
-  serveReplays(context, { hosts, launches, projects, records, feed });
+  serveReplays(context, { hosts, launches, projects, records, runs, feed });
   const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches, metrics });
   serveSchedules(context, { jobs, devices, projects, launches, metrics });
   serveWebhooks(context, { devices, hosts, people, records, runs, sealing, metrics });

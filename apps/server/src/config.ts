@@ -22,7 +22,7 @@ import {
   wholeNumber,
 } from '@phalanx/settings';
 
-import { proxyList } from './http/caller-address.ts';
+import { proxyList } from './http/addresses/caller-address.ts';
 import { mailSettings, parseMail } from './webhooks/mail/mail-settings.ts';
 import { networkList } from './webhooks/target-rule.ts';
 import { limitSettings, parseLimits } from './limits/limit-settings.ts';

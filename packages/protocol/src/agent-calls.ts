@@ -17,11 +17,11 @@ import type {
   ScreenTree,
   ShellResult,
   WindowTree,
-} from './phone-answers.ts';
-import { maxStageLength } from './records.ts';
-import { ContentType } from './run-files.ts';
-import { maxTasksAtOnce, type RunTask, SubmittedStatus } from './rest/run-tasks.ts';
-import { maxRunResultBytes } from './runs.ts';
+} from './phones/phone-answers.ts';
+import { maxStageLength } from './runs/records.ts';
+import { ContentType } from './runs/run-files.ts';
+import { maxTasksAtOnce, type RunTask, SubmittedStatus } from './rest/work/run-tasks.ts';
+import { maxRunResultBytes } from './runs/runs.ts';
 import { SecretName } from './secrets.ts';
 
 /** Files travel in parts of at most this size, in bytes. */

@@ -1,4 +1,4 @@
-import type { RecordedCall } from './records.ts';
+import type { RecordedCall } from './runs/records.ts';
 
 /** A call of a record in words, such as `tap at 540, 1200`. */
 export function describeCall({

@@ -1,6 +1,6 @@
 import { secretErrors } from './secrets.ts';
 import { webhookErrors } from './webhook-events.ts';
-import { workErrors } from './work-errors.ts';
+import { workErrors } from './runs/work-errors.ts';
 
 /**
  * Every failure that a caller can meet: one row a code, with its HTTP status and the message's template.

@@ -1,9 +1,9 @@
 import { Type, type Static, type TProperties } from 'typebox';
 
-import { ReportedDeviceState } from './device-states.ts';
+import { ReportedDeviceState } from './phones/device-states.ts';
 import { EpochMs } from './ids.ts';
-import { RecordType } from './records.ts';
-import { RunError, RunOutcome, RunStatus } from './runs.ts';
+import { RecordType } from './runs/records.ts';
+import { RunError, RunOutcome, RunStatus } from './runs/runs.ts';
 
 const text = Type.String();
 const count = Type.Integer({ minimum: 0 });

@@ -1,7 +1,7 @@
-export { makeApk, makeZip } from './android/make-apk.ts';
+export { makeApk, makeZip } from './android/packages/make-apk.ts';
 export { Android } from './android/android.ts';
-export type { Display } from './android/display.ts';
-export type { InputEvent } from './android/input-log.ts';
+export type { Display } from './android/display/display.ts';
+export type { InputEvent } from './android/input/input-log.ts';
 export type { SystemDialog } from './android/system-dialog.ts';
 export { type App, type AppContext, type AppDefinition, defineApp, type Dialog } from './view/app.ts';
 export { sampleApps } from './apps/sample-apps.ts';

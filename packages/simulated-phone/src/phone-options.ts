@@ -1,4 +1,4 @@
-import type { Display } from './android/display.ts';
+import type { Display } from './android/display/display.ts';
 import type { App } from './view/app.ts';
 import type { AndroidVersion, MakerName } from './profiles.ts';
 import type { Program } from './shell/program.ts';

@@ -1,4 +1,4 @@
-import type { Display } from './android/display.ts';
+import type { Display } from './android/display/display.ts';
 
 /** How phones of one maker differ from AOSP, as far as a host meets it. */
 export interface MakerProfile {

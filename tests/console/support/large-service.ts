@@ -6,7 +6,7 @@ import { prepareConsole } from '@phalanx/console';
 import type { UiNode } from '@phalanx/protocol';
 import sharp from 'sharp';
 
-import { recordReport, screenReport, tell } from '../../../apps/server/src/testing/record-reports.ts';
+import { recordReport, screenReport, tell } from '../../../apps/server/src/testing/records/record-reports.ts';
 import type { TestHost } from '../../../apps/server/src/testing/test-host.ts';
 import { adminToken, TestServer } from '../../../apps/server/src/testing/test-server.ts';
 import { fillDatabase } from '../../../bench/records/fill-database.ts';

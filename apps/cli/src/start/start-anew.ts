@@ -14,7 +14,7 @@ const secretNames = [
   'PHALANX_S3_SECRET_KEY',
 ];
 /** The commands that stay, and work on what users wrote. */
-export const services: readonly string[] = ['start', 'server', 'host', 'demo'];
+const services: readonly string[] = ['start', 'server', 'host', 'demo'];
 
 /** For the operator, once the service runs. */
 let startNotice: string | undefined = handedOn?.notice;

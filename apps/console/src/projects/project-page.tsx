@@ -19,7 +19,7 @@ import { groupQuery } from '../records/group-queries.ts';
 import { ReplayLink } from '../replays/replay-link.tsx';
 import { replaysQuery } from '../replays/replay-queries.ts';
 import { DeleteProject, RenameProject } from './change-project.tsx';
-import type { Jump } from './code-editor.tsx';
+import type { Jump } from './editor/code-editor.tsx';
 import { DiffList } from './diff-list.tsx';
 import { FileList } from './file-list.tsx';
 import { HistoryDialog } from './history-dialog.tsx';

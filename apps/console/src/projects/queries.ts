@@ -3,7 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 
 import { call, callWhole } from '../api/call.ts';
 import { readAll } from '../api/read-all.ts';
-import { draftsOf } from './drafts.ts';
+import { draftsOf } from './editor/drafts.ts';
 
 export const projectsQuery = queryOptions({
   queryKey: ['projects'],

@@ -17,8 +17,8 @@ import type { useLaunch } from '../launches/use-launch.ts';
 import { Button } from '../parts/button.tsx';
 import { useRemembered } from '../parts/remembered.ts';
 import { InlineFailure } from '../parts/states.tsx';
-import type { CodeSink } from './editor-handle.ts';
-import { PhonePane } from './phone-pane.tsx';
+import type { CodeSink } from './editor/editor-handle.ts';
+import { PhonePane } from './phone/phone-pane.tsx';
 import styles from './project.module.css';
 
 /** The project, or code of the open file that stands alone. */

@@ -18,11 +18,11 @@ import { v7 as uuidv7 } from 'uuid';
 import type { EncodedPicture } from '../driver/pictures/encode-picture.ts';
 import { Allowance } from './allowance.ts';
 import type { KeptScreen } from './kept-screen.ts';
-import type { OutgoingRecord, Capture } from './outgoing-record.ts';
+import type { OutgoingRecord, Capture } from './outgoing/outgoing-record.ts';
 import type { SeenScreens } from './seen-screens.ts';
 import { RunApps } from './run-apps.ts';
 import { ScreenCollector, type ScreenCollectorOptions } from './screen-collector.ts';
-import { isSubmittedType, problemOf, type SubmitOrder } from './submit-order.ts';
+import { isSubmittedType, problemOf, type SubmitOrder } from './outgoing/submit-order.ts';
 
 /** A screen whose picture is what is sent. */
 type FinishedScreen = Omit<KeptScreen, 'picture'> & { readonly picture: EncodedPicture | undefined };

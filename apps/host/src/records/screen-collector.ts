@@ -25,7 +25,7 @@ import { PictureLane } from './picture-lane.ts';
 import { RecentTrees } from './recent-trees.ts';
 import type { RecordLimits } from './record-limits.ts';
 import { type MemoryBudget, ScreenWindow } from './screen-window.ts';
-import { cleanText } from './submit-order.ts';
+import { cleanText } from './outgoing/submit-order.ts';
 import { SeenScreens } from './seen-screens.ts';
 
 /** An automation that stores screens faster than its phone takes pictures is held back so long before one is left out. */

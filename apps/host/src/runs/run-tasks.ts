@@ -11,7 +11,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
 
-import type { CaptureServer } from '../records/put-capture.ts';
+import type { CaptureServer } from '../records/outgoing/put-capture.ts';
 import { createBackoff } from '../time/backoff.ts';
 import type { RunSecrets } from './run-secrets.ts';
 

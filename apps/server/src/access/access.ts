@@ -2,12 +2,12 @@ import type { Clock } from '../clock.ts';
 import type { ServerConfig } from '../config.ts';
 import type { Db } from '../db/database.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { OwnAddress } from '../http/own-address.ts';
+import { OwnAddress } from '../http/addresses/own-address.ts';
 import type { Limits } from '../limits/limits.ts';
 import { type Authenticator, createAuthenticator } from './authenticator.ts';
-import { createSessionStore } from './session-store.ts';
-import { Sessions } from './sessions.ts';
-import { SignInLinks } from './sign-in-links.ts';
+import { createSessionStore } from './sessions/session-store.ts';
+import { Sessions } from './sessions/sessions.ts';
+import { SignInLinks } from './sessions/sign-in-links.ts';
 import { type AccessStore, createAccessStore } from './store.ts';
 
 export interface Access {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { createProjectStore } from '../projects/store.ts';
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { engines } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { createAccessStore, type StoredUser } from './store.ts';
 
 const userNamed = (name: string) => ({ id: name, name, role: 'admin' as const, created_at: 0 });

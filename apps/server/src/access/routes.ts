@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import { seesEveryone, type Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';

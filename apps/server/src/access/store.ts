@@ -7,7 +7,7 @@ import type { Db } from '../db/database.ts';
 import { serialize } from '../db/locks.ts';
 import { nameKey, namePattern } from '../db/name-key.ts';
 import { textsIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import { transact } from '../db/transact.ts';
 
 type TokenRow = Row<'token'>;

@@ -2,7 +2,7 @@ import { usageRoutes, type Usage } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
 import { requireAdministrator } from './administrator.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { isOnServers, openTablesOf } from '../testing/test-database.ts';
+import { isOnServers, openTablesOf } from '../testing/engines/test-database.ts';
 import { TestProject } from '../projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller } from '../testing/api-caller.ts';
 import { TestHost } from '../testing/test-host.ts';

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { cloneUrl, runUserGit, TestFolders, TestProject } from '../projects/testing/test-projects.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-caller.ts';
-import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
+import { recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
 import { TestHost } from '../testing/test-host.ts';
-import { labelledScreens } from '../testing/labelled-screens.ts';
+import { labelledScreens } from '../testing/records/labelled-screens.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { startBody, TestServer } from '../testing/test-server.ts';
 import { readEntries } from './testing/audit-reader.ts';

@@ -3,7 +3,7 @@ import { auditRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 
-import { pageLimit } from '../http/page.ts';
+import { pageLimit } from '../http/replies/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { parseTime } from '../http/time-input.ts';
 import { exportAudit, readAudit, type AuditFilter } from './read-audit.ts';

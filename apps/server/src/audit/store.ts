@@ -1,7 +1,7 @@
 import type { AuditAction } from '@phalanx/protocol';
 
 import type { Db, Transaction } from '../db/database.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import { transact } from '../db/transact.ts';
 
 export type StoredEntry = Row<'audit_entry'>;

@@ -7,8 +7,8 @@ import { SettingError } from '@phalanx/settings';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { Bucket } from '../blobs/s3/bucket.ts';
-import { makeTestBucket } from '../testing/test-bucket.ts';
-import { databaseSettings, engines, isOneServer, isOnServers } from '../testing/test-database.ts';
+import { makeTestBucket } from '../testing/engines/test-bucket.ts';
+import { databaseSettings, engines, isOneServer, isOnServers } from '../testing/engines/test-database.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { backUp } from './back-up.ts';
 import { checkData } from './check-data.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { dataDir as dataDirSetting, explainFolder } from '@phalanx/settings';
 
 import { databaseFileOf, openToRead, problemsOfSqlite, requireDatabase } from '../db/read-tables.ts';
-import { problemsOfProjects } from '../projects/check-projects.ts';
+import { problemsOfProjects } from '../projects/packs/check-projects.ts';
 import { Bucket } from '../blobs/s3/bucket.ts';
 import { explainS3 } from '../blobs/s3/s3-problem.ts';
 import type { DataPlace } from './back-up.ts';

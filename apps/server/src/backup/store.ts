@@ -1,5 +1,5 @@
 import type { Db } from '../db/database.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 const pageRows = 5000;
 

@@ -1,5 +1,5 @@
 import { capturePath, capturesName } from '../captures/captures.ts';
-import { largePackPaths, largePacksName } from '../projects/large-packs.ts';
+import { largePackPaths, largePacksName } from '../projects/packs/large-packs.ts';
 import type { BackupStore } from './store.ts';
 
 /** A file of the data folder. */

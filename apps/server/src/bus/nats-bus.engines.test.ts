@@ -5,8 +5,8 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { isNatsHere } from '../testing/nats-engine.ts';
-import { getNatsUrl } from '../testing/test-nats.ts';
+import { isNatsHere } from '../testing/engines/nats-engine.ts';
+import { getNatsUrl } from '../testing/engines/test-nats.ts';
 import { subscribeTo } from './bus.ts';
 import { NatsBus } from './nats-bus.ts';
 

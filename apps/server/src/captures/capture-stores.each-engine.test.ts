@@ -10,8 +10,8 @@ import { FolderBlobs } from '../blobs/folder-blobs.ts';
 import { Bucket } from '../blobs/s3/bucket.ts';
 import { Spool } from '../blobs/s3/spool.ts';
 import { S3Blobs } from '../blobs/s3-blobs.ts';
-import { makeTestBucket } from '../testing/test-bucket.ts';
-import { isOnServers } from '../testing/test-database.ts';
+import { makeTestBucket } from '../testing/engines/test-bucket.ts';
+import { isOnServers } from '../testing/engines/test-database.ts';
 import { CaptureCleaner } from './capture-cleaner.ts';
 import { type CaptureKey, Captures, partCount } from './captures.ts';
 

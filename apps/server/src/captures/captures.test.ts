@@ -11,8 +11,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { createApiCaller, type ApiReply } from '../testing/api-caller.ts';
-import { jpegBytes, recordReport, screenReport, tell } from '../testing/record-reports.ts';
-import { databaseSettings, isOnServers } from '../testing/test-database.ts';
+import { jpegBytes, recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
+import { databaseSettings, isOnServers } from '../testing/engines/test-database.ts';
 import { TestHost } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { adminToken, startBody, TestServer } from '../testing/test-server.ts';

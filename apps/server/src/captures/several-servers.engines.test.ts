@@ -3,8 +3,8 @@ import { recordRoutes, type CaptureKind, type RecordReport } from '@phalanx/prot
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ApiReply } from '../testing/api-caller.ts';
-import { jpegBytes, recordReport, screenReport, tell } from '../testing/record-reports.ts';
-import { isS3Here, makeTestBucket } from '../testing/test-bucket.ts';
+import { jpegBytes, recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
+import { isS3Here, makeTestBucket } from '../testing/engines/test-bucket.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import type { TestServer } from '../testing/test-server.ts';
 import { canBeSeveral, startServers } from '../testing/test-servers.ts';

@@ -10,7 +10,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Change } from '../projects/change.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
 import { findCompiledTree, keepCompiled } from '../projects/compiled-trees.ts';
-import { privateRefs } from '../projects/private-refs.ts';
+import { privateRefs } from '../projects/repositories/private-refs.ts';
 import type { ProjectServices } from '../projects/project-services.ts';
 import { createProjectFiles } from '../projects/project-files.ts';
 import { findTotalsProblem } from '../projects/project-sizes.ts';

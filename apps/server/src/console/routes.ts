@@ -5,8 +5,8 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 
 import { ApiError } from '../errors/api-error.ts';
-import { pathOf } from '../http/path-of.ts';
-import { chooseCoding } from '../http/representations.ts';
+import { pathOf } from '../http/addresses/path-of.ts';
+import { chooseCoding } from '../http/replies/representations.ts';
 
 /** The addresses of its pages: all of them get the same document, which shows what its address says. */
 const pages = [

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 
 import { fisher } from '../fisher.ts';
 import { rowsAs } from './rows.ts';
-import type { Row, Transaction } from './tables.ts';
+import type { Row, Transaction } from './tables/tables.ts';
 import { addToOutbox } from './webhook-outbox.ts';
 
 /** What has happened with a version of an app. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import type { Write } from './group-commit.ts';
-import type { Db } from './tables.ts';
+import type { Db } from './tables/tables.ts';
 import { transact } from './transact.ts';
 
 /** What is stored in the transaction of the change that it tells of. */

@@ -5,16 +5,16 @@ import { type Migration, Migrator } from 'kysely/migration';
 import path from 'node:path';
 
 import { isPostgres } from './dialect.ts';
-import { lockForServer } from './folder-lock.ts';
+import { lockForServer } from './sqlite/folder-lock.ts';
 import { migrations } from './migrations/index.ts';
-import { openPostgres, type Prepare } from './postgres.ts';
-import { StrictSqliteDialect } from './sqlite-dialect.ts';
-import type { Database, Db } from './tables.ts';
+import { openPostgres, type Prepare } from './postgres/postgres.ts';
+import { StrictSqliteDialect } from './sqlite/sqlite-dialect.ts';
+import type { Database, Db } from './tables/tables.ts';
 
 const toMigrate =
   'The tables of the database are older than this release: run "phalanx migrate" with the same settings, then start the servers.';
 
-export type { Db, Transaction } from './tables.ts';
+export type { Db, Transaction } from './tables/tables.ts';
 
 /** Where the tables are: a file of SQLite, or a database of PostgreSQL. */
 export type DatabasePlace = { readonly file: string } | { readonly url: string };

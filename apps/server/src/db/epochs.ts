@@ -1,5 +1,5 @@
 import { numbersIn } from './rows.ts';
-import type { Transaction } from './tables.ts';
+import type { Transaction } from './tables/tables.ts';
 
 /** What came over a connection of a host that a newer one has replaced. */
 export class EpochOver extends Error {

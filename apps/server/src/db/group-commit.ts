@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { findFault } from '../faults/fault.ts';
-import type { Db, Transaction } from './tables.ts';
+import type { Db, Transaction } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
 import { transact } from './transact.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Db } from './tables.ts';
+import type { Db } from './tables/tables.ts';
 
 const keyBytes = 32;
 

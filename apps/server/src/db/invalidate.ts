@@ -1,6 +1,6 @@
 import type { CachedThing } from './cached-things.ts';
 import { databaseTime } from './lease.ts';
-import type { Transaction } from './tables.ts';
+import type { Transaction } from './tables/tables.ts';
 
 /** Tells the other servers, in the transaction of the change, that what they cache of this name is out of date. */
 export async function invalidate(transaction: Transaction, name: CachedThing): Promise<void> {

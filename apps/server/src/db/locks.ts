@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 
-import type { Database, Db, Transaction } from './tables.ts';
+import type { Database, Db, Transaction } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
 import { transact } from './transact.ts';
 

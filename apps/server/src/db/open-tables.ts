@@ -4,9 +4,9 @@ import type { Logger } from 'pino';
 
 import type { ServerConfig } from '../config.ts';
 import { migrateDatabase, openDatabase, openSharedDatabase, probeDatabase, type Db } from './database.ts';
-import { lockForServer } from './folder-lock.ts';
+import { lockForServer } from './sqlite/folder-lock.ts';
 import { databaseFileOf } from './read-tables.ts';
-import { ServerLock, type Togetherness } from './server-lock.ts';
+import { ServerLock, type Togetherness } from './postgres/server-lock.ts';
 import { FaultMonitor } from '../faults/fault-monitor.ts';
 import { probeOfFolder } from '../faults/probe-folder.ts';
 

@@ -6,8 +6,8 @@ import { Kysely, sql, SqliteDialect } from 'kysely';
 
 import { errorCodeOf } from '../errors/error-code.ts';
 import { migrations } from './migrations/index.ts';
-import { readPostgres } from './postgres.ts';
-import type { Database, Db } from './tables.ts';
+import { readPostgres } from './postgres/postgres.ts';
+import type { Database, Db } from './tables/tables.ts';
 
 /** Beside a server that writes, which may have to read in what a killed one left. */
 const busyMs = 5000;

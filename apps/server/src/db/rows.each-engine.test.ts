@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { engines } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { rowsAs, textsIn } from './rows.ts';
 
 describe.each(engines)('rows that a statement brings along to %s', (engine) => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-import type { Db, Transaction } from './tables.ts';
+import type { Db, Transaction } from './tables/tables.ts';
 import { isPostgres } from './dialect.ts';
 import { errorCodeOf } from '../errors/error-code.ts';
 

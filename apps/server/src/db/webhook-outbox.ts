@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
 
 import { rowsAs } from './rows.ts';
-import type { Transaction } from './tables.ts';
+import type { Transaction } from './tables/tables.ts';
 
 const text = Type.String();
 

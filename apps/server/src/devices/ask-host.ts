@@ -1,11 +1,11 @@
 import type { ErrorCode, PhoneInput } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
-import { findExcess } from '../http/json-bounds.ts';
+import { findExcess } from '../http/bodies/json-bounds.ts';
 import type { HostQuestion } from '../hosts/host-link.ts';
 import type { LinkedHosts, Touch } from '../hosts/linked-hosts.ts';
 import type { FleetDevice } from './fleet-device.ts';
-import type { Toucher } from './leases.ts';
+import type { Toucher } from './leases/leases.ts';
 
 /** What is said when a host, or its phone, did not do what it was asked for. */
 type HostFailureCode = Extract<ErrorCode, 'host_request_failed' | 'screen_failed' | 'screenshot_failed'>;

@@ -1,11 +1,11 @@
 import type { DeviceRole, ShareRole } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
-import { mergePages } from '../http/page.ts';
+import { mergePages } from '../http/replies/page.ts';
 import type { PhoneLabels } from './labels/phone-labels.ts';
 import type { FleetDevice } from './fleet-device.ts';
 import type { Fleet } from './fleet.ts';
-import type { Leases } from './leases.ts';
+import type { Leases } from './leases/leases.ts';
 import type { DevicePage } from './placed-device-store.ts';
 import type { ShareStore, ShareTarget, StoredShare } from './share-store.ts';
 

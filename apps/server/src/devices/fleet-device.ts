@@ -1,4 +1,4 @@
-import type { Availability } from './held-devices.ts';
+import type { Availability } from './leases/held-devices.ts';
 import type { PlacedDevice } from './placed-device-store.ts';
 import type { StoredDevice } from './store.ts';
 

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import type { HostLink } from '../hosts/host-link.ts';
 import type { Limits } from '../limits/limits.ts';
 import { deviceElsewhere, type FleetDevice, identityOf } from './fleet-device.ts';
-import { type Availability, type HeldDevice, HeldDevices } from './held-devices.ts';
+import { type Availability, type HeldDevice, HeldDevices } from './leases/held-devices.ts';
 import type { DevicePage, PlacedDevice, PlacedDeviceStore, StateCount } from './placed-device-store.ts';
 import { type DescribedDevice, type DeviceStore, type StoredDevice, told } from './store.ts';
 

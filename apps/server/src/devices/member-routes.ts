@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { deviceTarget, hostTarget } from './device-access.ts';

@@ -1,10 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
 
-import { batchQueries } from '../db/batch-queries.ts';
+import { batchQueries } from '../db/postgres/batch-queries.ts';
 import type { Db } from '../db/database.ts';
 import { hasLease, lastRenewal } from '../db/lease.ts';
 import { textsIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import { countOwned } from './store.ts';
 
 /** A device with the newest connection of its host, and the server that has that. */

@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 
 import { ApiError } from '../errors/api-error.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { readSelector } from './labels/selectors.ts';
 import type { Turns } from '../limits/turns.ts';

@@ -1,6 +1,6 @@
 import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 export type StoredShare = Row<'share'>;
 export type ShareTarget = Pick<StoredShare, 'owner_id' | 'kind' | 'target_id'>;

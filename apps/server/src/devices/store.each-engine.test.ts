@@ -6,8 +6,8 @@ import { EpochOver } from '../db/epochs.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import { createHostStore } from '../hosts/store.ts';
 import { openHost } from '../testing/open-host.ts';
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { engines } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { createDeviceStore, type DescribedDevice, type DeviceStore, type StoredDevice } from './store.ts';
 
 const described = (serial: string, about: Partial<DescribedDevice> = {}): DescribedDevice => ({

@@ -9,7 +9,7 @@ import type { GroupCommit } from '../db/group-commit.ts';
 import { hasLease } from '../db/lease.ts';
 import { serialize } from '../db/locks.ts';
 import { rowsAs, textsIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 export type StoredDevice = Row<'device'>;
 /** What a host says of a phone, on the connection of an epoch. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import { ApiError, errorBody } from '../errors/api-error.ts';
-import type { OpenStream } from '../http/open-streams.ts';
+import type { OpenStream } from '../http/sockets/open-streams.ts';
 import type { FeedEvent } from './event-bus.ts';
 import type { FeedReader, UserFeed } from './user-feed.ts';
 

@@ -1,7 +1,7 @@
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
-import { OpenStreams } from '../http/open-streams.ts';
+import { OpenStreams } from '../http/sockets/open-streams.ts';
 import type { Logs } from '../logs/feature.ts';
 import type { Runs } from '../runs/feature.ts';
 import { EventBus } from './event-bus.ts';

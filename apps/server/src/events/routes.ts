@@ -1,7 +1,7 @@
 import { eventRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import type { OpenStreams } from '../http/open-streams.ts';
+import type { OpenStreams } from '../http/sockets/open-streams.ts';
 import { addRawRoute } from '../http/route.ts';
 import type { EventBus, FeedEvent } from './event-bus.ts';
 import { EventStream } from './event-stream.ts';

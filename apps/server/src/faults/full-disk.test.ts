@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
-import { SmallDisk } from '../testing/small-disk.ts';
+import { SmallDisk } from '../testing/engines/small-disk.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { TestLog } from '../testing/test-log.ts';
 import { TestServer } from '../testing/test-server.ts';

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { cloneUrl, runUserGit, TestProject } from '../projects/testing/test-projects.ts';
 import { BreakableGit } from '../testing/breakable-git.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
-import { isOneServer } from '../testing/test-database.ts';
+import { isOneServer } from '../testing/engines/test-database.ts';
 import { TestLog } from '../testing/test-log.ts';
 
 let folder: string;

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { startServer } from '../app.ts';
 import { parseServerConfig } from '../config.ts';
-import { SmallDisk } from '../testing/small-disk.ts';
+import { SmallDisk } from '../testing/engines/small-disk.ts';
 
 let folder: string;
 let dataDir: string;

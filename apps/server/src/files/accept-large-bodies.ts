@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 
-import { jsonContentType, maxJsonBytes, parseJson } from '../http/request-bodies.ts';
+import { jsonContentType, maxJsonBytes, parseJson } from '../http/bodies/request-bodies.ts';
 import type { Limits } from '../limits/limits.ts';
 import { type BodyStaging, stageBody, type StagedBody } from './large-body/stage-body.ts';
 

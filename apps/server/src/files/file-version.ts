@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { GitObjects } from '../git/git-objects.ts';
 import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { namesVersion } from '../http/representations.ts';
+import { namesVersion } from '../http/replies/representations.ts';
 import { emptyTree, type SavedState } from '../projects/saved-state.ts';
 
 /** A file's version is the name of its content in git. */

@@ -6,7 +6,7 @@ import { startGit } from '../git/start-git.ts';
 import { findAt } from '../git/tree-paths.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { giveWayByLength } from '../limits/priority.ts';
-import type { ProjectRepositories } from '../projects/project-repositories.ts';
+import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import { treeOfCommit } from './commit-tree.ts';
 
 /** Larger files are sent as they are read, so that no one waits while they are put into JSON. */

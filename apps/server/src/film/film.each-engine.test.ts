@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createStoredBytes } from '../limits/stored-bytes-store.ts';
 import { addRun } from '../testing/add-run.ts';
 import type { ApiCaller, ApiReply, ApiRequest } from '../testing/api-caller.ts';
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { engines } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { createFilmStore } from './store.ts';
 

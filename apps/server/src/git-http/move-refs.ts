@@ -1,10 +1,10 @@
-import type { Transaction } from '../db/tables.ts';
+import type { Transaction } from '../db/tables/tables.ts';
 import type { Draft } from '../git/draft.ts';
 import { noObject, type GitObjects } from '../git/git-objects.ts';
 import type { Change } from '../projects/change.ts';
 import { storeCompiled } from '../projects/compile-tree.ts';
 import { keepCompiled } from '../projects/compiled-trees.ts';
-import type { LoggedPack, ProjectRepositories } from '../projects/project-repositories.ts';
+import type { LoggedPack, ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import { isDirty, type SavedState } from '../projects/saved-state.ts';
 import { PushRefused, type NewMain, type Push } from './push-check.ts';
 import { isDeletion, mainBranch, type PushedRef } from './push-refs.ts';

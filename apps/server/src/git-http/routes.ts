@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { ApiError } from '../errors/api-error.ts';
 import { actorOf, AuditEvent, type AuditEventSink } from '../http/audit-event.ts';
 import { type Authenticate, requireScope } from '../http/authentication.ts';
-import { asApiError, logFailure, tellWhen } from '../http/error-replies.ts';
+import { asApiError, logFailure, tellWhen } from '../http/replies/error-replies.ts';
 import type { Principal } from '../http/principal.ts';
 import type { Limits } from '../limits/limits.ts';
 import {

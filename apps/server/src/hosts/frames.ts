@@ -9,7 +9,7 @@ import {
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
-import { findExcess, usualBounds } from '../http/json-bounds.ts';
+import { findExcess, usualBounds } from '../http/bodies/json-bounds.ts';
 
 const hostMessage = Compile(HostMessage);
 const frameHeader = Compile(HostFrameHeader);

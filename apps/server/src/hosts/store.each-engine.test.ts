@@ -4,8 +4,8 @@ import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
 import { openHost, tryOpenHost } from '../testing/open-host.ts';
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { engines } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { createHostStore, type HostStore } from './store.ts';
 
 const userId = 'u';

@@ -2,7 +2,7 @@ import type { Db, Transaction } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
 import { serialize } from '../db/locks.ts';
 import { numbersIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 /** Which token of which user connects as which host. */
 export interface HostCandidate {

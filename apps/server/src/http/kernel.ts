@@ -7,13 +7,13 @@ import type { TSchema } from 'typebox';
 
 import type { Limits } from '../limits/limits.ts';
 import { type Authenticate, type FindCaller, requireCallers } from './authentication.ts';
-import { callerAddress, networkOf, peerAddress, type TrustProxy } from './caller-address.ts';
+import { callerAddress, networkOf, peerAddress, type TrustProxy } from './addresses/caller-address.ts';
 import { serializerOf } from './compiled-schemas.ts';
 import { type AuditEventSink, noteDeeds } from './audit-event.ts';
-import { answerErrors, refuseMalformedHttp, sendError } from './error-replies.ts';
-import { ListReplies } from './list-replies.ts';
-import { representReplies } from './representations.ts';
-import { acceptJsonBodies, checkBodiesFirst, maxJsonBytes } from './request-bodies.ts';
+import { answerErrors, refuseMalformedHttp, sendError } from './replies/error-replies.ts';
+import { ListReplies } from './replies/list-replies.ts';
+import { representReplies } from './replies/representations.ts';
+import { acceptJsonBodies, checkBodiesFirst, maxJsonBytes } from './bodies/request-bodies.ts';
 import { compileValidator } from './validation.ts';
 
 interface KernelOptions {

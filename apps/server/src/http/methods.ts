@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 
 import { ApiError } from '../errors/api-error.ts';
-import { sendError } from './error-replies.ts';
-import { pathOf } from './path-of.ts';
+import { sendError } from './replies/error-replies.ts';
+import { pathOf } from './addresses/path-of.ts';
 
 const allMethods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 

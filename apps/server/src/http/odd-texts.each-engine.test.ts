@@ -1,7 +1,7 @@
 import { projectRoutes } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { engines } from '../testing/test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { TestServer } from '../testing/test-server.ts';
 
 const odd = ['NUL \0 inside', 'half \ud83d of a pair', '\0'];

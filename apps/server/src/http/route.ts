@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox';
 
 import { withNote } from '../db/change-notes.ts';
 import { AuditEvent, actorOf, noteSuccess } from './audit-event.ts';
-import type { ListReplies } from './list-replies.ts';
+import type { ListReplies } from './replies/list-replies.ts';
 import type { Principal } from './principal.ts';
 
 declare module 'fastify' {

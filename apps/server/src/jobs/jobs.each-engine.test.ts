@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
+import { isOneServer } from '../testing/engines/test-database.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { TestServer } from '../testing/test-server.ts';
 
@@ -173,6 +174,27 @@ describe('a job', () => {
       { run_id: again?.run_id, reason: 'error: no button' },
     ]);
     expect(await read(job.id)).toMatchObject({ status: 'failed' });
+  });
+
+  // Where another server has stored its code, it is sent again.
+  it.runIf(isOneServer)('does not count a run whose host did not get the code', async () => {
+    host.launchHabit = 'silent';
+    const launched = host.waitFor('launch');
+    const job = await create({ selector: 'serial=a', retries: 0 });
+    await launched;
+    await host.cut();
+    host.launchHabit = 'ack';
+    await host.connect();
+    await until(job.id, { running: 0, waiting: 1 });
+    await until(job.id, { running: 1 });
+    const [again = ''] = await runsOf(job.id);
+    await host.end(again, 'completed');
+    await until(job.id, { completed: 1 });
+    const [task] = await tasksOf(job.id);
+    expect(task?.attempts.map(({ reason }) => reason)).toEqual([
+      'phone: The connection to the host broke before the host had the code',
+      'completed',
+    ]);
   });
 
   it('tries again after what its rule names, as often as it says', async () => {

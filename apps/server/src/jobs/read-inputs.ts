@@ -1,7 +1,7 @@
 import { maxInputs } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
-import { findExcess } from '../http/json-bounds.ts';
+import { findExcess } from '../http/bodies/json-bounds.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
 
 type Input = Record<string, unknown>;

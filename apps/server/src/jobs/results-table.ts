@@ -1,6 +1,6 @@
 import type { Task } from '@phalanx/protocol';
 
-import { csvLine } from '../http/csv.ts';
+import { csvLine } from '../http/replies/csv.ts';
 import { TimeSlice } from '../limits/time-slice.ts';
 
 /** The tasks after one, in order; a few at a time, because each may have an input and a result of many kilobytes. */

@@ -3,7 +3,7 @@ import { jobRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import { editors, type ProjectAccess, readers } from '../projects/project-access.ts';

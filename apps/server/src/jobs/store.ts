@@ -7,7 +7,7 @@ import { invalidate } from '../db/invalidate.ts';
 import { databaseTime } from '../db/lease.ts';
 import { serialize } from '../db/locks.ts';
 import { rowsAs, textsIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 export type StoredJob = Row<'job'>;
 export type NewJob = Omit<

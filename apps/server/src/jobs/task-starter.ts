@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import type { Clock } from '../clock.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { ApiError } from '../errors/api-error.ts';

@@ -221,7 +221,7 @@ function submitOne({ taskId, runId, status, data }: Submission, now: number): Wr
       .where('task.status', '=', 'running')
       .executeTakeFirst();
     if (task === undefined) return undefined;
-    const end = { ...submittedEnds[status], runId, result: data };
+    const end = { ...submittedEnds[status], runId, hasArrived: true, result: data };
     return settled(transaction, [task], await settleOne(transaction, { task, end, now }));
   };
 }
@@ -231,6 +231,8 @@ interface TaskEnd {
   readonly verdict: Verdict;
   /** Whether the rule of the job is asked. */
   readonly mayRetry: boolean;
+  /** Whether the code reached its host. If not, nothing was tried: that is no attempt the rule counts. */
+  readonly hasArrived: boolean;
   readonly code: string | null;
   readonly message: string | null;
   /** JSON; undefined: what the run has left, or what there was. */
@@ -242,9 +244,17 @@ function endOf(run: EndedRun): TaskEnd {
   const isDone = verdict === 'completed';
   return {
     ...{ runId: run.id, verdict, mayRetry: !isDone && verdict !== 'cancelled' },
+    hasArrived: run.error_code !== 'not_started',
     code: isDone ? null : (run.error_code ?? verdict),
     message: isDone ? null : (run.error_message ?? run.status),
   };
+}
+
+/** Also those that did not reach their host: one that breaks its host each time must not do so every two seconds. */
+async function countRuns(transaction: Transaction, taskId: string): Promise<number> {
+  const rows = transaction.selectFrom('task_attempt').where('task_id', '=', taskId);
+  const { runs } = await rows.select((eb) => eb.fn.max('number').as('runs')).executeTakeFirstOrThrow();
+  return Number(runs);
 }
 
 interface Settling {
@@ -255,13 +265,10 @@ interface Settling {
 
 /** True: the task waits again. */
 async function settleOne(transaction: Transaction, { task, end, now }: Settling): Promise<boolean> {
-  const { runId, verdict, code, message, result } = end;
+  const { runId, verdict, hasArrived, code, message, result } = end;
   const { most, on } = readRetries(task.retries);
-  const isRetried =
-    end.mayRetry &&
-    task.cancelled_at === null &&
-    on.some((reason) => reason === verdict) &&
-    task.attempts <= most;
+  const isAllowed = on.some((reason) => reason === verdict) && task.attempts <= most;
+  const isRetried = end.mayRetry && task.cancelled_at === null && (isAllowed || !hasArrived);
   const ended = verdict === 'completed' || verdict === 'cancelled' ? verdict : 'failed';
   const status = isRetried
     ? 'waiting'
@@ -274,7 +281,8 @@ async function settleOne(transaction: Transaction, { task, end, now }: Settling)
     .updateTable('task')
     .set({
       status,
-      due_at: isRetried ? now + pauseAfter(task.attempts) : 0,
+      due_at: isRetried ? now + pauseAfter(await countRuns(transaction, task.id)) : 0,
+      attempts: hasArrived ? task.attempts : task.attempts - 1,
       ended_at: isRetried ? null : now,
       ...{ error_code: code, error_message: message, result: result ?? left },
     })

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { launchRoutes } from '@phalanx/protocol';
 
 import type { ApiReply } from '../testing/api-caller.ts';
-import { isOneServer } from '../testing/test-database.ts';
+import { isOneServer } from '../testing/engines/test-database.ts';
 import { deviceReport } from '../testing/host-wire.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { adminToken, startBody, TestServer } from '../testing/test-server.ts';

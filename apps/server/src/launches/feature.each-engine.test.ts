@@ -6,8 +6,8 @@ import { GroupCommit } from '../db/group-commit.ts';
 import { ActiveRuns } from '../runs/active-runs.ts';
 import { RunChangeStore } from '../runs/run-change-store.ts';
 import { createRunStore } from '../runs/store.ts';
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { engines } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { deleteOldLaunches } from './feature.ts';
 import { createLaunchStore } from './store.ts';
 

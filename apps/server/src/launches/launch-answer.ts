@@ -1,7 +1,7 @@
 import type { DeviceOutcome } from '@phalanx/protocol';
 
 import { ApiError } from '../errors/api-error.ts';
-import { boundedList } from '../http/bounded-list.ts';
+import { boundedList } from '../http/replies/bounded-list.ts';
 import type { NamesOf } from './device-names.ts';
 import type { LaunchOutcome } from './dispatch.ts';
 import type { BegunRun } from './store.ts';

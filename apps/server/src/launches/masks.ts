@@ -1,7 +1,7 @@
 import { type ScreenMask, ScreenMasks } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 import { ApiError } from '../errors/api-error.ts';
-import { findExcess, type JsonBounds } from '../http/json-bounds.ts';
+import { findExcess, type JsonBounds } from '../http/bodies/json-bounds.ts';
 
 export const masksPath = 'masks.json';
 /** A hundred masks with long texts; so much is read within the server in a millisecond. */

@@ -12,7 +12,7 @@ import { getOnlineDevices, nameOf, type OnlineDevice } from '../devices/online-d
 import type { ProjectFiles } from '../compile/project-mirror.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { boundedList } from '../http/bounded-list.ts';
+import { boundedList } from '../http/replies/bounded-list.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import type { GetLaunchable, Launchable } from '../projects/project-files.ts';

@@ -4,7 +4,7 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import { getStoppableDevices, nameOf } from '../devices/online-devices.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { boundedList } from '../http/bounded-list.ts';
+import { boundedList } from '../http/replies/bounded-list.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
 import type { Principal } from '../http/principal.ts';
 import { editors } from '../projects/project-access.ts';

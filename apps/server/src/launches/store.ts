@@ -4,7 +4,7 @@ import type { Db } from '../db/database.ts';
 import { requireCurrent } from '../db/epochs.ts';
 import type { GroupCommit, Write } from '../db/group-commit.ts';
 import { rowsAs, textsIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import type { StoredRun } from '../runs/stored-run.ts';
 import { type LaunchPayload, storePayload } from './payload-store.ts';
 

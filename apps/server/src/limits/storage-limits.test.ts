@@ -2,7 +2,7 @@ import type { UsageRow } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-caller.ts';
-import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
+import { recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
 import { startBody, TestServer } from '../testing/test-server.ts';
 import { readUsage } from './testing/read-usage.ts';
 

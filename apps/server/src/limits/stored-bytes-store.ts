@@ -1,5 +1,5 @@
 import type { Db } from '../db/database.ts';
-import type { StoredKind } from '../db/tables.ts';
+import type { StoredKind } from '../db/tables/tables.ts';
 
 /**
  * The bytes that users have stored. Triggers keep the sums, in the transaction that stores or deletes a record or a

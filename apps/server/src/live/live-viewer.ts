@@ -2,7 +2,7 @@ import { LiveRequest, maxLivePictureBytes, type LiveMessage } from '@phalanx/pro
 import { Compile } from 'typebox/compile';
 import type { RawData, WebSocket } from 'ws';
 
-import type { OpenStream } from '../http/open-streams.ts';
+import type { OpenStream } from '../http/sockets/open-streams.ts';
 
 const validator = Compile(LiveRequest);
 const pingMs = 15_000;

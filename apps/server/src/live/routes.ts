@@ -5,9 +5,9 @@ import type { DeviceAccess } from '../devices/device-access.ts';
 import type { FleetDevice } from '../devices/fleet-device.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import type { LinkedHosts } from '../hosts/linked-hosts.ts';
-import type { OpenStreams } from '../http/open-streams.ts';
+import type { OpenStreams } from '../http/sockets/open-streams.ts';
 import { addRawRoute } from '../http/route.ts';
-import type { WebSockets } from '../http/web-sockets.ts';
+import type { WebSockets } from '../http/sockets/web-sockets.ts';
 import { LiveView } from './live-view.ts';
 import { LiveViewer } from './live-viewer.ts';
 

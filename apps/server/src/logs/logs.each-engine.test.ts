@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { logPageSize, type LogEntry, type WireLogEntry } from '@phalanx/protocol';
 
 import { countLogParts, storedLogText } from '../testing/stored-logs.ts';
-import { engines } from '../testing/test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { TestServer } from '../testing/test-server.ts';
 

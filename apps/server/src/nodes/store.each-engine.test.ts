@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createAccessStore } from '../access/store.ts';
 import type { Db } from '../db/database.ts';
 import { openHost } from '../testing/open-host.ts';
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { engines } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { createNodeStore, type NodeStore } from './store.ts';
 
 describe.each(engines)('servers, in %s,', (engine) => {

@@ -1,5 +1,5 @@
 import type { Change } from './change.ts';
-import { privateRefs } from './private-refs.ts';
+import { privateRefs } from './repositories/private-refs.ts';
 import type { SavedFiles } from './saved-state.ts';
 
 /** What the files of a commit were compiled to, by the tree of these files, for the day somebody reverts to it. */

@@ -1,5 +1,5 @@
 import type { ProjectPeople } from './project-people.ts';
-import type { ProjectRepositories } from './project-repositories.ts';
+import type { ProjectRepositories } from './repositories/project-repositories.ts';
 
 interface ProjectDeletion {
   people: ProjectPeople;

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { defaultEngine } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { defaultEngine } from '../testing/engines/test-database.ts';
 import { systemClock } from '../clock.ts';
 import type { Db } from '../db/database.ts';
 import { GroupCommit } from '../db/group-commit.ts';
@@ -19,9 +19,9 @@ import { createGetLaunchable, createProjectFiles } from './project-files.ts';
 import { createProjectAccess } from './project-access.ts';
 import { createAccessStore } from '../access/store.ts';
 import { FolderBlobs } from '../blobs/folder-blobs.ts';
-import { LargePacks } from './large-packs.ts';
-import { createPackLogStore } from './pack-log-store.ts';
-import { ProjectRepositories } from './project-repositories.ts';
+import { LargePacks } from './packs/large-packs.ts';
+import { createPackLogStore } from './packs/pack-log-store.ts';
+import { ProjectRepositories } from './repositories/project-repositories.ts';
 import { createProjectStore, type ProjectStore } from './store.ts';
 import { findDamage } from './testing/test-projects.ts';
 

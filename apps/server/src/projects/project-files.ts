@@ -3,7 +3,7 @@ import type { GitObjects } from '../git/git-objects.ts';
 import { findAt, listFiles } from '../git/tree-paths.ts';
 import type { Principal } from '../http/principal.ts';
 import { editors, type ProjectAccess } from './project-access.ts';
-import type { ProjectRepositories } from './project-repositories.ts';
+import type { ProjectRepositories } from './repositories/project-repositories.ts';
 import { emptyTree, isDirty } from './saved-state.ts';
 
 /** Runs a piece of work at a project's repository. */

@@ -1,5 +1,5 @@
 import type { Compiler } from '../compile/compiler.ts';
-import type { ProjectRepositories } from './project-repositories.ts';
+import type { ProjectRepositories } from './repositories/project-repositories.ts';
 import type { ProjectSizes, ProjectTotals } from './project-sizes.ts';
 
 /** What working on the files of projects takes. */

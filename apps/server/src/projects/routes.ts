@@ -6,14 +6,14 @@ import type { Clock } from '../clock.ts';
 import { isUniqueViolation } from '../db/unique-violation.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Principal } from '../http/principal.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import { requireName } from '../http/require-name.ts';
 import { addRoute } from '../http/route.ts';
 import type { Limits } from '../limits/limits.ts';
 import { deleteProject } from './delete-project.ts';
 import { onProject, type ProjectAccess, readers } from './project-access.ts';
 import type { ProjectPeople } from './project-people.ts';
-import type { ProjectRepositories } from './project-repositories.ts';
+import type { ProjectRepositories } from './repositories/project-repositories.ts';
 import type { ProjectStore, SharedProject, StoredProject } from './store.ts';
 
 interface ProjectRoutesOptions {

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/tables.ts';
+import type { Transaction } from '../db/tables/tables.ts';
 import type { GitObjects } from '../git/git-objects.ts';
 import { ObjectMissing } from '../git/git-repository.ts';
 

@@ -5,7 +5,7 @@ import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize } from '../db/locks.ts';
 import { nameKey, namePattern } from '../db/name-key.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 export type StoredProject = Pick<Row<'project'>, 'id' | 'owner_id' | 'name' | 'created_at'>;
 /** A project with the role that one user has in it. */

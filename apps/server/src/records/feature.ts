@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { EventFeed } from '../events/event-feed.ts';
 import type { Metrics } from '../health/metrics.ts';
-import { urlOf } from '../http/listen-address.ts';
+import { urlOf } from '../http/addresses/listen-address.ts';
 import type { Runs } from '../runs/feature.ts';
 import { createAutomationAccess } from './access-store.ts';
 import { createBrowseStore } from './browse/browse-store.ts';
@@ -17,13 +17,14 @@ import { RecordChanges } from './record-changes.ts';
 import { createReadRecord } from './record-view.ts';
 import { type DriftDependencies, serveDrift } from './drift/feature.ts';
 import { type GroupDependencies, serveGroups } from './groups/feature.ts';
-import { createKeptScreens, type KeptScreens } from './groups/kept-screens.ts';
+import { createKeptScreens, type KeptScreens } from './groups/prints/kept-screens.ts';
 import type { Solving } from './groups/solving.ts';
 import { createGroupStore } from './groups/store.ts';
 import { createRecordsOfRun, type RecordsOfRun } from './records-of-run.ts';
 import { createRetentionStore } from './retention/retention-store.ts';
 import { RecordRetention } from './retention/retention.ts';
 import { addRecordRoutes } from './routes.ts';
+import { createReadSequence, type ReadSequence } from './saved-sequence.ts';
 import { createRecordStore, type RecordStore } from './store.ts';
 
 interface RecordDependencies {
@@ -39,6 +40,9 @@ export interface Records {
   readonly recordsOfRun: RecordsOfRun;
   readonly captures: Captures;
   readonly keptScreens: KeptScreens;
+  readonly readSequence: ReadSequence;
+  /** Undefined: there is no such record; null: it is of direct code. */
+  findProjectOf(recordId: string): Promise<string | null | undefined>;
   /** Everybody who may review the records of a project. */
   listReviewers(automation: { ownerId: string; automationId: string }): Promise<string[]>;
   /** Deletes the records that a user who goes would leave. */
@@ -89,6 +93,8 @@ export async function openRecords(context: Context, dependencies: RecordDependen
     listReviewers: (automation) => access.listReviewers(automation),
     captures,
     keptScreens: createKeptScreens(database),
+    readSequence: createReadSequence(store, captures),
+    findProjectOf: async (recordId) => (await store.find(recordId))?.project_id,
     deleteOwner: async (userId) => {
       await retention.deleteOwner(userId);
       await groups.deleteOf('owner_id', userId);

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { engines } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { cellOf } from './cells.ts';
 import { createRecordStore } from './store.ts';
 import type { StoredRecord } from './stored-record.ts';

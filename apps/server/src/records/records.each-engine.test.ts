@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { timeOfUuidV7 } from '../uuid-v7.ts';
 import { createApiCaller, type ApiCaller, type ApiReply } from '../testing/api-caller.ts';
 import { EventReader } from '../testing/event-reader.ts';
-import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
+import { recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { adminToken, startBody, TestServer } from '../testing/test-server.ts';

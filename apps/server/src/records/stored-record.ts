@@ -1,7 +1,7 @@
 import { RecordedApp } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 export type StoredRecord = Row<'record'>;
 export type StoredScreen = Row<'record_screen'>;

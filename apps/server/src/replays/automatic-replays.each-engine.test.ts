@@ -2,7 +2,7 @@ import { goldenText, groupRoutes, type HostQuestionOf } from '@phalanx/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { EventReader } from '../testing/event-reader.ts';
-import { madeScreen, ReplayScene, verdictOf } from '../testing/replay-scene.ts';
+import { madeScreen, ReplayScene, verdictOf } from '../testing/records/replay-scene.ts';
 import { adminToken } from '../testing/test-server.ts';
 
 let scene: ReplayScene;

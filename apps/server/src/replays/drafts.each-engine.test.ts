@@ -2,9 +2,9 @@ import { goldenText, groupRoutes, replayRoutes } from '@phalanx/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type ApiReply, createApiCaller } from '../testing/api-caller.ts';
-import { madeScreen as shown, ReplayScene } from '../testing/replay-scene.ts';
+import { madeScreen as shown, ReplayScene } from '../testing/records/replay-scene.ts';
 import { stringAt } from '../testing/string-at.ts';
-import { openTablesOf } from '../testing/test-database.ts';
+import { openTablesOf } from '../testing/engines/test-database.ts';
 
 let scene: ReplayScene;
 

@@ -4,6 +4,7 @@ import type { EventFeed } from '../events/event-feed.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
+import type { Runs } from '../runs/feature.ts';
 import type { Projects } from '../projects/feature.ts';
 import type { SharedProject } from '../projects/project-access.ts';
 import { emptyTree, isDirty } from '../projects/saved-state.ts';
@@ -12,6 +13,7 @@ import { layDraft } from './draft.ts';
 import { ReplayChanges } from './replay-changes.ts';
 import { ReplayHosts } from './replay-hosts.ts';
 import { ReplayWorker } from './replay-worker.ts';
+import { SequenceReplays } from './sequence-replays.ts';
 import { addReplayRoutes, type ReplayedFiles } from './routes.ts';
 import { createReplayStore } from './store.ts';
 
@@ -19,7 +21,8 @@ interface Dependencies {
   hosts: Hosts;
   launches: ProjectLaunches;
   projects: Projects;
-  records: Pick<Records, 'keptScreens' | 'listReviewers'>;
+  records: Pick<Records, 'keptScreens' | 'listReviewers' | 'readSequence' | 'findProjectOf'>;
+  runs: Pick<Runs, 'store'>;
   feed: EventFeed;
 }
 
@@ -38,6 +41,11 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       hosts,
       launches,
       desk: projects.services,
+      sequences: new SequenceReplays({
+        ...{ hosts, repositories: projects.services.repositories },
+        readSequence: (recordId) => records.readSequence(recordId),
+        findRun: (runId) => dependencies.runs.store.findDetail(runId),
+      }),
       listReviewers,
       changes,
       clock,
@@ -56,6 +64,7 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
     },
     findGroup: ({ id: automationId, owner_id: ownerId }, groupId) =>
       records.keptScreens.findGroup({ ownerId, automationId }, groupId),
+    hasRecord: async ({ id }, recordId) => (await records.findProjectOf(recordId)) === id,
     requireHost: async ({ id, owner_id: ownerId }) => {
       if (await hosts.isThere(await listReviewers({ ownerId, automationId: id }))) return;
       throw ApiError.of('no_replay_host', { project_id: id });

@@ -1,19 +1,20 @@
-import { ReplayFetches, replayFetchesPath, type ReplayCounts } from '@phalanx/protocol';
+import { ReplayFetches, replayFetchesPath, type ReplayCounts, type SequenceOutcome } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import { periodically } from '../background-job.ts';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { FaultMonitor } from '../faults/fault-monitor.ts';
-import { findExcess } from '../http/json-bounds.ts';
+import { findExcess } from '../http/bodies/json-bounds.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
-import type { KeptScreens } from '../records/groups/kept-screens.ts';
+import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
 import type { ReplayChanges } from './replay-changes.ts';
 import { type DraftDesk, layDraft, unpackDraft } from './draft.ts';
 import { changeOf, isKnown, outcomeOf } from './outcome.ts';
 import { type HostCode, NoReplayHost, type ReplayHosts } from './replay-hosts.ts';
 import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
+import type { SequenceReplays } from './sequence-replays.ts';
 import { noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
 
 interface Options {
@@ -22,6 +23,7 @@ interface Options {
   hosts: ReplayHosts;
   launches: Pick<ProjectLaunches, 'bundle' | 'checkParameters'>;
   desk: DraftDesk;
+  sequences: SequenceReplays;
   /** Whose hosts may see the screens of a project. */
   listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
   changes: ReplayChanges;
@@ -108,8 +110,13 @@ export class ReplayWorker {
   /** False: it is not this server's any more. */
   async #finish(replay: StoredReplay): Promise<boolean> {
     const { store, clock } = this.#options;
+    let sequence: string | null = null;
     try {
-      if (!(await this.#replayAll(replay))) return false;
+      if (replay.record_id !== null) {
+        const outcome = await this.#replaySequence(replay, replay.record_id);
+        if (outcome === undefined) return false;
+        sequence = JSON.stringify(outcome).toWellFormed();
+      } else if (!(await this.#replayAll(replay))) return false;
     } catch (error) {
       const now = clock.now();
       const problem = problemOf(error, replay);
@@ -118,7 +125,7 @@ export class ReplayWorker {
         return store.postpone(replay, { until: now + hostLookMs, problem });
       return store.end(replay, { status: 'failed', problem, now });
     }
-    return store.end(replay, { status: 'done', problem: '', now: clock.now() });
+    return store.end(replay, { status: 'done', problem: '', sequence, now: clock.now() });
   }
 
   /** False: it was stopped, or is another server's. */
@@ -172,6 +179,34 @@ export class ReplayWorker {
     return true;
   }
 
+  /** Undefined: it was stopped, or is another server's. */
+  async #replaySequence(replay: StoredReplay, recordId: string): Promise<SequenceOutcome | undefined> {
+    const { sequences, store, clock } = this.#options;
+    const { owner_id: ownerId, project_id: automationId } = replay;
+    const read = await sequences.read(recordId);
+    if ('problem' in read) throw new CannotReplay(`The record ${read.problem}.`);
+    const counts: ReplayCounts = { ...noCounts, screens: read.sequence.screens.length };
+    const goesOn = async (): Promise<boolean> => {
+      const until = clock.now() + claimMs;
+      return !this.#isClosed && store.proceed(replay, { until, counts, verdicts: [] });
+    };
+    const files = await this.#filesOf(replay);
+    const outcome = await sequences.replay({
+      ...{ read, goesOn, treeId: files.treeId, projectId: automationId },
+      reviewers: await this.#options.listReviewers({ ownerId, automationId }),
+      codeOf: (treeId, parameters) =>
+        this.#codeOf(replay, treeId === files.treeId ? files : this.#filesOfTree(replay, treeId), parameters),
+    });
+    counts.replayed = outcome === undefined ? 0 : screensOf(outcome.result);
+    return outcome !== undefined && (await goesOn()) ? outcome : undefined;
+  }
+
+  #filesOfTree({ project_id: projectId, made_by: userId }: StoredReplay, treeId: string): SavedFiles {
+    const { desk } = this.#options;
+    const files = createProjectFiles(projectId, treeId, (work) => desk.repositories.read(projectId, work));
+    return { ...files, userId };
+  }
+
   async #filesOf(replay: StoredReplay): Promise<SavedFiles> {
     const { desk, store } = this.#options;
     const { id, project_id: projectId, tree_id: treeId, made_by: userId } = replay;
@@ -181,19 +216,22 @@ export class ReplayWorker {
       if (draft === undefined) throw new CannotReplay('Its text is gone.');
       return { ...(await layDraft(desk, projectId, await unpackDraft(draft))), userId };
     }
-    const files = createProjectFiles(projectId, treeId, (work) => desk.repositories.read(projectId, work));
-    return { ...files, userId };
+    return this.#filesOfTree(replay, treeId);
   }
 
-  /** As a launch without parameters would get it. */
-  async #codeOf(replay: StoredReplay, files: SavedFiles): Promise<HostCode> {
+  /** As a launch would get it. */
+  async #codeOf(
+    replay: StoredReplay,
+    files: SavedFiles,
+    parameters: Record<string, unknown> = {},
+  ): Promise<HostCode> {
     const { launches } = this.#options;
     const { code, sourceMap } = await launches.bundle(files);
     const given = await launches
-      .checkParameters({ files }, {}, replay.made_by)
+      .checkParameters({ files }, parameters, replay.made_by)
       // A parameter without a default is missing: the code is asked without any.
       .catch((error: unknown) => {
-        if (error instanceof ApiError) return {};
+        if (error instanceof ApiError) return parameters;
         throw error;
       });
     const fetched = await readFetches(files);
@@ -237,6 +275,10 @@ async function* stepsOf(
 
 const unreadable = (name: string, problem: string) =>
   ({ kind: 'cannot', message: `${name} ${problem}`.slice(0, 2000) }) as const;
+
+/** That were shown. */
+const screensOf = (result: SequenceOutcome['result']): number =>
+  result.kind === 'same' ? result.screens : result.index + 1;
 
 function count(
   counts: ReplayCounts,

@@ -1,7 +1,7 @@
 import { goldenText, groupRoutes, replayRoutes } from '@phalanx/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { madeScreen as shown, ReplayScene, verdictOf } from '../testing/replay-scene.ts';
+import { madeScreen as shown, ReplayScene, verdictOf } from '../testing/records/replay-scene.ts';
 import { stringAt } from '../testing/string-at.ts';
 import type { TestServer } from '../testing/test-server.ts';
 

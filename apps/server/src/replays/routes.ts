@@ -1,10 +1,11 @@
 import { replayRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
 
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { requireScope } from '../http/authentication.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { editors, onProject, type ProjectAccess, type SharedProject } from '../projects/project-access.ts';
@@ -18,6 +19,8 @@ export interface ReplayedFiles {
   commit: string | null;
 }
 
+type StartBody = Static<typeof replayRoutes.start.body>;
+
 interface Options {
   store: ReplayStore;
   access: ProjectAccess;
@@ -27,6 +30,8 @@ interface Options {
   layDraft: (project: SharedProject, draft: DraftText, userId: string) => Promise<string>;
   /** The group of the project that is meant. */
   findGroup: (project: SharedProject, groupId: string) => Promise<string | undefined>;
+  /** Whether it is one of the project's. */
+  hasRecord: (project: SharedProject, recordId: string) => Promise<boolean>;
   /** Throws `no_replay_host`. */
   requireHost: (project: SharedProject) => Promise<void>;
   /** Told of a replay that is new or was stopped. */
@@ -55,14 +60,18 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
       set,
       ...(commit === undefined ? {} : { commit }),
       ...(wanted === undefined ? {} : { group_id: wanted }),
+      ...(body.record_id === undefined ? {} : { record_id: body.record_id }),
       ...(isDraft ? { draft: true } : {}),
     });
     if (isDraft) requireScope(principal, 'edit');
+    const recordId = recordOf(body);
     await options.requireHost(project);
     const groupId = wanted === undefined ? null : await options.findGroup(project, wanted.toLowerCase());
     if (groupId === undefined) throw ApiError.of('group_not_found', { group_id: wanted ?? '' });
+    if (recordId !== null && !(await options.hasRecord(project, recordId)))
+      throw ApiError.of('record_not_found', { record_id: recordId });
     const replayed = await options.findFiles(project, commit);
-    const of = { project, set, groupId, madeBy: principal.userId, now: clock.now() };
+    const of = { project, set, groupId, recordId, madeBy: principal.userId, now: clock.now() };
     const draft = isDraft ? draftOf(replayed.treeId, { files: given, deleted }) : undefined;
     const replay = await store.create({
       ...of,
@@ -108,6 +117,17 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
     options.onChanged(stopped);
     return { success: true, replay: replayView(stopped) };
   });
+}
+
+/** Of a `sequence`; null: each screen is replayed alone. */
+function recordOf(body: StartBody): string | null {
+  const { mode = 'screens', record_id: id, group_id: groupId } = body;
+  const isRecord = mode === 'sequence';
+  if (isRecord !== (id !== undefined))
+    throw ApiError.of('invalid_request', { problem: 'A sequence has a record_id, and nothing else has one' });
+  if (isRecord && groupId !== undefined)
+    throw ApiError.of('invalid_request', { problem: 'Give a group_id or a record_id' });
+  return id?.toLowerCase() ?? null;
 }
 
 function readCursor(text: string | undefined): number {

@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 
-import type { Transaction } from '../db/tables.ts';
+import type { Transaction } from '../db/tables/tables.ts';
 import { emptyTree, type NoteSaved } from '../projects/saved-state.ts';
 import { noCounts } from './store.ts';
 
@@ -22,7 +22,7 @@ export const noteSavedCode: NoteSaved = async (transaction, { projectId, before,
     .insertInto('replay')
     .values({
       ...{ id: uuidv7(), project_id: projectId, owner_id: ownerId, tree_id: saved.files ?? emptyTree },
-      ...{ is_draft: 0, group_id: null },
+      ...{ is_draft: 0, group_id: null, record_id: null, sequence: null },
       ...{ commit_hash: isCommit ? (saved.head ?? null) : null, screen_set: isCommit ? 'all' : 'open' },
       ...{ cause: isCommit ? 'commit' : 'save', status: 'waiting', problem: '', made_by: ownerId },
       ...{ counts: JSON.stringify(noCounts), created_at: now, started_at: null, ended_at: null },

@@ -7,11 +7,11 @@ import {
   parseGolden,
 } from '@phalanx/protocol';
 
-import { findExcess } from '../http/json-bounds.ts';
+import { findExcess } from '../http/bodies/json-bounds.ts';
 import type { Limits } from '../limits/limits.ts';
 import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
-import type { ProjectRepositories } from '../projects/project-repositories.ts';
-import type { KeptScreens } from '../records/groups/kept-screens.ts';
+import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
+import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
 import type { StoredReplay } from './store.ts';
 
 /** A screen of the set, without its tree. */

@@ -11,8 +11,8 @@ import { createStoredBytes } from '../limits/stored-bytes-store.ts';
 import { createCaptureNotes } from '../records/capture-notes-store.ts';
 import type { ApiCaller, ApiReply, ApiRequest } from '../testing/api-caller.ts';
 import { addRun } from '../testing/add-run.ts';
-import { openTestDatabase } from '../testing/open-test-database.ts';
-import { engines } from '../testing/test-database.ts';
+import { openTestDatabase } from '../testing/engines/open-test-database.ts';
+import { engines } from '../testing/engines/test-database.ts';
 import { adminToken, TestServer } from '../testing/test-server.ts';
 import { createRunFileStore } from './store.ts';
 

@@ -4,7 +4,7 @@ import { noted } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import type { GroupCommit } from '../db/group-commit.ts';
 import { numbersIn, textsIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import { activeRunOf, type ActiveRun } from './active-runs.ts';
 import { runLane } from './run-lane.ts';
 import type { StoredRun } from './stored-run.ts';

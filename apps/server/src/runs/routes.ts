@@ -1,7 +1,7 @@
 import { type RunDetail, type RunLauncher, runRoutes, type TimeInput } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import { addRoute } from '../http/route.ts';
 import { parseTime } from '../http/time-input.ts';
 import type { LauncherStore } from './launcher-store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
+import { recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { stringAt } from '../testing/string-at.ts';
 import { startBody, TestServer } from '../testing/test-server.ts';

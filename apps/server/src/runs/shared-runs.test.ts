@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { SharedPhone, type Caller } from '../devices/testing/shared-phone.ts';
 import { EventReader } from '../testing/event-reader.ts';
-import { recordReport, tell } from '../testing/record-reports.ts';
+import { recordReport, tell } from '../testing/records/record-reports.ts';
 import { stringAt } from '../testing/string-at.ts';
 
 let phone: SharedPhone;

@@ -8,7 +8,7 @@ import {
 } from '@phalanx/protocol';
 
 import type { OutboxEvent } from '../db/webhook-outbox.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 /** A run as it is stored. */
 export type StoredRun = Omit<Row<'run'>, 'epoch'>;
@@ -114,7 +114,7 @@ const outcomes: Record<RunStatus, RunOutcome | null> = {
   lost: 'lost',
 };
 
-function parametersOf({ parameters }: StoredRunDetail): RunDetail['parameters'] {
+export function parametersOf({ parameters }: StoredRunDetail): RunDetail['parameters'] {
   if (parameters === null) return null;
   // Only `keptParameters` writes the column.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

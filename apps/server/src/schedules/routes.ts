@@ -5,7 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';

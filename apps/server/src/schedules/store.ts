@@ -6,7 +6,7 @@ import { type OutboxEvent, addToOutbox } from '../db/webhook-outbox.ts';
 import { invalidate } from '../db/invalidate.ts';
 import { serialize } from '../db/locks.ts';
 import { textsIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 export type StoredSchedule = Row<'schedule'>;
 export type StoredTurn = Row<'schedule_turn'>;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize } from '../db/locks.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import type { SealedColumn, SealedRow, SealingKeyStore } from './sealing.ts';
 
 export type StoredSecret = Row<'project_secret'>;

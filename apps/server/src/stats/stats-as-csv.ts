@@ -1,4 +1,4 @@
-import { csvLine } from '../http/csv.ts';
+import { csvLine } from '../http/replies/csv.ts';
 import type { Stats } from './read-stats.ts';
 
 const outcomes = ['succeeded', 'out_of_steps', 'failed', 'timed_out', 'lost', 'stopped'] as const;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { Db } from '../db/database.ts';
 import { textsIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 
 /** Whose runs are counted. */
 export interface StatsAudience {

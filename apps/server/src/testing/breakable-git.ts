@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { findProgram } from './find-program.ts';
+import { findProgram } from './engines/find-program.ts';
 
 /** The git of this machine behind a program that can be told to fail, in a folder for the PATH. */
 export class BreakableGit {

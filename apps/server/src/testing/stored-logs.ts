@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { Client } from 'pg';
 
 import { databaseFileOf } from '../db/read-tables.ts';
-import { databaseSettings } from './test-database.ts';
+import { databaseSettings } from './engines/test-database.ts';
 import type { TestServer } from './test-server.ts';
 
 const tables = Array.from({ length: 16 }, (_, slot) => `log_${slot}`);

@@ -11,7 +11,13 @@ import { parseServerConfig } from '../config.ts';
 import { createApiCaller, type ApiCaller, type ApiReply, type ApiRequest } from './api-caller.ts';
 import { TestClock } from './test-clock.ts';
 import { sharedSettings } from './shared-settings.ts';
-import { databaseSettings, defaultEngine, dropDatabase, type Engine, isOnServers } from './test-database.ts';
+import {
+  databaseSettings,
+  defaultEngine,
+  dropDatabase,
+  type Engine,
+  isOnServers,
+} from './engines/test-database.ts';
 import { TestHost, type TestHostOptions } from './test-host.ts';
 import { stringAt } from './string-at.ts';
 

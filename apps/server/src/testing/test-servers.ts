@@ -2,9 +2,9 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-import { isNatsHere } from './nats-engine.ts';
-import { isPostgresHere } from './postgres-engine.ts';
-import { isS3Here } from './test-bucket.ts';
+import { isNatsHere } from './engines/nats-engine.ts';
+import { isPostgresHere } from './engines/postgres-engine.ts';
+import { isS3Here } from './engines/test-bucket.ts';
 import { sharedSettings } from './shared-settings.ts';
 import { TestServer } from './test-server.ts';
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 
 import type { Db } from '../db/database.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import { transact } from '../db/transact.ts';
 import { insertDeliveries, type News } from './delivery-store.ts';
 import type { StoredWebhook } from './store.ts';

@@ -5,7 +5,7 @@ import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { takeRows } from '../db/locks.ts';
 import { textsIn } from '../db/rows.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import { transact } from '../db/transact.ts';
 import { isMail } from './mail/mail-address.ts';
 import type { StoredWebhook } from './store.ts';

@@ -2,7 +2,7 @@ import type { AddressRule } from '@phalanx/egress';
 
 import type { Clock } from '../clock.ts';
 import type { Audience } from '../db/webhook-outbox.ts';
-import type { Row } from '../db/tables.ts';
+import type { Row } from '../db/tables/tables.ts';
 import type { Sealing } from '../secrets/sealing.ts';
 import { readAudience } from './audience.ts';
 import type { StoredDelivery } from './delivery-store.ts';

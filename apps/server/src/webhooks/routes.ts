@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AuditEvent } from '../http/audit-event.ts';
-import { pageLimit, toPage } from '../http/page.ts';
+import { pageLimit, toPage } from '../http/replies/page.ts';
 import { type Principal, seesEveryone } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { Sealing } from '../secrets/sealing.ts';

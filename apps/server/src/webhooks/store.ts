@@ -4,7 +4,7 @@ import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import { serialize } from '../db/locks.ts';
 import { textsIn } from '../db/rows.ts';
-import type { Database, Row } from '../db/tables.ts';
+import type { Database, Row } from '../db/tables/tables.ts';
 import type { SealedColumn, SealedRow } from '../secrets/sealing.ts';
 
 export type StoredWebhook = Row<'webhook'>;

@@ -11,8 +11,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 
 import { TestProject } from '../projects/testing/test-projects.ts';
 import type { ApiCaller } from '../testing/api-caller.ts';
-import { labelledScreens } from '../testing/labelled-screens.ts';
-import { recordReport, screenReport, tell } from '../testing/record-reports.ts';
+import { labelledScreens } from '../testing/records/labelled-screens.ts';
+import { recordReport, screenReport, tell } from '../testing/records/record-reports.ts';
 import type { TestHost } from '../testing/test-host.ts';
 import { TestServer } from '../testing/test-server.ts';
 import { answer, type Received, Receiver } from './testing/receiver.ts';

@@ -1,9 +1,9 @@
 import type { AgentBridge } from './agent-bridge.ts';
 import type { AgentParts } from './agent-parts.ts';
-import { createAndroidNode, type NodeTouch } from './android-node.ts';
+import { createAndroidNode, type NodeTouch } from './nodes/android-node.ts';
 import { createPointer } from './pointer.ts';
 import { presetOf } from './screenshot-record.ts';
-import { rememberTree } from './tree-ids.ts';
+import { rememberTree } from './nodes/tree-ids.ts';
 
 /** Android's key codes by name, as in android.view.KeyEvent without `KEYCODE_`. */
 const keyCodes: Record<AndroidKey, number> = {

@@ -5,10 +5,10 @@ import { createFiles } from './files.ts';
 import { createJob } from './job.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
 import { createRun } from './run.ts';
-import { findCaptureTime } from './tree-ids.ts';
+import { findCaptureTime } from './nodes/tree-ids.ts';
 import { createUuid } from './uuid.ts';
-import type { WaitParts } from './wait-until.ts';
-import { createWaits } from './waits.ts';
+import type { WaitParts } from './waits/wait-until.ts';
+import { createWaits } from './waits/waits.ts';
 
 const defaultShellMs = 30_000;
 

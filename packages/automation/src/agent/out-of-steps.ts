@@ -2,8 +2,8 @@ import type { AgentCallParams } from '@phalanx/protocol';
 
 import type { AgentBridge } from './agent-bridge.ts';
 import { screenshotRecord } from './screenshot-record.ts';
-import { toUiNode } from './to-ui-node.ts';
-import { findTreeId } from './tree-ids.ts';
+import { toUiNode } from './nodes/to-ui-node.ts';
+import { findTreeId } from './nodes/tree-ids.ts';
 
 type StoreOrder = Omit<AgentCallParams<'record.screen'>, 'treeId' | 'root'>;
 

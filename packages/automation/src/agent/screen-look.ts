@@ -1,4 +1,4 @@
-import { nodesBelow, textsOf } from './node-search.ts';
+import { nodesBelow, textsOf } from './nodes/node-search.ts';
 
 /** Everything about a node and those below it that a person would see change. */
 export function lookOf(screen: AndroidNode): string {

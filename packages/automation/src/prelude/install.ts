@@ -8,7 +8,7 @@ import type { AgentBridge } from '../agent/agent-bridge.ts';
 import { AgentError } from '../agent/agent-error.ts';
 import { createAgent } from '../agent/create-agent.ts';
 import { screenshotRecord } from '../agent/screenshot-record.ts';
-import { WaitTimeoutError } from '../agent/wait-timeout-error.ts';
+import { WaitTimeoutError } from '../agent/waits/wait-timeout-error.ts';
 import { userPosition } from '../caller-stack.ts';
 import { createRunStages, type StageParts } from '../stages/run-stages.ts';
 import { createSteps } from '../agent/trace/steps.ts';

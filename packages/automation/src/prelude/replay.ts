@@ -1,5 +1,5 @@
 /** The prelude of a replay: the same globals, on a clock that the child moves, with randomness that repeats. */
-import { createAndroidNode, type NodeTouch } from '../agent/android-node.ts';
+import { createAndroidNode, type NodeTouch } from '../agent/nodes/android-node.ts';
 import { install as installPrelude } from './install.ts';
 import { disconnectEngine } from './node/engine-look.ts';
 import { orderJson } from './order-json.ts';

@@ -2,7 +2,7 @@ import type { UiNode } from '@phalanx/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { nodesBelow } from '../agent/node-search.ts';
+import { nodesBelow } from '../agent/nodes/node-search.ts';
 import { anyTree, screenOf, uiNode } from '../agent/testing/screens.ts';
 import { isChangingText } from './changing-text.ts';
 import { proposeSelectors } from './propose-selectors.ts';

@@ -1,5 +1,5 @@
-import { distanceBeside, rootOf, sides } from '../agent/node-relations.ts';
-import { nodesBelow } from '../agent/node-search.ts';
+import { distanceBeside, rootOf, sides } from '../agent/nodes/node-relations.ts';
+import { nodesBelow } from '../agent/nodes/node-search.ts';
 import { nearestLabels } from './nearest-labels.ts';
 import { isChangingText } from './changing-text.ts';
 import {

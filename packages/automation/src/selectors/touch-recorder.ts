@@ -1,6 +1,6 @@
 import type { PhoneInput } from '@phalanx/protocol';
 
-import { nodesBelow } from '../agent/node-search.ts';
+import { nodesBelow } from '../agent/nodes/node-search.ts';
 import { isChangingText } from './changing-text.ts';
 import { quote } from './conditions.ts';
 import { proposeSelectors, type SelectorProposal } from './propose-selectors.ts';

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../ids.ts';
 import { success, type RouteContract } from './contract.ts';
-import { GroupStatus } from './record-groups.ts';
+import { GroupStatus } from './records/record-groups.ts';
 
 const count = Type.Integer({ minimum: 0 });
 const textOrNull = Type.Union([Type.String(), Type.Null()]);

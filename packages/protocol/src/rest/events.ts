@@ -1,12 +1,12 @@
 import { Type, type Static } from 'typebox';
 
 import { Id } from '../ids.ts';
-import { LogEntry } from '../logs.ts';
-import { Device } from './devices.ts';
-import { RecordGroup } from './record-groups.ts';
-import { OutOfStepsRecord } from './records.ts';
-import { Replay } from './replays.ts';
-import { Run } from './runs.ts';
+import { LogEntry } from '../runs/logs.ts';
+import { Device } from './fleet/devices.ts';
+import { RecordGroup } from './records/record-groups.ts';
+import { OutOfStepsRecord } from './records/records.ts';
+import { Replay } from './records/replays.ts';
+import { Run } from './work/runs.ts';
 import type { RouteContract } from './contract.ts';
 
 /** What `GET /api/v2/events` sends: the event's name is `type`, its data the JSON of the rest. */

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import { EpochMs, Id, Uuid } from '../ids.ts';
-import { RunOutcome } from '../runs.ts';
+import { RunOutcome } from '../runs/runs.ts';
 import { webhookEventNames, webhookEvents } from '../webhook-events.ts';
 import { JsonObject, success, SuccessMessage, type RouteContract, nullable } from './contract.ts';
 import { idPageQuery, pageOf } from './page.ts';

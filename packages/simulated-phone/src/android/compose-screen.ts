@@ -12,7 +12,7 @@ import type { Window } from '../view/view.ts';
 import type { Area, Ui } from '../view/widget.ts';
 import type { Screen } from '../screen/screen.ts';
 import { type Activity, componentName } from './activity-stack.ts';
-import { navigationBarHeightDp, statusBarHeightDp, toPixels } from './display.ts';
+import { navigationBarHeightDp, statusBarHeightDp, toPixels } from './display/display.ts';
 import type { SystemHost } from './system-host.ts';
 
 function getOrMake<Value>(map: Map<string, Value>, name: string, make: () => Value): Value {

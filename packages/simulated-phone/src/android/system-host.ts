@@ -1,7 +1,7 @@
 import type { Dialog } from '../view/app.ts';
 import type { TextField } from '../view/text-field.ts';
 import type { ActivityStack } from './activity-stack.ts';
-import type { Display } from './display.ts';
+import type { Display } from './display/display.ts';
 import type { Notices } from './notices.ts';
 import type { Settings } from './settings.ts';
 import type { SystemDialog } from './system-dialog.ts';

@@ -1,4 +1,4 @@
-import type { ApkManifest } from '../android/apk.ts';
+import type { ApkManifest } from '../android/packages/apk.ts';
 import { icons } from '../widgets/icons.ts';
 import { page } from '../widgets/page.ts';
 import { type App, defineApp } from '../view/app.ts';

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import { pressKey, typeText } from '../android/press-key.ts';
-import { applyGesture, doubleTap, tap } from '../android/touch.ts';
+import { pressKey, typeText } from '../android/input/press-key.ts';
+import { applyGesture, doubleTap, tap } from '../android/input/touch.ts';
 import type { SimulatedPhone } from '../simulated-phone.ts';
 import { findUiautomatorXml } from '../screen/uiautomator-xml.ts';
 import { findView } from '../testing/find-view.ts';

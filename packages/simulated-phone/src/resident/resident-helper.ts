@@ -1,5 +1,5 @@
-import { applyGesture } from '../android/touch.ts';
-import { pressKey } from '../android/press-key.ts';
+import { applyGesture } from '../android/input/touch.ts';
+import { pressKey } from '../android/input/press-key.ts';
 import type { Phone } from '../phone.ts';
 import { findActiveTree, findTrees } from '../screen/screen.ts';
 import { pause } from '../pause.ts';

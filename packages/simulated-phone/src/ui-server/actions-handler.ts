@@ -1,7 +1,7 @@
 import type { Android } from '../android/android.ts';
-import { pressKey, typeText } from '../android/press-key.ts';
-import type { Gesture } from '../android/input-log.ts';
-import { applyGesture } from '../android/touch.ts';
+import { pressKey, typeText } from '../android/input/press-key.ts';
+import type { Gesture } from '../android/input/input-log.ts';
+import { applyGesture } from '../android/input/touch.ts';
 import { center, type Point } from '../view/rect.ts';
 import { pause } from '../pause.ts';
 import { type ActionSource, bodies, findElementId, parseBody } from './bodies.ts';

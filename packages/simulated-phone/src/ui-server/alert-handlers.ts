@@ -1,4 +1,4 @@
-import { tap } from '../android/touch.ts';
+import { tap } from '../android/input/touch.ts';
 import { center } from '../view/rect.ts';
 import { type VisibleView, walk } from '../view/find-view.ts';
 import { bodies, parseBody } from './bodies.ts';

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
-import { pressEnter } from '../android/press-enter.ts';
-import { tap } from '../android/touch.ts';
+import { pressEnter } from '../android/input/press-enter.ts';
+import { tap } from '../android/input/touch.ts';
 import { sourceAttributes } from '../screen/source-xml.ts';
 import { center, rectHeight, rectWidth } from '../view/rect.ts';
 import { type VisibleView, walk } from '../view/find-view.ts';

@@ -1,5 +1,5 @@
 import type { Android } from '../android/android.ts';
-import { applyGesture, doubleTap, longPress, tap } from '../android/touch.ts';
+import { applyGesture, doubleTap, longPress, tap } from '../android/input/touch.ts';
 import { pause } from '../pause.ts';
 import { center, type Point, type Rect, rectHeight, rectWidth } from '../view/rect.ts';
 import { walk } from '../view/find-view.ts';

@@ -1,4 +1,4 @@
-import type { Gesture } from '../android/input-log.ts';
+import type { Gesture } from '../android/input/input-log.ts';
 import { center, rectHeight } from '../view/rect.ts';
 import { bodies, parseBody } from './bodies.ts';
 import { type Handler, requireInjection } from './command.ts';

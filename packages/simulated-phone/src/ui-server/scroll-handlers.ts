@@ -1,4 +1,4 @@
-import { applyGesture } from '../android/touch.ts';
+import { applyGesture } from '../android/input/touch.ts';
 import type { VisibleView } from '../view/find-view.ts';
 import { walk } from '../view/find-view.ts';
 import { center, rectHeight } from '../view/rect.ts';

@@ -3,8 +3,8 @@ import type { FilmPictureAbout } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
-import { DeliveryQueue } from '../../records/delivery-queue.ts';
-import { type CaptureServer, putBody, type Upload } from '../../records/put-capture.ts';
+import { DeliveryQueue } from '../../records/outgoing/delivery-queue.ts';
+import { type CaptureServer, putBody, type Upload } from '../../records/outgoing/put-capture.ts';
 import type { RecordLimits } from '../../records/record-limits.ts';
 import type { RunSecrets } from '../run-secrets.ts';
 import { RunFiles } from './run-files.ts';

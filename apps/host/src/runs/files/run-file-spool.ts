@@ -15,7 +15,7 @@ import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { v7 as uuidv7 } from 'uuid';
 
-import { syncFolder, writeDurably } from '../../records/record-folder.ts';
+import { syncFolder, writeDurably } from '../../records/outgoing/record-folder.ts';
 
 /** A file on disk that the server has not taken. */
 export const SpooledFile = Type.Object({

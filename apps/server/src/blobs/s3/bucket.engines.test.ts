@@ -5,7 +5,7 @@ import { SettingError } from '@phalanx/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { findFault } from '../../faults/fault.ts';
-import { isS3Here, makeTestBucket, type TestBucket } from '../../testing/test-bucket.ts';
+import { isS3Here, makeTestBucket, type TestBucket } from '../../testing/engines/test-bucket.ts';
 import { bodyOf, Bucket } from './bucket.ts';
 
 const patience = { silentMs: 5000, retryMs: 1 };

@@ -1,6 +1,6 @@
 import jsTokens, { type JSXToken, type Token } from 'js-tokens';
 
-import { findExcess } from '../../http/json-bounds.ts';
+import { findExcess } from '../../http/bodies/json-bounds.ts';
 import { createPlaceFinder, errorLine } from '../error-lines.ts';
 import { isTypeScript } from '../source-paths.ts';
 

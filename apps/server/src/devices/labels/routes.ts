@@ -15,7 +15,7 @@ import { type DeviceAccess, deviceTarget, hostTarget } from '../device-access.ts
 import { deviceView, type RunsByDevice } from '../device-view.ts';
 import { getHost, type HostSources } from '../host-list.ts';
 import { ApiError } from '../../errors/api-error.ts';
-import { pageLimit, toPage } from '../../http/page.ts';
+import { pageLimit, toPage } from '../../http/replies/page.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
 

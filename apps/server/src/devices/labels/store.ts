@@ -1,7 +1,7 @@
 import { change } from '../../db/change-notes.ts';
 import type { Db } from '../../db/database.ts';
 import { serialize } from '../../db/locks.ts';
-import type { Row } from '../../db/tables.ts';
+import type { Row } from '../../db/tables/tables.ts';
 
 export type StoredLabelSet = Row<'label_set'>;
 /** A phone, or all phones of a host; two owners may have hosts of one ID. */

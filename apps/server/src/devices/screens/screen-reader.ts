@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Confinement } from '@phalanx/confinement';
 import { type DeviceScreen, readCompact, type TellableScreen } from '@phalanx/protocol';
 
-import { JsonScan } from '../../http/json-bounds.ts';
+import { JsonScan } from '../../http/bodies/json-bounds.ts';
 import { ConfinedProcessEnded } from '../../processes/confined-process.ts';
 import { OnDemandProcess } from '../../processes/on-demand-process.ts';
 import { parseScreen } from './parse-screen.ts';

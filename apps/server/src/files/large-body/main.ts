@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { maxProjectFiles } from '@phalanx/protocol';
 
-import { parseJson } from '../../http/request-bodies.ts';
+import { parseJson } from '../../http/bodies/request-bodies.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { maxPathBytes } from '../file-path.ts';
 import type { BodyAnswer, StagedText } from './answer.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Confinement } from '@phalanx/confinement';
 
 import { ApiError } from '../../errors/api-error.ts';
-import { findExcess, type JsonBounds } from '../../http/json-bounds.ts';
+import { findExcess, type JsonBounds } from '../../http/bodies/json-bounds.ts';
 import type { Turns } from '../../limits/turns.ts';
 import { ConfinedProcessEnded, type EndReason } from '../../processes/confined-process.ts';
 import { SchemaProcess } from './schema-process.ts';

@@ -3,7 +3,7 @@ import type { UsageRow } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ApiCaller } from '../../testing/api-caller.ts';
-import { engines } from '../../testing/test-database.ts';
+import { engines } from '../../testing/engines/test-database.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { startBody, TestServer } from '../../testing/test-server.ts';
 

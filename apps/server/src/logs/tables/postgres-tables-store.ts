@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 
 import type { Db, Transaction } from '../../db/database.ts';
-import { batchQueries } from '../../db/batch-queries.ts';
+import { batchQueries } from '../../db/postgres/batch-queries.ts';
 import { rowsAs } from '../../db/rows.ts';
 import { transact } from '../../db/transact.ts';
 import type { LogBatch, StoredBatch } from '../log-batch.ts';

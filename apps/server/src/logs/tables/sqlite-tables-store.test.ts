@@ -8,7 +8,7 @@ import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createAccessStore } from '../../access/store.ts';
 import type { Db } from '../../db/database.ts';
 import { addRun } from '../../testing/add-run.ts';
-import { openTestDatabase } from '../../testing/open-test-database.ts';
+import { openTestDatabase } from '../../testing/engines/open-test-database.ts';
 import { TestClock } from '../../testing/test-clock.ts';
 import { TestLog } from '../../testing/test-log.ts';
 import { entrySeparator, type IncomingEntries, messageOfEntry } from '../log-batch.ts';

@@ -2,7 +2,7 @@ import { type RunStep, type WireLogEntry, type WireStep, wireStepLevel } from '@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { countLogParts, keptBytes } from '../../testing/stored-logs.ts';
-import { engines } from '../../testing/test-database.ts';
+import { engines } from '../../testing/engines/test-database.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { TestServer } from '../../testing/test-server.ts';
 

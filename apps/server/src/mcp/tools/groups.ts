@@ -14,7 +14,7 @@ import {
 } from '@phalanx/protocol';
 import { Type } from 'typebox';
 
-import { findExcess } from '../../http/json-bounds.ts';
+import { findExcess } from '../../http/bodies/json-bounds.ts';
 import { type ApiCalls, ToolFailure } from '../api-calls.ts';
 import { fenced } from '../phone-data.ts';
 import { changing, defineTool, reading, type Tool } from '../tool.ts';

@@ -4,8 +4,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { describe, expect, it } from 'vitest';
 
 import type { Db } from '../../db/database.ts';
-import { openTestDatabase } from '../../testing/open-test-database.ts';
-import { type Engine, engines } from '../../testing/test-database.ts';
+import { openTestDatabase } from '../../testing/engines/open-test-database.ts';
+import { type Engine, engines } from '../../testing/engines/test-database.ts';
 import { createBrowseStore, type BrowseQuery, type Wanted } from './browse-store.ts';
 import { beginningOfUuidV7 } from '../../uuid-v7.ts';
 import type { Narrowing } from './match-store.ts';

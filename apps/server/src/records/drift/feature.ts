@@ -1,7 +1,7 @@
 import { addBackgroundJob } from '../../background-job.ts';
 import type { Context } from '../../context.ts';
 import type { AutomationAccess } from '../access-store.ts';
-import { PrintReader } from '../groups/print-process.ts';
+import { PrintReader } from '../groups/prints/print-process.ts';
 import { createDriftStore } from './drift-store.ts';
 import { createGoldenPrints, type GoldenTree } from './golden-prints.ts';
 import { addDriftRoutes } from './routes.ts';

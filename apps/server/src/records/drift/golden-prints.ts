@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { isUnknownState } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 
-import type { PrintReader } from '../groups/print-process.ts';
-import type { ScreenPrint } from '../groups/screen-print.ts';
+import type { PrintReader } from '../groups/prints/print-process.ts';
+import type { ScreenPrint } from '../groups/prints/screen-print.ts';
 import type { KnownScreen } from './nearest-state.ts';
 
 /** A golden screen of the saved code of a project. */

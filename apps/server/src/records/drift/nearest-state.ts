@@ -1,7 +1,7 @@
 import type { NearestState } from '@phalanx/protocol';
 
-import { likeness } from '../groups/nearest-group.ts';
-import type { ScreenPrint } from '../groups/screen-print.ts';
+import { likeness } from '../groups/prints/nearest-group.ts';
+import type { ScreenPrint } from '../groups/prints/screen-print.ts';
 
 /** A screen of which it is known what it is. */
 export interface KnownScreen extends Pick<NearestState, 'kind' | 'name' | 'state'> {

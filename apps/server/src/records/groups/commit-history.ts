@@ -1,6 +1,6 @@
 import { isAncestor } from '../../git/is-ancestor.ts';
 import type { Limits } from '../../limits/limits.ts';
-import type { ProjectRepositories } from '../../projects/project-repositories.ts';
+import type { ProjectRepositories } from '../../projects/repositories/project-repositories.ts';
 
 interface OfProject {
   projectId: string;

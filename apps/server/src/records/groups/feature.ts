@@ -15,7 +15,7 @@ import { GroupIntake } from './group-intake.ts';
 import { createGroupViews } from './group-view.ts';
 import { createJoiningStore } from './joining-store.ts';
 import { createMarkingStore } from './marking-store.ts';
-import { PrintReader } from './print-process.ts';
+import { PrintReader } from './prints/print-process.ts';
 import { addGroupRoutes } from './routes.ts';
 import { createSolving, type Solving } from './solving.ts';
 import { createGroupStore } from './store.ts';

@@ -7,7 +7,7 @@ import type { FaultMonitor } from '../../faults/fault-monitor.ts';
 import type { CommitHistory } from './commit-history.ts';
 import type { Contained, Grouping, Joined, JoiningStore, ReadScreen } from './joining-store.ts';
 import type { StoredGroup } from './membership-store.ts';
-import type { PrintReader } from './print-process.ts';
+import type { PrintReader } from './prints/print-process.ts';
 
 interface Options {
   store: JoiningStore;

@@ -12,8 +12,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { ApiCaller, ApiReply } from '../../testing/api-caller.ts';
 import { EventReader } from '../../testing/event-reader.ts';
-import { labelledScreens } from '../../testing/labelled-screens.ts';
-import { recordReport, screenReport, tell } from '../../testing/record-reports.ts';
+import { labelledScreens } from '../../testing/records/labelled-screens.ts';
+import { recordReport, screenReport, tell } from '../../testing/records/record-reports.ts';
 import { stringAt } from '../../testing/string-at.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { adminToken, TestServer } from '../../testing/test-server.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { Transaction } from '../../db/database.ts';
-import type { Row } from '../../db/tables.ts';
+import type { Row } from '../../db/tables/tables.ts';
 import type { StoredRecord, StoredScreen } from '../stored-record.ts';
 
 export type StoredGroup = Row<'record_group'>;

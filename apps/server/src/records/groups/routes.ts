@@ -5,7 +5,7 @@ import type { Static } from 'typebox';
 import type { Clock } from '../../clock.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { AuditEvent } from '../../http/audit-event.ts';
-import { pageLimit, toPage } from '../../http/page.ts';
+import { pageLimit, toPage } from '../../http/replies/page.ts';
 import type { Principal } from '../../http/principal.ts';
 import { addRoute } from '../../http/route.ts';
 import type { AutomationAccess } from '../access-store.ts';

@@ -1,5 +1,5 @@
 import type { Db, Transaction } from '../../db/database.ts';
-import type { Row } from '../../db/tables.ts';
+import type { Row } from '../../db/tables/tables.ts';
 
 export type NotedSolving = Row<'group_solving'>;
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { groupRoutes } from '@phalanx/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { madeScreen, ReplayScene } from '../../testing/replay-scene.ts';
+import { madeScreen, ReplayScene } from '../../testing/records/replay-scene.ts';
 import { stringAt } from '../../testing/string-at.ts';
 import { adminToken } from '../../testing/test-server.ts';
 

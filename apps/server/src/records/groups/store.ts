@@ -3,7 +3,7 @@ import { type ReferenceExpression, sql } from 'kysely';
 
 import type { Db } from '../../db/database.ts';
 import { transact } from '../../db/transact.ts';
-import type { Database } from '../../db/tables.ts';
+import type { Database } from '../../db/tables/tables.ts';
 import type { ReviewScope } from '../browse/record-list.ts';
 import type { StoredRecord, StoredScreen } from '../stored-record.ts';
 import type { GroupMember, StoredGroup } from './membership-store.ts';

@@ -2,7 +2,7 @@ import { recordRoutes, type RecordReport } from '@phalanx/protocol';
 import { v7 as uuidv7 } from 'uuid';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { recordReport, tell } from '../../testing/record-reports.ts';
+import { recordReport, tell } from '../../testing/records/record-reports.ts';
 import type { TestHost } from '../../testing/test-host.ts';
 import { stringAt } from '../../testing/string-at.ts';
 import { TestServer } from '../../testing/test-server.ts';

@@ -2,7 +2,7 @@
 import type { UiNode } from '@phalanx/protocol';
 import fc from 'fast-check';
 
-import { createAndroidNode, type NodeTouch } from '../android-node.ts';
+import { createAndroidNode, type NodeTouch } from '../nodes/android-node.ts';
 
 export function uiNode(part: Partial<UiNode> = {}): UiNode {
   return {

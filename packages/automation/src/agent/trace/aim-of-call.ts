@@ -1,6 +1,6 @@
 import type { StepAim } from '@phalanx/protocol';
 
-import { searchOf } from '../node-target.ts';
+import { searchOf } from '../nodes/node-target.ts';
 
 type Args = readonly unknown[];
 type AimOf = (args: Args) => StepAim;

@@ -1,7 +1,7 @@
 import type { StepBegin, StepEnd } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
 
-import { WaitTimeoutError } from '../wait-timeout-error.ts';
+import { WaitTimeoutError } from '../waits/wait-timeout-error.ts';
 import { screenOf, uiNode } from '../testing/screens.ts';
 import { aimOfCall, aimOfNode } from './aim-of-call.ts';
 import { createSteps } from './steps.ts';

@@ -1,6 +1,6 @@
 import type { StepBegin, StepEnd } from '@phalanx/protocol';
 
-import { WaitTimeoutError } from '../wait-timeout-error.ts';
+import { WaitTimeoutError } from '../waits/wait-timeout-error.ts';
 import { stackAbove, userPosition } from '../../caller-stack.ts';
 import type { RunStep, StepCall } from './run-step.ts';
 

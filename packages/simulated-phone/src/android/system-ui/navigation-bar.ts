@@ -1,5 +1,5 @@
-import { navigationBarHeightDp } from '../display.ts';
-import { pressBack } from '../press-back.ts';
+import { navigationBarHeightDp } from '../display/display.ts';
+import { pressBack } from '../input/press-back.ts';
 import type { SystemHost } from '../system-host.ts';
 import { palette } from '../../view/palette.ts';
 import type { View, Window } from '../../view/view.ts';

@@ -1,4 +1,4 @@
-import { statusBarHeightDp } from '../display.ts';
+import { statusBarHeightDp } from '../display/display.ts';
 import type { SystemHost } from '../system-host.ts';
 import { palette } from '../../view/palette.ts';
 import type { Window } from '../../view/view.ts';

@@ -1,4 +1,4 @@
-import { zipEntries } from '../../android/apk.ts';
+import { zipEntries } from '../../android/packages/apk.ts';
 import { FileSystemError } from '../../adb/sync-files.ts';
 import type { FileSystem } from '../../android/file-system.ts';
 import { type Process, type Program, readAll } from '../program.ts';

@@ -1,6 +1,6 @@
-import { applyGesture } from '../../android/touch.ts';
-import { keyCodeOf } from '../../android/key-codes.ts';
-import { pressKey, typeText } from '../../android/press-key.ts';
+import { applyGesture } from '../../android/input/touch.ts';
+import { keyCodeOf } from '../../android/input/key-codes.ts';
+import { pressKey, typeText } from '../../android/input/press-key.ts';
 import type { Point } from '../../view/rect.ts';
 import { pause } from '../../pause.ts';
 import type { Process, Program } from '../program.ts';

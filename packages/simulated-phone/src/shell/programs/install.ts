@@ -1,7 +1,7 @@
 import { ByteReader } from '../../adb/byte-reader.ts';
 import { FileSystemError } from '../../adb/sync-files.ts';
 import { installedApp } from '../../apps/installed-app.ts';
-import { findApkManifest } from '../../android/apk.ts';
+import { findApkManifest } from '../../android/packages/apk.ts';
 import type { Process, Program } from '../program.ts';
 
 const maxApkBytes = 256 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import { apkPath } from '../../android/packages.ts';
+import { apkPath } from '../../android/packages/packages.ts';
 import type { Process, Program } from '../program.ts';
 import { install, installAbandon, installCommit, installCreate, installWrite } from './install.ts';
 

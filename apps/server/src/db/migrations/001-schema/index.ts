@@ -11,7 +11,7 @@ import { createRuns } from './runs.ts';
 import { createStoredBytes } from './stored-bytes.ts';
 import { createWebhooks } from './webhooks.ts';
 
-/** All tables of the first release whose data later releases take over. `db/tables.ts` has the types of their rows. */
+/** All tables of the first release whose data later releases take over. `db/tables/tables.ts` has the types of their rows. */
 export const schema: Migration = {
   async up(db) {
     const parts = [createAccess, createAudit, createFleet, createRuns, createProjects, createRecords];

@@ -102,7 +102,7 @@ const replayTables = (text: string, bytes: string): string[] => [
   `create table replay (
       id ${text} primary key, project_id ${text} not null references project (id) on delete cascade,
       owner_id ${text} not null, tree_id ${text} not null, commit_hash ${text}, is_draft bigint not null default 0,
-      screen_set ${text} not null, group_id ${text}, cause ${text} not null, status ${text} not null, problem ${text} not null, made_by ${text} not null, counts ${text} not null,
+      screen_set ${text} not null, group_id ${text}, record_id ${text}, sequence ${text}, cause ${text} not null, status ${text} not null, problem ${text} not null, made_by ${text} not null, counts ${text} not null,
       created_at bigint not null, started_at bigint, ended_at bigint, claimed_until bigint not null default 0)`,
   'create index replay_project on replay (project_id, id)',
   'create index replay_commit on replay (commit_hash) where commit_hash is not null',

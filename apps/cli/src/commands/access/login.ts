@@ -1,0 +1,50 @@
+import { accessRoutes } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { ApiClient } from '../../api-client.ts';
+import {
+  addConnectionOptions,
+  givenToken,
+  serverUrlOrDefault,
+  type ConnectionFlags,
+} from '../../connection/connection.ts';
+import { checkedToken } from '../../connection/given-token.ts';
+import { deleteLogin, loginPath, storeLogin } from '../../connection/login-file.ts';
+import { readSecret } from '../../connection/read-secret.ts';
+import { printable } from '../../output/printable.ts';
+
+/** `phalanx login`, `phalanx logout`: keep server and token for later calls. */
+export function addLoginCommands(program: Command): void {
+  const login = program
+    .command('login')
+    .description('check a token and store it with the server for later calls')
+    .addHelpText(
+      'after',
+      `
+The token is asked for, or read from standard input, unless an option or a variable has it. It is stored in
+$XDG_CONFIG_HOME/phalanx/login.json (default ~/.config/phalanx), which only you can read, and goes to no other server.
+
+Examples:
+  phalanx login --server-url https://phones.example.com
+  phalanx login < token.txt`,
+    )
+    .action(async (flags: ConnectionFlags) => {
+      const serverUrl = serverUrlOrDefault(flags);
+      const given = givenToken(flags) ?? checkedToken(await readSecret('API token: '), 'What was given');
+      const { user, token } = await new ApiClient(serverUrl, given).call(accessRoutes.me);
+      await storeLogin({ server_url: serverUrl, token: given });
+      console.log(
+        printable(
+          `Logged in to ${serverUrl} as ${user.name}, with the token "${token.name}" (${token.scopes.join(', ')}).`,
+        ),
+      );
+    });
+  addConnectionOptions(login);
+  program
+    .command('logout')
+    .description('forget the stored server and token')
+    .action(async () => {
+      const was = await deleteLogin();
+      console.log(was ? `${loginPath()} was deleted.` : 'There was no stored token.');
+    });
+}

@@ -1,0 +1,149 @@
+import { accessRoutes, scopes, type Scope, type Token } from '@phalanx/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+
+import type { ApiClient } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
+import { getAutomationId } from '../../launch/find-project.ts';
+import { getUserId } from '../../launch/find-user.ts';
+import { formatAge, formatDuration } from '../../output/duration.ts';
+import { notice } from '../../output/notice.ts';
+import { printMessage } from '../../output/print-message.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { readAll } from '../../read-all.ts';
+import { parseLimit } from '../limit.ts';
+import { repeated } from '../../repeated.ts';
+
+interface CreateFlags extends ConnectionFlags {
+  scopes?: Scope[];
+  user?: string;
+  project: string[];
+  device: string[];
+  labels?: string;
+  maxPhones?: number;
+  expires?: string;
+  json?: true;
+}
+
+function parseScopes(text: string): Scope[] {
+  const names = text.split(',').map((name) => name.trim());
+  const known = scopes.filter((scope) => names.includes(scope));
+  const unknown = names.filter((name) => !scopes.some((scope) => scope === name));
+  if (unknown.length === 0) return known;
+  throw new InvalidArgumentError(`Scopes are ${scopes.join(', ')}, separated by commas.`);
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** `30d`, or a time that JavaScript knows; the API wants a zone. */
+function parseExpiry(text: string): string {
+  const days = /^(\d{1,4})d$/.exec(text)?.[1];
+  const time = days === undefined ? Date.parse(text) : Date.now() + Number(days) * dayMs;
+  const limit = 8.64e15;
+  if (Math.abs(time) <= limit) return new Date(time).toISOString();
+  throw new InvalidArgumentError('Give days such as 30d, or an ISO 8601 time such as 2030-01-31T00:00:00Z.');
+}
+
+/** `phalanx token create|list|revoke` */
+export function addTokenCommands(program: Command): void {
+  const tokens = program.command('token').description('make, list and revoke API tokens');
+  const create = tokens
+    .command('create')
+    .description('make a token; its secret is printed this once, alone on standard output')
+    .argument('<name>', 'what it is for')
+    .option(
+      '--scopes <scopes>',
+      `of ${scopes.join(', ')}, with commas; default read,launch,edit,review`,
+      parseScopes,
+    )
+    .option('--user <user>', 'for this user (ID or name); for administrators')
+    .option(
+      '--project <project>',
+      'only for this project (ID or name); may be given several times',
+      repeated,
+      [],
+    )
+    .option('--device <device>', 'only for this phone; may be given several times', repeated, [])
+    .option('--labels <selector>', 'only for phones such as country=de,model~Pixel')
+    .option('--max-phones <count>', 'at most so many phones in one launch', parseLimit)
+    .option('--expires <when>', 'in days (30d) or an ISO 8601 time; default in a year', parseExpiry)
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  phalanx token create "CI of the shop" --scopes read,launch --project checkout --expires 90d
+  phalanx token create "night shift" --scopes read,launch --labels pool=night --max-phones 5
+  PHALANX_TOKEN=$(phalanx token create "host in the lab" --scopes host) phalanx host`,
+    )
+    .action(createToken);
+  const list = tokens
+    .command('list')
+    .description("list your tokens; administrators see everyone's")
+    .option('--json', "print the API's reply")
+    .action(async (flags: ConnectionFlags & { json?: true }) => {
+      const { api } = await connect(flags);
+      const all = await readAll(
+        (query) => api.call(accessRoutes.listTokens, { query }),
+        (page) => page.tokens,
+      );
+      if (flags.json) printJson({ success: true, tokens: all, next_cursor: null });
+      else printTable({ flexible: 'name', rows: all.map(row) }, 'No tokens.');
+    });
+  const revoke = tokens
+    .command('revoke')
+    .description('revoke a token at once')
+    .argument('<id>', 'its ID; "phalanx token list" shows it')
+    .action(async (id: string, flags: ConnectionFlags) => {
+      const { api } = await connect(flags);
+      printMessage(await api.call(accessRoutes.deleteToken, { params: { id } }));
+    });
+  for (const command of [create, list, revoke]) addConnectionOptions(command);
+}
+
+async function createToken(name: string, flags: CreateFlags): Promise<void> {
+  const { api } = await connect(flags);
+  const body = { name, ...(await limitsOf(api, flags)) };
+  const reply = await api.call(accessRoutes.createToken, { body });
+  if (flags.json) return printJson(reply);
+  const { token, secret } = reply;
+  const end =
+    token.expires_at === null ? 'never expires' : `expires ${new Date(token.expires_at).toISOString()}`;
+  notice(
+    `Token "${token.name}" (${token.scopes.join(', ')}; ${end}; ID ${token.id}). Its secret, shown this once:`,
+  );
+  console.log(secret);
+}
+
+async function limitsOf(api: ApiClient, flags: CreateFlags) {
+  const { scopes: wanted, user, project, expires, labels, maxPhones } = flags;
+  const projectIds: string[] = [];
+  for (const text of project) projectIds.push(await getAutomationId(api, text));
+  return {
+    ...(wanted === undefined ? {} : { scopes: wanted }),
+    ...(user === undefined ? {} : { user_id: await getUserId(api, user) }),
+    ...(projectIds.length === 0 ? {} : { project_ids: projectIds }),
+    ...(labels === undefined ? {} : { selector: labels }),
+    ...(flags.device.length === 0 ? {} : { device_ids: await deviceIdsOf(api, flags.device) }),
+    ...(maxPhones === undefined ? {} : { max_phones: maxPhones }),
+    ...(expires === undefined ? {} : { expires_at: expires }),
+  };
+}
+
+async function deviceIdsOf(api: ApiClient, wanted: readonly string[]): Promise<string[]> {
+  const devices = await listDevices(api);
+  return wanted.map((text) => deviceIdOf(devices, text));
+}
+
+const row = (token: Token): Record<string, string> => ({
+  id: token.id,
+  name: token.name,
+  scopes: token.scopes.join(','),
+  projects: token.project_ids === null ? 'all' : String(token.project_ids.length),
+  phones: token.selector ?? 'all',
+  expires: token.expires_at === null ? 'never' : untilExpiry(token.expires_at),
+  'last used': token.last_used_at === null ? 'never' : `${formatAge(token.last_used_at)} ago`,
+});
+
+const untilExpiry = (epochMs: number): string =>
+  epochMs <= Date.now() ? 'expired' : `in ${formatDuration(epochMs - Date.now())}`;

@@ -1,0 +1,69 @@
+import { usageRoutes, type Usage, type UsageRow } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { getUserId } from '../../launch/find-user.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { readAll } from '../../read-all.ts';
+
+interface Flags extends ConnectionFlags {
+  user?: string;
+  all?: true;
+  json?: true;
+}
+
+/** `phalanx usage` */
+export function addUsageCommand(program: Command): void {
+  const command = program
+    .command('usage')
+    .description('what you have of projects, storage, phones, runs and so on, and of what limit')
+    .option('--user <user>', 'of this user (ID or name); for administrators')
+    .option('--all', 'of every user; for administrators')
+    .option('--json', "print the API's reply")
+    .action(showUsage);
+  addConnectionOptions(command);
+}
+
+async function showUsage(flags: Flags): Promise<void> {
+  const { api } = await connect(flags);
+  if (flags.all) {
+    const usage = await readAll(
+      (query) => api.call(usageRoutes.list, { query }),
+      (page) => page.usage,
+    );
+    if (flags.json) return printJson({ success: true, usage, next_cursor: null });
+    const rows = usage.flatMap((one) => one.limits.filter(isTold).map((row) => rowOf(row, one)));
+    return printTable({ flexible: 'user', rows }, 'Nobody uses anything that is limited.');
+  }
+  const reply =
+    flags.user === undefined
+      ? await api.call(usageRoutes.mine, {})
+      : await api.call(usageRoutes.ofUser, { params: { id: await getUserId(api, flags.user) } });
+  if (flags.json) return printJson(reply);
+  printTable(
+    { flexible: 'setting', rows: reply.usage.limits.map((row) => rowOf(row)) },
+    'Nothing is limited.',
+  );
+}
+
+/** In a list of everybody, what nobody uses says nothing. */
+const isTold = ({ used, refused }: UsageRow): boolean => (used ?? 0) > 0 || refused > 0;
+
+const mebibyte = 1024 * 1024;
+
+const amount = (value: number, { unit }: UsageRow): string =>
+  unit === 'bytes'
+    ? `${(value / mebibyte).toLocaleString('en', { maximumFractionDigits: 1 })} MB`
+    : value.toLocaleString('en');
+
+function rowOf(row: UsageRow, user?: Usage): Record<string, string> {
+  return {
+    ...(user === undefined ? {} : { user: user.name }),
+    limit: row.limit.replaceAll('_', ' '),
+    used: row.used === null ? '' : amount(row.used, row),
+    of: amount(row.most, row),
+    per: row.per,
+    refused: row.refused.toLocaleString('en'),
+    setting: row.setting,
+  };
+}

@@ -1,0 +1,281 @@
+import {
+  type ChosenEvent,
+  type RunOutcome,
+  RunOutcome as RunOutcomeSchema,
+  type Webhook,
+  type WebhookDelivery,
+  webhookEventNames,
+  webhookRoutes,
+} from '@phalanx/protocol';
+import { type Command, Option } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { parseCount } from '../../launch/choose-devices.ts';
+import { formatAge } from '../../output/duration.ts';
+import { printMessage } from '../../output/print-message.ts';
+import { printable } from '../../output/printable.ts';
+import { paragraph, printJson, printTable, terminalCells } from '../../output/table.ts';
+import { chooseSavedProject } from '../../project/choose-project.ts';
+import { readAll } from '../../read-all.ts';
+import { parseLimit } from '../limit.ts';
+
+interface Flags extends ConnectionFlags {
+  json?: true;
+}
+
+interface CreateFlags extends Flags {
+  events: ChosenEvent[];
+  name?: string;
+  outcomes?: RunOutcome[];
+  projects?: string[];
+  minutes?: number;
+  failingPercent?: number;
+  failingHours?: number;
+  silentHours?: number;
+  signature?: Webhook['signature'];
+  paused?: true;
+}
+
+/** `phalanx webhooks`: messages to other services about what happens. */
+export function addWebhookCommands(program: Command): void {
+  const webhooks = program
+    .command('webhooks')
+    .description('list webhooks: messages to other services about what happens')
+    .option('--json', "print the API's reply")
+    .action(listWebhooks);
+  addConnectionOptions(webhooks);
+  addCreateCommand(webhooks);
+  addShowCommand(webhooks);
+  addChangeCommands(webhooks);
+  addDeliveryCommands(webhooks);
+}
+
+async function listWebhooks(flags: Flags): Promise<void> {
+  const { api } = await connect(flags);
+  const all = await readAll(
+    (query) => api.call(webhookRoutes.list, { query }),
+    (page) => page.webhooks,
+  );
+  if (flags.json) printJson({ success: true, webhooks: all, next_cursor: null });
+  else printTable({ flexible: 'url', rows: all.map(row) }, 'No webhooks: "phalanx webhooks create --help".');
+}
+
+function addCreateCommand(webhooks: Command): void {
+  const create = webhooks
+    .command('create')
+    .description('have messages sent to an address when something happens')
+    .argument('<url>', 'http or https, or mailto: with an address')
+    .addOption(
+      new Option('--events <event...>', 'what it tells of').choices(webhookEventNames).makeOptionMandatory(),
+    )
+    .option('--name <name>', 'what people call it')
+    .addOption(
+      new Option('--outcomes <outcome...>', 'of run.ended: only runs with these outcomes').choices(
+        RunOutcomeSchema.enum,
+      ),
+    )
+    .option('--projects <project...>', 'only of these projects (ID or name)')
+    .option('--minutes <count>', 'of device.not_ready: after so long; default 10', parseCount)
+    .option('--failing-percent <percent>', 'of runs.failing: so many without success; default 50', parseCount)
+    .option(
+      '--failing-hours <hours>',
+      'of runs.failing: of the runs of so many hours; default 24',
+      parseCount,
+    )
+    .option('--silent-hours <hours>', 'of runs.none: nothing launched for so long; default 24', parseCount)
+    .addOption(
+      new Option('--signature <kind>', 'v1: a shared secret; v1a: a key pair; default v1').choices([
+        'v1',
+        'v1a',
+      ]),
+    )
+    .option('--paused', 'it tells of nothing yet')
+    .addHelpText(
+      'after',
+      `
+The secret is printed this once. Receivers check signatures with it: docs/webhooks.md has an example. E-mails have none.
+
+Examples:
+  phalanx webhooks create https://receiver.example/phalanx --events run.ended device.not_ready --outcomes failed timed_out lost
+  phalanx webhooks create mailto:ada@example.com --events runs.failing host.gone`,
+    )
+    .option('--json', "print the API's reply")
+    .action(createWebhook);
+  addConnectionOptions(create);
+}
+
+async function createWebhook(url: string, flags: CreateFlags): Promise<void> {
+  const connection = await connect(flags);
+  const { events, name, outcomes, projects, minutes, signature, paused } = flags;
+  const projectIds: string[] = [];
+  for (const project of projects ?? []) projectIds.push(await chooseSavedProject(connection, project));
+  const body = {
+    ...{ url, events },
+    ...(name === undefined ? {} : { name }),
+    ...(outcomes === undefined ? {} : { outcomes }),
+    ...(projects === undefined ? {} : { project_ids: projectIds }),
+    ...(minutes === undefined ? {} : { not_ready_minutes: minutes }),
+    ...(flags.failingPercent === undefined ? {} : { failing_percent: flags.failingPercent }),
+    ...(flags.failingHours === undefined ? {} : { failing_hours: flags.failingHours }),
+    ...(flags.silentHours === undefined ? {} : { silent_hours: flags.silentHours }),
+    ...(signature === undefined ? {} : { signature }),
+    ...(paused === undefined ? {} : { paused }),
+  };
+  const reply = await connection.api.call(webhookRoutes.create, { body });
+  if (flags.json) return printJson(reply);
+  console.log(`Webhook ${reply.webhook.id}`);
+  console.log(keyText(reply));
+}
+
+function addShowCommand(webhooks: Command): void {
+  const show = webhooks
+    .command('show')
+    .description('show a webhook, and how its deliveries go')
+    .argument('<webhook>', 'ID')
+    .option('--json', "print the API's reply")
+    .action(async (id: string, flags: Flags) => {
+      const { api } = await connect(flags);
+      const reply = await api.call(webhookRoutes.get, { params: { id } });
+      if (flags.json) return printJson(reply);
+      for (const line of paragraph(details(reply.webhook), terminalCells())) console.log(line);
+    });
+  addConnectionOptions(show);
+}
+
+function addChangeCommands(webhooks: Command): void {
+  for (const [name, paused, description] of [
+    ['pause', true, 'tell of nothing until it is resumed'],
+    ['resume', false, 'tell of what happens from now on, and send what waits'],
+  ] as const)
+    addIdCommand(webhooks, { name, description }, async (id, flags) => {
+      const { api } = await connect(flags);
+      const reply = await api.call(webhookRoutes.change, { params: { id }, body: { paused } });
+      if (flags.json) printJson(reply);
+      else console.log(paused ? 'It is paused.' : 'It tells of what happens from now on.');
+    });
+  addIdCommand(
+    webhooks,
+    { name: 'delete', description: 'delete a webhook with its deliveries' },
+    async (id, flags) => {
+      const { api } = await connect(flags);
+      const reply = await api.call(webhookRoutes.delete, { params: { id } });
+      if (flags.json) printJson(reply);
+      else printMessage(reply);
+    },
+  );
+  addIdCommand(
+    webhooks,
+    { name: 'rotate', description: 'make a new secret; the one before is valid for another 24 hours' },
+    async (id, flags) => {
+      const { api } = await connect(flags);
+      const reply = await api.call(webhookRoutes.rotate, { params: { id } });
+      if (flags.json) printJson(reply);
+      else console.log(keyText(reply));
+    },
+  );
+}
+
+function addDeliveryCommands(webhooks: Command): void {
+  addIdCommand(
+    webhooks,
+    { name: 'test', description: 'send a message of the type webhook.test' },
+    async (id, flags) => {
+      const { api } = await connect(flags);
+      const reply = await api.call(webhookRoutes.test, { params: { id } });
+      if (flags.json) printJson(reply);
+      else console.log(onItsWay(id, reply.delivery));
+    },
+  );
+  const deliveries = webhooks
+    .command('deliveries')
+    .description('list the deliveries of a webhook, newest first')
+    .argument('<webhook>', 'ID')
+    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--json', "print the API's reply")
+    .action(async (id: string, flags: Flags & { limit: number }) => {
+      const { api } = await connect(flags);
+      const query = { limit: flags.limit };
+      const reply = await api.call(webhookRoutes.listDeliveries, { params: { id }, query });
+      if (flags.json) printJson(reply);
+      else printTable({ flexible: 'problem', rows: reply.deliveries.map(deliveryRow) }, 'It had none yet.');
+    });
+  addConnectionOptions(deliveries);
+  const replay = webhooks
+    .command('replay')
+    .description('make a delivery again')
+    .argument('<webhook>', 'ID')
+    .argument('<delivery>', 'ID')
+    .option('--json', "print the API's reply")
+    .action(async (id: string, deliveryId: string, flags: Flags) => {
+      const { api } = await connect(flags);
+      const reply = await api.call(webhookRoutes.replay, { params: { id, deliveryId } });
+      if (flags.json) printJson(reply);
+      else console.log(onItsWay(id, reply.delivery));
+    });
+  addConnectionOptions(replay);
+}
+
+function addIdCommand(
+  webhooks: Command,
+  { name, description }: { name: string; description: string },
+  act: (id: string, flags: Flags) => Promise<void>,
+): void {
+  const command = webhooks
+    .command(name)
+    .description(description)
+    .argument('<webhook>', 'ID')
+    .option('--json', "print the API's reply")
+    .action(act);
+  addConnectionOptions(command);
+}
+
+function keyText({ webhook, secret }: { webhook: Webhook; secret: string | null }): string {
+  if (secret !== null) return `Secret: ${secret}\nKeep it now: it is not shown again.`;
+  return webhook.public_key === null ? 'It sends e-mails.' : `Public key: ${webhook.public_key}`;
+}
+
+const onItsWay = (id: string, delivery: WebhookDelivery): string =>
+  `Delivery ${delivery.id} is on its way: "phalanx webhooks deliveries ${printable(id)}" says what becomes of it.`;
+
+const timeText = (time: number | null): string => (time === null ? '' : new Date(time).toISOString());
+
+const row = ({ id, name, url, events, health }: Webhook): Record<string, string> => ({
+  webhook: id,
+  name: name || '-',
+  state: health.state,
+  waiting: String(health.waiting),
+  events: events.join(', '),
+  url,
+});
+
+const details = ({ health, ...webhook }: Webhook): Record<string, string> => ({
+  webhook: webhook.id,
+  name: webhook.name,
+  url: webhook.url,
+  user: webhook.user.name,
+  events: webhook.events.join(', '),
+  outcomes: webhook.outcomes.join(', '),
+  projects: webhook.project_ids.join(', '),
+  'not ready': `${webhook.not_ready_minutes} min`,
+  failing: `${webhook.failing_percent} % of the runs of ${webhook.failing_hours} h`,
+  silent: `${webhook.silent_hours} h`,
+  signature: webhook.signature,
+  'public key': webhook.public_key ?? '',
+  state: health.state,
+  problem: webhook.problem,
+  waiting: String(health.waiting),
+  'last success': timeText(health.last_success_at),
+  'failing since': timeText(health.failing_since),
+  'last failure': health.last_failure,
+});
+
+const deliveryRow = (delivery: WebhookDelivery): Record<string, string> => ({
+  delivery: delivery.id,
+  event: delivery.payload.type,
+  made: `${formatAge(delivery.created_at)} ago`,
+  status: delivery.status,
+  attempts: String(delivery.attempts),
+  response: String(delivery.response_status ?? '-'),
+  next: timeText(delivery.next_attempt_at),
+  problem: delivery.problem,
+});

@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+
+type Add = (program: Command) => void;
+
+interface Source {
+  /** Of the commands that it adds. */
+  names: readonly string[];
+  load: () => Promise<Add>;
+}
+
+const heads = { callers: 'Commands that call a server:', service: 'Commands that run the service:' };
+
+/** In the order of the help. Loading all takes half a second, so a command is loaded by its name. */
+const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
+  callers: [
+    { names: ['devices'], load: async () => (await import('./phones/devices.ts')).addDevicesCommand },
+    { names: ['screen'], load: async () => (await import('./phones/screen.ts')).addScreenCommand },
+    { names: ['act'], load: async () => (await import('./phones/act.ts')).addActCommand },
+    { names: ['input'], load: async () => (await import('./phones/control.ts')).addInputCommand },
+    { names: ['lease'], load: async () => (await import('./phones/control.ts')).addLeaseCommand },
+    { names: ['hosts'], load: async () => (await import('./phones/share-phones.ts')).addHostsCommand },
+    { names: ['pools'], load: async () => (await import('./phones/pools.ts')).addPoolCommands },
+    { names: ['init'], load: async () => (await import('./project/register.ts')).addInitCommand },
+    { names: ['project'], load: async () => (await import('./project/project.ts')).addProjectCommands },
+    { names: ['secret'], load: async () => (await import('./project/secrets.ts')).addSecretCommands },
+    { names: ['types'], load: async () => (await import('./project/types.ts')).addTypesCommand },
+    { names: ['test'], load: async () => (await import('./review/test.ts')).addTestCommand },
+    { names: ['replay'], load: async () => (await import('./review/replay.ts')).addReplayCommand },
+    { names: ['dev'], load: async () => (await import('./work/dev/dev.ts')).addDevCommand },
+    { names: ['run'], load: async () => (await import('./work/run.ts')).addRunCommand },
+    { names: ['exec'], load: async () => (await import('./work/exec.ts')).addExecCommand },
+    { names: ['jobs'], load: async () => (await import('./work/jobs.ts')).addJobCommands },
+    { names: ['schedules'], load: async () => (await import('./work/schedules.ts')).addScheduleCommands },
+    { names: ['webhooks'], load: async () => (await import('./access/webhooks.ts')).addWebhookCommands },
+    { names: ['runs'], load: async () => (await import('./work/runs/list.ts')).addRunsCommand },
+    { names: ['logs'], load: async () => (await import('./work/logs.ts')).addLogsCommand },
+    { names: ['trace'], load: async () => (await import('./work/trace.ts')).addTraceCommand },
+    { names: ['stats'], load: async () => (await import('./work/stats.ts')).addStatsCommand },
+    { names: ['stop'], load: async () => (await import('./work/stop.ts')).addStopCommand },
+    { names: ['records'], load: async () => (await import('./review/records/records.ts')).addRecordCommands },
+    { names: ['groups'], load: async () => (await import('./review/groups.ts')).addGroupCommands },
+    { names: ['login', 'logout'], load: async () => (await import('./access/login.ts')).addLoginCommands },
+    { names: ['token'], load: async () => (await import('./access/tokens.ts')).addTokenCommands },
+    { names: ['user'], load: async () => (await import('./access/users.ts')).addUserCommands },
+    { names: ['audit'], load: async () => (await import('./access/audit.ts')).addAuditCommand },
+    { names: ['usage'], load: async () => (await import('./access/usage.ts')).addUsageCommand },
+    { names: ['mcp'], load: async () => (await import('./help/mcp.ts')).addMcpCommand },
+    { names: ['docs'], load: async () => (await import('./help/docs.ts')).addDocsCommand },
+    { names: ['completion'], load: async () => (await import('./help/completion.ts')).addCompletionCommand },
+  ],
+  service: [
+    { names: ['start'], load: async () => (await import('./service/start.ts')).addStartCommand },
+    { names: ['demo'], load: async () => (await import('./service/demo.ts')).addDemoCommand },
+    { names: ['server'], load: async () => (await import('./service/server.ts')).addServerCommand },
+    { names: ['host'], load: async () => (await import('./service/host.ts')).addHostCommand },
+    { names: ['simulate'], load: async () => (await import('./service/simulate.ts')).addSimulateCommand },
+    { names: ['phone'], load: async () => (await import('./phones/phone.ts')).addPhoneCommand },
+    { names: ['backup'], load: async () => (await import('./service/backup/backup.ts')).addBackupCommand },
+    { names: ['restore'], load: async () => (await import('./service/backup/restore.ts')).addRestoreCommand },
+    { names: ['check'], load: async () => (await import('./service/backup/check.ts')).addCheckCommand },
+    { names: ['migrate'], load: async () => (await import('./service/migrate.ts')).addMigrateCommand },
+  ],
+};
+
+/** Those that `words` begin with, else all, as the help needs them. */
+export async function addCommands(program: Command, words: readonly string[]): Promise<void> {
+  const wanted = commandNames(words);
+  const all = Object.values(sources).flat();
+  const isKnown = wanted.length > 0 && wanted.every((name) => all.some(({ names }) => names.includes(name)));
+  for (const part of ['callers', 'service'] as const) {
+    program.commandsGroup(heads[part]);
+    for (const { names, load } of sources[part])
+      if (!isKnown || names.some((name) => wanted.includes(name))) (await load())(program);
+  }
+}
+
+/** Of a command line. Where another one is to be completed behind its command, also of that one. */
+function commandNames([first = '', ...rest]: readonly string[]): string[] {
+  if (first !== 'completion' || rest[0] !== 'words') return [first];
+  const [, , name = '', ...behind] = rest;
+  return behind.length === 0 ? [] : [first, name];
+}

@@ -1,0 +1,54 @@
+import { helpRoutes } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { printable } from '../../output/printable.ts';
+import { printJson } from '../../output/table.ts';
+
+interface Flags extends ConnectionFlags {
+  page?: string;
+  json?: true;
+}
+
+/** `phalanx docs` */
+export function addDocsCommand(program: Command): void {
+  const command = program
+    .command('docs')
+    .description("search the documentation of the server's version, or print a page of it")
+    .argument(
+      '[words...]',
+      'such as "wait for a text", or the code of an error; without any, the pages are listed',
+    )
+    .option('--page <name>', 'print this page instead, such as "errors" or "types/agent.d.ts"')
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  phalanx docs device_leased
+  phalanx docs --page automation/waits`,
+    )
+    .action(showDocs);
+  addConnectionOptions(command);
+}
+
+const shownSections = 3;
+
+async function showDocs(words: string[], flags: Flags): Promise<void> {
+  const { api } = await connect(flags);
+  if (flags.page !== undefined) {
+    const reply = await api.call(helpRoutes.read, { query: { name: flags.page } });
+    return flags.json ? printJson(reply) : console.log(printable(reply.text));
+  }
+  const query = words.join(' ').trim();
+  if (query === '') {
+    const reply = await api.call(helpRoutes.list, {});
+    const lines = reply.pages.map(({ name, title }) => `${name}  ${title}`);
+    return flags.json ? printJson(reply) : console.log(printable(lines.join('\n')));
+  }
+  const reply = await api.call(helpRoutes.search, { query: { query } });
+  if (flags.json) return printJson(reply);
+  if (reply.results.length === 0) return console.log('Nothing in the documentation has these words.');
+  const texts = reply.results.map(({ page, text }) => `[--page ${page.name}]\n${text}`);
+  return console.log(printable(texts.slice(0, shownSections).join('\n\n')));
+}

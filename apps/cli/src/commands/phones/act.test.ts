@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { TestService } from '../../testing/test-service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start(1);
+});
+afterAll(() => service.stop());
+
+const run = (...args: string[]) => service.run(args);
+const act = (...steps: string[]) => run('act', 'SIM0001', ...steps);
+const idIn = (text: string): string => /^screen (\S{15})/m.exec(text)?.[1] ?? '';
+/** Of the line with these words. */
+const numberIn = (text: string, words: string): string =>
+  new RegExp(`^ *[+~]? ?(\\d+) .*${words}`, 'm').exec(text)?.[1] ?? '';
+
+test('a phone is led by text, number and selector, and each answer has what is next', async () => {
+  const home = await run('screen', 'SIM0001', '--compact');
+  const opened = await run(
+    'act',
+    'SIM0001',
+    `tap #${numberIn(home.stdout, '"Settings"')}`,
+    '--screen',
+    idIn(home.stdout),
+  );
+  expect(opened).toMatchObject({ code: 0, stderr: '' });
+  expect(opened.stdout).toMatch(/^step 1 tap: done\nscreen \S+/);
+  const bluetooth = numberIn(opened.stdout, '"Bluetooth');
+  const switched = await run('act', 'SIM0001', `tap #${bluetooth}`, '--screen', idIn(opened.stdout));
+  expect(switched.stdout).toMatch(/, what has changed\n~ \d+ switch .*\bon$/m);
+  const other = '{"isSwitch": true, "rightOf": {"hasText": "Bluetooth"}}';
+  const back = await act(
+    `tap ${other}`,
+    'swipe down',
+    'scroll_to About phone',
+    'tap About phone',
+    'wait_for Build number',
+  );
+  expect([back.code, back.stdout]).toEqual([0, expect.stringContaining('step 5 wait_for: done')]);
+  const diff = await run('screen', 'SIM0001', '--compact', '--diff', idIn(back.stdout));
+  expect(diff.stdout).toMatch(/^screen \S+, what has changed\nnothing has changed\n$/);
+});
+
+test('what several fit is refused with the candidates, and the exit code tells', async () => {
+  await act('launch com.android.settings');
+  const { code, stdout } = await act('tap a', 'back');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^step 1 tap: failed \(several\) \d+ nodes fit "a"\n {2}may be \d+ /);
+  expect(stdout).toMatch(/^step 2 back: skipped$/m);
+  const refused = await run('act', 'SIM0001', 'tap #1', '--screen', '00000000-000000');
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringContaining('Read the screen again') });
+  expect(await act('tip #1')).toMatchObject({ code: 2, stderr: expect.stringContaining('no step "tip"') });
+});
+
+test('with a lease for one program alone, others of the same user keep off', async () => {
+  const taken = await run('lease', 'SIM0001', '--exclusive', '--json');
+  const { lease_id } = JSON.parse(taken.stdout).lease;
+  expect(await act('back')).toMatchObject({ code: 3, stderr: expect.stringContaining('controlled by hand') });
+  expect(await run('act', 'SIM0001', 'back', '--lease', lease_id)).toMatchObject({ code: 0 });
+  expect(await run('input', 'key', 'SIM0001', '3', '--lease', lease_id)).toMatchObject({ code: 0 });
+  expect(await run('lease', 'SIM0001', '--end', '--lease', lease_id)).toMatchObject({ code: 0 });
+  expect(await run('act', 'SIM0001', 'back', '--lease', lease_id)).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('lease'),
+  });
+  const json = await run('act', 'SIM0001', 'key home', '--json');
+  expect(JSON.parse(json.stdout)).toMatchObject({ success: true, done: true, screen: { view: 'compact' } });
+});

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { TestService } from '../../testing/test-service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await TestService.start(1);
+});
+afterAll(() => service.stop());
+
+test('a phone is touched by hand, and its screen shows it', async () => {
+  const started = await service.run(['input', 'app', 'SIM0001', 'com.android.settings']);
+  expect(started).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^Started com\.android\.settings on the device SIM0001/),
+  });
+  const { stdout } = await service.run(['screen', 'SIM0001', '--json', '--width', '16']);
+  expect(JSON.parse(stdout).screen.tree.packageName).toBe('com.android.settings');
+  for (const words of [
+    ['key', 'SIM0001', '3'],
+    ['key', 'SIM0001', 'back'],
+    ['tap', 'SIM0001', '540', '20'],
+    ['swipe', 'SIM0001', '540', '2000', '540', '1000'],
+  ])
+    expect(await service.run(['input', ...words])).toMatchObject({ code: 0 });
+  expect(await service.run(['input', 'tap', 'SIM0001', 'left', '3'])).toMatchObject({ code: 2 });
+  expect(await service.run(['input', 'key', 'SIM0001', 'nope'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('No key is called "nope". Keys are back, enter, home'),
+  });
+  expect(await service.run(['input', 'tap', 'SIM0001', '5400', '1200'])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('The point 5400, 1200 is off the screen of 1080 × 2400 pixels'),
+  });
+});
+
+test('the apps of a phone are listed', async () => {
+  expect((await service.run(['devices', 'apps', 'SIM0001'])).stdout).toContain('dev.phalanx.sample.form\n');
+  const { stdout } = await service.run(['devices', 'apps', 'SIM0001', '--all', '--json']);
+  expect(JSON.parse(stdout).apps).toContainEqual({ package_name: 'com.android.systemui', is_system: true });
+});
+
+test('a phone is leased and given back', async () => {
+  const taken = await service.run(['lease', 'SIM0001', '--minutes', '10']);
+  expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining('SIM0001 is in your hand until') });
+  const { stdout } = await service.run(['devices']);
+  expect(stdout).toMatch(/SIM0001 +busy .*Controlled by hand by/);
+  const ended = await service.run(['lease', 'SIM0001', '--end']);
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/SIM0001 .*is free/) });
+});

@@ -1,0 +1,188 @@
+import { actKeyNames, actKeys, deviceControlRoutes, type PhoneInput } from '@phalanx/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { usageError } from '../../exit-codes.ts';
+import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
+import { printJson } from '../../output/table.ts';
+import { printMessage } from '../../output/print-message.ts';
+import { printable } from '../../output/printable.ts';
+
+const deviceText = 'serial number or device ID';
+/** As `phalanx lease --json` printed it. */
+export const leaseOption = [
+  '--lease <id>',
+  'the lease that you have: refused when it holds no more',
+] as const;
+
+interface TouchFlags extends ConnectionFlags {
+  lease?: string;
+}
+
+function parseWhole(text: string): number {
+  if (/^\d{1,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Give a whole number.');
+}
+
+/** `phalanx input`: one touch of a phone by hand. */
+export function addInputCommand(program: Command): void {
+  const input = program
+    .command('input')
+    .description('touch a phone by hand: tap, swipe, type, press a key, start an app')
+    .addHelpText(
+      'after',
+      `
+Coordinates are pixels of the screen as it is rotated now: "phalanx screen" prints them.
+
+Examples:
+  phalanx input tap SIM0001 540 1200
+  phalanx input text SIM0001 "Ada Lovelace"
+  phalanx input key SIM0001 back`,
+    );
+  for (const one of numbersInputs) addNumbersInput(input, one);
+  addTextInput(input, {
+    name: 'text',
+    description: 'type into the field that has the focus',
+    argument: 'text',
+    inputOf: (text) => ({ type: 'text', text }),
+  });
+  addTextInput(input, {
+    name: 'key',
+    description: `press a key: back, ${actKeyNames.join(', ')}, or Android's number`,
+    argument: 'key',
+    inputOf: (key) => ({ type: 'key', key_code: keyCodeOf(key) }),
+  });
+  addTextInput(input, {
+    name: 'app',
+    description: 'start an app, by its package name',
+    argument: 'package',
+    inputOf: (package_name) => ({ type: 'launch_app', package_name }),
+  });
+}
+
+const keyCodes: ReadonlyMap<string, number> = new Map([['back', 4], ...Object.entries(actKeys)]);
+
+function keyCodeOf(key: string): number {
+  const code = keyCodes.get(key) ?? (/^\d{1,3}$/.test(key) ? Number(key) : undefined);
+  if (code !== undefined) return code;
+  throw usageError(
+    `No key is called "${key}". Keys are ${[...keyCodes.keys()].join(', ')}, and Android's numbers.`,
+  );
+}
+
+interface NumbersInput {
+  readonly name: string;
+  readonly description: string;
+  readonly numbers: readonly string[];
+  readonly inputOf: (numbers: readonly number[]) => PhoneInput;
+}
+
+const numbersInputs: readonly NumbersInput[] = [
+  {
+    name: 'tap',
+    description: 'tap at a point',
+    numbers: ['x', 'y'],
+    inputOf: ([x = 0, y = 0]) => ({ type: 'tap', x, y }),
+  },
+  {
+    name: 'swipe',
+    description: 'swipe from one point to another',
+    numbers: ['from-x', 'from-y', 'to-x', 'to-y'],
+    inputOf: ([from_x = 0, from_y = 0, to_x = 0, to_y = 0]) => ({
+      type: 'swipe',
+      from_x,
+      from_y,
+      to_x,
+      to_y,
+    }),
+  },
+];
+
+function addNumbersInput(parent: Command, { name, description, numbers, inputOf }: NumbersInput): void {
+  const command = parent.command(name).description(description).argument('<device>', deviceText);
+  for (const one of numbers) command.argument(`<${one}>`, 'a whole number', parseWhole);
+  command.action(async (device: string, ...rest: unknown[]) => {
+    const given = rest.filter((one) => typeof one === 'number');
+    await touch(device, inputOf(given), command.opts<TouchFlags>());
+  });
+  command.option(...leaseOption);
+  addConnectionOptions(command);
+}
+
+interface TextInput {
+  readonly name: string;
+  readonly description: string;
+  readonly argument: string;
+  readonly inputOf: (text: string) => PhoneInput;
+}
+
+function addTextInput(parent: Command, { name, description, argument, inputOf }: TextInput): void {
+  const command = parent
+    .command(name)
+    .description(description)
+    .argument('<device>', deviceText)
+    .argument(`<${argument}>`)
+    .option(...leaseOption)
+    .action((device: string, text: string, flags: TouchFlags) => touch(device, inputOf(text), flags));
+  addConnectionOptions(command);
+}
+
+async function touch(
+  device: string,
+  body: PhoneInput,
+  { lease: leaseId, ...flags }: TouchFlags,
+): Promise<void> {
+  const { api } = await connect(flags);
+  const params = { id: deviceIdOf(await listDevices(api), device) };
+  const query = leaseId === undefined ? {} : { lease_id: leaseId };
+  printMessage(await api.call(deviceControlRoutes.input, { params, query, body }));
+}
+
+interface LeaseFlags extends ConnectionFlags {
+  minutes?: number;
+  end?: true;
+  exclusive?: true;
+  lease?: string;
+  json?: true;
+}
+
+/** `phalanx lease`: keeps a phone for one's own hand. */
+export function addLeaseCommand(program: Command): void {
+  const command = program
+    .command('lease')
+    .description('keep a phone for your own hand: nobody else touches it or launches on it')
+    .argument('<device>', deviceText)
+    .option('--minutes <number>', 'how long, from now and from each touch; 1 to 60, default 1', parseWhole)
+    .option('--exclusive', 'for one program: not even your others touch it without the ID that is printed')
+    .option('--lease <id>', 'the lease that you have, to extend or end that one')
+    .option('--end', 'give it back')
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+What runs on the phone goes on. "phalanx devices" says who has leased a phone.
+
+Examples:
+  phalanx lease SIM0001 --minutes 10
+  phalanx lease SIM0001 --exclusive --json    # lease_id is for --lease of act, input and lease
+  phalanx lease SIM0001 --end`,
+    )
+    .action(lease);
+  addConnectionOptions(command);
+}
+
+async function lease(
+  device: string,
+  { minutes = 1, end, exclusive, lease: leaseId, json, ...flags }: LeaseFlags,
+): Promise<void> {
+  const shown = leaseId === undefined ? {} : { lease_id: leaseId };
+  const { api } = await connect(flags);
+  const params = { id: deviceIdOf(await listDevices(api), device) };
+  if (end) return printMessage(await api.call(deviceControlRoutes.endLease, { params, query: shown }));
+  const body = { duration_ms: minutes * 60_000, ...shown, ...(exclusive ? { exclusive } : {}) };
+  const reply = await api.call(deviceControlRoutes.lease, { params, body });
+  if (json) return printJson(reply);
+  console.log(
+    `${printable(device)} is in your hand until ${new Date(reply.lease.expires_at).toISOString()}.`,
+  );
+}

@@ -1,0 +1,90 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { checkPhone, type PhoneReport } from '@phalanx/host';
+import { address, peerAddress } from '@phalanx/settings';
+import { type Command, Option } from 'commander';
+
+import { printable } from '../../output/printable.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { repeated } from '../../repeated.ts';
+
+interface CheckFlags {
+  readonly app: string[];
+  readonly adbServer: string;
+  readonly output?: string;
+  readonly json?: true;
+}
+
+/** `phalanx phone check`: how each way to the screen does on one phone, side by side. */
+export function addPhoneCommand(program: Command): void {
+  const phone = program.command('phone').description('look at one phone without a server');
+  phone
+    .command('check')
+    .description(
+      'read ten screens of a phone by both UI helpers and by "uiautomator dump", and compare them. Opens apps, and writes the clipboard. Stop the host that uses the phone first',
+    )
+    .argument('<phone>', 'its serial number at the ADB server, or its address, such as 192.168.1.20:5555')
+    .option('--app <package>', 'an app whose first screen to read; repeatable', repeated, [])
+    .addOption(
+      new Option('--adb-server <address>', 'the ADB server that has the phone').default('127.0.0.1:5037'),
+    )
+    .option('--output <file>', 'write the report as JSON, for an issue: it has no text of a screen')
+    .option('--json', 'print the report as JSON')
+    .action(async (text: string, flags: CheckFlags) => {
+      const report = await check(text, flags);
+      if (flags.output !== undefined) await writeFile(flags.output, `${JSON.stringify(report, null, 2)}\n`);
+      if (flags.json) printJson(report);
+      else printReport(report);
+    });
+}
+
+async function check(text: string, flags: CheckFlags): Promise<PhoneReport> {
+  const isAddress = /^[^:]+:\d+$/.test(text);
+  const dataDir = await mkdtemp(join(tmpdir(), 'phalanx-check-'));
+  try {
+    return await checkPhone({
+      serial: isAddress ? undefined : text,
+      address: isAddress ? peerAddress.parse(text, 'phone') : address.parse(flags.adbServer, '--adb-server'),
+      dataDir,
+      apps: flags.app,
+      onProgress: (sentence) => console.error(sentence),
+    });
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+const median = (times: readonly number[] = []): string =>
+  times.length === 0 ? '-' : `${[...times].sort((a, b) => a - b)[times.length >> 1] ?? 0} ms`;
+
+function printReport({ phone, ways, differences }: PhoneReport): void {
+  console.log(printable(`${phone.brand} ${phone.model}, Android ${phone.androidVersion}\n`));
+  const wayRows = ways.map((way) => ({
+    way: way.way,
+    start: way.start_ms === undefined ? '-' : `${way.start_ms} ms`,
+    key: median(way.key_ms),
+    tap: median(way.tap_ms),
+    windows: String(way.windows ?? '-'),
+    clipboard: way.clipboard === true ? 'yes' : 'no',
+    failure: way.failure ?? '',
+  }));
+  printTable({ flexible: 'failure', rows: wayRows }, '');
+  console.log('');
+  const rows = ways.flatMap(({ way, screens }) =>
+    Object.entries(screens).map(([screen, figures]) => ({
+      screen,
+      way,
+      nodes: 'nodes' in figures ? String(figures.nodes) : '-',
+      texts: 'texts' in figures ? String(figures.texts) : '-',
+      read: 'read_ms' in figures ? median(figures.read_ms) : '-',
+      missing: differences
+        .filter((one) => one.screen === screen && one.way === way && one.missing_texts > 0)
+        .map(({ against, missing_texts }) => `${missing_texts} of ${against}`)
+        .join(', '),
+      failure: 'failure' in figures ? figures.failure : '',
+    })),
+  );
+  rows.sort((a, b) => a.screen.localeCompare(b.screen));
+  printTable({ flexible: 'failure', rows }, 'No screen could be read.');
+}

@@ -1,0 +1,134 @@
+import { writeFile } from 'node:fs/promises';
+import {
+  deviceRoutes,
+  isCompactView,
+  type Device,
+  type DeviceScreen,
+  type ReplyOf,
+  type UiNode,
+} from '@phalanx/protocol';
+import { type Command, InvalidArgumentError } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { CommandError, exitCodes } from '../../exit-codes.ts';
+import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
+import { notice } from '../../output/notice.ts';
+import { printableLine } from '../../output/printable.ts';
+import { printJson } from '../../output/table.ts';
+import { treeText } from '../../output/tree-text.ts';
+
+interface Flags extends ConnectionFlags {
+  picture?: string;
+  width?: number;
+  keep?: KeptAs;
+  compact?: true;
+  diff?: string;
+  json?: true;
+}
+
+function parseWidth(text: string): number {
+  const width = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (width >= 16 && width <= 10_000) return width;
+  throw new InvalidArgumentError('Give a number from 16 to 10000.');
+}
+
+interface KeptAs {
+  state: string;
+  name: string;
+}
+
+function parseKeptAs(text: string): KeptAs {
+  const [state, name, ...more] = text.split('/');
+  if (state && name && more.length === 0) return { state, name };
+  throw new InvalidArgumentError('Give STATE/NAME, such as Checkout/pixel-8.');
+}
+
+/** `phalanx screen`: what a phone shows now. */
+export function addScreenCommand(program: Command): void {
+  const command = program
+    .command('screen')
+    .description('show what a phone shows now: its tree as text, its picture as a file')
+    .argument('<device>', 'serial number or device ID')
+    .option('--picture <file>', 'write the picture there (JPEG)')
+    .option('--width <pixels>', 'of the picture, at most', parseWidth)
+    .option(
+      '--keep <state/name>',
+      'keep it in the project folder that you are in, as a golden screen',
+      parseKeptAs,
+    )
+    .option('--compact', 'only what can be read or touched, numbered, for coding agents')
+    .option('--diff <screen>', 'with --compact: what has changed since the screen with this ID')
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+A line of the tree is a node: its class, #id, "text", (description), what can be done with it, and its place on the
+screen as left,top right,bottom.
+
+Examples:
+  phalanx screen SIM0001
+  phalanx screen SIM0001 --compact      # its first line has the ID that act and --diff take
+  phalanx screen SIM0001 --picture screen.jpg
+  phalanx screen SIM0001 --keep Checkout/pixel-8`,
+    )
+    .action(showScreen);
+  addConnectionOptions(command);
+}
+
+async function showScreen(
+  device: string,
+  { picture, width, keep, compact, diff, json, ...flags }: Flags,
+): Promise<void> {
+  const isCompact = (compact === true || diff !== undefined) && picture === undefined && keep === undefined;
+  const { api } = await connect(flags);
+  const devices = await listDevices(api);
+  const params = { id: deviceIdOf(devices, device) };
+  const view = diff === undefined ? ({ view: 'compact' } as const) : ({ view: 'diff', since: diff } as const);
+  const query = { ...(width === undefined ? {} : { width }), ...(isCompact ? view : {}) };
+  const reply = await api.call(deviceRoutes.screen, { params, query });
+  const { screen } = reply;
+  if (json) printJson(reply);
+  else if (isCompactView(screen)) printCompact(screen);
+  else if (keep !== undefined)
+    await keepShown(
+      screen,
+      keep,
+      devices.find((one) => one.device_id === params.id),
+    );
+  else for (const line of treeText(screen.tree)) console.log(line);
+  if (picture !== undefined && !isCompactView(screen)) await writePicture(screen, picture);
+}
+
+type Screen = ReplyOf<typeof deviceRoutes.screen>['screen'];
+
+export function printCompact({ screen_id, view, lines }: Extract<Screen, { lines: string[] }>): void {
+  console.log(`screen ${screen_id}${view === 'diff' ? ', what has changed' : ''}`);
+  for (const line of lines) console.log(printableLine(line));
+}
+
+async function writePicture(screen: DeviceScreen, picture: string): Promise<void> {
+  if (screen.picture === null)
+    throw new CommandError(
+      exitCodes.failed,
+      'There is no picture: the app in front forbids them, or the screen is off.',
+    );
+  await writeFile(picture, Buffer.from(screen.picture.base64, 'base64'));
+  notice(`${picture} is the picture.`);
+}
+
+async function keepShown({ tree }: DeviceScreen, kept: KeptAs, device: Device | undefined): Promise<void> {
+  const { keepScreen } = await import('../../golden/keep-screen.ts');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a tree as the host has read it
+  const root = tree.root as unknown as UiNode;
+  const { right, bottom } = root.boundsInScreen;
+  const rotation = right > bottom ? 1 : 0;
+  await keepScreen({
+    ...kept,
+    tree: { packageName: tree.packageName, source: 'uiautomator2', rotation, capturedAt: Date.now(), root },
+    from: {
+      ...(device === undefined
+        ? {}
+        : { device: `${device.brand} ${device.model}`, android: device.android_version }),
+    },
+  });
+}

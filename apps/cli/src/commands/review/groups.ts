@@ -1,0 +1,320 @@
+import {
+  accessRoutes,
+  groupRoutes,
+  groupStatuses,
+  type GroupRecord,
+  type JoinReason,
+  type RecordGroup,
+} from '@phalanx/protocol';
+import { type Command, Option } from 'commander';
+
+import type { ApiClient } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { usageError } from '../../exit-codes.ts';
+import { getAutomationId, isUuid } from '../../launch/find-project.ts';
+import { getUserId } from '../../launch/find-user.ts';
+import { formatAge } from '../../output/duration.ts';
+import { printable, printableLine } from '../../output/printable.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { readAll } from '../../read-all.ts';
+import { parseLimit } from '../limit.ts';
+import { addProposeCommand } from './records/propose.ts';
+import { getRecordId } from './records/read-records.ts';
+
+interface JsonFlags extends ConnectionFlags {
+  json?: true;
+}
+
+interface ListFlags extends JsonFlags {
+  automation?: string;
+  status?: RecordGroup['status'];
+  mine?: true;
+  sort?: 'last_seen' | 'records';
+  limit: number;
+}
+
+/** `phalanx groups`: records that show the same screen. */
+export function addGroupCommands(program: Command): void {
+  const groups = program
+    .command('groups')
+    .description('list groups of records that show the same screen')
+    .option('--automation <automation>', 'only of this project (ID or name) or launch ID')
+    .addOption(new Option('--status <status>', 'only in this state').choices(groupStatuses))
+    .option('--mine', 'only those that are assigned to you')
+    .addOption(new Option('--sort <by>', 'by what; default last_seen').choices(['last_seen', 'records']))
+    .option('--limit <count>', 'at most so many', parseLimit, 50)
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  phalanx groups --status open
+  phalanx groups solve 01a1fc26 --commit 4f372a3
+  phalanx groups propose 01a1fc26 --write shop
+  phalanx groups merge 01a1fc26 01a1fd77 && phalanx groups undo 01a1fc26`,
+    )
+    .action(listGroups);
+  addConnectionOptions(groups);
+  addShowCommand(groups);
+  addMarkCommands(groups);
+  addAssignCommand(groups);
+  addMergeCommands(groups);
+  addProposeCommand(groups, getGroupId);
+}
+
+async function listGroups({
+  automation,
+  status,
+  mine,
+  sort,
+  limit,
+  json,
+  ...flags
+}: ListFlags): Promise<void> {
+  const { api } = await connect(flags);
+  const { next_cursor, groups } = await api.call(groupRoutes.list, {
+    query: {
+      limit: Math.min(limit, 1000),
+      ...(automation === undefined ? {} : { automation_id: await getAutomationId(api, automation) }),
+      ...(status === undefined ? {} : { status }),
+      ...(mine === undefined ? {} : { assignee_id: (await api.call(accessRoutes.me)).user.id }),
+      ...(sort === undefined ? {} : { sort }),
+    },
+  });
+  if (json) return printJson({ success: true, groups, next_cursor });
+  printTable(
+    { flexible: 'screen', rows: groups.map(row) },
+    'No groups. Each record of an unknown screen, of a crash or of a timeout gets into one.',
+  );
+}
+
+function addShowCommand(groups: Command): void {
+  const command = groups
+    .command('show')
+    .description('show a group with its newest records, and why each belongs to it')
+    .argument('<group>', 'its ID, or how that begins or ends')
+    .option('--limit <count>', 'at most so many records', parseLimit, 20)
+    .option('--json', 'print the group and its records as the API gives them')
+    .action(async (text: string, { limit, json, ...flags }: JsonFlags & { limit: number }) => {
+      const { api } = await connect(flags);
+      const params = { id: await getGroupId(api, text) };
+      const { group, last_change, app_versions, languages } = await api.call(groupRoutes.get, { params });
+      const query = { limit: Math.min(limit, 1000) };
+      const { records } = await api.call(groupRoutes.listRecords, { params, query });
+      if (json) return printJson({ success: true, group, records, app_versions, languages, last_change });
+      printHead(group, { app_versions, languages });
+      printTable({ flexible: 'reason', rows: records.map(recordRow) }, 'Its records have been deleted.');
+    });
+  addConnectionOptions(command);
+}
+
+function addMarkCommands(groups: Command): void {
+  const solve = groups
+    .command('solve')
+    .description('mark groups as solved, and their pending records')
+    .argument('<groups...>', 'their IDs, or how each begins or ends')
+    .option('--commit <hash>', 'that solves it: records of runs with older code do not open it again')
+    .option('--keep-records', 'leave their records pending')
+    .option('--json', "print the API's replies")
+    .action((texts: string[], { commit, ...flags }: MarkFlags & { commit?: string }) =>
+      markAll(texts, flags, { status: 'solved', ...(commit === undefined ? {} : { solved_in: commit }) }),
+    );
+  addConnectionOptions(solve);
+  const ignore = groups
+    .command('ignore')
+    .description('mark groups as ignored, and their pending records as skipped')
+    .argument('<groups...>', 'their IDs, or how each begins or ends')
+    .option('--keep-records', 'leave their records pending')
+    .option('--json', "print the API's replies")
+    .action((texts: string[], flags: MarkFlags) => markAll(texts, flags, { status: 'ignored' }));
+  addConnectionOptions(ignore);
+  const reopen = groups
+    .command('reopen')
+    .description('open groups again; their records stay as they are')
+    .argument('<groups...>', 'their IDs, or how each begins or ends')
+    .option('--json', "print the API's replies")
+    .action((texts: string[], flags: MarkFlags) => markAll(texts, flags, { status: 'open' }));
+  addConnectionOptions(reopen);
+}
+
+interface MarkFlags extends JsonFlags {
+  keepRecords?: true;
+}
+
+async function markAll(
+  texts: readonly string[],
+  { keepRecords, json, ...flags }: MarkFlags,
+  body: { status: RecordGroup['status']; solved_in?: string },
+): Promise<void> {
+  const { api } = await connect(flags);
+  for (const text of texts) {
+    const { group } = await api.call(groupRoutes.change, {
+      params: { id: await getGroupId(api, text) },
+      body: { ...body, ...(keepRecords ? { mark_records: false } : {}) },
+    });
+    printGroup(group, json);
+  }
+}
+
+function addAssignCommand(groups: Command): void {
+  const command = groups
+    .command('assign')
+    .description('assign a group to somebody who may edit the project')
+    .argument('<group>', 'its ID, or how that begins or ends')
+    .argument('[user]', 'ID or name; by default yourself')
+    .option('--nobody', 'it is assigned to nobody')
+    .option('--json', "print the API's reply")
+    .action(async (text: string, user: string | undefined, flags: JsonFlags & { nobody?: true }) => {
+      const { api } = await connect(flags);
+      const id = await getGroupId(api, text);
+      const assignee_id = flags.nobody ? null : await assigneeOf(api, user);
+      const { group } = await api.call(groupRoutes.change, { params: { id }, body: { assignee_id } });
+      printGroup(group, flags.json);
+    });
+  addConnectionOptions(command);
+}
+
+const assigneeOf = async (api: ApiClient, user: string | undefined): Promise<string> =>
+  user === undefined ? (await api.call(accessRoutes.me)).user.id : getUserId(api, user);
+
+function addMergeCommands(groups: Command): void {
+  const merge = groups
+    .command('merge')
+    .description(
+      'merge groups of one automation into the first of them; later records of their screens join it',
+    )
+    .argument('<group>', 'its ID, or how that begins or ends')
+    .argument('<others...>', 'the groups that it takes in')
+    .option('--json', "print the API's reply")
+    .action(async (text: string, others: string[], flags: JsonFlags) => {
+      const { api } = await connect(flags);
+      const id = await getGroupId(api, text);
+      const group_ids: string[] = [];
+      for (const other of others) group_ids.push(await getGroupId(api, other));
+      const { group } = await api.call(groupRoutes.merge, { params: { id }, body: { group_ids } });
+      printGroup(group, flags.json);
+    });
+  addConnectionOptions(merge);
+  const split = groups
+    .command('split')
+    .description('move records of a group to a new one; later records of their screens join that')
+    .argument('<group>', 'its ID, or how that begins or ends')
+    .argument('<records...>', 'their IDs, or how each begins')
+    .option('--json', "print the API's reply")
+    .action(async (text: string, records: string[], flags: JsonFlags) => {
+      const { api } = await connect(flags);
+      const id = await getGroupId(api, text);
+      const record_ids: string[] = [];
+      for (const record of records) record_ids.push(await getRecordId(api, record));
+      const { group } = await api.call(groupRoutes.split, { params: { id }, body: { record_ids } });
+      printGroup(group, flags.json);
+    });
+  addConnectionOptions(split);
+  const undo = groups
+    .command('undo')
+    .description('undo the last mark, merge or split of a group')
+    .argument('<group>', 'its ID, or how that begins or ends')
+    .option('--json', "print the API's reply")
+    .action(async (text: string, flags: JsonFlags) => {
+      const { api } = await connect(flags);
+      const { group } = await api.call(groupRoutes.undo, { params: { id: await getGroupId(api, text) } });
+      printGroup(group, flags.json);
+    });
+  addConnectionOptions(undo);
+}
+
+/** IDs that are made in one moment begin alike, so their ends name them, too. */
+async function getGroupId(api: ApiClient, text: string): Promise<string> {
+  const part = text.toLowerCase();
+  if (isUuid(part)) return part;
+  if (!/^[0-9a-f-]{4,35}$/.test(part)) throw usageError(`"${text}" is no group: "phalanx groups" has them.`);
+  const all = await readAll(
+    (query) => api.call(groupRoutes.list, { query }),
+    (page) => page.groups,
+  );
+  const found = all.filter(({ id }) => id.startsWith(part) || id.endsWith(part));
+  const [only] = found;
+  if (only === undefined) throw usageError(`There is no group "${text}": "phalanx groups" has them.`);
+  if (found.length === 1) return only.id;
+  throw usageError(`Several groups begin or end with "${text}": give more of the ID.`);
+}
+
+function printGroup(group: RecordGroup, json: true | undefined): void {
+  if (json) return printJson({ success: true, group });
+  console.log(printable(`Group ${group.id}: ${stateOf(group)}, ${countsOf(group)}.`));
+}
+
+const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+const countsOf = ({ records, phones }: RecordGroup): string =>
+  `${plural(records, 'record')} of ${plural(phones, 'phone')}`;
+
+function stateOf({ status, solved_in: commit, reopened_by: reopened, assignee }: RecordGroup): string {
+  const solved = status === 'solved' && commit !== null ? ` in ${commit.slice(0, 7)}` : '';
+  const again = status === 'open' && reopened !== null ? ' again' : '';
+  return `${status}${solved}${again}${assignee === null ? '' : `, ${assignee.name}`}`;
+}
+
+const screenOf = ({ title, next_stage: stage, screen_state: state }: RecordGroup): string =>
+  `${title || '(no text)'}, ${stage} at ${state}`;
+
+const row = (group: RecordGroup): Record<string, string> => ({
+  group: group.id,
+  automation: group.automation_name,
+  status: stateOf(group),
+  records: String(group.records),
+  phones: String(group.phones),
+  ago: formatAge(group.last_seen),
+  screen: screenOf(group),
+});
+
+const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
+  yes: 'yes: the commit recognises and handles all kept screens',
+  no: 'no: the commit does not recognise or handle all kept screens',
+  not_replayable: 'not replayable: the code says nothing of some screens',
+};
+
+interface Spread {
+  app_versions: { version: string | null; records: number }[];
+  languages: { language: string | null; records: number }[];
+}
+
+const spreadText = (counts: readonly (readonly [string | null, number])[]): string =>
+  counts.map(([value, records]) => `${value ?? 'not known'} (${records})`).join(', ') || '-';
+
+function printHead(group: RecordGroup, { app_versions, languages }: Spread): void {
+  const lines: Record<string, string> = {
+    Group: group.id,
+    Automation: `${group.automation_name} (${group.automation_id})`,
+    Screen: screenOf(group),
+    App: group.package_name,
+    Versions: spreadText(app_versions.map(({ version, records }) => [version, records])),
+    Languages: spreadText(languages.map(({ language, records }) => [language, records])),
+    Status: stateOf(group),
+    Records: countsOf(group),
+    Seen: `${new Date(group.first_seen).toISOString()} to ${new Date(group.last_seen).toISOString()}`,
+    ...(group.proved === null ? {} : { Proved: proofText[group.proved] }),
+    ...(group.reopened_by === null ? {} : { Reopened: `by record ${group.reopened_by}` }),
+  };
+  for (const [name, value] of Object.entries(lines))
+    console.log(`${name.padEnd(11)} ${printableLine(value)}`);
+  console.log();
+}
+
+const reasonText = ({ by, likeness, id }: JoinReason): string =>
+  ({
+    new: 'the first one',
+    key: 'the same print',
+    likeness: `${Math.round((likeness ?? 0) * 100)} % alike`,
+    id: `has the ID ${id ?? ''}`,
+    person: 'somebody has put it there',
+  })[by];
+
+const recordRow = (record: GroupRecord): Record<string, string> => ({
+  record: record.record_id,
+  device: `${record.device_info.brand} ${record.device_info.model}`.trim(),
+  app: record.app?.version ?? '-',
+  status: `${record.status}${record.outdated ? ', outdated' : ''}`,
+  commit: record.commit?.slice(0, 7) ?? '-',
+  ago: formatAge(Date.parse(record.added)),
+  reason: reasonText(record.reason),
+});

@@ -1,0 +1,35 @@
+import { hostSettings, parseHostConfig, startHost } from '@phalanx/host';
+import type { Command } from 'commander';
+
+import { startSimulatedPhones, withPhones } from '../../simulated-phones.ts';
+import { addSettingFlags, settingsOf } from '../../setting-flags.ts';
+import { simulatedPhoneCount, simulatedPhonesSetting, tokenFileSetting, withTokens } from '../../settings.ts';
+import { tellOfStart } from '../../start/start-anew.ts';
+import { untilSignal } from '../../until-signal.ts';
+
+const rows = [...hostSettings, simulatedPhonesSetting, tokenFileSetting];
+
+/** `phalanx host`: the program beside the phones. */
+export function addHostCommand(program: Command): void {
+  const command = program
+    .command('host')
+    .description('run a host: connect the phones of this machine to a server')
+    .addHelpText(
+      'after',
+      '\nExample: phalanx host --server-url https://phones.example.com --token-file token.txt',
+    )
+    .action(async () => {
+      const settings = withTokens(settingsOf(command, rows));
+      const phones = await startSimulatedPhones(simulatedPhoneCount(settings));
+      const config = parseHostConfig({ ...settings, PHALANX_PHONES: withPhones(settings, phones) });
+      const host = await startHost(config);
+      const server = config.serverUrl.href;
+      console.log(`Phalanx host "${config.hostName}" asks ${server} to take it. Ctrl-C ends it.`);
+      tellOfStart();
+      void host.connected.then(() => console.log(`Connected: "${config.hostName}" works for ${server}.`));
+      await untilSignal();
+      await host.close();
+      await Promise.all(phones.map((phone) => phone.stop()));
+    });
+  addSettingFlags(command, rows);
+}

@@ -1,0 +1,117 @@
+import { deviceRoutes, launchRoutes, type Device, type Run } from '@phalanx/protocol';
+
+import { ApiRefusal } from '../../../api-client.ts';
+import { pushFolder } from '../../project/push.ts';
+import { printCompact } from '../../phones/screen.ts';
+import type { Connection } from '../../../connection/connection.ts';
+import { followRuns, startedRuns, type FollowedRun } from '../../../follow/follow-runs.ts';
+import { describeEnd } from '../../../output/describe-run.ts';
+import { notice } from '../../../output/notice.ts';
+import { printable } from '../../../output/printable.ts';
+import { printLogEntry } from '../../../output/print-log-entry.ts';
+import { reportError } from '../../../output/report-error.ts';
+import type { LinkedFolder } from '../../../project/link.ts';
+import { sourceLines } from './source-lines.ts';
+import type { Wish, Wishes } from './wishes.ts';
+
+interface DevOptions {
+  readonly connection: Connection;
+  readonly folder: LinkedFolder;
+  readonly device: Device;
+  readonly wishes: Wishes;
+  readInputs(): Promise<{
+    automationParameters: Record<string, unknown>;
+    jobVariables: Record<string, unknown>;
+  }>;
+}
+
+/** Pushes and runs one folder on one phone as often as it is wanted, and shows what came of it. */
+export class DevSession {
+  readonly #options: DevOptions;
+  /** Saves are pushed then and run nothing: a hand is on the phone. */
+  #isInHand = false;
+
+  constructor(options: DevOptions) {
+    this.#options = options;
+  }
+
+  /** Until somebody quits. Only a token that is not valid any more ends it otherwise. */
+  async go(): Promise<void> {
+    for (let wish: Wish = 'run'; wish !== 'quit'; wish = await this.#options.wishes.next()) {
+      try {
+        await this.#fulfil(wish);
+      } catch (error) {
+        if (error instanceof ApiRefusal && error.status === 401) throw error;
+        await this.#explain(error);
+      }
+    }
+  }
+
+  async #fulfil(wish: Wish): Promise<void> {
+    if (wish === 'stop') return;
+    if (wish === 'hand') return this.#takeInHand();
+    if (wish === 'run') this.#isInHand = false;
+    await pushFolder(this.#options.connection, { delete: true });
+    if (!this.#isInHand) await this.#run();
+  }
+
+  #takeInHand(): void {
+    this.#isInHand = true;
+    const { connection, device } = this.#options;
+    notice(`${device.serial} is in your hand. Its page Control:`);
+    // A notice would write the serial number in place of the ID.
+    console.log(printable(`${connection.serverUrl}/devices/${device.device_id}?tab=control`));
+    notice('Saves are pushed and not run, until you press r.');
+  }
+
+  async #run(): Promise<void> {
+    const { connection, folder, device, wishes } = this.#options;
+    const body = {
+      device_ids: [device.device_id],
+      automationId: folder.id,
+      command: 'start' as const,
+      ...(await this.#options.readInputs()),
+    };
+    const { devices, message } = await connection.api.call(launchRoutes.launch, { body });
+    notice(message);
+    const ended = this.#follow(startedRuns(devices));
+    // When it cannot be stopped, nobody waits for its end.
+    ended.catch(() => undefined);
+    await Promise.race([ended, wishes.some()]);
+    if (!wishes.isEmpty) await this.#stop(startedRuns(devices));
+    const [run] = await ended;
+    if (run !== undefined) await this.#showEnd(run);
+  }
+
+  #follow(runs: readonly FollowedRun[]): Promise<Run[]> {
+    return followRuns(this.#options.connection.api, runs, {
+      onEntries: (_, entries) => {
+        for (const entry of entries) printLogEntry(entry);
+      },
+      onEnd: () => undefined,
+    });
+  }
+
+  async #stop(runs: readonly FollowedRun[]): Promise<void> {
+    const { api } = this.#options.connection;
+    for (const { runId: id } of runs) await api.call(launchRoutes.stopRun, { params: { id } });
+  }
+
+  async #showEnd(run: Run): Promise<void> {
+    const { connection, folder, device, wishes } = this.#options;
+    notice(`The run ${describeEnd(run)}.`);
+    for (const line of await sourceLines(folder.root, run.error?.stack ?? '')) notice(line);
+    // Who goes on at once does not look at the phone.
+    if (wishes.isGoingOn) return;
+    const params = { id: device.device_id };
+    const { screen } = await connection.api.call(deviceRoutes.screen, { params, query: { view: 'compact' } });
+    if ('lines' in screen) printCompact(screen);
+  }
+
+  async #explain(error: unknown): Promise<void> {
+    reportError(error, false);
+    if (!(error instanceof ApiRefusal)) return;
+    for (const text of error.errors)
+      for (const line of await sourceLines(this.#options.folder.root, text)) notice(line);
+  }
+}

@@ -1,0 +1,117 @@
+import { constants } from 'node:os';
+import type { Device } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
+import { DevSession } from './dev-session.ts';
+import { HeldPhone } from './held-phone.ts';
+import { hasKeys, keysHelp, readKeys } from './keys.ts';
+import { lookAtFolder, watchFolder } from './watch-folder.ts';
+import { Wishes } from './wishes.ts';
+import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
+import { deviceIdOf, listDevices } from '../../../launch/find-device.ts';
+import {
+  addParameterOptions,
+  parametersHelp,
+  readInputs,
+  type ParameterFlags,
+} from '../../../launch/parameter-options.ts';
+import { notice } from '../../../output/notice.ts';
+import { getLinkedFolder } from '../../../project/choose-project.ts';
+import { untilSignal } from '../../../until-signal.ts';
+
+interface Flags extends ConnectionFlags, ParameterFlags {
+  device?: string;
+  labels?: string;
+}
+
+/** `phalanx dev`: the loop of somebody who writes an automation. */
+export function addDevCommand(program: Command): void {
+  const command = program
+    .command('dev')
+    .description('in a project folder: push and run it on one phone after each save')
+    .option('--device <device>', 'serial number, name or ID; by default the only phone that is ready')
+    .option('--labels <selector>', 'the first free phone that fits, such as "country=de,model~Pixel"')
+    .addHelpText(
+      'after',
+      `
+The phone is leased for you until you quit. After each save the folder is pushed (files that are deleted here are
+deleted on the server), checked and run from its start; a run that goes on is stopped before. You see the log, errors
+beside your own lines, and what the phone shows at the end, as "phalanx screen --compact" prints it.
+
+At a terminal, ${keysHelp} In hand, the phone stays leased, the address of its page Control is
+printed, and saves run nothing until you press r. Without a terminal there are no keys: end it with a signal.
+${parametersHelp}
+Examples:
+  phalanx dev
+  phalanx dev --device SIM0001 --param greeting=Servus`,
+    )
+    .action(dev);
+  addParameterOptions(command);
+  addConnectionOptions(command);
+}
+
+async function dev(flags: Flags): Promise<void> {
+  if (flags.device !== undefined && flags.labels !== undefined)
+    throw usageError('Give --device or --labels, not both.');
+  await readInputs(flags);
+  const connection = await connect(flags);
+  const folder = await getLinkedFolder(connection);
+  const device = choosePhone(await listDevices(connection.api, flags.labels), flags);
+  const phone = await HeldPhone.take(connection.api, device);
+  try {
+    const wishes = new Wishes();
+    await listen(folder.root, device.serial, wishes, () =>
+      new DevSession({ connection, folder, device, wishes, readInputs: () => readInputs(flags) }).go(),
+    );
+  } finally {
+    await phone.giveBack();
+  }
+}
+
+/** Adds what keys, saves and a signal want while `work` goes on. Throws the shell's code after a signal. */
+async function listen(
+  root: string,
+  serial: string,
+  wishes: Wishes,
+  work: () => Promise<void>,
+): Promise<void> {
+  const seen = await lookAtFolder(root);
+  const ending = new AbortController();
+  const { signal } = ending;
+  void watchFolder({ root, seen, signal, onChange: () => wishes.add('saved') });
+  const stopKeys = hasKeys() ? readKeys((wish) => wishes.add(wish)) : () => undefined;
+  let interruption: NodeJS.Signals | undefined;
+  void untilSignal().then((name) => {
+    interruption = name;
+    wishes.add('quit');
+  });
+  notice(`${root} runs on ${serial} after each save.${hasKeys() ? ` ${keysHelp}` : ''}`);
+  try {
+    await work();
+  } finally {
+    ending.abort();
+    stopKeys();
+  }
+  if (interruption !== undefined)
+    throw new CommandError(128 + constants.signals[interruption], 'The phone is given back.');
+}
+
+function choosePhone(devices: readonly Device[], { device: text, labels }: Flags): Device {
+  if (text !== undefined) {
+    const id = deviceIdOf(devices, text);
+    const found = devices.find((one) => one.device_id === id);
+    if (found !== undefined) return found;
+    throw new CommandError(exitCodes.refused, `There is no phone "${text}": "phalanx devices" shows yours.`);
+  }
+  const ready = devices.filter(
+    ({ state, role, lease }) => state === 'ready' && role !== 'view' && lease === null,
+  );
+  const [first, second] = ready;
+  if (first === undefined)
+    throw new CommandError(exitCodes.refused, 'No phone is free: "phalanx devices" says why.');
+  if (second === undefined || labels !== undefined) return first;
+  throw usageError(
+    `Several phones are free, such as ${first.serial} and ${second.serial}: say which with --device or --labels.`,
+  );
+}

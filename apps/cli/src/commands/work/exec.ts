@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { launchRoutes } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { ApiRefusal, type ApiClient } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { CommandError, exitCodes, exitCodesHelp, usageError } from '../../exit-codes.ts';
+import { addFollowOptions, follows, type FollowFlags } from '../../follow/follow-options.ts';
+import { type FollowedRun, startedRuns } from '../../follow/follow-runs.ts';
+import { inParallel } from '../../in-parallel.ts';
+import { showRuns } from '../../follow/show-runs.ts';
+import {
+  addPlaceOptions,
+  chooseDevices,
+  requirePlace,
+  stopCommand,
+  type PlaceFlags,
+} from '../../launch/choose-devices.ts';
+import { listDevices } from '../../launch/find-device.ts';
+import {
+  addParameterOptions,
+  parametersHelp,
+  readInputs,
+  type ParameterFlags,
+} from '../../launch/parameter-options.ts';
+import { notice } from '../../output/notice.ts';
+
+interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags {
+  json?: true;
+  film?: true;
+}
+
+/** `phalanx exec`: run a file of this machine as direct code. */
+export function addExecCommand(program: Command): void {
+  const command = program
+    .command('exec')
+    .description('run a TypeScript or JavaScript file on devices, without a project')
+    .argument('<file>', 'the code, or - for standard input; it can import nothing')
+    .option('--film', 'make a film of each run: pictures of its screen while it runs')
+    .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
+    .addHelpText(
+      'after',
+      `${parametersHelp}${exitCodesHelp}
+Examples:
+  phalanx exec hello.ts --device SIM0001 --follow
+  phalanx exec register.ts --device SIM0001 --param name=Ada --param tries=3
+  phalanx runs code 83335275374f | phalanx exec - --device SIM0001`,
+    )
+    .action(execute);
+  addPlaceOptions(command);
+  addFollowOptions(command);
+  addParameterOptions(command);
+  addConnectionOptions(command);
+}
+
+async function execute(file: string, flags: Flags): Promise<void> {
+  requirePlace(flags);
+  const name = file === standardInput ? 'standard input' : path.basename(file).slice(-maxNameLength);
+  const code = await readCode(file);
+  const inputs = await readInputs(flags);
+  const { api } = await connect(flags);
+  const devices = await listDevices(api, flags.labels);
+  const starts = chooseDevices(devices, flags).map((deviceId) => ({ deviceId, launchId: randomUUID() }));
+  const begun = await startAll(api, { starts, name, code, inputs, flags });
+  if (follows(flags)) {
+    const started = starts.filter((start) => begun.has(start));
+    await showRuns(api, {
+      runs: started.flatMap((start) => begun.get(start) ?? []),
+      devices,
+      json: flags.json === true,
+      stopCommand: started.map(({ launchId }) => stopCommand(flags, launchId)).join('; '),
+      report: flags.junit === undefined ? undefined : { file: flags.junit, name },
+    });
+  }
+  const refused = starts.length - begun.size;
+  if (refused > 0)
+    throw new CommandError(
+      exitCodes.refused,
+      `It was not started on ${refused} of ${starts.length} devices.`,
+    );
+}
+
+const standardInput = '-';
+
+const readCode = (file: string): Promise<string> =>
+  file === standardInput
+    ? text(process.stdin)
+    : readFile(file, 'utf8').catch(() => {
+        throw usageError(
+          `${file} cannot be read: give the path of a .ts or .js file, or - for standard input.`,
+        );
+      });
+
+/** As the service takes it. */
+const maxNameLength = 200;
+
+interface Start {
+  readonly deviceId: string;
+  readonly launchId: string;
+}
+
+interface Starts {
+  readonly starts: readonly Start[];
+  /** Of the file. */
+  readonly name: string;
+  readonly code: string;
+  readonly inputs: Awaited<ReturnType<typeof readInputs>>;
+  readonly flags: Flags;
+}
+
+/** Each device has a launch of its own. Returns those that the server took; throws when it refused the only one. */
+async function startAll(
+  api: ApiClient,
+  { starts, name, code, inputs, flags }: Starts,
+): Promise<Map<Start, FollowedRun[]>> {
+  const begun = new Map<Start, FollowedRun[]>();
+  await inParallel(starts, async (start) => {
+    const { deviceId, launchId } = start;
+    const body = {
+      device_id: deviceId,
+      launch_id: launchId,
+      command: 'start' as const,
+      name,
+      code,
+      ...(flags.film === undefined ? {} : { film: flags.film }),
+      ...inputs,
+    };
+    try {
+      const reply = await api.call(launchRoutes.launchDirect, { body });
+      begun.set(start, startedRuns(reply.devices));
+      if (flags.json) console.log(JSON.stringify({ ...reply, device_id: deviceId, launch_id: launchId }));
+      else notice(`${reply.message} Launch ID: ${launchId}`);
+    } catch (error) {
+      if (starts.length === 1 || !(error instanceof ApiRefusal) || error.errors.length > 0) throw error;
+      notice(error.message);
+    }
+  });
+  return begun;
+}

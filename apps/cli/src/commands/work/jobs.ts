@@ -1,0 +1,233 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import {
+  type Job,
+  jobRoutes,
+  type JobBody,
+  type RetryReason,
+  retryReasons,
+  type Task,
+} from '@phalanx/protocol';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+import type { ApiClient } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
+import { parseCount } from '../../launch/choose-devices.ts';
+import { listDevices, serialOf } from '../../launch/find-device.ts';
+import { formatAge } from '../../output/duration.ts';
+import { notice } from '../../output/notice.ts';
+import { printable } from '../../output/printable.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { chooseSavedProject } from '../../project/choose-project.ts';
+import { addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
+import { readAll } from '../../read-all.ts';
+import { parseLimit } from '../limit.ts';
+
+interface CreateFlags extends WorkFlags {
+  inputs?: string;
+  wait?: number;
+  retries?: number;
+  retryOn: RetryReason[];
+  key?: string;
+  follow?: true;
+}
+
+/** `phalanx jobs`: runs that wait for phones. */
+export function addJobCommands(program: Command): void {
+  const jobs = program
+    .command('jobs')
+    .description('list jobs, newest first: runs that wait for free phones')
+    .option('--open', 'only those that have not ended')
+    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--json', "print the API's reply")
+    .action(async (flags: ConnectionFlags & { open?: true; limit: number; json?: true }) => {
+      const { api } = await connect(flags);
+      const query = { limit: flags.limit, ...(flags.open ? { open: 'true' as const } : {}) };
+      const reply = await api.call(jobRoutes.list, { query });
+      if (flags.json) printJson(reply);
+      else
+        printTable(
+          { flexible: 'project', rows: reply.jobs.map(row) },
+          'No jobs: "phalanx jobs create --help".',
+        );
+    });
+  addConnectionOptions(jobs);
+  addCreateCommand(jobs);
+  addReadCommands(jobs);
+  addChangeCommands(jobs);
+}
+
+function addCreateCommand(jobs: Command): void {
+  const create = jobs
+    .command('create')
+    .description('run a project on phones as soon as they are free')
+    .argument('[project]', 'ID or name; by default the project of this folder')
+    .option(
+      '--inputs <file>',
+      'CSV with a line of names, or JSON lines: a run for each row, as its jobVariables',
+    )
+    .option('--wait <seconds>', 'what has not begun by then fails', parseCount)
+    .option('--retries <n>', 'how often a task is tried again; default 3', parseRetries)
+    .addOption(
+      new Option('--retry-on <reason>', 'after what; several times for several; default lost and phone')
+        .choices(retryReasons)
+        .argParser((value: string, before: RetryReason[]) => [...before, reasonOf(value)])
+        .default([]),
+    )
+    .option('--key <key>', 'another command with the same key makes no second job')
+    .option('--follow', 'wait until it has ended; exit code 1 when a task failed')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  phalanx jobs create checkout --labels "country=de,model~Pixel" --count 5
+  phalanx jobs create register --labels pool=berlin --inputs people.csv --follow
+  phalanx jobs results JOB --out results.csv`,
+    )
+    .action(createJob);
+  addWorkOptions(create);
+  addConnectionOptions(create);
+}
+
+async function createJob(project: string | undefined, flags: CreateFlags): Promise<void> {
+  const connection = await connect(flags);
+  const { api } = connection;
+  const { inputs, wait, retries, retryOn, key } = flags;
+  const inputsText = inputs === undefined ? undefined : await readText(inputs);
+  const body: JobBody = {
+    automation_id: await chooseSavedProject(connection, project),
+    ...(await workOf(api, flags)),
+    ...(inputsText === undefined ? {} : { inputs_text: inputsText }),
+    ...(wait === undefined ? {} : { wait_seconds: wait }),
+    ...(retryOn.length > 0 ? { retries: { most: retries ?? 3, on: retryOn } } : {}),
+    ...(retries !== undefined && retryOn.length === 0 ? { retries } : {}),
+    ...(key === undefined ? {} : { key }),
+  };
+  const { job } = await api.call(jobRoutes.create, { body });
+  if (!flags.follow) {
+    if (flags.json) printJson({ success: true, job });
+    else console.log(printable(describe(job)));
+    return;
+  }
+  const ended = await follow(api, job);
+  if (flags.json) printJson({ success: true, job: ended });
+  else console.log(printable(describe(ended)));
+  if (ended.status !== 'completed')
+    throw new CommandError(exitCodes.failed, `The job ended as ${ended.status}.`);
+}
+
+const followEveryMs = 1000;
+
+async function follow(api: ApiClient, job: Job): Promise<Job> {
+  let [current, said] = [job, ''];
+  for (;;) {
+    const text = describe(current);
+    if (text !== said) notice(text);
+    said = text;
+    if (current.ended_at !== null) return current;
+    await new Promise((resolve) => setTimeout(resolve, followEveryMs));
+    current = (await api.call(jobRoutes.get, { params: { id: job.id } })).job;
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => {
+    throw usageError(`${file} cannot be read: give the path of a CSV or JSON lines file.`);
+  });
+}
+
+function addReadCommands(jobs: Command): void {
+  const show = jobs
+    .command('show')
+    .description('show a job: its tasks, its place, and why it waits')
+    .argument('<job>', 'ID')
+    .option('--json', "print the API's replies: the job and all of its tasks")
+    .action(async (id: string, flags: ConnectionFlags & { json?: true }) => {
+      const { api } = await connect(flags);
+      const { job } = await api.call(jobRoutes.get, { params: { id } });
+      const tasks = await readAll(
+        (query) => api.call(jobRoutes.listTasks, { params: { id }, query }),
+        (page) => page.tasks,
+      );
+      if (flags.json) return printJson({ success: true, job, tasks });
+      console.log(printable(`${describe(job)}\n`));
+      const devices = await listDevices(api);
+      printTable(
+        {
+          flexible: 'outcome',
+          rows: tasks.map((task) => taskRow(task, (device) => serialOf(devices, device))),
+        },
+        'No tasks.',
+      );
+    });
+  const results = jobs
+    .command('results')
+    .description('export the table of inputs and results')
+    .argument('<job>', 'ID')
+    .addOption(new Option('--format <format>', 'form').choices(['csv', 'jsonl']).default('csv'))
+    .option('--out <file>', 'write to this file; by default to standard output')
+    .action(async (id: string, flags: ConnectionFlags & { format: 'csv' | 'jsonl'; out?: string }) => {
+      const { api } = await connect(flags);
+      const text = await api.text(jobRoutes.results, { params: { id }, query: { format: flags.format } });
+      if (flags.out === undefined) process.stdout.write(text);
+      else await writeFile(flags.out, text);
+    });
+  for (const command of [show, results]) addConnectionOptions(command);
+}
+
+function addChangeCommands(jobs: Command): void {
+  for (const [name, route, description] of [
+    ['cancel', jobRoutes.cancel, 'cancel a job: what waits never begins, what runs is stopped'],
+    ['resume', jobRoutes.resume, 'let the tasks that failed or were cancelled wait again'],
+  ] as const) {
+    const command = jobs
+      .command(name)
+      .description(description)
+      .argument('<job>', 'ID')
+      .action(async (id: string, flags: ConnectionFlags) => {
+        const { api } = await connect(flags);
+        console.log(printable(describe((await api.call(route, { params: { id } })).job)));
+      });
+    addConnectionOptions(command);
+  }
+}
+
+function describe({ id, project_name: project, status, reason, tasks }: Job): string {
+  const counts = Object.entries(tasks).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name}`]));
+  return [`Job ${id} of ${project}: ${status}, tasks: ${counts.join(', ')}.`, reason]
+    .filter(Boolean)
+    .join(' ');
+}
+
+const row = (job: Job): Record<string, string> => ({
+  job: job.id,
+  project: job.project_name,
+  status: job.status,
+  waiting: String(job.tasks.waiting),
+  running: String(job.tasks.running),
+  completed: String(job.tasks.completed),
+  failed: String(job.tasks.failed + job.tasks.cancelled),
+  phones: job.selector ?? `${job.device_ids?.length ?? 0} devices`,
+  age: formatAge(job.created_at),
+});
+
+const taskRow = (task: Task, serial: (deviceId: string) => string): Record<string, string> => ({
+  task: String(task.number),
+  status: task.status,
+  device: task.device_id === null ? '-' : serial(task.device_id),
+  attempts: String(task.attempts.length),
+  run: task.run_id ?? '-',
+  outcome: task.error?.message ?? (task.result === null ? '' : JSON.stringify(task.result)),
+});
+
+function parseRetries(text: string): number {
+  const retries = Number(text);
+  if (text !== '' && Number.isInteger(retries) && retries >= 0 && retries <= 20) return retries;
+  throw new InvalidArgumentError('Give a whole number from 0 to 20.');
+}
+
+function reasonOf(text: string): RetryReason {
+  const reason = retryReasons.find((one) => one === text);
+  if (reason !== undefined) return reason;
+  throw new InvalidArgumentError(`Reasons are ${retryReasons.join(', ')}.`);
+}

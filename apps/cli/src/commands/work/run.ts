@@ -1,0 +1,108 @@
+import { launchRoutes, projectRoutes } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import type { ApiClient } from '../../api-client.ts';
+import {
+  addConnectionOptions,
+  connect,
+  type Connection,
+  type ConnectionFlags,
+} from '../../connection/connection.ts';
+import { exitCodesHelp, usageError } from '../../exit-codes.ts';
+import { addFollowOptions, follows, type FollowFlags } from '../../follow/follow-options.ts';
+import { startedRuns } from '../../follow/follow-runs.ts';
+import { showRuns } from '../../follow/show-runs.ts';
+import {
+  addPlaceOptions,
+  placeOf,
+  requirePlace,
+  stopCommand,
+  type PlaceFlags,
+} from '../../launch/choose-devices.ts';
+import { listDevices } from '../../launch/find-device.ts';
+import {
+  addParameterOptions,
+  parametersHelp,
+  readInputs,
+  type ParameterFlags,
+} from '../../launch/parameter-options.ts';
+import { notice } from '../../output/notice.ts';
+import { chooseSavedProject } from '../../project/choose-project.ts';
+import { pushFolder } from '../project/push.ts';
+
+interface Flags extends ConnectionFlags, ParameterFlags, PlaceFlags, FollowFlags {
+  json?: true;
+  push?: true;
+  film?: true;
+}
+
+/** `phalanx run`: start a project on devices. */
+export function addRunCommand(program: Command): void {
+  const command = program
+    .command('run')
+    .description('start a project on devices')
+    .argument('[project]', 'ID or name; by default the project of this folder')
+    .option('--push', "save this folder's changed files on the server first")
+    .option('--film', 'make a film of each run: pictures of its screen while it runs')
+    .option('--json', "print the API's reply, and with --follow its log and run events, one a line")
+    .addHelpText(
+      'after',
+      `
+It runs the files that the server has, committed or not: --push sends those of this folder first.
+${parametersHelp}${exitCodesHelp}
+Examples:
+  phalanx run --push --all-ready --follow
+  phalanx run checkout --device SIM0001 --device SIM0002 --follow
+  phalanx run checkout --labels "country=de,model~Pixel" --count 5
+  phalanx run checkout --all-ready --params-file nightly.json --param tries=3
+  phalanx run checkout --all-ready --junit report.xml`,
+    )
+    .action(run);
+  addPlaceOptions(command);
+  addFollowOptions(command);
+  addParameterOptions(command);
+  addConnectionOptions(command);
+}
+
+async function run(project: string | undefined, flags: Flags): Promise<void> {
+  requirePlace(flags);
+  const inputs = await readInputs(flags);
+  const connection = await connect(flags);
+  const { api } = connection;
+  if (flags.push) await pushBefore(connection, project);
+  const automationId = await chooseSavedProject(connection, project);
+  const devices = await listDevices(api);
+  const body = {
+    ...placeOf(devices, flags),
+    automationId,
+    command: 'start' as const,
+    ...filmOf(flags),
+    ...inputs,
+  };
+  const report = flags.junit === undefined ? undefined : await reportOf(api, automationId, flags.junit);
+  const reply = await api.call(launchRoutes.launch, { body });
+  if (flags.json) console.log(JSON.stringify(reply));
+  else notice(reply.message);
+  if (!follows(flags)) return;
+  await showRuns(api, {
+    runs: startedRuns(reply.devices),
+    devices,
+    json: flags.json === true,
+    stopCommand: stopCommand(flags, project ?? automationId),
+    report,
+  });
+}
+
+const filmOf = ({ film }: Flags): { film?: true } => (film === undefined ? {} : { film });
+
+async function pushBefore(connection: Connection, project: string | undefined): Promise<void> {
+  if (project !== undefined)
+    throw usageError('--push is for the project of this folder: leave its name out, or leave --push out.');
+  await pushFolder(connection, {});
+}
+
+/** Whatever was typed for the project, or nothing. */
+async function reportOf(api: ApiClient, id: string, file: string): Promise<{ file: string; name: string }> {
+  const { project } = await api.call(projectRoutes.get, { params: { id } });
+  return { file, name: project.name };
+}

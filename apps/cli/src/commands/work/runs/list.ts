@@ -1,0 +1,130 @@
+import {
+  activeRunStatuses,
+  endedRunStatuses,
+  type Device,
+  type ListedRun,
+  type Project,
+  type Run,
+} from '@phalanx/protocol';
+import { type Command, Option } from 'commander';
+
+import type { ApiClient } from '../../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
+import { listRuns } from '../../../follow/find-runs.ts';
+import { shortRunId } from '../../../follow/get-run-id.ts';
+import { deviceIdOf, listDevices, serialOf } from '../../../launch/find-device.ts';
+import { getAutomationId, listProjects } from '../../../launch/find-project.ts';
+import { describeLauncher } from '../../../output/describe-run.ts';
+import { formatAge, formatDuration } from '../../../output/duration.ts';
+import { printJson, printTable } from '../../../output/table.ts';
+import { parseLimit } from '../../limit.ts';
+import { addRunCodeCommand } from './code.ts';
+import { addRunFilesCommand } from './files.ts';
+import { addRunFilmCommand } from './film.ts';
+import { addShowCommand } from './show.ts';
+
+interface Flags extends ConnectionFlags {
+  device?: string;
+  automation?: string;
+  status?: Run['status'];
+  search?: string;
+  limit: number;
+  json?: true;
+  wide?: true;
+}
+
+const noRuns = 'No runs. "phalanx run PROJECT --device D" or "phalanx exec FILE --device D" starts one.';
+
+/** `phalanx runs` and the commands for one run: what ran, where, and how it ended. */
+export function addRunsCommand(program: Command): void {
+  const statuses = [...activeRunStatuses, ...endedRunStatuses];
+  const command = program
+    .command('runs')
+    .description('list runs, newest first')
+    .option('--device <device>', 'only runs on this device')
+    .option('--automation <automation>', 'only runs of this project (ID or name) or launch ID')
+    .addOption(new Option('--status <status>', 'only runs in this state').choices(statuses))
+    .option('--search <text>', 'only runs with this in their name, ID or error')
+    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--wide', 'also who launched them, their commits, and whole errors')
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  phalanx runs --status failed --search "Sign in"
+  phalanx runs show 83335275374f
+  phalanx runs --device SIM0001 --automation checkout --json`,
+    )
+    .action(async (flags: Flags) => {
+      const { api } = await connect(flags);
+      const devices = await listDevices(api);
+      const { runs, nextCursor } = await readRuns(api, devices, flags);
+      if (flags.json) return printJson({ success: true, runs, total: null, next_cursor: nextCursor });
+      // A token for launches alone may not see projects; IDs serve too.
+      const projects = runs.some((run) => run.launch_id === null)
+        ? await listProjects(api).catch(() => [])
+        : [];
+      const rows = runs.map((run) => row(run, { devices, projects, isWide: flags.wide === true }));
+      printTable({ flexible: 'error', rows }, noRuns);
+    });
+  addConnectionOptions(command);
+  // Else the options of these would be taken for those of the list.
+  addShowCommand(command);
+  addRunCodeCommand(command);
+  addRunFilesCommand(command);
+  addRunFilmCommand(command);
+}
+
+async function readRuns(
+  api: ApiClient,
+  devices: readonly Device[],
+  { device, automation, status, search, limit }: Flags,
+): Promise<{ runs: ListedRun[]; nextCursor: string | null }> {
+  const filter = {
+    ...(device === undefined ? {} : { device_id: deviceIdOf(devices, device) }),
+    ...(automation === undefined ? {} : { automation_id: await getAutomationId(api, automation) }),
+    ...(status === undefined ? {} : { status }),
+    ...(search === undefined ? {} : { search }),
+  };
+  const runs: ListedRun[] = [];
+  for await (const run of listRuns(api, filter)) {
+    if (runs.length === limit) return { runs, nextCursor: runs.at(-1)?.run_id ?? null };
+    runs.push(run);
+  }
+  return { runs, nextCursor: null };
+}
+
+/** A run can complete without having done what it was to do. */
+const statusOf = ({ status, outcome }: Run): string =>
+  status === 'completed' && outcome !== null && outcome !== 'succeeded' ? outcome : status;
+
+const errorText = ({ error }: Run): string => (error === null ? '' : `${error.code}: ${error.message}`);
+
+function commitText({ commit, dirty }: Run): string {
+  if (commit === null) return dirty === true ? 'uncommitted' : '';
+  return `${commit.slice(0, 8)}${dirty === true ? ' + changes' : ''}`;
+}
+
+interface Names {
+  devices: readonly Device[];
+  projects: readonly Project[];
+  /** Whether all is shown that a row can have. */
+  isWide: boolean;
+}
+
+function row(run: ListedRun, { devices, projects, isWide }: Names): Record<string, string> {
+  const { started_at: startedAt, ended_at: endedAt } = run;
+  const project = projects.find(({ id }) => id === run.automation_id);
+  return {
+    run: shortRunId(run.run_id),
+    automation:
+      project?.name ?? run.name ?? (run.launch_id === null ? run.automation_id : 'Direct automation'),
+    device: serialOf(devices, run.device_id),
+    status: statusOf(run),
+    ago: formatAge(run.created_at),
+    took: startedAt === null ? '-' : formatDuration((endedAt ?? Date.now()) - startedAt),
+    ...(isWide && { by: describeLauncher(run.launched_by), commit: commitText(run) }),
+    error: isWide ? errorText(run) : (errorText(run).split('\n', 1)[0] ?? ''),
+  };
+}

@@ -1,0 +1,167 @@
+import { type Schedule, scheduleRoutes, type ScheduleTurn } from '@phalanx/protocol';
+import { type Command, Option } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { parseCount } from '../../launch/choose-devices.ts';
+import { addWorkOptions, type WorkFlags, workOf } from '../../launch/work-options.ts';
+import { printMessage } from '../../output/print-message.ts';
+import { printable } from '../../output/printable.ts';
+import { printJson, printTable } from '../../output/table.ts';
+import { chooseSavedProject } from '../../project/choose-project.ts';
+import { readAll } from '../../read-all.ts';
+import { parseLimit } from '../limit.ts';
+
+interface CreateFlags extends WorkFlags {
+  cron: string;
+  timeZone: string;
+  name?: string;
+  jitter?: number;
+  overlap?: Schedule['overlap'];
+  missed?: Schedule['missed'];
+  paused?: true;
+}
+
+/** `phalanx schedules`: jobs that are made again and again. */
+export function addScheduleCommands(program: Command): void {
+  const schedules = program
+    .command('schedules')
+    .description('list schedules: jobs that are made again and again')
+    .option('--json', "print the API's reply")
+    .action(async (flags: ConnectionFlags & { json?: true }) => {
+      const { api } = await connect(flags);
+      const all = await readAll(
+        (query) => api.call(scheduleRoutes.list, { query }),
+        (page) => page.schedules,
+      );
+      if (flags.json) printJson({ success: true, schedules: all, next_cursor: null });
+      else
+        printTable(
+          { flexible: 'phones', rows: all.map(row) },
+          'No schedules: "phalanx schedules create --help".',
+        );
+    });
+  addConnectionOptions(schedules);
+  addCreateCommand(schedules);
+  addTurnsCommand(schedules);
+  addChangeCommands(schedules);
+}
+
+function addCreateCommand(schedules: Command): void {
+  const create = schedules
+    .command('create')
+    .description('make a job of a project at each time of a cron expression')
+    .argument('[project]', 'ID or name; by default the project of this folder')
+    .requiredOption('--cron <cron>', 'minute, hour, day of month, month, day of week')
+    .requiredOption('--time-zone <zone>', 'of the IANA database, such as Europe/Berlin')
+    .option('--name <name>', 'what people call it')
+    .option('--jitter <seconds>', 'a turn begins up to so much later, at random', parseCount)
+    .addOption(
+      new Option('--overlap <rule>', 'when the job before has not ended; default skip').choices([
+        'skip',
+        'queue',
+        'allow',
+      ]),
+    )
+    .addOption(
+      new Option('--missed <rule>', 'of turns missed while the service stood still; default none').choices([
+        'none',
+        'last',
+      ]),
+    )
+    .option('--paused', 'it makes nothing yet')
+    .addHelpText(
+      'after',
+      `
+Example:
+  phalanx schedules create checkout --cron "0 2 * * *" --time-zone Europe/Berlin --labels "country=de,model~Pixel" --count 5`,
+    )
+    .action(createSchedule);
+  addWorkOptions(create);
+  addConnectionOptions(create);
+}
+
+async function createSchedule(project: string | undefined, flags: CreateFlags): Promise<void> {
+  const connection = await connect(flags);
+  const { api } = connection;
+  const { cron, timeZone, name, jitter, overlap, missed, paused } = flags;
+  const body = {
+    automation_id: await chooseSavedProject(connection, project),
+    ...{ cron, time_zone: timeZone },
+    ...(await workOf(api, flags)),
+    ...(name === undefined ? {} : { name }),
+    ...(jitter === undefined ? {} : { jitter_seconds: jitter }),
+    ...(overlap === undefined ? {} : { overlap }),
+    ...(missed === undefined ? {} : { missed }),
+    ...(paused === undefined ? {} : { paused }),
+  };
+  const { schedule } = await api.call(scheduleRoutes.create, { body });
+  if (flags.json) return printJson({ success: true, schedule });
+  console.log(printable(`Schedule ${schedule.id}. ${nextText(schedule)}`));
+}
+
+function addTurnsCommand(schedules: Command): void {
+  const turns = schedules
+    .command('turns')
+    .description('list the turns of a schedule, newest first: the job of each, or why it was skipped')
+    .argument('<schedule>', 'ID')
+    .option('--limit <count>', 'at most so many', parseLimit, 20)
+    .option('--json', "print the API's reply")
+    .action(async (id: string, flags: ConnectionFlags & { limit: number; json?: true }) => {
+      const { api } = await connect(flags);
+      const reply = await api.call(scheduleRoutes.listTurns, {
+        params: { id },
+        query: { limit: flags.limit },
+      });
+      if (flags.json) printJson(reply);
+      else printTable({ flexible: 'reason', rows: reply.turns.map(turnRow) }, 'It had no turn yet.');
+    });
+  addConnectionOptions(turns);
+}
+
+function addChangeCommands(schedules: Command): void {
+  for (const [name, paused, description] of [
+    ['pause', true, 'make no more jobs until it is resumed'],
+    ['resume', false, 'make jobs again, from the next time on'],
+  ] as const) {
+    const command = schedules
+      .command(name)
+      .description(description)
+      .argument('<schedule>', 'ID')
+      .action(async (id: string, flags: ConnectionFlags) => {
+        const { api } = await connect(flags);
+        const { schedule } = await api.call(scheduleRoutes.change, { params: { id }, body: { paused } });
+        console.log(printable(nextText(schedule)));
+      });
+    addConnectionOptions(command);
+  }
+  const remove = schedules
+    .command('delete')
+    .description('delete a schedule; its jobs stay')
+    .argument('<schedule>', 'ID')
+    .action(async (id: string, flags: ConnectionFlags) => {
+      const { api } = await connect(flags);
+      printMessage(await api.call(scheduleRoutes.delete, { params: { id } }));
+    });
+  addConnectionOptions(remove);
+}
+
+const timeText = (time: number | undefined): string =>
+  time === undefined ? '-' : new Date(time).toISOString();
+
+const nextText = ({ paused, next }: Schedule): string =>
+  paused ? 'It is paused.' : `Next: ${next.map(timeText).join(', ')}.`;
+
+const row = (schedule: Schedule): Record<string, string> => ({
+  schedule: schedule.id,
+  name: schedule.name || '-',
+  cron: schedule.cron,
+  'time zone': schedule.time_zone,
+  next: schedule.paused ? 'paused' : timeText(schedule.next[0]),
+  phones: schedule.work.selector ?? `${schedule.work.device_ids?.length ?? 0} devices`,
+});
+
+const turnRow = ({ planned_at, job_id, reason }: ScheduleTurn): Record<string, string> => ({
+  planned: timeText(planned_at),
+  job: job_id ?? 'skipped',
+  reason,
+});

@@ -1,0 +1,87 @@
+import { writeFile } from 'node:fs/promises';
+import { mostStatsDays, type Stat, statsGroupings, type StatsGrouping, statsRoutes } from '@phalanx/protocol';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { getAutomationId } from '../../launch/find-project.ts';
+import { formatDuration } from '../../output/duration.ts';
+import { printJson, printTable } from '../../output/table.ts';
+
+interface Flags extends ConnectionFlags {
+  by: StatsGrouping;
+  days: number;
+  project?: string;
+  labels?: string;
+  csv?: true;
+  out?: string;
+  json?: true;
+}
+
+/** `phalanx stats` */
+export function addStatsCommand(program: Command): void {
+  const command = program
+    .command('stats')
+    .description('how many runs there were, how they ended, how long they took, and how busy the phones were')
+    .addOption(new Option('--by <what>', 'what a line is of').choices(statsGroupings).default('automation'))
+    .option('--days <count>', 'so many days (UTC), with today', parseDays, 30)
+    .option('--project <project>', 'only of this project (ID or name)')
+    .option('--labels <selector>', 'only on the phones that it selects, such as "pool=berlin"')
+    .option('--csv', 'print CSV')
+    .option('--out <file>', 'write the CSV to this file')
+    .option('--json', "print the API's reply")
+    .addHelpText(
+      'after',
+      `
+Examples:
+  phalanx stats
+  phalanx stats --by device --labels pool=berlin --days 7
+  phalanx stats --by day --project checkout --out checkout.csv`,
+    )
+    .action(showStats);
+  addConnectionOptions(command);
+}
+
+async function showStats(flags: Flags): Promise<void> {
+  const { api } = await connect(flags);
+  const { by, days, project, labels, csv, out } = flags;
+  const query = {
+    ...{ by, days },
+    ...(project === undefined ? {} : { automation_id: await getAutomationId(api, project) }),
+    ...(labels === undefined ? {} : { selector: labels }),
+  };
+  if (csv || out !== undefined) {
+    const text = await api.text(statsRoutes.export, { query });
+    if (out === undefined) process.stdout.write(text);
+    else await writeFile(out, text);
+    return;
+  }
+  const reply = await api.call(statsRoutes.read, { query });
+  if (flags.json) return printJson(reply);
+  const rows = [...reply.stats, ...(reply.stats.length > 1 && by !== 'pool' ? [reply.total] : [])];
+  printTable(
+    { flexible: 'reasons', rows: rows.map((stat) => row(by, stat)) },
+    `No run has ended in ${days} ${days === 1 ? 'day' : 'days'}.`,
+  );
+}
+
+const percent = (share: number | null): string => (share === null ? '-' : `${Math.round(share * 100)} %`);
+const duration = (ms: number | null): string => (ms === null ? '-' : formatDuration(ms));
+
+const row = (by: StatsGrouping, stat: Stat): Record<string, string> => ({
+  [by]: stat.name,
+  runs: stat.runs.toLocaleString('en'),
+  success: percent(stat.success_share),
+  duration: duration(stat.average_run_ms),
+  waiting: duration(stat.average_wait_ms),
+  busy: percent(stat.busy_share),
+  reasons: stat.reasons
+    .slice(0, 3)
+    .map(({ reason, runs }) => `${reason} ${runs}`)
+    .join(', '),
+});
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (Number.isInteger(days) && days >= 1 && days <= mostStatsDays) return days;
+  throw new InvalidArgumentError(`Give a whole number from 1 to ${mostStatsDays}.`);
+}

@@ -1,0 +1,99 @@
+import { launchRoutes, type Device } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import { ApiRefusal, type ApiClient } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
+import { listRuns } from '../../follow/find-runs.ts';
+import { deviceIdOf, isOnline, listDevices, serialOf } from '../../launch/find-device.ts';
+import { getAutomationId } from '../../launch/find-project.ts';
+import { printMessage } from '../../output/print-message.ts';
+import { printable } from '../../output/printable.ts';
+import { repeated } from '../../repeated.ts';
+
+interface Flags extends ConnectionFlags {
+  device: string[];
+  all?: true;
+}
+
+/** `phalanx stop`: end automations on devices. */
+export function addStopCommand(program: Command): void {
+  const command = program
+    .command('stop')
+    .description('stop an automation, or all that run, on devices')
+    .argument('[automation]', 'project (ID or name), or the launch ID of direct code; without it, everything')
+    .option('--device <device>', 'serial number or device ID; may be given several times', repeated, [])
+    .option('--all', 'on all devices where it runs')
+    .addHelpText(
+      'after',
+      `
+It answers when the runs have ended. Stopping what does not run is a success.
+
+Examples:
+  phalanx stop --device SIM0001
+  phalanx stop --all checkout`,
+    )
+    .action(async (automation: string | undefined, flags: Flags) => {
+      if (flags.device.length > 0 === (flags.all === true))
+        throw usageError('Say where: --device D (several times for several), or --all.');
+      const { api } = await connect(flags);
+      const automationId = automation === undefined ? undefined : await getAutomationId(api, automation);
+      const devices = await listDevices(api);
+      const deviceIds = flags.all
+        ? devices
+            .filter((device) => isOnline(device) && runsOn(device, automationId))
+            .map((one) => one.device_id)
+        : flags.device.map((text) => deviceIdOf(devices, text));
+      if (deviceIds.length === 0) return console.log('Nothing to stop: it runs on no device.');
+      await stop(api, { automationId, deviceIds, devices });
+    });
+  addConnectionOptions(command);
+}
+
+const runsOn = ({ running }: Device, automationId: string | undefined): boolean =>
+  running.some((run) => automationId === undefined || run.automation_id === automationId);
+
+interface Stop {
+  automationId: string | undefined;
+  deviceIds: readonly string[];
+  devices: readonly Device[];
+}
+
+async function stop(api: ApiClient, { automationId, deviceIds, devices }: Stop): Promise<void> {
+  if (automationId !== undefined && !(await isDirect(api, automationId))) {
+    const body = { device_ids: [...deviceIds], automationId, command: 'stop' as const };
+    return printMessage(await api.call(launchRoutes.launch, { body }));
+  }
+  let refused = 0;
+  for (const deviceId of deviceIds) {
+    const answer = await stopOne(api, deviceId, automationId).catch((error: unknown) => {
+      if (!(error instanceof ApiRefusal) || error.status === 401) throw error;
+      refused += 1;
+      return error;
+    });
+    const line = printable(`${serialOf(devices, deviceId)}: ${answer.message}`);
+    if (answer instanceof ApiRefusal) console.error(line);
+    else console.log(line);
+  }
+  if (refused > 0)
+    throw new CommandError(
+      exitCodes.refused,
+      `${refused} of ${deviceIds.length} devices could not be stopped.`,
+    );
+}
+
+function stopOne(
+  api: ApiClient,
+  deviceId: string,
+  launchId: string | undefined,
+): Promise<{ message: string }> {
+  if (launchId === undefined) return api.call(launchRoutes.stopAll, { body: { device_id: deviceId } });
+  const body = { device_id: deviceId, launch_id: launchId, command: 'stop' as const, code: '' };
+  return api.call(launchRoutes.launchDirect, { body });
+}
+
+/** What has never run is taken for a project, so that the server says whether there is one. */
+async function isDirect(api: ApiClient, automationId: string): Promise<boolean> {
+  for await (const run of listRuns(api, { automation_id: automationId })) return run.launch_id !== null;
+  return false;
+}

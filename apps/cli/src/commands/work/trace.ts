@@ -1,0 +1,124 @@
+import { type RunStep, traceRoutes } from '@phalanx/protocol';
+import type { Command } from 'commander';
+
+import type { ApiClient, Reply } from '../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
+import { getRunId } from '../../follow/get-run-id.ts';
+import { printTable } from '../../output/table.ts';
+
+interface Flags extends ConnectionFlags {
+  json?: true;
+  failed?: true;
+}
+
+/** `phalanx trace`: the steps of a run. */
+export function addTraceCommand(program: Command): void {
+  const command = program
+    .command('trace')
+    .description('print the steps of a run: each call of agent, how long it took and how it ended')
+    .argument('<run>', 'its ID, or how it begins or ends')
+    .option('--failed', 'only steps that did not end well')
+    .option('--json', "print the API's steps, one a line")
+    .addHelpText(
+      'after',
+      `
+A step that did not end well is marked with > and explained below the table. Times count from the first step.
+
+Examples:
+  phalanx trace 83335275374f
+  phalanx trace 83335275374f --json | jq -r 'select(.outcome != "ok") | .message'`,
+    )
+    .action(async (run: string, flags: Flags) => {
+      const { api } = await connect(flags);
+      const runId = await getRunId(api, run);
+      const { steps, pictures, isTruncated } = await readSteps(api, runId);
+      const shown = flags.failed ? steps.filter(hasFailed) : steps;
+      if (flags.json) return shown.forEach((step) => console.log(JSON.stringify(step)));
+      printSteps(shown, steps[0]?.timestamp ?? 0);
+      if (pictures > 0)
+        console.log(
+          `\nA film shows these steps: "phalanx runs film ${runId} --download FOLDER" writes its pictures.`,
+        );
+      if (isTruncated)
+        console.log(
+          '\nSteps in the middle were left out: of a long trace the beginning and the end are kept.',
+        );
+    });
+  addConnectionOptions(command);
+}
+
+const hasFailed = ({ outcome }: RunStep): boolean => outcome !== 'ok';
+
+/** In the order in which they began. */
+async function readSteps(
+  api: ApiClient,
+  runId: string,
+): Promise<{ steps: RunStep[]; pictures: number; isTruncated: boolean }> {
+  const steps: RunStep[] = [];
+  let pictures = 0;
+  let isTruncated = false;
+  for (let from: string | null | undefined; from !== null;) {
+    const query: { from?: string } = from === undefined ? {} : { from };
+    const page: Reply<typeof traceRoutes.read> = await api.call(traceRoutes.read, {
+      params: { id: runId },
+      query,
+    });
+    steps.push(...page.steps);
+    pictures += page.film.length;
+    isTruncated = page.truncated;
+    from = page.next_cursor;
+  }
+  return { steps: steps.toSorted((one, other) => one.step - other.step), pictures, isTruncated };
+}
+
+function printSteps(steps: readonly RunStep[], beganAt: number): void {
+  const numbered = new Map(steps.map((one) => [one.step, one]));
+  const rows = steps.map((step) => rowOf(step, { beganAt, depth: depthOf(step, numbered) }));
+  printTable(
+    { flexible: 'target', rows },
+    'No steps: the run has called nothing of agent, or it is older than traces are.',
+  );
+  for (const step of steps.filter(hasFailed)) printFailure(step);
+}
+
+function depthOf({ parent }: RunStep, steps: ReadonlyMap<number, RunStep>): number {
+  const above = parent === undefined ? undefined : steps.get(parent);
+  return above === undefined ? 0 : 1 + depthOf(above, steps);
+}
+
+function rowOf(
+  step: RunStep,
+  { beganAt, depth }: { beganAt: number; depth: number },
+): Readonly<Record<string, string>> {
+  const { readings = 0 } = step;
+  return {
+    ' ': hasFailed(step) ? '>' : '',
+    step: String(step.step),
+    at: seconds(step.timestamp - beganAt),
+    took: seconds(step.duration_ms),
+    call: '  '.repeat(depth) + step.name,
+    target: targetOf(step),
+    readings: readings > 1 ? String(readings) : '',
+    outcome: step.outcome,
+    source: sourceOf(step),
+  };
+}
+
+function targetOf({ target, point, swipe }: RunStep): string {
+  if (target !== undefined) return target;
+  if (point !== undefined) return point.join(',');
+  return swipe === undefined ? '' : `${swipe.slice(0, 2).join(',')} to ${swipe.slice(2).join(',')}`;
+}
+
+function sourceOf({ path, line_number: line }: RunStep): string {
+  if (line === 0) return '';
+  return path === null ? `line ${line}` : `${path}:${line}`;
+}
+
+function printFailure(step: RunStep): void {
+  const { message, nearest = [] } = step;
+  console.log(`\nStep ${step.step} (${step.name} ${targetOf(step)}): ${message ?? step.outcome}`);
+  if (nearest.length > 0) console.log(`Nearest: ${nearest.map((text) => `"${text}"`).join(', ')}`);
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;

@@ -1,0 +1,95 @@
+import type { Logger } from 'pino';
+
+import type { ServerConnection } from '../../connection/server-connection.ts';
+import { type Backoff, createBackoff } from '../../time/backoff.ts';
+import type { RecordLimits } from '../record-limits.ts';
+
+interface DeliveryQueueOptions {
+  connection: ServerConnection;
+  limits: Pick<RecordLimits, 'uploadsAtOnce' | 'firstRetryMs' | 'lastRetryMs'>;
+  log: Logger;
+  /** What is delivered, in words: `A record`. */
+  what: string;
+  /** Rejects when another try may help. The signal is aborted when the connection breaks. */
+  deliver: (id: string, signal: AbortSignal) => Promise<void>;
+}
+
+/** Brings what waits on disk to the server, a few at a time, while there is a connection, until each has been taken. */
+export class DeliveryQueue {
+  readonly #options: DeliveryQueueOptions;
+  /** Those whose turn has not come, in order. */
+  readonly #queue = new Set<string>();
+  readonly #backoffs = new Map<string, Backoff>();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #active = new Map<string, Promise<void>>();
+  /** Aborted when the connection breaks. */
+  #session = new AbortController();
+  #isClosed = false;
+
+  constructor(options: DeliveryQueueOptions) {
+    this.#options = options;
+    options.connection.onOnline(() => this.#connected());
+    options.connection.onOffline(() => this.#session.abort(new Error('The connection broke')));
+  }
+
+  add(id: string): void {
+    this.#queue.add(id);
+    this.#pump();
+  }
+
+  /** What is not delivered stays on disk. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#session.abort(new Error('The host stops'));
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    await Promise.all(this.#active.values());
+  }
+
+  /** What waited for another try need not wait: the trouble may have gone with the old connection. */
+  #connected(): void {
+    this.#session = new AbortController();
+    for (const [id, timer] of this.#timers) {
+      clearTimeout(timer);
+      this.#queue.add(id);
+    }
+    this.#timers.clear();
+    this.#pump();
+  }
+
+  #pump(): void {
+    for (const id of this.#queue) {
+      const hasRoom = this.#active.size < this.#options.limits.uploadsAtOnce;
+      if (this.#isClosed || !this.#options.connection.online || !hasRoom) return;
+      if (this.#active.has(id)) continue;
+      this.#queue.delete(id);
+      this.#active.set(id, this.#attempt(id, this.#session.signal));
+    }
+  }
+
+  async #attempt(id: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#options.deliver(id, signal);
+      this.#backoffs.delete(id);
+    } catch (error) {
+      if (signal.aborted) this.#queue.add(id);
+      else this.#retryLater(id, error);
+    }
+    this.#active.delete(id);
+    this.#pump();
+  }
+
+  #retryLater(id: string, error: unknown): void {
+    const { limits, log, what } = this.#options;
+    const { firstRetryMs: firstMs, lastRetryMs: lastMs } = limits;
+    const backoff = this.#backoffs.get(id) ?? createBackoff({ firstMs, lastMs });
+    this.#backoffs.set(id, backoff);
+    const waitMs = backoff.nextMs();
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn({ id, reason, waitMs: Math.round(waitMs) }, `${what} could not be sent; trying again`);
+    const retry = (): void => {
+      this.#timers.delete(id);
+      this.add(id);
+    };
+    this.#timers.set(id, setTimeout(retry, waitMs));
+  }
+}

@@ -1,0 +1,308 @@
+import type {
+  AuditAction,
+  AuditOutcome,
+  AuditSubject,
+  MemberRole,
+  ReportedDeviceState,
+  ShareRole,
+} from '@phalanx/protocol';
+import type { Generated, Kysely, Selectable, Transaction as KyselyTransaction } from 'kysely';
+
+import type { CachedThing } from '../cached-things.ts';
+import type { EpochMs, Flag, Json } from './column-types.ts';
+import type {
+  JobTable,
+  ScheduleTable,
+  ScheduleTurnTable,
+  TaskAttemptTable,
+  TaskTable,
+} from './job-tables.ts';
+import type * as records from './record-tables.ts';
+import type * as runs from './run-tables.ts';
+import type {
+  WebhookOutboxTable,
+  WebhookAbsenceTable,
+  WebhookDeliveryTable,
+  WebhookTable,
+} from './webhook-tables.ts';
+
+/** The tables as the migrations leave them. */
+export interface Database {
+  user: UserTable;
+  token: TokenTable;
+  session: SessionTable;
+  sign_in_link: { hash: string; token_id: string; expires_at: EpochMs };
+  device: DeviceTable;
+  host: HostTable;
+  node: NodeTable;
+  host_session: HostSessionTable;
+  share: ShareTable;
+  label_set: LabelSetTable;
+  pool: { user_id: string; name_key: string; name: string; selector: string };
+  launch: runs.LaunchTable;
+  run: runs.RunTable;
+  job: JobTable;
+  schedule: ScheduleTable;
+  schedule_turn: ScheduleTurnTable;
+  webhook: WebhookTable;
+  webhook_delivery: WebhookDeliveryTable;
+  webhook_absence: WebhookAbsenceTable;
+  webhook_outbox: WebhookOutboxTable;
+  task: TaskTable;
+  task_attempt: TaskAttemptTable;
+  installation: { id: string; url_key: string | null; sealing_key_id: string | null };
+  device_lease: DeviceLeaseTable;
+  cache_invalidation: { id: Generated<number>; name: CachedThing; at: EpochMs };
+  bundle: { hash: string; code: string; source_map: string | null; used_at: EpochMs };
+  launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };
+  /** Of direct code; a JSON string, as databases store no text with NUL. */
+  launch_code: { launch: string; code: Json };
+  run_result: { run_id: string; json: Json };
+  run_file: runs.RunFileTable;
+  film_picture: runs.FilmPictureTable;
+  run_stat: runs.RunStatTable;
+  kept_chunk: runs.KeptChunkTable;
+  /** Runs that are gone, whose kept chunks are to be deleted. */
+  kept_chunk_deletion: { run_id: string };
+  kept_log: { run_id: string; user_id: string; bytes: number };
+  project: ProjectTable;
+  project_secret: ProjectSecretTable;
+  project_ref: { project_id: string; name: string; target: string };
+  /** The number of each run's last stored log entry; beside SQLite, of those that are not in files any more. */
+  log_progress: { run_id: string; seq: number };
+  /** PostgreSQL's. */
+  log_table: LogTableTable;
+  project_pack: ProjectPackTable;
+  /** Large packs that no project has any more. */
+  large_pack_removal: { large_key: string; removed_at: EpochMs };
+  project_member: { project_id: string; user_id: string; role: MemberRole };
+  record: records.RecordTable;
+  record_screen: records.RecordScreenTable;
+  record_tally: records.RecordTallyTable;
+  record_grouping: records.RecordGroupingTable;
+  record_group: records.RecordGroupTable;
+  group_member: records.GroupMemberTable;
+  group_print: records.GroupPrintTable;
+  group_screen: records.GroupScreenTable;
+  replay: records.ReplayTable;
+  replay_draft: records.ReplayDraftTable;
+  replay_verdict: records.ReplayVerdictTable;
+  app_version: records.AppVersionTable;
+  group_move: records.GroupMoveTable;
+  group_move_record: records.GroupMoveRecordTable;
+  group_solving: records.GroupSolvingTable;
+  capture_deletion: { record_id: string };
+  stored_bytes: { user_id: string; kind: StoredKind; bytes: number };
+  audit_entry: AuditEntryTable;
+  /** Who may read of an entry beside administrators. */
+  audit_reader: { user_id: string; entry_id: string };
+}
+
+export type Db = Kysely<Database>;
+export type Transaction = KyselyTransaction<Database>;
+
+/** A row as it is read. */
+export type Row<Table extends keyof Database> = Selectable<Database[Table]>;
+
+export type StoredKind = 'captures' | 'projects' | 'logs';
+
+interface UserTable {
+  id: string;
+  name: string;
+  /** See `nameKey`: unique. */
+  name_key: string;
+  role: 'admin' | 'user';
+  created_at: EpochMs;
+  /** Null: they may come in. */
+  disabled_at: EpochMs | null;
+}
+
+interface TokenTable {
+  id: string;
+  user_id: string;
+  name: string;
+  /** Of its secret. */
+  hash: string;
+  scopes: Json;
+  project_ids: Json | null;
+  /** The only phones that it reaches; null: all of its user. */
+  selector: string | null;
+  max_phones: number | null;
+  created_at: EpochMs;
+  expires_at: EpochMs | null;
+  last_used_at: EpochMs | null;
+  /** The token that it was made with. */
+  parent_id: string | null;
+}
+
+interface SessionTable {
+  /** Of the secret in the cookie. */
+  hash: string;
+  token_id: string;
+  created_at: EpochMs;
+  used_at: EpochMs;
+}
+
+interface DeviceLeaseTable {
+  device_id: string;
+  id: string;
+  user_id: string;
+  since: EpochMs;
+  duration_ms: number;
+  expires_at: EpochMs;
+  /** 1: not even its user touches the device without the ID. */
+  is_exclusive: number;
+}
+
+interface DeviceTable {
+  id: string;
+  owner_id: string;
+  serial: string;
+  host_id: string;
+  host_name: string;
+  brand: string;
+  model: string;
+  android_version: string;
+  sdk_version: number;
+  screen_width: number;
+  screen_height: number;
+  /** When what a host says of it was last stored. */
+  last_seen_at: EpochMs;
+  /** What its host last said, as long as the connection of this epoch is its host's. */
+  state: ReportedDeviceState;
+  reason: string;
+  /** When the state began. */
+  since: EpochMs;
+  /** Null: no connection of its host has reported it. */
+  epoch: number | null;
+}
+
+interface HostTable {
+  owner_id: string;
+  id: string;
+  /** As the host wrote it. */
+  given_id: Generated<string>;
+  name: Generated<string>;
+  /** That it connected with; null when it was revoked. */
+  token_id: string | null;
+  seen_at: EpochMs;
+}
+
+/** A server that is alive. */
+interface NodeTable {
+  id: string;
+  started_at: EpochMs;
+  /** By the clock of the database; null: it has the database to itself. */
+  lease_until: EpochMs | null;
+}
+
+/** The newest connection of a host. */
+interface HostSessionTable {
+  /** A later connection has a greater one. */
+  epoch: Generated<number>;
+  owner_id: string;
+  host_id: string;
+  /** The server that has it; null when that is gone. */
+  node_id: string | null;
+  opened_at: EpochMs;
+  /** Null: it is connected. */
+  ended_at: EpochMs | null;
+  /** Whether it takes secrets, and hides them. */
+  knows_secrets: Generated<Flag>;
+  /** Whether it replays saved screens. */
+  replays: Generated<Flag>;
+  /** PostgreSQL's: of the host's last log entry; empty when there was none. */
+  last_log_id: Generated<string>;
+}
+
+/** What is shared: a phone, or all phones of a host. Two owners may have hosts of one ID. */
+interface ShareTable {
+  owner_id: string;
+  kind: 'device' | 'host';
+  target_id: string;
+  user_id: string;
+  role: ShareRole;
+}
+
+/** What a phone is called, and the labels of a phone or of all phones of a host. */
+interface LabelSetTable {
+  owner_id: string;
+  kind: 'device' | 'host';
+  target_id: string;
+  /** Of a phone; else empty. */
+  name: string;
+  labels: Json;
+}
+
+interface ProjectTable {
+  id: string;
+  owner_id: string;
+  name: string;
+  /** See `nameKey`: unique among those of an owner. */
+  name_key: string;
+  created_at: EpochMs;
+  size_bytes: Generated<number>;
+  /** Grows with every change of its files, commits, branches and tags. */
+  version: Generated<number>;
+  /** Trees of git: the saved files, and what was compiled of them; and the newest commit. */
+  files: string | null;
+  compiled: string | null;
+  head: string | null;
+}
+
+interface ProjectSecretTable {
+  project_id: string;
+  name: string;
+  version: number;
+  /** See `Sealing`. */
+  sealed: string;
+  created_at: EpochMs;
+  updated_at: EpochMs;
+}
+
+/** A pack of git: in its row, or beside it in the store of large packs. */
+interface ProjectPackTable {
+  project_id: string;
+  /** That it came with. */
+  version: number;
+  part: number;
+  /** The checksum that ends it. */
+  hash: string;
+  size_bytes: number;
+  large_key: string | null;
+  pack: Buffer | null;
+  pack_index: Buffer | null;
+}
+
+interface AuditEntryTable {
+  /** UUIDv7. */
+  id: string;
+  action: AuditAction;
+  outcome: AuditOutcome;
+  code: string | null;
+  user_id: string | null;
+  user_name: string | null;
+  token_id: string | null;
+  token_name: string | null;
+  address: string | null;
+  subject_type: AuditSubject['type'] | null;
+  subject_id: string | null;
+  subject_name: string | null;
+  /** Of an object. */
+  details: Json;
+  count: number;
+  request_id: string | null;
+}
+
+/** What is in one of the tables of log entries, `log_0` to `log_15`. PostgreSQL's. */
+interface LogTableTable {
+  slot: number;
+  /** Grows with every table that is opened. */
+  no: number;
+  state: 'empty' | 'open' | 'closed' | 'kept';
+  begun_at: EpochMs;
+  /** Of its newest entry; 0 while it is open. */
+  newest: EpochMs;
+  /** Of its last entry; while it is open, of the last one that was in the table before. Stays when it is emptied. */
+  last_id: string;
+}

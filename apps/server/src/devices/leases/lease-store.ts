@@ -1,0 +1,64 @@
+import { change } from '../../db/change-notes.ts';
+import type { Db } from '../../db/database.ts';
+import type { Row } from '../../db/tables/tables.ts';
+
+export type StoredLease = Row<'device_lease'>;
+export type LeaseStore = ReturnType<typeof createLeaseStore>;
+
+/** The leases of devices. */
+export function createLeaseStore(db: Db) {
+  return {
+    list: (): Promise<StoredLease[]> => db.selectFrom('device_lease').selectAll().execute(),
+
+    /** False: somebody else has leased the device. `insteadOf`: the user whose lease no longer counts. */
+    take: (lease: StoredLease, now: number, insteadOf: string | undefined): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const { numInsertedOrUpdatedRows } = await transaction
+          .insertInto('device_lease')
+          .values(lease)
+          .onConflict((conflict) =>
+            conflict
+              .column('device_id')
+              .doUpdateSet(lease)
+              .where((eb) =>
+                eb.or([
+                  eb('device_lease.id', '=', lease.id),
+                  eb('device_lease.user_id', '=', insteadOf ?? ''),
+                  eb('device_lease.expires_at', '<=', now),
+                  // Of one user, and both of them for any program of theirs.
+                  ...(lease.is_exclusive === 1
+                    ? []
+                    : [
+                        eb.and([
+                          eb('device_lease.user_id', '=', lease.user_id),
+                          eb('device_lease.is_exclusive', '=', 0),
+                        ]),
+                      ]),
+                ]),
+              ),
+          )
+          .executeTakeFirst();
+        return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+      }),
+
+    find: (deviceId: string): Promise<StoredLease | undefined> =>
+      db.selectFrom('device_lease').selectAll().where('device_id', '=', deviceId).executeTakeFirst(),
+
+    /** False: it has ended, and another one may hold. */
+    delete: ({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<boolean> =>
+      change(db, async (transaction) => {
+        const lease = transaction.deleteFrom('device_lease').where('device_id', '=', device_id);
+        return (await lease.where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
+      }),
+
+    /** Returns the IDs of the devices. */
+    async deleteExpired(now: number): Promise<string[]> {
+      const rows = await db
+        .deleteFrom('device_lease')
+        .where('expires_at', '<=', now)
+        .returning('device_id')
+        .execute();
+      return rows.map((row) => row.device_id);
+    },
+  };
+}

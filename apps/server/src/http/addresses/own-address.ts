@@ -1,0 +1,51 @@
+import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
+
+import { ApiError } from '../../errors/api-error.ts';
+
+const hostNameOf = (host: string): string =>
+  host
+    .replace(/:\d+$/, '')
+    .replaceAll(/^\[|\]$/g, '')
+    .toLowerCase();
+
+export function isLoopback(host: string | undefined): boolean {
+  const name = hostNameOf(host ?? '');
+  return name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+}
+
+/**
+ * Where browsers reach this service. A page of another address can make a browser send requests here, with the cookie:
+ * by a name of its own that points to this machine, or from a page beside ours. Both are told apart here.
+ */
+export class OwnAddress {
+  readonly #publicUrl: URL | undefined;
+  readonly #names: ReadonlySet<string>;
+
+  constructor(listenHost: string, publicUrl: URL | undefined) {
+    this.#publicUrl = publicUrl;
+    const names = ['localhost', listenHost.toLowerCase(), publicUrl?.hostname ?? ''];
+    this.#names = new Set(names.filter((name) => name !== ''));
+  }
+
+  /** Whether the browser has come by TLS, which ends before this service. */
+  isTls({ headers }: FastifyRequest): boolean {
+    return this.#publicUrl?.protocol === 'https:' && headers.host === this.#publicUrl.host;
+  }
+
+  /** Throws unless a page of ours, or the person at the browser, has sent the request. */
+  requireOwnPage(request: FastifyRequest): void {
+    const { host = '', origin, 'sec-fetch-site': site } = request.headers;
+    // Nobody can make a browser send an IP address as the name of another machine.
+    const name = hostNameOf(host);
+    if (isIP(name) === 0 && !this.#names.has(name)) throw ApiError.of('misdirected_request', { host });
+    // Of a WebSocket, browsers read the answer to whichever page has asked.
+    const isRead = ['GET', 'HEAD'].includes(request.method) && request.headers.upgrade === undefined;
+    if (site === 'cross-site' || site === 'same-site' || (!isRead && origin !== this.#originOf(request)))
+      throw ApiError.of('foreign_page', { origin: origin?.slice(0, 200) ?? 'no origin' });
+  }
+
+  #originOf(request: FastifyRequest): string {
+    return `${this.isTls(request) ? 'https' : 'http'}://${request.headers.host ?? ''}`;
+  }
+}

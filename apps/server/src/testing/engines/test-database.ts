@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { Client, escapeIdentifier } from 'pg';
+
+import { openDatabase, type Db } from '../../db/database.ts';
+import { isUniqueViolation } from '../../db/unique-violation.ts';
+import { errorCodeOf } from '../../errors/error-code.ts';
+import { askForEngine } from './shared-engine.ts';
+import { stringAt } from '../string-at.ts';
+
+/** Of the engine of this run of the tests, without a database. */
+const getEngineUrl = async (): Promise<string> => stringAt(await askForEngine('postgres'), 'url');
+
+/**
+ * By `TEST_DATABASE=servers`: each request of the server's tests goes to another one of three servers. So does
+ * `npm run test:engines` with `*.each-engine.test.ts`.
+ */
+export const isOnServers = process.env['TEST_DATABASE'] === 'servers';
+
+export type Engine = 'SQLite' | 'PostgreSQL';
+
+/** Of this run. */
+export const defaultEngine: Engine = isOnServers ? 'PostgreSQL' : 'SQLite';
+
+/** For `describe.each`: what a store has to work on in this run. */
+export const engines: readonly Engine[] = [defaultEngine];
+
+/**
+ * For tests of the files of a data folder: several servers have what lasts in the database and in S3 ("Nodes" in
+ * docs/decisions/cluster.md). They are skipped with `TEST_DATABASE=servers`.
+ */
+export const isOneServer = !isOnServers;
+
+async function administer(statement: string): Promise<void> {
+  const client = new Client({ connectionString: `${await getEngineUrl()}/postgres` });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** The address of a database of this name with empty tables, which is made when it is not there. */
+export async function postgresUrlOf(name: string): Promise<string> {
+  try {
+    await administer(`CREATE DATABASE ${escapeIdentifier(name)} TEMPLATE phalanx_template`);
+  } catch (error) {
+    if (errorCodeOf(error) !== '42P04' && !isUniqueViolation(error)) throw error;
+  }
+  return `${await getEngineUrl()}/${name}`;
+}
+
+const nameFor = (folder: string): string =>
+  `t${createHash('sha1').update(path.resolve(folder)).digest('hex').slice(0, 20)}`;
+
+/** The settings of a server with this data folder: always the same database for one folder. */
+export async function databaseSettings(
+  dataDir: string,
+  engine: Engine = defaultEngine,
+): Promise<Record<string, string>> {
+  return engine === 'PostgreSQL' ? { PHALANX_DATABASE_URL: await postgresUrlOf(nameFor(dataDir)) } : {};
+}
+
+/** The tables of such a server, while it does not run. */
+export async function openTablesOf(dataDir: string, engine: Engine = defaultEngine): Promise<Db> {
+  const { PHALANX_DATABASE_URL: url } = await databaseSettings(dataDir, engine);
+  return openDatabase(url === undefined ? { file: path.join(dataDir, 'phalanx.db') } : { url });
+}
+
+/** When a server with this data folder has ended. */
+export async function dropDatabase(dataDir: string, engine: Engine = defaultEngine): Promise<void> {
+  if (engine === 'PostgreSQL') await administer(`DROP DATABASE IF EXISTS ${nameFor(dataDir)} WITH (FORCE)`);
+}

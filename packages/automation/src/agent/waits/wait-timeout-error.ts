@@ -1,0 +1,62 @@
+import { withoutPrelude } from '../../caller-stack.ts';
+
+/** What happened during a wait. */
+export interface WaitTold {
+  awaited: string;
+  waitedMs: number;
+  reads: number;
+  failedReads: number;
+  lastFailure: Error | undefined;
+  seen: readonly { afterMs: number; packageName: string; title: string }[];
+  nearest: readonly string[];
+  /** What the host told of the phone meanwhile. */
+  remark?: string | undefined;
+}
+
+/** A wait that ended without what was awaited. */
+export class WaitTimeoutError extends Error {
+  awaited = '';
+  waitedMs = 0;
+  reads = 0;
+  seen: WaitTold['seen'] = [];
+  nearest: readonly string[] = [];
+
+  constructor() {
+    super('');
+    hide(this, 'name', 'WaitTimeoutError');
+  }
+
+  /** The same error with its story; the stack stays that of the wait's caller. */
+  tell(told: WaitTold): this {
+    const message = messageOf(told);
+    const frames = withoutPrelude(String(this.stack)).split('\n').slice(1);
+    hide(this, 'message', message);
+    hide(this, 'stack', [`WaitTimeoutError: ${message}`, ...frames].join('\n'));
+    for (const name of ['awaited', 'waitedMs', 'reads', 'seen', 'nearest'] as const)
+      hide(this, name, told[name]);
+    if (told.lastFailure !== undefined) hide(this, 'cause', told.lastFailure);
+    return this;
+  }
+}
+
+/** The message tells all of it, so the fields need not be printed once more. */
+function hide(error: Error, name: string, value: unknown): void {
+  Object.defineProperty(error, name, { value, configurable: true, writable: true, enumerable: false });
+}
+
+function messageOf(told: WaitTold): string {
+  const { awaited, waitedMs, reads, failedReads, lastFailure, seen, nearest, remark } = told;
+  const failures = failedReads > 0 ? `, ${failedReads} times in vain (${lastFailure?.message ?? ''})` : '';
+  const lines = [
+    `Waited ${seconds(waitedMs)} for ${awaited}, but it did not come. The screen was read ${reads} times${failures}.`,
+  ];
+  if (seen.length > 0) lines.push('Seen:');
+  for (const { afterMs, packageName, title } of seen)
+    lines.push(`  after ${seconds(afterMs)}: ${packageName}${title === '' ? '' : ` "${title}"`}`);
+  if (remark !== undefined) lines.push(`About the phone: ${remark}`);
+  if (nearest.length > 0)
+    lines.push(`Nearest on the last screen: ${nearest.map((text) => `"${text}"`).join(', ')}`);
+  return lines.join('\n');
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

@@ -1,0 +1,133 @@
+/**
+ * What the server asks a host, mostly about a phone: one row a question. The question is a message of the server, with the phone's
+ * serial number; the answer is a binary frame of the host with the same type, or `request_failed` with the reason.
+ *
+ * A question is added by a row here, its answer in `apps/host/src/phones/requests/answer-question.ts`, and the endpoint that
+ * asks it.
+ */
+import { Type, type Static, type TObject, type TProperties } from 'typebox';
+
+import { HostActSteps } from '../phones/act.ts';
+import { Uuid } from '../ids.ts';
+import { maxLivePictureBytes } from '../phones/live.ts';
+import { PhoneInput } from '../phones/phone-input.ts';
+import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
+import { ReplayFetches } from '../replay/replay-messages.ts';
+import { JsonObject } from '../rest/contract.ts';
+
+interface HostQuestionRow {
+  /** The first version of the host protocol with this question. Earlier hosts are not asked it. */
+  readonly since: number;
+  /** What the server says beside the phone. */
+  readonly asks: TProperties;
+  /** Of the answer's payload; what is longer counts as no answer. */
+  readonly maxAnswerBytes: number;
+}
+
+const megabyte = 1024 * 1024;
+
+export const hostQuestions = {
+  /** Answer: a JPEG. */
+  screenshot: { since: 1, asks: {}, maxAnswerBytes: 8 * megabyte },
+  /** Tree and picture of one moment. `width`: of the picture, at most. Answer: JSON of a `DeviceScreen`. */
+  screen: {
+    since: 2,
+    asks: {
+      width: Type.Union([Type.Integer(), Type.Null()]),
+      /** False: the tree alone. Hosts before version 9 take the picture all the same. */
+      picture: Type.Optional(Type.Boolean()),
+    },
+    maxAnswerBytes: 4 * megabyte,
+  },
+  /** How the phone is and what it went through. Answer: JSON of a `PhoneHealth`. */
+  health: { since: 4, asks: {}, maxAnswerBytes: megabyte },
+  /**
+   * The next picture of a live view that is not the one with the hash `known`; after a second the known one again. Answer:
+   * JSON of a `LiveFrame`, a line feed, and the JPEG; nothing after it when the picture is the known one.
+   */
+  live: {
+    since: 5,
+    asks: { known: Type.Union([Type.String(), Type.Null()]) },
+    maxAnswerBytes: maxLivePictureBytes + 1024,
+  },
+  /** Touch, type or start something. Answer: empty, when it was done. */
+  input: { since: 4, asks: { input: PhoneInput }, maxAnswerBytes: 1024 },
+  /**
+   * Do steps that find their nodes on the screen as it is then, as far as the time reaches. Answer: JSON of a
+   * `HostActAnswer`, a line feed, and JSON of a `DeviceScreen` without a picture.
+   */
+  act: {
+    since: 9,
+    asks: { steps: HostActSteps, budget_ms: Type.Integer({ minimum: 0, maximum: 10_000 }) },
+    maxAnswerBytes: 4 * megabyte,
+  },
+  /** The apps that are installed. Answer: JSON of `PhoneApps`. */
+  apps: { since: 8, asks: {}, maxAnswerBytes: megabyte },
+  /**
+   * Of no phone: `serial` is empty. Replay saved screens with a project's code, as far as the time reaches. Asked of hosts
+   * whose `hello` has `replays`. Answer: JSON of a `HostReplayAnswer`.
+   */
+  replay: {
+    since: 9,
+    asks: {
+      code: Type.String(),
+      source_map: Type.Union([Type.String(), Type.Null()]),
+      /** `agent.arguments`. */
+      parameters: JsonObject,
+      job_variables: JsonObject,
+      fetches: ReplayFetches,
+      screens: Type.Array(
+        Type.Object({ tree_json: Type.String(), stage: Type.Union([Type.String(), Type.Null()]) }),
+        { maxItems: 100 },
+      ),
+      /** The screens of one record in their order, instead of others. */
+      sequence: Type.Optional(
+        Type.Object({
+          screens: Type.Array(
+            Type.Object({
+              tree_json: Type.String(),
+              stage: Type.String(),
+              state: Type.String(),
+              calls: Type.Array(RecordedCall, { maxItems: maxRecordedCalls }),
+            }),
+            { maxItems: maxRecordScreens, minItems: 1 },
+          ),
+          ends: Type.Union([Type.Enum(['submits', 'throws'] as const), Type.Null()]),
+        }),
+      ),
+      budget_ms: Type.Integer({ minimum: 0, maximum: 10_000 }),
+    },
+    maxAnswerBytes: 4 * megabyte,
+  },
+} as const satisfies Record<string, HostQuestionRow>;
+
+type Rows = typeof hostQuestions;
+export type HostQuestionType = keyof Rows;
+
+type Said<Asks extends TProperties> = Static<TObject<Asks>>;
+
+/** The message of a question. */
+export type HostQuestionOf<Name extends HostQuestionType> = {
+  type: Name;
+  request_id: string;
+  serial: string;
+} & Said<Rows[Name]['asks']>;
+
+type HostQuestion = { [Name in HostQuestionType]: HostQuestionOf<Name> }[HostQuestionType];
+export const HostQuestion = Type.Unsafe<HostQuestion>(
+  Type.Union(
+    Object.entries(hostQuestions).map(([type, { asks }]) =>
+      Type.Object({ type: Type.Literal(type), request_id: Uuid, serial: Type.String(), ...asks }),
+    ),
+  ),
+);
+
+export interface HostAnswerHeader {
+  type: HostQuestionType;
+  request_id: string;
+}
+export const HostAnswerHeader = Type.Unsafe<HostAnswerHeader>(
+  Type.Union(
+    Object.keys(hostQuestions).map((type) => Type.Object({ type: Type.Literal(type), request_id: Uuid })),
+  ),
+);

@@ -1,0 +1,215 @@
+import { Type, type Static } from 'typebox';
+
+import { agentCalls } from '../agent-calls.ts';
+import type { NodeIdentity } from '../compact-screen/node-identity.ts';
+import { SecretName } from '../secrets.ts';
+
+const words = Type.String({ minLength: 1, maxLength: 200 });
+const isTrue = Type.Optional(Type.Literal(true));
+
+const nodeConditions = {
+  hasText: Type.Optional(words),
+  hasDescription: Type.Optional(words),
+  hasId: Type.Optional(words),
+  hasClass: Type.Optional(words),
+  ...{ isButton: isTrue, isEditText: isTrue, isTextView: isTrue, isImage: isTrue, isCheckBox: isTrue },
+  ...{
+    isRadioButton: isTrue,
+    isSwitch: isTrue,
+    isWebView: isTrue,
+    isClickable: isTrue,
+    isScrollable: isTrue,
+  },
+};
+const oneOrMore = { additionalProperties: false, minProperties: 1 } as const;
+const Anchor = Type.Optional(Type.Object(nodeConditions, oneOrMore));
+
+/** The conditions that automations write as methods: `{"isSwitch": true, "rightOf": {"hasText": "Wi-Fi"}}`. */
+export const ActSelector = Type.Object(
+  {
+    ...nodeConditions,
+    ...{
+      childOf: Anchor,
+      hasDescendant: Anchor,
+      rightOf: Anchor,
+      leftOf: Anchor,
+      below: Anchor,
+      above: Anchor,
+    },
+    nth: Type.Optional(Type.Integer({ minimum: -100, maximum: 100, description: 'From 0; -1 is the last' })),
+  },
+  {
+    ...oneOrMore,
+    title: 'ActSelector',
+    description:
+      'The conditions of a filter function, by their names; the node has to meet all of them. Of those beside something the nearest is meant.',
+  },
+);
+export type ActSelector = Static<typeof ActSelector>;
+
+const reference = Type.Integer({
+  minimum: 1,
+  maximum: 9999,
+  description: 'Number on the screen `screen_id`',
+});
+const text = Type.String({ minLength: 1, maxLength: 200, description: 'A text that one node has' });
+const ActTarget = Type.Union([reference, text, ActSelector], {
+  title: 'ActTarget',
+  description:
+    'What is meant: the number of a line of the compact screen, a text, or a selector. What fits several nodes is refused.',
+});
+export type ActTarget = Static<typeof ActTarget>;
+const Awaited = Type.Union([text, ActSelector]);
+
+/** The keys that people name; others go by Android's number. */
+export const actKeys = {
+  enter: 66,
+  home: 3,
+  recents: 187,
+  delete: 67,
+  tab: 61,
+  escape: 111,
+  search: 84,
+  volume_up: 24,
+  volume_down: 25,
+  menu: 82,
+} as const;
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a constant has no keys but its own
+export const actKeyNames = Object.keys(actKeys) as (keyof typeof actKeys)[];
+
+const direction = Type.Enum(['down', 'up', 'left', 'right'] as const, {
+  description: 'Where what comes into view is: `down` moves the content up',
+});
+const open = agentCalls['app.openLink'].params.properties;
+const exact = { additionalProperties: false } as const;
+const maxWaitMs = 30_000;
+
+export const ActStep = Type.Union(
+  [
+    Type.Object({ type: Type.Literal('tap'), on: ActTarget }, exact),
+    Type.Object(
+      {
+        type: Type.Literal('long_press'),
+        on: ActTarget,
+        duration_ms: Type.Optional(
+          Type.Integer({ minimum: 300, maximum: 5000, description: 'Default 1000' }),
+        ),
+      },
+      exact,
+    ),
+    Type.Object(
+      {
+        type: Type.Literal('type'),
+        text: Type.Optional(Type.String({ maxLength: 2000 })),
+        secret: Type.Optional(SecretName),
+        on: Type.Optional(ActTarget),
+        clear: Type.Optional(Type.Boolean({ description: 'Empty the field first' })),
+      },
+      {
+        ...exact,
+        description:
+          'Types into the field `on`, which is tapped first, or into the one that has the focus: `text`, or the value of the secret of the project `project_id`',
+      },
+    ),
+    Type.Object(
+      {
+        type: Type.Literal('key'),
+        key: Type.Union([
+          Type.Enum(actKeyNames),
+          Type.Integer({ minimum: 0, maximum: 1000, description: "Android's key code" }),
+        ]),
+      },
+      exact,
+    ),
+    Type.Object({ type: Type.Literal('swipe'), direction, within: Type.Optional(ActTarget) }, exact),
+    Type.Object(
+      {
+        type: Type.Literal('scroll_to'),
+        on: Awaited,
+        direction: Type.Optional(direction),
+        within: Type.Optional(ActTarget),
+      },
+      { ...exact, description: 'Swipes the largest list, or `within`, until it is in view' },
+    ),
+    Type.Object(
+      { type: Type.Literal('launch'), package_name: agentCalls['app.launch'].params.properties.packageName },
+      exact,
+    ),
+    Type.Object(
+      {
+        type: Type.Literal('open_link'),
+        url: open.url,
+        package_name: Type.Optional(agentCalls['app.launch'].params.properties.packageName),
+      },
+      exact,
+    ),
+    Type.Object(
+      {
+        type: Type.Literal('wait_for'),
+        on: Awaited,
+        gone: Type.Optional(Type.Boolean({ description: 'Wait until it is no longer there' })),
+        timeout_ms: Type.Optional(
+          Type.Integer({ minimum: 0, maximum: maxWaitMs, description: 'Default 10000' }),
+        ),
+      },
+      exact,
+    ),
+    Type.Object({ type: Type.Literal('back') }, exact),
+  ],
+  { title: 'ActStep' },
+);
+export type ActStep = Static<typeof ActStep>;
+export const maxActSteps = 10;
+
+/** Why a step was not done. */
+const actRefusals = [
+  'gone',
+  'several',
+  'switched',
+  'covered',
+  'not_in_view',
+  'timeout',
+  'phone_failed',
+] as const;
+export const ActRefusal = Type.Enum(actRefusals, {
+  title: 'ActRefusal',
+  description:
+    '`gone`: not on the screen. `several`: more than one fits. `switched`: the switch is in another position than it was. `covered`: something lies over it. `timeout`: it did not come in time.',
+});
+export type ActRefusal = Static<typeof ActRefusal>;
+
+/** What is meant, as the host looks for it. */
+export type HostActTarget = { readonly identity: NodeIdentity } | string | ActSelector;
+
+/** A step as a host is asked for it: with identities in place of numbers, and values in place of secrets. */
+type ForHost<Step> = Step extends { on: ActTarget }
+  ? Omit<Step, 'on' | 'within'> & { on: HostActTarget; within?: HostActTarget | undefined }
+  : Omit<Step, 'on' | 'within'> & { on?: HostActTarget | undefined; within?: HostActTarget | undefined };
+type Distribute<Step> = Step extends { type: 'type' }
+  ? ForHost<Step> & { isSecret?: boolean }
+  : ForHost<Step>;
+export type HostActStep = Distribute<ActStep>;
+/** The server has made them of steps that it has checked. */
+export const HostActSteps = Type.Unsafe<HostActStep[]>(
+  Type.Array(Type.Object({ type: Type.String() }), { minItems: 1, maxItems: maxActSteps }),
+);
+
+/** What a host did of the steps of an `act`. */
+export const HostActAnswer = Type.Object({
+  /** Of the steps that were begun, in order. `unfinished`: the time of the question was over. */
+  results: Type.Array(
+    Type.Object({
+      state: Type.Enum(['done', 'failed', 'unfinished'] as const),
+      refusal: Type.Optional(ActRefusal),
+      message: Type.Optional(Type.String({ maxLength: 2000 })),
+      /** Places in the lines of the compact form of the screen. */
+      candidates: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 1000 }), { maxItems: 10 })),
+    }),
+    { maxItems: maxActSteps },
+  ),
+  /** How often the tree was read. */
+  captures: Type.Integer({ minimum: 0 }),
+  /** Whether the screen came to rest. */
+  settled: Type.Boolean(),
+});
+export type HostActAnswer = Static<typeof HostActAnswer>;

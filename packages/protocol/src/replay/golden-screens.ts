@@ -1,0 +1,273 @@
+/**
+ * A golden screen: a saved screen in a project's repository, with what the project has to take it for. As text, each
+ * node of the tree has a line of its own, so that changes of a file can be read.
+ */
+import type { ScreenTree, UiNode } from '../phones/phone-answers.ts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
+import type { ReplaySequence, ReplayVerdict } from './replay-messages.ts';
+
+/** Of the folder of a project with its golden screens, `screens/<state>/<name>.json`. */
+export const goldenFolder = 'screens';
+export const goldenPathPattern = new RegExp(`^${goldenFolder}/(?!runs/)[^/]+/[^/]+\\.json$`);
+/** Of its golden runs. */
+export const goldenRunPattern = new RegExp(`^${goldenFolder}/runs/[^/]+\\.json$`);
+/** What `fetch` gets while screens are replayed; JSON of `ReplayFetches`. */
+export const replayFetchesPath = `${goldenFolder}/fetch.json`;
+
+export const maxGoldenBytes = 1024 * 1024;
+export const maxGoldenRunBytes = 16 * 1024 * 1024;
+const maxDepth = 400;
+const maxNodes = 20_000;
+
+/** What has to become of the screen. What is absent does not matter. */
+export interface GoldenExpectation {
+  state?: string;
+  /** States that it must not be taken for. */
+  not?: readonly string[];
+  /** The stage that the code is to begin at. */
+  stage?: string;
+  /** Whether the code acts on it, or has arrived with it. */
+  handled?: boolean;
+}
+
+/** All ways to write "unknown" mean the same. */
+export const isUnknownState = (state: string): boolean => state.toLowerCase() === 'unknown';
+
+export const isSameState = (one: string, other: string): boolean =>
+  one === other || (isUnknownState(one) && isUnknownState(other));
+
+type StateVerdict = Extract<ReplayVerdict, { kind: 'state' }>;
+
+/** The code acts on the screen, or has arrived with it. */
+export const isHandled = ({ next }: StateVerdict): boolean => next === 'acts' || next === 'arrives';
+
+/** Whether a screen is taken for what it has to be taken for, whatever the code does then. */
+export const isExpectedState = (expect: GoldenExpectation, { state }: StateVerdict): boolean =>
+  (expect.state === undefined || isSameState(state, expect.state)) &&
+  expect.not?.some((name) => isSameState(state, name)) !== true;
+
+/** Whether that became of the screen which is expected. */
+export const isExpected = (expect: GoldenExpectation, verdict: ReplayVerdict): boolean =>
+  verdict.kind === 'state' &&
+  isExpectedState(expect, verdict) &&
+  (expect.handled === undefined || isHandled(verdict) === expect.handled);
+
+/** Where the screen comes from, for people. */
+export type GoldenSource = Readonly<Record<string, string>>;
+
+export interface GoldenScreen {
+  expect: GoldenExpectation;
+  from: GoldenSource;
+  tree: ScreenTree;
+}
+
+/** The screens of a record in their order: what the code has to do with them. */
+export interface GoldenRun {
+  from: GoldenSource;
+  ends: ReplaySequence['ends'];
+  screens: readonly { state: string; stage: string; calls: readonly RecordedCall[]; tree: ScreenTree }[];
+}
+
+/** Why a text is no golden screen: a sentence that goes on after the file's name. */
+export class GoldenScreenError extends Error {
+  override readonly name = 'GoldenScreenError';
+}
+
+export function goldenText({ expect, from, tree: { root, ...screen } }: GoldenScreen): string {
+  const head = { version: 1, expect, from, screen };
+  const lines = Object.entries(head).map(([name, value]) => `${quoted(name)}: ${quoted(value)},`);
+  return `{\n${lines.join('\n')}\n"tree":\n${nodeText(root, { packageName: '', index: 0, indent: '' })}\n}\n`;
+}
+
+/** Throws a GoldenScreenError. */
+export function parseGolden(text: string): GoldenScreen {
+  if (text.length > maxGoldenBytes) throw wrong(`is larger than ${maxGoldenBytes} bytes`);
+  const { version, expect, from = {}, screen, tree } = objectOf(parseJson(text), 'the file');
+  if (version !== 1) throw wrong('is of another version: "version" must be 1');
+  const root = readRoot(tree);
+  return { expect: readExpectation(expect), from: readSource(from), tree: { ...readScreen(screen), root } };
+}
+
+export function goldenRunText({ from, ends, screens }: GoldenRun): string {
+  const told = screens.map(({ tree: { root, ...screen }, ...of }) => {
+    const head = quoted({ ...of, screen }).slice(0, -1);
+    return `${head},"tree":\n${nodeText(root, { packageName: '', index: 0, indent: '' })}}`;
+  });
+  const head = `"version": 1,\n"from": ${quoted(from)},\n"ends": ${quoted(ends)}`;
+  return `{\n${head},\n"screens": [\n${told.join(',\n')}\n]\n}\n`;
+}
+
+/** Throws a GoldenScreenError. */
+export function parseGoldenRun(text: string): GoldenRun {
+  if (text.length > maxGoldenRunBytes) throw wrong(`is larger than ${maxGoldenRunBytes} bytes`);
+  const { version, from = {}, ends = null, screens } = objectOf(parseJson(text), 'the file');
+  if (version !== 1) throw wrong('is of another version: "version" must be 1');
+  if (ends !== null && ends !== 'submits' && ends !== 'throws')
+    throw wrong('"ends" otherwise than a run: "submits", "throws" or null');
+  if (!Array.isArray(screens) || screens.length === 0 || screens.length > maxRecordScreens)
+    throw wrong(`is no golden run: "screens" are 1 to ${maxRecordScreens}`);
+  return { from: readSource(from), ends, screens: screens.map(readRunScreen) };
+}
+
+function readRunScreen(value: unknown): GoldenRun['screens'][number] {
+  const { state, stage, calls = [], screen, tree } = objectOf(value, 'a screen');
+  return {
+    ...{ state: textOf(state, 'state'), stage: textOf(stage, 'stage'), calls: readCalls(calls) },
+    tree: { ...readScreen(screen), root: readRoot(tree) },
+  };
+}
+
+const recordedCalls = Compile(Type.Array(RecordedCall, { maxItems: maxRecordedCalls }));
+
+function readCalls(value: unknown): RecordedCall[] {
+  if (recordedCalls.Check(value)) return value;
+  throw wrong(`has a screen whose "calls" are not up to ${maxRecordedCalls} calls of a record`);
+}
+
+const quoted = (value: unknown): string => JSON.stringify(value);
+const wrong = (problem: string): GoldenScreenError => new GoldenScreenError(problem);
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw wrong(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function objectOf(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw wrong(`is no golden screen: ${what} must be an object`);
+  return { ...value };
+}
+
+type Field = Exclude<keyof UiNode, 'boundsInScreen' | 'children' | 'packageName' | 'index'>;
+
+/** What a node is that says nothing else. `null`: a text, or nothing. */
+const defaults: { readonly [Name in Field]: UiNode[Name] } = {
+  className: null,
+  viewId: null,
+  text: null,
+  description: null,
+  hintText: null,
+  tooltipText: null,
+  paneTitle: null,
+  containerTitle: null,
+  maxTextLength: -1,
+  inputType: '',
+  isShowingHintText: false,
+  checkable: false,
+  checked: false,
+  clickable: false,
+  enabled: true,
+  focusable: false,
+  focused: false,
+  longClickable: false,
+  password: false,
+  scrollable: false,
+  selected: false,
+  visible: true,
+};
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the table
+const fields = Object.keys(defaults) as Field[];
+
+interface Place {
+  packageName: string;
+  index: number;
+  indent: string;
+}
+
+function nodeText(node: UiNode, { packageName, index, indent }: Place): string {
+  const { left, top, right, bottom } = node.boundsInScreen;
+  const told: Record<string, unknown> = {};
+  for (const name of fields) if (node[name] !== defaults[name]) told[name] = node[name];
+  if (node.packageName !== packageName) told['packageName'] = node.packageName;
+  if (node.index !== index) told['index'] = node.index;
+  const line = `${indent}${quoted({ ...told, bounds: [left, top, right, bottom] })}`;
+  if (node.children.length === 0) return line;
+  const children = node.children.map((child, at) =>
+    nodeText(child, { packageName: node.packageName, index: at, indent: `${indent} ` }),
+  );
+  return `${line.slice(0, -1)},"children":[\n${children.join(',\n')}\n${indent}]}`;
+}
+
+function readRoot(value: unknown): UiNode {
+  let count = 0;
+  const read = (given: unknown, { packageName, index }: Omit<Place, 'indent'>, depth: number): UiNode => {
+    count += 1;
+    if (count > maxNodes || depth > maxDepth)
+      throw wrong(`has more than ${maxNodes} nodes, or ${maxDepth} in one another`);
+    const { children = [], ...told } = objectOf(given, 'a node');
+    const node = readNode(told, { packageName, index });
+    if (!Array.isArray(children)) throw wrong('has a node whose "children" are no list');
+    const below = { packageName: node.packageName };
+    return {
+      ...node,
+      children: children.map((child, at) => read(child, { ...below, index: at }, depth + 1)),
+    };
+  };
+  return read(value, { packageName: '', index: 0 }, 1);
+}
+
+function readNode(
+  { bounds, packageName, index, ...told }: Record<string, unknown>,
+  place: Omit<Place, 'indent'>,
+): Omit<UiNode, 'children'> {
+  for (const [name, value] of Object.entries(told)) {
+    const expected: unknown = Object.hasOwn(defaults, name) ? Reflect.get(defaults, name) : undefined;
+    if (expected === undefined) throw wrong(`has a node with the unknown property "${name}"`);
+    if (typeof value !== (expected === null ? 'string' : typeof expected))
+      throw wrong(`has a node whose "${name}" is ${quoted(value)}`);
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each was compared with the table
+  const known = { ...defaults, ...told } as typeof defaults;
+  if (known.password && /[^•●∙*.·]/u.test(known.text ?? ''))
+    throw wrong('shows a password: replace its text by dots');
+  return {
+    ...known,
+    packageName: typeof packageName === 'string' ? packageName : place.packageName,
+    index: typeof index === 'number' ? index : place.index,
+    boundsInScreen: readBounds(bounds),
+  };
+}
+
+function readBounds(value: unknown): UiNode['boundsInScreen'] {
+  const numbers = Array.isArray(value) ? value.map(Number) : [];
+  const [left = 0, top = 0, right = 0, bottom = 0] = numbers;
+  if (numbers.length !== 4 || !numbers.every(Number.isSafeInteger))
+    throw wrong('has a node whose "bounds" are not [left, top, right, bottom]');
+  return { left, top, right, bottom };
+}
+
+function readScreen(value: unknown): Omit<ScreenTree, 'root'> {
+  const { packageName, rotation, capturedAt, source } = objectOf(value, '"screen"');
+  if (typeof packageName !== 'string' || typeof rotation !== 'number' || typeof capturedAt !== 'number')
+    throw wrong('is no golden screen: "screen" needs packageName, rotation and capturedAt');
+  return { packageName, rotation, capturedAt, source: source === 'dump' ? 'dump' : 'uiautomator2' };
+}
+
+function readExpectation(value: unknown): GoldenExpectation {
+  const { state, stage, handled, not, ...others } = objectOf(value, '"expect"');
+  const [unknownName] = Object.keys(others);
+  if (unknownName !== undefined) throw wrong(`expects "${unknownName}", which is unknown`);
+  if (state === undefined && not === undefined) throw wrong('expects neither a "state" nor "not"');
+  return {
+    ...(state === undefined ? {} : { state: textOf(state, 'state') }),
+    ...(not === undefined ? {} : { not: listOf(not).map((name) => textOf(name, 'not')) }),
+    ...(stage === undefined ? {} : { stage: textOf(stage, 'stage') }),
+    ...(handled === undefined ? {} : { handled: handled === true }),
+  };
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
+
+function textOf(value: unknown, name: string): string {
+  if (typeof value === 'string') return value;
+  throw wrong(`has an "${name}" that is no text`);
+}
+
+const readSource = (value: unknown): GoldenSource =>
+  Object.fromEntries(Object.entries(objectOf(value, '"from"')).map(([name, text]) => [name, String(text)]));

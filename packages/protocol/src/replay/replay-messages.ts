@@ -1,0 +1,194 @@
+/**
+ * What a process that replays saved screens is told and says: frames as those of a run's process (sandbox-messages.ts).
+ * Whoever started it checks every report, because the process runs user code and may have been taken over.
+ */
+import { Type, type Static } from 'typebox';
+
+import { maxSourcePathLength } from '../runs/code.ts';
+import { maxStageLength, type RecordedCall } from '../runs/records.ts';
+
+/** Of a verdict, in characters; the process cuts longer ones. */
+export const maxVerdictTextLength = 4000;
+export const maxVerdictActs = 20;
+export const maxMissedSearches = 40;
+/** Of one act or search in words. */
+export const maxVerdictWordsLength = 300;
+
+const text = Type.String({ maxLength: maxVerdictTextLength });
+const stage = Type.String({ maxLength: maxStageLength });
+/** What the code did to the phone, in words, first things first. */
+const did = Type.Array(Type.String({ maxLength: maxVerdictWordsLength }), { maxItems: maxVerdictActs });
+
+/** What came after the code had stored the screen. */
+export const replayFollowUps = ['acts', 'arrives', 'waits', 'gives_up', 'ends', 'throws'] as const;
+
+/** What the project's code makes of a saved screen. */
+export const ReplayVerdict = Type.Union([
+  /** It stored the screen under this state. */
+  Type.Object({
+    kind: Type.Literal('state'),
+    state: stage,
+    stage,
+    next: Type.Enum(replayFollowUps),
+    did,
+    /** Of `throws`. */
+    message: Type.Union([text, Type.Null()]),
+  }),
+  /** It stored nothing, and waited in vain. */
+  Type.Object({ kind: Type.Literal('waits'), message: text, did }),
+  /** It stored nothing, and changed the phone again and again. */
+  Type.Object({ kind: Type.Literal('acts_blind'), did }),
+  Type.Object({
+    kind: Type.Literal('threw'),
+    message: text,
+    stack: Type.Union([text, Type.Null()]),
+    path: Type.Union([Type.String({ maxLength: maxSourcePathLength }), Type.Null()]),
+    line: Type.Integer({ minimum: 0 }),
+  }),
+  /** It ended without storing the screen. */
+  Type.Object({ kind: Type.Literal('ended'), did }),
+  /** It asked for what a saved screen can't answer. */
+  Type.Object({ kind: Type.Literal('cannot'), message: text }),
+  /** It took too much time or memory. */
+  Type.Object({ kind: Type.Literal('limit'), message: text }),
+]);
+export type ReplayVerdict = Static<typeof ReplayVerdict>;
+
+/** How a run has ended, as far as a replay in order can see it. */
+export const sequenceEnds = ['submits', 'throws', 'arrives', 'ends'] as const;
+const SequenceEnd = Type.Enum(sequenceEnds);
+/** Of one screen, in a result. */
+export const maxSequenceCalls = 30;
+
+/** What was made of one screen of a run, and done on it. */
+export const SequenceMoment = Type.Object({
+  stage,
+  state: stage,
+  /** In words, first things first; none where they are not known. */
+  calls: Type.Array(Type.String({ maxLength: maxVerdictWordsLength }), { maxItems: maxSequenceCalls }),
+  /** How the run has ended there; null: it went on, or nothing is known of it. */
+  ends: Type.Union([SequenceEnd, Type.Null()]),
+});
+export type SequenceMoment = Static<typeof SequenceMoment>;
+
+const index = Type.Integer({ minimum: 0 });
+
+/** Whether the code does with the screens of a record in their order what the record tells; `index` of the screen where it does not. */
+export const SequenceResult = Type.Union([
+  Type.Object({ kind: Type.Literal('same'), screens: Type.Integer({ minimum: 1 }) }),
+  /** `in`: what the code takes the screen for, what it does on it, or how the run ends there. */
+  Type.Object({
+    kind: Type.Literal('diverges'),
+    index,
+    in: Type.Enum(['screen', 'calls', 'end'] as const),
+    saved: SequenceMoment,
+    now: SequenceMoment,
+  }),
+  Type.Object({
+    kind: Type.Literal('threw'),
+    index,
+    message: text,
+    path: Type.Union([Type.String({ maxLength: maxSourcePathLength }), Type.Null()]),
+    line: Type.Integer({ minimum: 0 }),
+  }),
+  /** It waited in vain. */
+  Type.Object({ kind: Type.Literal('waits'), index, message: text }),
+  /** The run ended, and the record goes on. */
+  Type.Object({ kind: Type.Literal('ended'), index, how: SequenceEnd }),
+  /** It asked for what saved screens can't answer. */
+  Type.Object({ kind: Type.Literal('cannot'), index, message: text }),
+  /** It took too much time or memory. */
+  Type.Object({ kind: Type.Literal('limit'), index, message: text }),
+]);
+export type SequenceResult = Static<typeof SequenceResult>;
+
+/** A search of the screen that found nothing. */
+const MissedSearch = Type.Object({
+  by: Type.Enum(['id', 'text', 'conditions']),
+  wanted: Type.String({ maxLength: maxVerdictWordsLength }),
+});
+export type MissedSearch = Static<typeof MissedSearch>;
+
+/** From the process that replays. */
+export const ReplayReport = Type.Union([
+  Type.Object({ type: Type.Literal('ready') }),
+  /** `index` of the screen in its command. */
+  Type.Object({
+    type: Type.Literal('verdict'),
+    index: Type.Integer({ minimum: 0 }),
+    verdict: ReplayVerdict,
+    missed: Type.Array(MissedSearch, { maxItems: maxMissedSearches }),
+  }),
+  Type.Object({ type: Type.Literal('sequence'), result: SequenceResult }),
+  /** All screens of the command were shown; those without a verdict need a replay of their own. */
+  Type.Object({ type: Type.Literal('shown') }),
+]);
+export type ReplayReport = Static<typeof ReplayReport>;
+
+/** What `fetch` gets where there is no network, as a project says it in `screens/fetch.json`. */
+export const ReplayFetches = Type.Array(
+  Type.Object(
+    {
+      method: Type.Optional(Type.String({ maxLength: 20 })),
+      /** In full; each `*` stands for anything. */
+      url: Type.String({ minLength: 1, maxLength: 4000 }),
+      status: Type.Optional(Type.Integer({ minimum: 200, maximum: 599 })),
+      /** A text as it is, anything else as its JSON. */
+      body: Type.Optional(Type.Unknown()),
+    },
+    { additionalProperties: false },
+  ),
+  { maxItems: 200 },
+);
+export type ReplayFetches = Static<typeof ReplayFetches>;
+
+/** One saved screen. */
+export interface ReplayScreen {
+  /** JSON of a `ScreenTree`. */
+  treeJson: string;
+  /** The stage that the code was trying to reach. */
+  stage?: string | undefined;
+}
+
+/** The screens of one record, oldest first. */
+export interface ReplaySequence {
+  screens: readonly (ReplayScreen & {
+    /** What the run took it for. */
+    state: string;
+    /** What the run did on it. */
+    calls: readonly RecordedCall[];
+  })[];
+  /** How the run has ended after the last one; null: what comes then is not compared. */
+  ends: 'submits' | 'throws' | null;
+}
+
+/** To the process that replays. */
+export type ReplayCommand =
+  | {
+      type: 'code';
+      /** As of a run's job. */
+      code: string;
+      sourceMap: string | null;
+      argumentsJson: string;
+      fetches: ReplayFetches;
+    }
+  | {
+      type: 'screens';
+      /**
+       * `strict`: the code starts anew for each screen. `stream`: one run is shown a screen after the other, and not
+       * every screen gets a verdict.
+       */
+      mode: 'strict' | 'stream';
+      /** Whether searches that found nothing are told. */
+      tellsMissed: boolean;
+      screens: readonly ReplayScreen[];
+    }
+  | { type: 'sequence'; sequence: ReplaySequence };
+
+/** What a host says of the screens of a question `replay`, in their order; null: the time did not reach. */
+export const HostReplayAnswer = Type.Object({
+  /** Of a question with a `sequence`, which has no other screens. */
+  sequence: Type.Optional(Type.Union([SequenceResult, Type.Null()])),
+  verdicts: Type.Array(Type.Union([ReplayVerdict, Type.Null()]), { maxItems: 100 }),
+});
+export type HostReplayAnswer = Static<typeof HostReplayAnswer>;

@@ -1,0 +1,115 @@
+import { Type, type Static } from 'typebox';
+
+import { Labels, Selector } from '../../phones/labels.ts';
+import { Id } from '../../ids.ts';
+import { success, SuccessMessage, type RouteContract } from '../contract.ts';
+import { Device } from './devices.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+const params = Type.Object({ id: Id });
+const poolName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^[^,|]*$',
+  description: 'Unique among yours in any letter case; without comma and `|`',
+  examples: ['berlin-pixels'],
+});
+
+/** A saved selector. */
+export const Pool = Type.Object(
+  {
+    name: poolName,
+    selector: Selector,
+    devices: Type.Object(
+      { total: Type.Integer(), ready: Type.Integer() },
+      { description: 'The phones that it selects at this moment' },
+    ),
+  },
+  { title: 'Pool' },
+);
+export type Pool = Static<typeof Pool>;
+
+/** What people call their phones, and how they select several of them. */
+export const labelRoutes = {
+  renameDevice: {
+    method: 'PATCH',
+    path: '/api/v2/devices/:id',
+    operationId: 'renameDevice',
+    tag: 'Devices',
+    summary: 'Give a phone a name of its own (owner)',
+    description: 'An empty name takes it away: the phone is then shown by maker and model.',
+    scope: 'edit',
+    audit: 'rename_device',
+    params,
+    body: Type.Object({ name: Type.String({ maxLength: 100, examples: ['Shelf 3, left'] }) }),
+    responses: { 200: Type.Object({ success, device: Device }) },
+    errors: ['device_not_found'],
+  },
+  putDeviceLabels: {
+    method: 'PUT',
+    path: '/api/v2/devices/:id/labels',
+    operationId: 'putDeviceLabels',
+    tag: 'Devices',
+    summary: 'Replace the labels of a phone (owner)',
+    description: 'A label of the phone counts before one of its host with the same key.',
+    scope: 'edit',
+    audit: 'label_device',
+    params,
+    body: Type.Object({ labels: Labels }),
+    responses: { 200: Type.Object({ success, labels: Labels }) },
+    errors: ['device_not_found', 'invalid_labels'],
+  },
+  putHostLabels: {
+    method: 'PUT',
+    path: '/api/v2/hosts/:id/labels',
+    operationId: 'putHostLabels',
+    tag: 'Devices',
+    summary: 'Replace the labels of a host, which all of its phones have (owner)',
+    scope: 'edit',
+    audit: 'label_host',
+    params,
+    body: Type.Object({ labels: Labels }),
+    responses: { 200: Type.Object({ success, labels: Labels }) },
+    errors: ['host_not_found', 'invalid_labels'],
+  },
+} as const satisfies Record<string, RouteContract>;
+
+export const poolRoutes = {
+  list: {
+    method: 'GET',
+    path: '/api/v2/pools',
+    operationId: 'listPools',
+    tag: 'Devices',
+    summary: 'List your pools: saved selectors, with the phones that each selects now',
+    scope: 'read',
+    query: Type.Object(pageQuery),
+    responses: { 200: pageOf({ pools: Type.Array(Pool) }) },
+  },
+  put: {
+    method: 'PUT',
+    path: '/api/v2/pools/:name',
+    operationId: 'putPool',
+    tag: 'Devices',
+    summary: 'Save a selector under a name, or change it',
+    description:
+      'Selectors of jobs and schedules name it as `pool=NAME`, and select what it selects at that moment.',
+    scope: 'edit',
+    audit: 'save_pool',
+    params: Type.Object({ name: poolName }),
+    body: Type.Object({ selector: Selector }),
+    responses: { 200: Type.Object({ success, pool: Pool }) },
+    errors: ['invalid_selector', 'too_many_pools'],
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/api/v2/pools/:name',
+    operationId: 'deletePool',
+    tag: 'Devices',
+    summary: 'Delete a pool',
+    scope: 'edit',
+    audit: 'delete_pool',
+    params: Type.Object({ name: poolName }),
+    responses: { 200: SuccessMessage },
+    errors: ['pool_not_found'],
+  },
+} as const satisfies Record<string, RouteContract>;

@@ -1,0 +1,336 @@
+import { Type, type Static } from 'typebox';
+
+import { CodeCompletion, CodeReferences, CodeSymbol } from '../../runs/code.ts';
+import type { ErrorCode } from '../../errors.ts';
+import { Id } from '../../ids.ts';
+import { success, SuccessMessage, type RouteContract } from '../contract.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+/** The most that one file may hold, in bytes of UTF-8. */
+export const maxFileBytes = 50 * 1024 * 1024;
+/** The most files that a project may have, without the compiled ones. */
+export const maxProjectFiles = 10_000;
+/** The most that the files of a project may hold together, in bytes, without the compiled ones. */
+export const maxProjectBytes = 1024 * 1024 * 1024;
+
+const params = Type.Object({ id: Id });
+
+/** What a change asks of the file as it is: otherwise 412, and nothing is changed. */
+const changeHeaders = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({ description: 'Only if the file has this `ETag`; `*`: only if there is one' }),
+  ),
+  'if-none-match': Type.Optional(Type.String({ description: '`*`: only if there is no such file yet' })),
+});
+export const filePath = Type.String({
+  description: 'Relative path in the project, such as `flows/login.ts`; at most 1,024 bytes',
+});
+const path = filePath;
+export const NewFile = Type.Object({ path, content: Type.String() });
+
+const commit = Type.Optional(
+  Type.String({
+    pattern: '^[0-9a-f]{40}$',
+    description: 'As this commit of the history has it, instead of what is saved',
+  }),
+);
+
+export const FileChange = Type.Enum(['unchanged', 'added', 'modified', 'deleted'], { title: 'FileChange' });
+export type FileChange = Static<typeof FileChange>;
+
+/** A file of the project, or one that was deleted since the newest commit. Compiled files are not listed. */
+export const FileListing = Type.Object(
+  {
+    path: Type.String(),
+    size: Type.Integer({ minimum: 0, description: 'Bytes; of a deleted file, what the newest commit has' }),
+    etag: Type.String({
+      description: 'The version of its content, for `If-Match`',
+      examples: ['"3b18e512dba79e4c8300dd08aeb37f8e728b8dad"'],
+    }),
+    change: FileChange,
+    compiled_path: Type.String({
+      description: 'Where its compiled form is; its own path when there is none',
+    }),
+  },
+  { title: 'File' },
+);
+export type FileListing = Static<typeof FileListing>;
+
+/** JSON writes one byte as up to six ("\u0001"). */
+const bodyLimitBytes = 6 * maxFileBytes + 64 * 1024;
+const treeEtag = Type.String({
+  description: 'The version of all saved files together',
+  examples: ['"4b825dc642cb6eb9a060e54bf8d69288fbee4904"'],
+});
+
+/** Reading and writing the files of a project. */
+/** Of one file or of many, by the same rules. */
+const whyNotSaved = [
+  'precondition_failed',
+  'compile_failed',
+  'compiler_unavailable',
+  'invalid_path',
+  'invalid_content',
+  'invalid_tsconfig',
+  'compiled_file',
+  'source_conflict',
+  'compiled_path_taken',
+  'project_full',
+  'file_too_large',
+  'project_bytes_exceeded',
+  'too_many_waiting',
+  'too_busy',
+] as const satisfies readonly ErrorCode[];
+
+const whyNotChecked = [
+  'project_not_found',
+  'invalid_path',
+  'invalid_content',
+  'compiled_file',
+  'source_conflict',
+  'compiled_path_taken',
+] as const satisfies readonly ErrorCode[];
+const checkedBytes = 1024 * 1024;
+const placeInCode = Type.Object({
+  path,
+  content: Type.String(),
+  position: Type.Integer({ minimum: 0, description: 'Where in `content`, in UTF-16 units' }),
+});
+
+export const fileRoutes = {
+  write: {
+    method: 'PUT',
+    path: '/api/v2/automation/file/:id',
+    operationId: 'writeFile',
+    tag: 'Files',
+    summary: 'Create or update a file; TypeScript is compiled',
+    description:
+      '`.ts`, `.tsx`, `.mts` and `.cts` files are checked and compiled to the `.js`, `.mjs` or `.cjs` beside them; when that fails, nothing is changed. `content` holds at most 52,428,800 bytes of UTF-8.',
+    scope: 'edit',
+    audit: 'write_file',
+    params,
+    headers: changeHeaders,
+    body: NewFile,
+    bodyLimitBytes,
+    responses: {
+      200: Type.Object({
+        success,
+        path: Type.String(),
+        compiledPath: Type.String({ description: 'The same as `path` when nothing was compiled' }),
+        compiled: Type.Boolean(),
+        warnings: Type.Array(Type.String(), {
+          description:
+            'Lines such as `main.ts(3,7): error TS2305: …` for what was saved all the same: mistakes that this change brings into other files, and mistakes in a `.js`, `.d.ts` or `.json` file',
+        }),
+      }),
+    },
+    errors: ['project_not_found', ...whyNotSaved],
+  },
+  read: {
+    method: 'GET',
+    path: '/api/v2/automation/file/:id',
+    operationId: 'readFile',
+    tag: 'Files',
+    summary: 'Read a file, or what was compiled of one',
+    scope: 'read',
+    params,
+    headers: Type.Object({
+      'if-none-match': Type.Optional(
+        Type.String({ description: 'The `ETag` of the last reply: 304 when it is still the same' }),
+      ),
+    }),
+    query: Type.Object({ path, commit }),
+    responses: { 200: Type.Object({ success, content: Type.String(), path: Type.String() }), 304: [] },
+    errors: [
+      ...(['project_not_found', 'file_not_found', 'invalid_path', 'file_not_text'] as const),
+      ...(['commit_not_found', 'too_many_waiting', 'too_busy'] as const),
+    ],
+  },
+  check: {
+    method: 'POST',
+    path: '/api/v2/automation/check/:id',
+    operationId: 'checkFile',
+    tag: 'Files',
+    summary: 'Check a file as it would be saved, without saving it',
+    description:
+      'For editors, while somebody types: what a write of the same content would refuse or warn of.',
+    scope: 'edit',
+    audit: null,
+    params,
+    body: NewFile,
+    bodyLimitBytes: checkedBytes,
+    responses: {
+      200: Type.Object({
+        success,
+        errors: Type.Array(Type.String(), {
+          description: 'Lines such as `main.ts(3,7): error TS2305: …` for which a write would be refused',
+        }),
+        warnings: Type.Array(Type.String(), { description: 'Lines of what would be saved all the same' }),
+      }),
+    },
+    errors: whyNotChecked,
+  },
+  symbol: {
+    method: 'POST',
+    path: '/api/v2/automation/symbol/:id',
+    operationId: 'findSymbol',
+    tag: 'Files',
+    summary: 'Tell what stands at a place in a file as it would be saved',
+    description: 'For editors: the type, documentation and signatures of the name at `position`.',
+    scope: 'edit',
+    audit: null,
+    params,
+    body: placeInCode,
+    bodyLimitBytes: checkedBytes,
+    responses: { 200: Type.Object({ success, symbol: Type.Union([CodeSymbol, Type.Null()]) }) },
+    errors: whyNotChecked,
+  },
+  completions: {
+    method: 'POST',
+    path: '/api/v2/automation/completions/:id',
+    operationId: 'listCompletions',
+    tag: 'Files',
+    summary: 'List what could stand at a place in a file as it would be saved',
+    description: 'For editors: members after a dot, words of a union in quotes, or else the globals.',
+    scope: 'edit',
+    audit: null,
+    params,
+    body: placeInCode,
+    bodyLimitBytes: checkedBytes,
+    responses: { 200: Type.Object({ success, completions: Type.Array(CodeCompletion) }) },
+    errors: whyNotChecked,
+  },
+  references: {
+    method: 'POST',
+    path: '/api/v2/automation/references/:id',
+    operationId: 'findReferences',
+    tag: 'Files',
+    summary: 'Find where a name in a file is defined and used in the project',
+    description: 'For editors, to go to a definition and to rename: of the name at `position`.',
+    scope: 'edit',
+    audit: null,
+    params,
+    body: placeInCode,
+    bodyLimitBytes: checkedBytes,
+    responses: { 200: Type.Object({ success, ...CodeReferences.properties }) },
+    errors: whyNotChecked,
+  },
+  search: {
+    method: 'GET',
+    path: '/api/v2/automation/search/:id',
+    operationId: 'searchFiles',
+    tag: 'Files',
+    summary: 'Search the text of all files',
+    description:
+      'Lines that contain `text` in any letter case, in the order of the paths; at most 20 of a file.',
+    scope: 'read',
+    params,
+    query: Type.Object({
+      text: Type.String({ minLength: 1, maxLength: 200, description: 'As it stands in a line' }),
+    }),
+    responses: {
+      200: Type.Object({
+        success,
+        matches: Type.Array(
+          Type.Object({
+            path: Type.String(),
+            line: Type.Integer({ minimum: 1 }),
+            text: Type.String({ description: 'The line, at most 300 characters' }),
+          }),
+        ),
+        truncated: Type.Boolean({ description: 'Whether there are more than the 1,000 that are listed' }),
+      }),
+    },
+    errors: ['project_not_found', 'too_many_waiting', 'too_busy'],
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/api/v2/automation/file/:id',
+    operationId: 'deleteFile',
+    tag: 'Files',
+    summary: 'Delete a file, and what was compiled of it',
+    scope: 'edit',
+    audit: 'delete_file',
+    params,
+    headers: changeHeaders,
+    query: Type.Object({ path }),
+    responses: { 200: SuccessMessage },
+    errors: ['project_not_found', 'precondition_failed', 'file_not_found', 'invalid_path', 'compiled_file'],
+  },
+  rename: {
+    method: 'POST',
+    path: '/api/v2/automation/rename/:id',
+    operationId: 'renameFile',
+    tag: 'Files',
+    summary: 'Rename a file, and what names it in the imports of others',
+    description: 'All or nothing: the project as it would be is checked and compiled as a whole.',
+    scope: 'edit',
+    audit: 'rename_file',
+    params,
+    body: Type.Object({ path, new_path: path }),
+    responses: {
+      200: Type.Object({
+        success,
+        etag: treeEtag,
+        changed: Type.Array(Type.String(), { description: 'Other files whose imports name it anew' }),
+        warnings: Type.Array(Type.String(), { description: 'As those of a write' }),
+      }),
+    },
+    errors: ['project_not_found', 'file_not_found', ...whyNotSaved],
+  },
+  list: {
+    method: 'GET',
+    path: '/api/v2/automation/files/:id',
+    operationId: 'listFiles',
+    tag: 'Files',
+    summary: 'List the files by path, with what has changed since the newest commit',
+    description: 'The files of a `commit` are all `unchanged`.',
+    scope: 'read',
+    params,
+    query: Type.Object({ ...pageQuery, commit }),
+    responses: {
+      200: pageOf({
+        files: Type.Array(FileListing),
+        dirty: Type.Boolean({ description: 'Whether there is something to commit' }),
+        etag: treeEtag,
+      }),
+    },
+    errors: ['project_not_found', 'commit_not_found', 'too_many_waiting', 'too_busy'],
+  },
+  replace: {
+    method: 'PUT',
+    path: '/api/v2/automation/files/:id',
+    operationId: 'replaceFiles',
+    tag: 'Files',
+    summary: 'Write and delete many files at once, all or nothing',
+    description:
+      'The project as it would be is checked and compiled as a whole; when that fails, or when the files are not those of `expected_etag` any more, nothing is changed. Each file has the rules of a single write.',
+    scope: 'edit',
+    audit: 'replace_files',
+    params,
+    body: Type.Object({
+      files: Type.Array(NewFile, {
+        maxItems: maxProjectFiles,
+        description: 'New files, and those with new content; all others stay as they are',
+      }),
+      deleted: Type.Array(path, { maxItems: maxProjectFiles }),
+      expected_etag: Type.String({ description: "The list's `etag`: what the changes were made to" }),
+    }),
+    bodyExample: {
+      files: [{ path: 'flows/login.ts', content: 'export const user = "ada";\n' }],
+      deleted: ['flows/old.ts'],
+      expected_etag: '"4b825dc642cb6eb9a060e54bf8d69288fbee4904"',
+    },
+    bodyLimitBytes,
+    responses: {
+      200: Type.Object({
+        success,
+        etag: treeEtag,
+        warnings: Type.Array(Type.String(), {
+          description: 'Mistakes in the `.js`, `.d.ts` and `.json` files among `files`, of the first 100',
+        }),
+      }),
+    },
+    errors: ['project_not_found', 'file_not_found', ...whyNotSaved],
+  },
+} as const satisfies Record<string, RouteContract>;

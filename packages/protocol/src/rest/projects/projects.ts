@@ -1,0 +1,149 @@
+import { Type, type Static } from 'typebox';
+
+import { EpochMs, Id, Uuid } from '../../ids.ts';
+import { success, SuccessMessage, type RouteContract } from '../contract.ts';
+import { pageOf, idPageQuery } from '../page.ts';
+
+/** What a member may do: an editor reads, writes, commits and launches; a viewer reads. */
+export const memberRoles = ['shared_editor', 'shared_viewer'] as const;
+export const MemberRole = Type.Enum(memberRoles);
+export type MemberRole = Static<typeof MemberRole>;
+
+/** A caller's role in a project. The owner also renames, shares and deletes it. */
+export const ProjectRole = Type.Enum(['owner', ...memberRoles], { title: 'ProjectRole' });
+export type ProjectRole = Static<typeof ProjectRole>;
+
+const name = Type.String({ minLength: 1, maxLength: 200 });
+
+const projectFields = {
+  id: Uuid,
+  name: Type.String(),
+  role: ProjectRole,
+  owner_id: Uuid,
+  created_at: EpochMs,
+  clone_path: Type.String({
+    description: 'Path of the git repository on this service; any user name, the API token as password',
+  }),
+};
+
+/** A project as the caller sees it. */
+export const Project = Type.Object(projectFields, { title: 'Project' });
+export type Project = Static<typeof Project>;
+
+export const ProjectMember = Type.Object(
+  { user_id: Uuid, name: Type.String(), role: ProjectRole },
+  { title: 'ProjectMember' },
+);
+export type ProjectMember = Static<typeof ProjectMember>;
+
+const params = Type.Object({ id: Id });
+const memberParams = Type.Object({ id: Id, user_id: Id });
+
+/** Projects and who shares them. */
+export const projectRoutes = {
+  list: {
+    method: 'GET',
+    path: '/api/v2/automation-project',
+    operationId: 'listProjects',
+    tag: 'Projects',
+    summary: 'List the projects you own or share, newest first',
+    scope: 'read',
+    query: Type.Object({
+      ...idPageQuery,
+      name: Type.Optional(Type.String({ description: 'The whole name, in any letter case' })),
+      search: Type.Optional(Type.String({ description: 'Part of the name, in any letter case' })),
+    }),
+    responses: { 200: pageOf({ projects: Type.Array(Project) }) },
+  },
+  create: {
+    method: 'POST',
+    path: '/api/v2/automation-project',
+    operationId: 'createProject',
+    tag: 'Projects',
+    summary: 'Create a project',
+    description: 'It is empty; write `main.ts` next. A token that is limited to projects creates none.',
+    scope: 'edit',
+    audit: 'create_project',
+    body: Type.Object({ name }),
+    responses: { 201: Type.Object({ success, project: Project }) },
+    errors: ['project_name_taken', 'too_many_projects'],
+  },
+  get: {
+    method: 'GET',
+    path: '/api/v2/automation-project/:id',
+    operationId: 'getProject',
+    tag: 'Projects',
+    summary: 'Read one project, with its first 100 members',
+    scope: 'read',
+    params,
+    responses: {
+      200: Type.Object({
+        success,
+        project: Type.Object({ ...projectFields, members: Type.Array(ProjectMember) }),
+      }),
+    },
+    errors: ['project_not_found'],
+  },
+  rename: {
+    method: 'PATCH',
+    path: '/api/v2/automation-project/:id',
+    operationId: 'renameProject',
+    tag: 'Projects',
+    summary: 'Rename a project (owner)',
+    scope: 'edit',
+    audit: 'rename_project',
+    params,
+    body: Type.Object({ name }),
+    responses: { 200: Type.Object({ success, project: Project }) },
+    errors: ['project_not_found', 'project_name_taken'],
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/api/v2/automation-project/:id',
+    operationId: 'deleteProject',
+    tag: 'Projects',
+    summary: 'Delete a project with its files and commits (owner)',
+    scope: 'edit',
+    audit: 'delete_project',
+    params,
+    responses: { 200: SuccessMessage },
+    errors: ['project_not_found'],
+  },
+  listMembers: {
+    method: 'GET',
+    path: '/api/v2/automation-project/:id/members',
+    operationId: 'listProjectMembers',
+    tag: 'Projects',
+    summary: 'List who has a part in a project, its owner first',
+    scope: 'read',
+    params,
+    query: Type.Object(idPageQuery),
+    responses: { 200: pageOf({ members: Type.Array(ProjectMember) }) },
+    errors: ['project_not_found'],
+  },
+  putMember: {
+    method: 'PUT',
+    path: '/api/v2/automation-project/:id/members/:user_id',
+    operationId: 'putProjectMember',
+    tag: 'Projects',
+    summary: 'Share a project with a user, or change their role (owner)',
+    scope: 'edit',
+    audit: 'share_project',
+    params: memberParams,
+    body: Type.Object({ role: MemberRole }),
+    responses: { 200: Type.Object({ success, member: ProjectMember }) },
+    errors: ['project_not_found', 'user_not_found'],
+  },
+  deleteMember: {
+    method: 'DELETE',
+    path: '/api/v2/automation-project/:id/members/:user_id',
+    operationId: 'deleteProjectMember',
+    tag: 'Projects',
+    summary: 'Stop sharing a project with a user (owner, or the member)',
+    scope: 'edit',
+    audit: 'unshare_project',
+    params: memberParams,
+    responses: { 200: SuccessMessage },
+    errors: ['project_not_found', 'member_not_found'],
+  },
+} as const satisfies Record<string, RouteContract>;

@@ -1,0 +1,202 @@
+import { Type, type Static } from 'typebox';
+
+import { Id, TimeInput, Uuid } from '../../ids.ts';
+import {
+  CaptureKind,
+  maxCaptureBytes,
+  RecordedApp,
+  RecordedCall,
+  RecordStatus,
+  RecordType,
+  Tag,
+} from '../../runs/records.ts';
+import { RunError } from '../../runs/runs.ts';
+import { success, type RouteContract } from '../contract.ts';
+
+export const RecordScreen = Type.Object(
+  {
+    _id: Type.String(),
+    uiUrl: Type.Union([Type.String(), Type.Null()], {
+      description: 'Full URL of the accessibility tree (JSON); null when it could not be captured',
+    }),
+    screenshot: Type.Object({
+      screenshotUrl: Type.Union([Type.String(), Type.Null()], {
+        description:
+          'Full URL of a JPEG; null when none was wanted (which is not `partial`) or it could not be taken',
+      }),
+      compressedWidth: Type.Integer(),
+      compressedHeight: Type.Integer(),
+      originalWidth: Type.Integer(),
+      originalHeight: Type.Integer(),
+    }),
+    nextStage: Type.String(),
+    screenState: Type.String(),
+    maxSteps: Type.Integer({ description: 'Remaining steps; 0 means out of steps' }),
+    timestamp: Type.Integer({ description: 'Milliseconds since the Unix epoch' }),
+    actions: Type.Array(RecordedCall, {
+      description:
+        'What the automation did before it stored the next screen, the first 30 calls: where it touched, what it opened, and of typed text the length. Calls on password fields and on what is masked are left out',
+    }),
+  },
+  { title: 'Screen' },
+);
+
+export const OutOfStepsRecord = Type.Object(
+  {
+    device_info: Type.Object({
+      brand: Type.String(),
+      model: Type.String(),
+      device_id: Type.String(),
+      android_version: Type.String(),
+    }),
+    automation_name: Type.String(),
+    out_of_steps_id: Type.String(),
+    automation_id: Type.String(),
+    run_id: Type.String(),
+    type: RecordType,
+    status: RecordStatus,
+    screens: Type.Array(RecordScreen),
+    added: Type.String({ description: 'ISO 8601' }),
+    saved: Type.Boolean(),
+    tag: Type.String(),
+    partial: Type.Boolean({ description: 'Whether something of the capture is missing that was wanted' }),
+    error: Type.Union([RunError, Type.Null()], {
+      description: 'What ended the run, of a `crash` or a `timeout` that its host has recorded',
+    }),
+    app: Type.Union([RecordedApp, Type.Null()], {
+      description: 'The app of the last screen, as far as the phone told it in time; null without a tree',
+    }),
+  },
+  { title: 'Record' },
+);
+export type OutOfStepsRecord = Static<typeof OutOfStepsRecord>;
+
+const params = Type.Object({ id: Id });
+const captureTypes = ['application/json', 'image/jpeg'];
+
+/** As the service writes them: an address of another form is another address. */
+const LowerCaseUuid = Type.String({
+  pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$',
+});
+
+/** Out-of-steps records: the screens of the moments that an author has to see. */
+export const recordRoutes = {
+  list: {
+    method: 'GET',
+    path: '/api/v2/automation-project/out-of-steps',
+    operationId: 'outOfSteps',
+    tag: 'Records',
+    summary: 'Read one record, with its position among those that match',
+    description:
+      'Newest first. `cursor` reads that record; `before_cursor` the next older match, `after_cursor` the next newer one. They exclude each other.',
+    scope: 'read',
+    query: Type.Object({
+      cursor: Type.Optional(Uuid),
+      before_cursor: Type.Optional(Uuid),
+      after_cursor: Type.Optional(Uuid),
+      automation_id: Type.Optional(Id),
+      type: Type.Optional(RecordType),
+      status: Type.Optional(RecordStatus),
+      partial: Type.Optional(Type.Enum(['true', 'false'])),
+      tag: Type.Optional(Tag),
+      device_id: Type.Optional(Id),
+      run_id: Type.Optional(Uuid),
+      added_after: Type.Optional(TimeInput),
+      added_before: Type.Optional(TimeInput),
+    }),
+    responses: {
+      200: Type.Object({
+        success,
+        result: Type.Union([OutOfStepsRecord, Type.Null()]),
+        total: Type.Integer(),
+        currentPage: Type.Integer(),
+        currentCursor: Type.Union([Type.String(), Type.Null()]),
+        hasNext: Type.Boolean(),
+        hasPrev: Type.Boolean(),
+      }),
+    },
+    errors: ['record_not_found'],
+  },
+  tags: {
+    method: 'GET',
+    path: '/api/v2/automation-project/out-of-steps/tags',
+    operationId: 'outOfStepsTags',
+    tag: 'Records',
+    summary: 'List the tags of an automation’s debug records',
+    scope: 'read',
+    query: Type.Object({ automation_id: Id }),
+    responses: { 200: Type.Object({ success, tags: Type.Array(Type.String()) }) },
+  },
+  mark: {
+    method: 'PATCH',
+    path: '/api/v2/automation-project/out-of-steps/:id/status',
+    operationId: 'markOutOfSteps',
+    tag: 'Records',
+    summary: 'Mark a pending record as solved or skipped, for good',
+    scope: 'review',
+    audit: 'mark_record',
+    params,
+    body: Type.Object({ status: Type.Enum(['solved', 'skipped']) }),
+    responses: { 200: Type.Object({ success, message: Type.String(), status: Type.String() }) },
+    errors: ['record_not_found', 'record_already_marked'],
+  },
+  save: {
+    method: 'PATCH',
+    path: '/api/v2/automation-project/out-of-steps/:id/save',
+    operationId: 'saveOutOfSteps',
+    tag: 'Records',
+    summary: 'Save a record, or stop saving it',
+    description: 'A saved record is protected from automatic deletion for 2 months from its creation.',
+    scope: 'review',
+    audit: 'save_record',
+    params,
+    body: Type.Object({ saved: Type.Boolean() }),
+    responses: { 200: Type.Object({ success, message: Type.String(), saved: Type.Boolean() }) },
+    errors: ['record_not_found'],
+  },
+  putCapture: {
+    method: 'PUT',
+    path: '/api/v2/hosts/records/:record_id/screens/:screen_id/:kind',
+    operationId: 'putCapture',
+    tag: 'Hosts',
+    summary: 'Upload a capture of a record that the host has told of',
+    description:
+      'The body is the tree (`application/json`) or the picture (`image/jpeg`). The same again is a success.',
+    scope: 'host',
+    audit: null,
+    params: Type.Object({ record_id: Uuid, screen_id: Uuid, kind: CaptureKind }),
+    bodyTypes: captureTypes,
+    bodyLimitBytes: maxCaptureBytes,
+    responses: { 200: Type.Object({ success }) },
+    errors: [
+      'capture_not_expected',
+      'wrong_capture_type',
+      'invalid_content',
+      'storage_full',
+      'capture_bytes_exceeded',
+    ],
+  },
+  readCapture: {
+    method: 'GET',
+    path: '/captures/:record_id/:screen_id/:kind',
+    operationId: 'readCapture',
+    tag: 'Records',
+    summary: 'Read a capture: a tree (JSON) or a picture (JPEG)',
+    description:
+      'Open such an address only as a record gives it (`uiUrl`, `screenshotUrl`): it is signed and works for a day, without a header.',
+    scope: null,
+    params: Type.Object({ record_id: LowerCaseUuid, screen_id: LowerCaseUuid, kind: CaptureKind }),
+    query: Type.Object({
+      expires: Type.String({ pattern: '^[1-9][0-9]{0,11}$', description: 'Epoch seconds' }),
+      signature: Type.String({ maxLength: 100 }),
+    }),
+    responses: { 200: captureTypes, 206: captureTypes },
+    errors: [
+      'capture_url_invalid',
+      'capture_url_expired',
+      'capture_not_found',
+      'range_not_satisfiable',
+      'bucket_unavailable',
+    ],
+  },
+} as const satisfies Record<string, RouteContract>;

@@ -1,0 +1,307 @@
+import { Type, type Static } from 'typebox';
+
+import { EpochMs, Id, Uuid } from '../../ids.ts';
+import { Selector } from '../../phones/labels.ts';
+import { RunError } from '../../runs/runs.ts';
+import {
+  JsonObject,
+  jsonObject,
+  success,
+  SuccessMessage,
+  type RouteContract,
+  nullable,
+} from '../contract.ts';
+import { film } from './film.ts';
+import { idPageQuery, pageOf } from '../page.ts';
+
+/** What a task is tried again after; a stop by a person is none of them. */
+export const retryReasons = ['lost', 'phone', 'error', 'timeout', 'out_of_steps'] as const;
+export const RetryReason = Type.Enum(retryReasons, {
+  description:
+    '`lost`: nobody knows how the run ended · `phone`: the phone or its host failed · `error`: the code failed · `timeout` · `out_of_steps`',
+});
+export type RetryReason = Static<typeof RetryReason>;
+export const defaultRetries = { most: 3, on: ['lost', 'phone'] } as const satisfies {
+  most: number;
+  on: readonly RetryReason[];
+};
+
+const retryCount = Type.Integer({ minimum: 0, maximum: 20 });
+export const Retries = Type.Object({
+  most: retryCount,
+  on: Type.Array(RetryReason, { maxItems: retryReasons.length }),
+});
+export type Retries = Static<typeof Retries>;
+
+export const maxInputs = 10_000;
+
+/** What a job asks for; a schedule asks for the same again and again. */
+export const workFields = {
+  selector: Type.Optional(Selector),
+  device_ids: Type.Optional(
+    Type.Array(Id, { minItems: 1, maxItems: 1000, description: 'The only phones, in place of `selector`' }),
+  ),
+  count: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      description:
+        'Without `inputs`: so many runs, each on another phone (default: one, or one for each of `device_ids`). With `inputs`: the most phones at once',
+    }),
+  ),
+  parameters: Type.Optional(jsonObject({ examples: [{ greeting: 'Hello' }] })),
+  priority: Type.Optional(
+    Type.Integer({ minimum: -100, maximum: 100, description: 'Among your own jobs; greater begins first' }),
+  ),
+  wait_seconds: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 30 * 86_400, description: 'What has not begun by then fails' }),
+  ),
+  retries: Type.Optional(
+    Type.Union([retryCount, Retries], {
+      description: `How often a task is tried again, and after what. A number is \`most\`; default \`${JSON.stringify(defaultRetries)}\``,
+    }),
+  ),
+  exclusive: Type.Optional(
+    Type.Boolean({ description: 'Only on phones without another run. Default true', default: true }),
+  ),
+  film,
+  concurrency: Type.Optional(
+    Type.Object(
+      {
+        key: Type.String({ minLength: 1, maxLength: 200 }),
+        most: Type.Integer({ minimum: 1, maximum: 10_000 }),
+      },
+      { description: 'At most so many tasks at once of your jobs with this key' },
+    ),
+  ),
+};
+
+export const JobBody = Type.Object({
+  automation_id: Id,
+  ...workFields,
+  inputs: Type.Optional(
+    Type.Array(JsonObject, {
+      minItems: 1,
+      maxItems: maxInputs,
+      description: 'A run for each: the code has it as `agent.arguments.jobVariables`',
+    }),
+  ),
+  inputs_text: Type.Optional(
+    Type.String({
+      maxLength: 5 * 1024 * 1024,
+      description:
+        'In place of `inputs`: CSV with a line of up to 200 column names, or JSON lines. A value has at most 64 KiB',
+      examples: ['name,city\nAda,London\n'],
+    }),
+  ),
+  key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'Another request with the same key gives the first job, as long as it is kept, and makes none',
+    }),
+  ),
+});
+export type JobBody = Static<typeof JobBody>;
+
+export const JobStatus = Type.Enum(['waiting', 'running', 'completed', 'failed', 'cancelled'] as const, {
+  title: 'JobStatus',
+});
+export type JobStatus = Static<typeof JobStatus>;
+
+const counts = Type.Object({
+  waiting: Type.Integer(),
+  running: Type.Integer(),
+  completed: Type.Integer(),
+  failed: Type.Integer(),
+  cancelled: Type.Integer(),
+});
+
+export const Job = Type.Object(
+  {
+    id: Uuid,
+    automation_id: Type.String(),
+    project_name: Type.String({ description: 'When the job was made' }),
+    user: Type.Object({ id: Type.String(), name: Type.String() }),
+    status: JobStatus,
+    reason: Type.String({ description: 'Why it waits, or why it failed, in a sentence; else empty' }),
+    place: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'How many of your own tasks begin before its next one; null when none waits',
+    }),
+    tasks: counts,
+    selector: nullable(Type.String()),
+    device_ids: Type.Union([Type.Array(Type.String()), Type.Null()]),
+    count: Type.Union([Type.Integer(), Type.Null()]),
+    priority: Type.Integer(),
+    retries: Retries,
+    exclusive: Type.Boolean(),
+    film: Type.Boolean(),
+    key: nullable(Type.String()),
+    schedule_id: nullable(Type.String()),
+    wait_until: nullable(EpochMs),
+    created_at: EpochMs,
+    ended_at: nullable(EpochMs),
+  },
+  { title: 'Job' },
+);
+export type Job = Static<typeof Job>;
+
+export const TaskAttempt = Type.Object(
+  {
+    run_id: Type.String(),
+    device_id: Type.String(),
+    began_at: EpochMs,
+    ended_at: nullable(EpochMs),
+    reason: Type.String({ description: 'What it came to: `running`, `completed`, or why it was not' }),
+  },
+  { title: 'TaskAttempt' },
+);
+
+export const Task = Type.Object(
+  {
+    id: Uuid,
+    number: Type.Integer({ description: 'Its place among the inputs, from 1' }),
+    status: JobStatus,
+    parent_id: nullable(Type.String({ description: 'The task whose code has added it' })),
+    input: Type.Union([JsonObject, Type.Null()]),
+    result: Type.Unknown({
+      description: 'What the code gave to `agent.control.setResult` or `submitTask`; else null',
+    }),
+    error: Type.Union([RunError, Type.Null()]),
+    run_id: nullable(Type.String({ description: 'Its newest run' })),
+    device_id: nullable(Type.String()),
+    due_at: Type.Union([EpochMs, Type.Null()], { description: 'When it is tried again' }),
+    attempts: Type.Array(TaskAttempt),
+    ended_at: nullable(EpochMs),
+  },
+  { title: 'Task' },
+);
+export type Task = Static<typeof Task>;
+
+const params = Type.Object({ id: Id });
+const job = Type.Object({ success, job: Job });
+
+/** Runs that wait for phones. */
+export const jobRoutes = {
+  create: {
+    method: 'POST',
+    path: '/api/v2/jobs',
+    operationId: 'createJob',
+    tag: 'Jobs',
+    summary: 'Run a saved project on phones as soon as they are free',
+    description:
+      'The job waits for phones that fit. Each task is run once; one whose phone or host failed is run again, as `retries` says, and each attempt is a run of its own. Phones are shared fairly between users.',
+    scope: 'launch',
+    audit: 'create_job',
+    body: JobBody,
+    bodyExample: {
+      automation_id: '01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77',
+      selector: 'country=de,model~Pixel',
+      count: 5,
+    },
+    bodyLimitBytes: 5 * 1024 * 1024,
+    responses: { 201: job },
+    errors: [
+      'project_not_found',
+      'devices_unavailable',
+      'invalid_selector',
+      'invalid_parameters',
+      'invalid_parameter_schema',
+      'job_key_conflict',
+      'secret_in_job',
+      'secrets_unavailable',
+      'too_many_tasks',
+    ],
+  },
+  list: {
+    method: 'GET',
+    path: '/api/v2/jobs',
+    operationId: 'listJobs',
+    tag: 'Jobs',
+    summary: 'List your jobs, newest first',
+    scope: 'read',
+    query: Type.Object({
+      ...idPageQuery,
+      automation_id: Type.Optional(Id),
+      open: Type.Optional(
+        Type.Enum(['true', 'false'] as const, { description: 'Only those that have not ended, or have' }),
+      ),
+    }),
+    responses: { 200: pageOf({ jobs: Type.Array(Job) }) },
+  },
+  get: {
+    method: 'GET',
+    path: '/api/v2/jobs/:id',
+    operationId: 'getJob',
+    tag: 'Jobs',
+    summary: 'Read one job: what its tasks came to, its place, and why it waits',
+    scope: 'read',
+    params,
+    responses: { 200: job },
+    errors: ['job_not_found'],
+  },
+  listTasks: {
+    method: 'GET',
+    path: '/api/v2/jobs/:id/tasks',
+    operationId: 'listJobTasks',
+    tag: 'Jobs',
+    summary: 'List the tasks of a job with their attempts and results, in the order of the inputs',
+    scope: 'read',
+    params,
+    query: Type.Object({ ...idPageQuery, status: Type.Optional(JobStatus) }),
+    responses: { 200: pageOf({ tasks: Type.Array(Task) }) },
+    errors: ['job_not_found'],
+  },
+  results: {
+    method: 'GET',
+    path: '/api/v2/jobs/:id/results',
+    operationId: 'exportJobResults',
+    tag: 'Jobs',
+    summary: 'Export the table of inputs and results',
+    description:
+      'A column for each field of the inputs and of the results; with more than 200 of one of them, a single column with JSON.',
+    scope: 'read',
+    params,
+    query: Type.Object({ format: Type.Optional(Type.Enum(['csv', 'jsonl'] as const)) }),
+    responses: { 200: ['text/csv', 'application/jsonl'] },
+    errors: ['job_not_found'],
+  },
+  cancel: {
+    method: 'POST',
+    path: '/api/v2/jobs/:id/cancel',
+    operationId: 'cancelJob',
+    tag: 'Jobs',
+    summary: 'Cancel a job: what waits never begins, and what runs is stopped',
+    scope: 'launch',
+    audit: 'cancel_job',
+    params,
+    responses: { 200: job },
+    errors: ['job_not_found'],
+  },
+  resume: {
+    method: 'POST',
+    path: '/api/v2/jobs/:id/resume',
+    operationId: 'resumeJob',
+    tag: 'Jobs',
+    summary: 'Let the tasks that failed or were cancelled wait again',
+    description: 'What has completed stays as it is.',
+    scope: 'launch',
+    audit: 'resume_job',
+    params,
+    responses: { 200: job },
+    errors: ['job_not_found', 'project_not_found'],
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/api/v2/jobs/:id',
+    operationId: 'deleteJob',
+    tag: 'Jobs',
+    summary: 'Delete a job that has ended, with its tasks; its runs stay',
+    scope: 'launch',
+    audit: 'delete_job',
+    params,
+    responses: { 200: SuccessMessage },
+    errors: ['job_not_found', 'job_not_ended'],
+  },
+} as const satisfies Record<string, RouteContract>;

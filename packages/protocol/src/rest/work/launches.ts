@@ -1,0 +1,178 @@
+import { Type, type Static } from 'typebox';
+
+import { Selector } from '../../phones/labels.ts';
+import { Id, Uuid } from '../../ids.ts';
+import { ErrorBody, jsonObject, success, type RouteContract, nullable } from '../contract.ts';
+import { film } from './film.ts';
+
+const command = Type.Union([Type.Literal('start'), Type.Literal('stop')]);
+const inputs = {
+  automationParameters: Type.Optional(jsonObject({ examples: [{ greeting: 'Hello' }] })),
+  jobVariables: Type.Optional(jsonObject({ examples: [{ job: 'nightly' }] })),
+  film,
+};
+
+/** What a launch or a stop came to on one device. */
+export const DeviceOutcome = Type.Object(
+  {
+    device_id: Type.String(),
+    outcome: Type.Enum(['started', 'stopped', 'nothing_to_stop', 'refused', 'not_acknowledged'] as const, {
+      description: '`not_acknowledged`: the device did not confirm in time',
+    }),
+    code: nullable(Type.String({ description: 'A stable word for programs; null when all went well' })),
+    reason: nullable(Type.String({ description: 'A sentence for people; null when all went well' })),
+    run_id: nullable(
+      Type.String({ description: 'The run that was started or stopped; of several, the newest' }),
+    ),
+  },
+  { title: 'DeviceOutcome' },
+);
+export type DeviceOutcome = Static<typeof DeviceOutcome>;
+
+const devices = Type.Array(DeviceOutcome, { description: 'A row for each device' });
+const reply = Type.Object({ success, message: Type.String(), devices });
+/** Without `devices` when the body did not say which. */
+const refusal = Type.Object(
+  { ...ErrorBody.properties, devices: Type.Optional(devices) },
+  { title: 'LaunchError' },
+);
+
+export const LaunchDirectBody = Type.Object({
+  device_id: Id,
+  launch_id: Uuid,
+  command,
+  code: Type.String({
+    description: 'JavaScript or TypeScript',
+    examples: ['console.log(agent.arguments.automationParameters);'],
+  }),
+  name: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'What lists call it, such as the name of its file',
+      examples: ['checkout.ts'],
+    }),
+  ),
+  ...inputs,
+});
+
+export const LaunchBody = Type.Object({
+  device_ids: Type.Optional(
+    Type.Array(Id, {
+      minItems: 1,
+      maxItems: 10_000,
+      description: 'Required without `selector`; duplicates count once',
+    }),
+  ),
+  selector: Type.Optional(Selector),
+  count: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 10_000,
+      description: 'With `selector`: on so many of the phones that are free; without it, on each of them',
+    }),
+  ),
+  automationId: Id,
+  command,
+  launch_id: Type.Optional(Uuid),
+  ...inputs,
+});
+
+/** Starting and stopping automations on devices. */
+export const launchRoutes = {
+  launch: {
+    method: 'POST',
+    path: '/api/v2/devices/launchAutomation',
+    operationId: 'launchAutomation',
+    tag: 'Launches',
+    summary: 'Run a saved project on devices, or stop it there',
+    description:
+      'Phones are given by `device_ids`, or by `selector`: then those are chosen that are free, which means ready, without a run, and not controlled by hand. All devices are checked before anything starts. A start is answered when every device holds the code and has begun; it runs the saved files as they are at that moment, committed or not. `launch_id` is your idempotency key of a start: the same request again gets the same answer, and never starts anything twice.',
+    scope: 'launch',
+    audit: 'launch',
+    body: LaunchBody,
+    bodyExample: {
+      device_ids: ['01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77'],
+      automationId: '01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77',
+      command: 'start',
+    },
+    responses: { 200: reply },
+    errorBodies: { 400: refusal },
+    errors: [
+      'project_not_found',
+      'invalid_selector',
+      'too_few_devices',
+      'devices_unavailable',
+      'already_running',
+      'compile_failed',
+      'compiler_unavailable',
+      'invalid_parameters',
+      'invalid_parameter_schema',
+      'invalid_masks',
+      'secrets_unavailable',
+      'invalid_tsconfig',
+      'launch_id_conflict',
+      'launch_not_acknowledged',
+      'stop_not_confirmed',
+      'too_many_runs',
+      'too_many_device_runs',
+      'too_many_waiting',
+      'too_busy',
+    ],
+  },
+  launchDirect: {
+    method: 'POST',
+    path: '/api/v2/devices/launchDirectAutomation',
+    operationId: 'launchDirectAutomation',
+    tag: 'Launches',
+    summary: 'Run code on one device, or stop it',
+    description:
+      'A start is answered when the device holds the code and has begun. `launch_id` is also the idempotency key: the same request again never starts a second run. A stop is answered when the run has ended; stopping what does not run is a success.',
+    scope: 'launch',
+    audit: 'launch',
+    body: LaunchDirectBody,
+    // A text of more takes longer to parse than others may wait.
+    bodyLimitBytes: 5 * 1024 * 1024,
+    responses: { 200: reply },
+    errorBodies: { 400: refusal },
+    errors: [
+      'devices_unavailable',
+      'compile_failed',
+      'compiler_unavailable',
+      'launch_id_conflict',
+      'launch_not_acknowledged',
+      'stop_not_confirmed',
+      'too_many_runs',
+      'too_many_device_runs',
+      'too_many_waiting',
+      'too_busy',
+    ],
+  },
+  stopAll: {
+    method: 'POST',
+    path: '/api/v2/devices/stopAllAutomations',
+    operationId: 'stopAllAutomations',
+    tag: 'Launches',
+    summary: 'Stop every automation that runs on a device',
+    scope: 'launch',
+    audit: 'stop',
+    body: Type.Object({ device_id: Id }),
+    responses: { 200: reply },
+    errorBodies: { 400: refusal },
+    errors: ['devices_unavailable', 'stop_not_confirmed'],
+  },
+  stopRun: {
+    method: 'POST',
+    path: '/api/v2/runs/:id/stop',
+    operationId: 'stopRun',
+    tag: 'Runs',
+    summary: 'Stop one run',
+    description: 'Answered when the run has ended; stopping one that has ended is a success.',
+    scope: 'launch',
+    audit: 'stop',
+    params: Type.Object({ id: Id }),
+    responses: { 200: reply },
+    errorBodies: { 400: refusal },
+    errors: ['run_not_found', 'devices_unavailable', 'stop_not_confirmed'],
+  },
+} as const satisfies Record<string, RouteContract>;

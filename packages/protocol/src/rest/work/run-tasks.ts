@@ -1,0 +1,83 @@
+import { Type, type Static } from 'typebox';
+
+import { Id, Uuid } from '../../ids.ts';
+import { maxRunResultBytes } from '../../runs/runs.ts';
+import { JsonObject, success, type RouteContract } from '../contract.ts';
+import { JobStatus } from './jobs.ts';
+
+/** Tasks that a run may add, or ask for, at once. */
+export const maxTasksAtOnce = 1000;
+
+/** JSON text of an object. */
+const ObjectText = Type.String({ minLength: 2, maxLength: maxRunResultBytes, examples: ['{"order":7}'] });
+
+export const submittedStatuses = ['running', 'success', 'failed', 'declined'] as const;
+export const SubmittedStatus = Type.Enum(submittedStatuses);
+export type SubmittedStatus = Static<typeof SubmittedStatus>;
+
+/** What a run asks of its job. Each may be asked again after a break, and is done once. */
+export const RunTaskCall = Type.Union([
+  Type.Object({ call: Type.Literal('current') }),
+  /** `after`: the task that the run has now. */
+  Type.Object({ call: Type.Literal('next'), after: Uuid }),
+  Type.Object({
+    call: Type.Literal('submit'),
+    task_id: Uuid,
+    status: SubmittedStatus,
+    is_final: Type.Boolean(),
+    data: ObjectText,
+  }),
+  Type.Object({
+    call: Type.Literal('add'),
+    job_id: Type.Optional(Id),
+    tasks: Type.Array(Type.Object({ id: Uuid, input: ObjectText }), {
+      minItems: 1,
+      maxItems: maxTasksAtOnce,
+    }),
+  }),
+  Type.Object({ call: Type.Literal('list'), ids: Type.Array(Uuid, { maxItems: maxTasksAtOnce }) }),
+  /** A task that is added with its result. */
+  Type.Object({
+    call: Type.Literal('submit_elsewhere'),
+    job_id: Id,
+    id: Uuid,
+    is_success: Type.Boolean(),
+    data: ObjectText,
+  }),
+]);
+export type RunTaskCall = Static<typeof RunTaskCall>;
+
+/** A task as the run of it sees it. */
+export const RunTask = Type.Object(
+  {
+    id: Uuid,
+    job_id: Uuid,
+    parent_id: Type.Union([Type.String(), Type.Null()]),
+    number: Type.Integer(),
+    status: JobStatus,
+    input: Type.Union([JsonObject, Type.Null()]),
+    result: Type.Unknown(),
+    comment: Type.Union([Type.String(), Type.Null()]),
+  },
+  { title: 'RunTask' },
+);
+export type RunTask = Static<typeof RunTask>;
+
+/** For the code of a run: `agent.utils.job`. */
+export const runTaskRoutes = {
+  call: {
+    method: 'POST',
+    path: '/api/v2/hosts/runs/:run_id/tasks',
+    operationId: 'callRunTasks',
+    tag: 'Hosts',
+    summary: 'Do what the code of a run asks of the job that it is of',
+    description: 'No tasks: the run is of no job, or there is no other task for it.',
+    scope: 'host',
+    audit: null,
+    params: Type.Object({ run_id: Uuid }),
+    body: RunTaskCall,
+    bodyExample: { call: 'current' },
+    responses: { 200: Type.Object({ success, tasks: Type.Array(RunTask) }) },
+    errors: ['run_not_found', 'job_not_found', 'task_ended', 'too_many_tasks'],
+  },
+} as const satisfies Record<string, RouteContract>;

@@ -1,0 +1,193 @@
+import { Type, type Static } from 'typebox';
+
+import { EpochMs, Id, Uuid } from '../../ids.ts';
+import { success, SuccessMessage, type RouteContract, nullable } from '../contract.ts';
+import { workFields } from './jobs.ts';
+import { idPageQuery, pageOf } from '../page.ts';
+
+const settings = {
+  name: Type.String({ maxLength: 200 }),
+  cron: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: 'Minute, hour, day of month, month, day of week',
+    examples: ['0 2 * * *'],
+  }),
+  time_zone: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'A name of the IANA database',
+    examples: ['Europe/Berlin'],
+  }),
+  jitter_seconds: Type.Integer({
+    minimum: 0,
+    maximum: 3600,
+    description: 'A turn begins up to so much later, at random',
+  }),
+  overlap: Type.Enum(['skip', 'queue', 'allow'] as const, {
+    description:
+      'When the job before has not ended: no job, one job when it has (further ones are skipped), or a job beside it. Default `skip`',
+  }),
+  missed: Type.Enum(['none', 'last'] as const, {
+    description:
+      'Of turns whose time passed more than ten minutes ago, because the service stood still: none, or the last one. Default `none`',
+  }),
+  paused: Type.Boolean(),
+};
+
+const optional = {
+  name: Type.Optional(settings.name),
+  jitter_seconds: Type.Optional(settings.jitter_seconds),
+  overlap: Type.Optional(settings.overlap),
+  missed: Type.Optional(settings.missed),
+  paused: Type.Optional(settings.paused),
+};
+
+export const ScheduleBody = Type.Object({
+  automation_id: Id,
+  cron: settings.cron,
+  time_zone: settings.time_zone,
+  ...optional,
+  ...workFields,
+});
+export type ScheduleBody = Static<typeof ScheduleBody>;
+
+/** What a change gives replaces what there is. */
+const ScheduleChanges = Type.Object({
+  cron: Type.Optional(settings.cron),
+  time_zone: Type.Optional(settings.time_zone),
+  ...optional,
+  ...workFields,
+});
+
+export const Schedule = Type.Object(
+  {
+    id: Uuid,
+    automation_id: Type.String(),
+    user: Type.Object({ id: Type.String(), name: Type.String() }),
+    ...settings,
+    work: Type.Object(workFields),
+    problem: Type.String({ description: 'Why it was paused by the service; else empty' }),
+    next: Type.Array(EpochMs, { description: 'The next five times; none while it is paused' }),
+    created_at: EpochMs,
+  },
+  { title: 'Schedule' },
+);
+export type Schedule = Static<typeof Schedule>;
+
+/** A time of a schedule that has come. */
+export const ScheduleTurn = Type.Object(
+  {
+    id: Uuid,
+    planned_at: EpochMs,
+    at: EpochMs,
+    job_id: nullable(Type.String({ description: 'The job that was made; null: it was skipped' })),
+    reason: Type.String({ description: 'Why it was skipped; else empty' }),
+  },
+  { title: 'ScheduleTurn' },
+);
+export type ScheduleTurn = Static<typeof ScheduleTurn>;
+
+const params = Type.Object({ id: Id });
+const schedule = Type.Object({ success, schedule: Schedule });
+
+/** Jobs that are made again and again. */
+export const scheduleRoutes = {
+  create: {
+    method: 'POST',
+    path: '/api/v2/schedules',
+    operationId: 'createSchedule',
+    tag: 'Schedules',
+    summary: 'Make a job again and again, at the times of a cron expression',
+    description:
+      'The jobs have the rights that the maker of the schedule has at each turn. A schedule whose project or maker is gone is paused.',
+    scope: 'launch',
+    audit: 'create_schedule',
+    body: ScheduleBody,
+    bodyExample: {
+      automation_id: '01a1ff14-6b1c-7c33-9d1a-0f2a6a3c5e77',
+      cron: '0 2 * * *',
+      time_zone: 'Europe/Berlin',
+      selector: 'country=de,model~Pixel',
+      count: 5,
+    },
+    responses: { 201: schedule },
+    errors: [
+      'project_not_found',
+      'devices_unavailable',
+      'invalid_selector',
+      'invalid_cron',
+      'secret_in_job',
+      'secrets_unavailable',
+      'too_many_schedules',
+    ],
+  },
+  list: {
+    method: 'GET',
+    path: '/api/v2/schedules',
+    operationId: 'listSchedules',
+    tag: 'Schedules',
+    summary: 'List your schedules and those of projects in which you have a part, newest first',
+    scope: 'read',
+    query: Type.Object({ ...idPageQuery, automation_id: Type.Optional(Id) }),
+    responses: { 200: pageOf({ schedules: Type.Array(Schedule) }) },
+  },
+  get: {
+    method: 'GET',
+    path: '/api/v2/schedules/:id',
+    operationId: 'getSchedule',
+    tag: 'Schedules',
+    summary: 'Read one schedule',
+    scope: 'read',
+    params,
+    responses: { 200: schedule },
+    errors: ['schedule_not_found'],
+  },
+  change: {
+    method: 'PATCH',
+    path: '/api/v2/schedules/:id',
+    operationId: 'changeSchedule',
+    tag: 'Schedules',
+    summary: 'Change or pause a schedule',
+    description: 'Times that passed while it was paused are not made up for.',
+    scope: 'launch',
+    audit: 'change_schedule',
+    params,
+    body: ScheduleChanges,
+    bodyExample: { paused: true },
+    responses: { 200: schedule },
+    errors: [
+      'schedule_not_found',
+      'project_not_found',
+      'devices_unavailable',
+      'invalid_selector',
+      'invalid_cron',
+      'secret_in_job',
+      'secrets_unavailable',
+    ],
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/api/v2/schedules/:id',
+    operationId: 'deleteSchedule',
+    tag: 'Schedules',
+    summary: 'Delete a schedule; its jobs stay',
+    scope: 'launch',
+    audit: 'delete_schedule',
+    params,
+    responses: { 200: SuccessMessage },
+    errors: ['schedule_not_found'],
+  },
+  listTurns: {
+    method: 'GET',
+    path: '/api/v2/schedules/:id/turns',
+    operationId: 'listScheduleTurns',
+    tag: 'Schedules',
+    summary: 'List the turns of a schedule, newest first: the job of each, or why it was skipped',
+    scope: 'read',
+    params,
+    query: Type.Object(idPageQuery),
+    responses: { 200: pageOf({ turns: Type.Array(ScheduleTurn) }) },
+    errors: ['schedule_not_found'],
+  },
+} as const satisfies Record<string, RouteContract>;

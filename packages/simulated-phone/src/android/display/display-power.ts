@@ -1,0 +1,67 @@
+import type { Battery } from '../battery.ts';
+import type { Settings } from '../settings.ts';
+
+/** The display: on or off, awake for as long as something holds it, locked by its key or its time-out. */
+export class DisplayPower {
+  readonly #settings: Settings;
+  readonly #battery: Battery;
+  #isOn = true;
+  #isLocked = false;
+  #usedAt = performance.now();
+  #heldUntil = 0;
+
+  constructor(settings: Settings, battery: Battery) {
+    this.#settings = settings;
+    this.#battery = battery;
+  }
+
+  get isOn(): boolean {
+    this.#timeOut();
+    return this.#isOn;
+  }
+
+  get isLocked(): boolean {
+    this.#timeOut();
+    return this.#isLocked;
+  }
+
+  /** A wake lock of an app; 0 gives it back. */
+  hold(durationMs: number): void {
+    this.#timeOut();
+    this.#heldUntil = durationMs > 0 ? performance.now() + durationMs : 0;
+    this.used();
+  }
+
+  /** Somebody touched the screen or pressed a key. */
+  used(): void {
+    this.#usedAt = performance.now();
+  }
+
+  setOn(isOn: boolean): void {
+    this.#isOn = isOn;
+    if (!isOn) this.#isLocked = true;
+    this.used();
+  }
+
+  lock(): void {
+    this.#isLocked = true;
+  }
+
+  unlock(): void {
+    this.#isLocked = false;
+    this.used();
+  }
+
+  #timeOut(): void {
+    if (!this.#isOn || this.#isHeld()) return;
+    const timeoutMs = Number(this.#settings.findTable('system')?.get('screen_off_timeout') ?? 600_000);
+    if (performance.now() - Math.max(this.#usedAt, this.#heldUntil) < timeoutMs) return;
+    this.#isOn = false;
+    this.#isLocked = true;
+  }
+
+  #isHeld(): boolean {
+    const staysOn = Number(this.#settings.findTable('global')?.get('stay_on_while_plugged_in') ?? 0) !== 0;
+    return performance.now() < this.#heldUntil || (staysOn && this.#battery.isPlugged);
+  }
+}

@@ -1,0 +1,106 @@
+import { displayRect } from '../../screen/screen.ts';
+import { findAt, findVisible, type VisibleView } from '../../view/find-view.ts';
+import type { Point } from '../../view/rect.ts';
+import type { View, Window } from '../../view/view.ts';
+import type { Android } from '../android.ts';
+import { statusBarHeightDp, toPixels } from '../display/display.ts';
+import type { Gesture } from './input-log.ts';
+
+/** Android's own limits: below the slop a finger did not move, above the time-out it rests. */
+const touchSlopDp = 8;
+const longPressMs = 500;
+const doubleTapMs = 300;
+
+interface Hit {
+  readonly window: Window;
+  readonly tree: VisibleView;
+}
+
+/** The window that gets a touch at this point, if it is not swallowed by a modal one. */
+function findHit(android: Android, point: Point): Hit | undefined {
+  const { screen } = android;
+  for (const window of screen.windows.toReversed()) {
+    const tree = findVisible(window.root, displayRect(screen));
+    if (tree && findAt(tree, point, () => true)) return { window, tree };
+    if (window.modal) {
+      window.onTapOutside?.();
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+const lastTaps = new WeakMap<Android, { readonly at: Point; readonly timeMs: number }>();
+
+/** True for the second of two quick taps near each other. */
+function isSecondTap(android: Android, at: Point): boolean {
+  const last = lastTaps.get(android);
+  const isSecond =
+    last !== undefined &&
+    performance.now() - last.timeMs < doubleTapMs &&
+    Math.hypot(last.at.x - at.x, last.at.y - at.y) < toPixels(android.display, 100);
+  if (isSecond) lastTaps.delete(android);
+  else lastTaps.set(android, { at, timeMs: performance.now() });
+  return isSecond;
+}
+
+function act(android: Android, at: Point, handlerOf: (view: View) => (() => void) | undefined): boolean {
+  const hit = findHit(android, at);
+  const target = hit && findAt(hit.tree, at, (view) => handlerOf(view) !== undefined);
+  if (!target) return false;
+  if (target.view.enabled !== false) handlerOf(target.view)?.();
+  android.redraw();
+  return true;
+}
+
+export function tap(android: Android, at: Point): void {
+  android.inputs.add({ kind: 'tap', at });
+  if (!android.isScreenOn || android.isLocked) return;
+  const isSecond = isSecondTap(android, at);
+  if (isSecond && act(android, at, (view) => view.onDoubleTap)) return;
+  act(android, at, (view) => view.onTap);
+}
+
+export function doubleTap(android: Android, at: Point): void {
+  android.inputs.add({ kind: 'double-tap', at });
+  if (!android.isScreenOn || android.isLocked) return;
+  if (act(android, at, (view) => view.onDoubleTap)) return;
+  act(android, at, (view) => view.onTap);
+  act(android, at, (view) => view.onTap);
+}
+
+export function longPress(android: Android, at: Point): void {
+  android.inputs.add({ kind: 'long-press', at });
+  if (!android.isScreenOn || android.isLocked) return;
+  act(android, at, (view) => view.onLongPress);
+}
+
+/** Moves the list under the finger by as much as the finger moved; no fling follows. */
+function scrollUnder(android: Android, { from, to }: Gesture): void {
+  const hit = findHit(android, from);
+  const list = hit && findAt(hit.tree, from, (view) => view.scroll !== undefined);
+  const scroll = list?.view.scroll;
+  if (!scroll) return;
+  scroll.offset = Math.min(Math.max(scroll.offset + Math.round(from.y - to.y), 0), scroll.max);
+  android.redraw();
+}
+
+function swipe(android: Android, gesture: Gesture): void {
+  android.inputs.add({ kind: 'swipe', ...gesture });
+  const { from, to } = gesture;
+  if (!android.isScreenOn) return;
+  const up = from.y - to.y;
+  if (android.isLocked) return up > android.display.height / 8 ? android.lockScreen.dismiss() : undefined;
+  const isFromTop = from.y < toPixels(android.display, statusBarHeightDp);
+  if (isFromTop && -up > android.display.height / 8) return android.setOverlay('shade');
+  if (android.overlay === 'shade' && up > android.display.height / 8) return android.setOverlay(undefined);
+  scrollUnder(android, gesture);
+}
+
+/** One finger from down to up: a tap, a long press or a swipe, by distance and time as Android tells them apart. */
+export function applyGesture(android: Android, gesture: Gesture): void {
+  const { from, to, durationMs } = gesture;
+  if (Math.hypot(to.x - from.x, to.y - from.y) > toPixels(android.display, touchSlopDp))
+    return swipe(android, gesture);
+  return durationMs >= longPressMs ? longPress(android, from) : tap(android, from);
+}
