@@ -10,7 +10,7 @@ import { CopyButton } from '../parts/copy.tsx';
 import { Input, Select } from '../parts/field.tsx';
 import { InlineFailure } from '../parts/states.tsx';
 import { DiffList } from '../projects/diff-list.tsx';
-import { draftsOf } from '../projects/drafts.ts';
+import { draftsOf } from '../projects/editor/drafts.ts';
 import styles from './groups.module.css';
 
 type Proposal = Reply<'POST /api/v2/groups/:id/propose'>;

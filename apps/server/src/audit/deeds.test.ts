@@ -481,6 +481,7 @@ describe('what changes something', () => {
       'listCompletions',
       'findReferences',
       'putCapture',
+      'proposeFix',
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { nodesBelow } from '../agent/node-search.ts';
+import { nodesBelow } from '../agent/nodes/node-search.ts';
 import { isChangingText } from './changing-text.ts';
 import { quote } from './conditions.ts';
 

@@ -43,7 +43,6 @@ export const SignConditionJson = Type.Union([
   Type.Object({ by: Type.Literal('text'), texts: Type.Array(name, { minItems: 1, maxItems: 4 }) }),
   Type.Object({ by: Type.Literal('package'), packageName: name }),
 ]);
-export type SignConditionJson = Static<typeof SignConditionJson>;
 
 /** Lets code recognise a screen by each of the signs. */
 const AddSignsMessage = Type.Object({

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { type ApiCaller, type ApiReply, createApiCaller } from '../../testing/api-caller.ts';
-import { madeScreen, ReplayScene } from '../../testing/replay-scene.ts';
+import { madeScreen, ReplayScene } from '../../testing/records/replay-scene.ts';
 import type { TestServer } from '../../testing/test-server.ts';
 
 const code = `function detectScreenState(screen: AndroidNode): 'Cart' | 'unknown' {

@@ -4,9 +4,9 @@ import { goldenPathPattern, GoldenScreenError, maxGoldenBytes, parseGolden } fro
 
 import type { Captures } from '../../captures/captures.ts';
 import type { Db } from '../../db/database.ts';
-import { findExcess } from '../../http/json-bounds.ts';
+import { findExcess } from '../../http/bodies/json-bounds.ts';
 import type { SavedFiles } from '../../projects/project-files.ts';
-import { createKeptScreens, type KeptScreens } from '../groups/kept-screens.ts';
+import { createKeptScreens, type KeptScreens } from '../groups/prints/kept-screens.ts';
 import { listRecognised } from './saved-screens-store.ts';
 
 /** What signs are tried on: the trees of screens, some at a time. */

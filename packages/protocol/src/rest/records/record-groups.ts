@@ -118,7 +118,6 @@ export const FixedFile = Type.Object(
   },
   { title: 'FixedFile' },
 );
-export type FixedFile = Static<typeof FixedFile>;
 
 /** A sign of the screens of a group, and the change of the code that adds it. */
 export const SignCandidate = Type.Object(

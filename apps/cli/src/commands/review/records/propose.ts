@@ -3,14 +3,14 @@ import path from 'node:path';
 import { fileRoutes, fixKinds, groupRoutes, type ReplyOf, type SignCandidate } from '@phalanx/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import { type ApiClient, ApiRefusal } from '../../api-client.ts';
-import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
-import { printable } from '../../output/printable.ts';
-import { printJson, printTable } from '../../output/table.ts';
-import { findPathProblem, isBehindLink } from '../../project/local-path.ts';
-import { findLinkedFolder } from '../../project/link.ts';
-import { writeBelow } from '../../project/write-own-file.ts';
+import { type ApiClient, ApiRefusal } from '../../../api-client.ts';
+import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
+import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
+import { printable } from '../../../output/printable.ts';
+import { printJson, printTable } from '../../../output/table.ts';
+import { findPathProblem, isBehindLink } from '../../../project/local-path.ts';
+import { findLinkedFolder } from '../../../project/link.ts';
+import { writeBelow } from '../../../project/write-own-file.ts';
 
 interface Flags extends ConnectionFlags {
   state?: string;

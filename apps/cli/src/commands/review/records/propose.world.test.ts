@@ -4,8 +4,8 @@ import { groupRoutes, type RecordGroup } from '@phalanx/protocol';
 import { until } from '@phalanx/host/testing/until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import type { CliResult } from '../../testing/cli-process.ts';
-import { TestService } from '../../testing/test-service.ts';
+import type { CliResult } from '../../../testing/cli-process.ts';
+import { TestService } from '../../../testing/test-service.ts';
 
 let service: TestService;
 let folder: string;
@@ -37,7 +37,7 @@ async function theGroup(): Promise<RecordGroup> {
 
 /** The automation of the tutorial, which does not know the dialog. */
 async function readTutorial(): Promise<string> {
-  const page = await readFile(new URL('../../../../../docs/tutorial.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../../../../../docs/tutorial.md', import.meta.url), 'utf8');
   return /```ts\n([^]*?)```/.exec(page)?.[1] ?? '';
 }
 

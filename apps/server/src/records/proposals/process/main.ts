@@ -4,8 +4,8 @@ import { testOf } from '@phalanx/automation/screen-sign';
 import { findButton, listSigns, toScreenSign } from '@phalanx/automation/screen-signs';
 
 import { openServerChannel } from '../../../processes/server-channel.ts';
-import { readTree } from '../../groups/process/read-tree.ts';
-import { printOf } from '../../groups/screen-print.ts';
+import { readTree } from '../../groups/prints/process/read-tree.ts';
+import { printOf } from '../../groups/prints/screen-print.ts';
 import { asSent, type FromProcess, type ToProcess } from './messages.ts';
 
 /** The screen is a saved one. */

@@ -9,7 +9,6 @@ const PossibleSignJson = Type.Object({
   cost: Type.Number(),
   isCommon: Type.Boolean(),
 });
-export type PossibleSignJson = Static<typeof PossibleSignJson>;
 
 /** The bytes of stored trees. */
 export type ToProcess =
