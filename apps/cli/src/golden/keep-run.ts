@@ -50,7 +50,7 @@ export async function keepRun({ golden, name, isForced }: RunToKeep): Promise<vo
 type Follow = (run: GoldenRun) => Promise<SequenceResult>;
 
 /** Takes the texts of persons out of the screens as far as the code does the same without them. */
-export async function proveRun(
+async function proveRun(
   golden: GoldenRun,
   follow: Follow,
 ): Promise<{ kept: GoldenRun; needed: string[] }> {
