@@ -27,7 +27,7 @@ export const replayQuery = (id: string) =>
   queryOptions({
     queryKey: ['replays', 'one', id],
     refetchInterval: ({ state }) => (typeof state.data?.ended_at === 'number' ? false : lookMs),
-    queryFn: async ({ signal }) =>
+    queryFn: async ({ signal }): Promise<Replay> =>
       (await call('GET /api/v2/replays/:id', { params: { id } }, { signal })).replay,
   });
 

@@ -3,7 +3,11 @@ import type { SignCondition } from '@phalanx/automation/screen-signs';
 import { parseGolden } from '@phalanx/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { labelledScreens, type LabelledScreen, type Variety } from '../../testing/records/labelled-screens.ts';
+import {
+  labelledScreens,
+  type LabelledScreen,
+  type Variety,
+} from '../../testing/records/labelled-screens.ts';
 import { findSigns, type FoundSigns } from './find-signs.ts';
 import { SignReader } from './sign-process.ts';
 
