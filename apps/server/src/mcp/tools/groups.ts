@@ -20,7 +20,7 @@ import { fenced } from '../phone-data.ts';
 import { changing, defineTool, reading, type Tool } from '../tool.ts';
 import { filePath, maxFiles, NewFile, project } from './projects.ts';
 
-const group = Type.String({ maxLength: 100, description: 'Group ID' });
+export const group = Type.String({ maxLength: 100, description: 'Group ID' });
 
 /** A larger tree takes too long to be parsed here. */
 const maxTreeBytes = 256 * 1024;
