@@ -39,6 +39,43 @@ story(
     const { groups } = await service.call('GET', `/api/v2/groups?automation_id=${projectId}`);
     const [{ id }] = groups as [{ id: string }];
 
+    // The fix is tried as a draft first, from the group's way to the code.
+    await page.goto(`${service.url}/groups?group=${id}`);
+    await page
+      .getByRole('region', { name: 'Group', exact: true })
+      .getByRole('link', { name: 'Code' })
+      .click();
+    const replay = page.getByRole('region', { name: 'Replay of the draft' });
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.insertText('let a = ;');
+    await page.getByRole('button', { name: 'Replay draft' }).click();
+    await replay
+      .getByRole('alert')
+      .getByText(/main\.ts\(1,9\)/)
+      .waitFor();
+    await page.locator('.cm-content').click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.insertText(fixed(code));
+    await replay.getByRole('button', { name: 'Replay' }).focus();
+    await page.keyboard.press('Enter');
+    await replay.getByText(/^This group: recognised (\d)\/\1, handled \1\/\1$/).waitFor();
+    await replay
+      .getByRole('status')
+      .getByText(/^\d now recognised$/)
+      .waitFor();
+    await replay
+      .getByRole('region', { name: 'What is new' })
+      .locator('img')
+      .first()
+      .waitFor({ state: 'attached' });
+    expect(await findViolations(page)).toEqual([]);
+    const { files } = await service.call('GET', `/api/v2/automation/files/${projectId}`);
+    expect(files).toMatchObject([{ path: 'main.ts', change: 'unchanged' }]);
+    await page.getByRole('button', { name: 'Discard' }).click();
+
     await page.goto(`${service.url}/projects/${projectId}`);
     await service.writeFile(projectId, 'main.ts', fixed(code));
     await page.getByRole('link', { name: /^Saved screens: \d now recognised$/ }).waitFor();
@@ -60,6 +97,22 @@ story(
     await page.getByRole('region', { name: 'What is new' }).getByRole('link').first().click();
     await page.getByText(/solved in [0-9a-f]{7}, proved by its replay/).waitFor();
     await page.getByText(/^Commit [0-9a-f]{7} knows (\d) of \1 kept screens/).waitFor();
+
+    // The run of the record would go otherwise now, and its own commit still goes the same way.
+    await page.goto(`${service.url}/records?automation=${projectId}&status=any`);
+    const record = page.getByRole('region', { name: 'Replay of the record' });
+    await record.getByRole('button', { name: 'Replay with the present code' }).click();
+    await record
+      .getByRole('status')
+      .getByText(
+        /^The run would go otherwise\. screen \d+: unknown on the way to .* → Settings on the way to [^.]*\.$/,
+      )
+      .waitFor();
+    await record
+      .getByRole('img', { name: /^Screen \d+$/ })
+      .first()
+      .waitFor();
+    expect(await findViolations(page)).toEqual([]);
     expect(problems).toEqual([]);
   },
 );

@@ -31,6 +31,7 @@ import { openLogs } from './logs/feature.ts';
 import { serveMcp } from './mcp/feature.ts';
 import { openPeople, openProjects, type Projects } from './projects/feature.ts';
 import { openRecords, type Records } from './records/feature.ts';
+import { serveProposals } from './records/proposals/feature.ts';
 import { serveReplays } from './replays/feature.ts';
 import { listGoldenTrees } from './replays/screens-of-set.ts';
 import { noteSavedCode } from './replays/saved-code-store.ts';
@@ -99,6 +100,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
     ...{ compiler, parameters, people, onDeleted, onSaved: noteSavedCode },
   });
   const solving = records.serveGroups(projects);
+  serveProposals(context, { captures: records.captures, compiler, projects });
   records.serveDrift((project) => listGoldenTrees(projects.services.repositories, project, limits));
   const { access, services: desk, getLaunchable } = projects;
   await addFileRoutes(app, { access, desk, confinement, limits });
@@ -108,7 +110,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   serveActs(context, { devices, hosts, runs, screens, projects, secretsOf });
   const launching = { compiler, parameters, getLaunchable, secretsOf, people, hosts, devices, runs };
   const launches = serveLaunches(context, launching);
-  serveReplays(context, { hosts, launches, projects, records, feed });
+  serveReplays(context, { hosts, launches, projects, records, runs, feed });
   const jobs = await serveJobs(context, { hosts, devices, runs, projects, launches, metrics });
   serveSchedules(context, { jobs, devices, projects, launches, metrics });
   serveWebhooks(context, { devices, hosts, people, records, runs, sealing, metrics });

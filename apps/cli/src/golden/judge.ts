@@ -1,6 +1,7 @@
 import { distanceOf } from '@phalanx/automation/nearest-texts';
 import type { ReplayedScreen } from '@phalanx/host/replays';
 import {
+  describeSequence,
   type GoldenExpectation,
   type GoldenScreen,
   isExpectedState,
@@ -8,17 +9,26 @@ import {
   isSameState,
   type MissedSearch,
   type ReplayVerdict,
+  type SequenceResult,
   type UiNode,
 } from '@phalanx/protocol';
 
 /** Why a golden screen is not as expected. */
 export interface Failure {
   /** For machines: `threw` and `limit` are faults of the code, the others are screens that it takes for something else. */
-  kind: 'state' | 'handled' | 'no_state' | 'threw' | 'limit';
+  kind: 'state' | 'handled' | 'no_state' | 'run' | 'threw' | 'limit';
   /** One line. */
   message: string;
   /** What may help, a line each. */
   details: string[];
+}
+
+/** The same of a golden run. */
+export function judgeRun(result: SequenceResult): Failure | undefined {
+  if (result.kind === 'same') return undefined;
+  const isFault = result.kind === 'threw' || result.kind === 'limit';
+  const [message = '', ...details] = linesOf(describeSequence(result));
+  return { kind: isFault ? result.kind : 'run', message, details };
 }
 
 /** Undefined: as expected. */

@@ -100,7 +100,7 @@ async function proved(
 const otherText =
   'The code takes the screen for something else than it did on the phone: it goes by a password or an announcement, which no golden screen has. Let it go by something else, or state in the file what it has to be taken for.';
 
-async function hideOwnMasks(root: string, { root: top }: ScreenTree): Promise<void> {
+export async function hideOwnMasks(root: string, { root: top }: ScreenTree): Promise<void> {
   if ((await findKind(path.join(root, masksPath))) !== 'file') return;
   const value: unknown = JSON.parse(textOf(await readLocalFile(root, masksPath)));
   if (!masks.Check(value)) throw usageError(`${masksPath} is not valid: the screen was not kept.`);

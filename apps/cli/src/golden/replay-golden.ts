@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { openReplays, type ReplayCode, type ReplayedScreen, type Replays } from '@phalanx/host/replays';
-import type { GoldenScreen, ReplayScreen } from '@phalanx/protocol';
+import type { GoldenRun, GoldenScreen, ReplayScreen, SequenceResult } from '@phalanx/protocol';
 
 import { judge } from './judge.ts';
 import { bundleMain, bundleRecogniser, type LocalProject } from './project-code.ts';
@@ -45,6 +45,12 @@ export class GoldenReplay {
       ),
     ]);
     return isForMain.flatMap((isMain) => (isMain ? byMain : byRecogniser).splice(0, 1));
+  }
+
+  /** Whether the code does with the screens of a run what the file tells. */
+  async follow({ screens, ends }: GoldenRun): Promise<SequenceResult> {
+    const saved = screens.map(({ tree, ...screen }) => ({ ...screen, treeJson: JSON.stringify(tree) }));
+    return this.#replays.follow(await this.#bundleMain(), { screens: saved, ends });
   }
 
   async #bundleMain(): Promise<ReplayCode> {

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { goldenText, isHandled, type GoldenScreen } from '@phalanx/protocol';
+import { goldenText, isHandled, type GoldenScreen, type SequenceResult } from '@phalanx/protocol';
 import type { ReplayedScreen } from '@phalanx/host/replays';
 
 import { CommandError, exitCodes, usageError } from '../exit-codes.ts';
@@ -9,8 +9,8 @@ import { printable } from '../output/printable.ts';
 import { printJson } from '../output/table.ts';
 import { listLocalFiles } from '../project/list-local-files.ts';
 import { writeBelow } from '../project/write-own-file.ts';
-import { readGoldenFiles, type GoldenFile } from './golden-files.ts';
-import { judge, type Failure } from './judge.ts';
+import { readGoldenFiles, readGoldenRuns, type GoldenFile, type GoldenRunFile } from './golden-files.ts';
+import { judge, judgeRun, type Failure } from './judge.ts';
 import { GoldenReplay } from './replay-golden.ts';
 
 export interface TestOptions {
@@ -25,35 +25,74 @@ interface Tested extends GoldenFile {
   failure: Failure | undefined;
 }
 
-/** Replays the golden screens of a folder and prints how that went. Throws a CommandError unless all are as expected. */
+interface TestedRun {
+  file: string;
+  result: SequenceResult;
+  failure: Failure | undefined;
+}
+
+/** Replays the golden screens and runs of a folder and prints how that went. Throws a CommandError unless all are as expected. */
 export async function runTests(root: string, options: TestOptions): Promise<void> {
   const startedAt = performance.now();
   const { paths } = await listLocalFiles(root, []);
-  const files = chosen(await readGoldenFiles(root, paths), options.filter);
+  const golden = { screens: await readGoldenFiles(root, paths), runs: await readGoldenRuns(root, paths) };
+  const { screens, runs } = chosen(golden, options.filter);
   const replay = await GoldenReplay.open({ root, paths });
-  const tested = await testAll(replay, files);
+  const tested = await testAll(replay, screens);
+  const testedRuns = await testRuns(replay, runs);
   const updated = options.update ? await updateAll(root, tested) : [];
-  const failed = tested.filter((one) => one.failure !== undefined && !updated.includes(one));
-  if (options.junit !== undefined) await writeFile(options.junit, junitReport(tested.map(caseOf)));
-  if (options.json) printJson({ success: failed.length === 0, screens: tested.map(rowOf) });
+  const all = [...tested.filter((one) => !updated.includes(one)), ...testedRuns];
+  const failed = all.filter(({ failure }) => failure !== undefined);
+  if (options.junit !== undefined)
+    await writeFile(options.junit, junitReport([...tested.map(caseOf), ...testedRuns.map(caseOfRun)]));
+  if (options.json)
+    printJson({ success: failed.length === 0, screens: tested.map(rowOf), runs: testedRuns.map(rowOfRun) });
   else for (const one of failed) printFailure(one);
   for (const { file } of updated) notice(`${file} expects what the code takes it for now.`);
   const tookSeconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  if (failed.length > 0) throw failureOf(failed, tested.length);
-  if (!options.json) console.log(`${countOf(tested.length)} as expected, in ${tookSeconds} s`);
+  const counts = { screens: tested.length, runs: testedRuns.length };
+  if (failed.length > 0) throw failureOf(failed, counts);
+  if (!options.json) console.log(`${countOf(counts)} as expected, in ${tookSeconds} s`);
 }
 
-const countOf = (count: number): string => `${count} golden screen${count === 1 ? '' : 's'}`;
+interface Counts {
+  screens: number;
+  runs: number;
+}
 
-function chosen(files: readonly GoldenFile[], filter: string | undefined): GoldenFile[] {
-  const found = files.filter(
-    ({ file, golden }) => filter === undefined || `${file} ${golden.expect.state}`.includes(filter),
-  );
-  if (found.length > 0) return found;
-  if (files.length > 0) throw usageError(`No golden screen has "${filter}" in its path or state.`);
+const countOf = ({ screens, runs }: Counts): string =>
+  [
+    ...(screens === 0 && runs > 0 ? [] : [`${screens} golden screen${screens === 1 ? '' : 's'}`]),
+    ...(runs === 0 ? [] : [`${runs} golden run${runs === 1 ? '' : 's'}`]),
+  ].join(' and ');
+
+interface Golden {
+  screens: readonly GoldenFile[];
+  runs: readonly GoldenRunFile[];
+}
+
+function chosen({ screens, runs }: Golden, filter: string | undefined): Golden {
+  const found = {
+    screens: screens.filter(
+      ({ file, golden }) => filter === undefined || `${file} ${golden.expect.state}`.includes(filter),
+    ),
+    runs: runs.filter(({ file }) => filter === undefined || file.includes(filter)),
+  };
+  if (found.screens.length + found.runs.length > 0) return found;
+  if (screens.length + runs.length > 0)
+    throw usageError(`No golden screen or run has "${filter}" in its path or state.`);
   throw usageError(
     'There is no golden screen in screens/: "phalanx records keep RECORD --state STATE" or "phalanx screen DEVICE --keep STATE/NAME" makes one.',
   );
+}
+
+async function testRuns(replay: GoldenReplay, runs: readonly GoldenRunFile[]): Promise<TestedRun[]> {
+  const tested: TestedRun[] = [];
+  for (const { file, golden } of runs) {
+    const result = await replay.follow(golden);
+    tested.push({ file, result, failure: judgeRun(result) });
+  }
+  return tested;
 }
 
 /** What is not as expected is replayed once more, to tell what it lacks. */
@@ -100,14 +139,19 @@ function newExpectation({
   };
 }
 
-function printFailure({ file, failure }: Tested): void {
+function printFailure({ file, failure }: Pick<Tested, 'file' | 'failure'>): void {
   if (failure === undefined) return;
   console.log(printable(`${file}: ${failure.message}`));
   for (const detail of failure.details) console.log(printable(`    ${detail}`));
 }
 
-function caseOf({ file, golden, failure }: Tested): JunitCase {
-  const head = { suite: golden.expect.state ?? 'not', name: file };
+const caseOf = ({ file, golden, failure }: Tested): JunitCase =>
+  caseWith({ suite: golden.expect.state ?? 'not', name: file }, failure);
+
+const caseOfRun = ({ file, failure }: TestedRun): JunitCase =>
+  caseWith({ suite: 'runs', name: file }, failure);
+
+function caseWith(head: JunitCase, failure: Failure | undefined): JunitCase {
   if (failure === undefined) return head;
   const { kind, message, details } = failure;
   return { ...head, failure: { type: kind, message, text: [message, ...details].join('\n') } };
@@ -120,11 +164,16 @@ const rowOf = ({ file, golden, replayed, failure }: Tested): object => ({
   failure: failure ?? null,
 });
 
+const rowOfRun = ({ file, result, failure }: TestedRun): object => ({
+  ...{ file, result },
+  failure: failure ?? null,
+});
+
 /** Faults of the code go before screens that it takes for something else. */
-function failureOf(failed: readonly Tested[], total: number): CommandError {
+function failureOf(failed: readonly Pick<Tested, 'failure'>[], counts: Counts): CommandError {
   const isFault = failed.some(({ failure }) => failure?.kind === 'threw' || failure?.kind === 'limit');
   return new CommandError(
     isFault ? exitCodes.failed : exitCodes.outOfSteps,
-    `${failed.length} of ${countOf(total)} ${failed.length === 1 ? 'is' : 'are'} not as expected.`,
+    `${failed.length} of ${countOf(counts)} ${failed.length === 1 ? 'is' : 'are'} not as expected.`,
   );
 }

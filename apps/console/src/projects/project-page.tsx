@@ -14,6 +14,8 @@ import { notify } from '../parts/notices.tsx';
 import { Page } from '../parts/page.tsx';
 import { Splitter, usePaneSize } from '../parts/splitter.tsx';
 import { Empty, Failure, InlineFailure, Loading } from '../parts/states.tsx';
+import { groupName } from '../records/group-marks.tsx';
+import { groupQuery } from '../records/group-queries.ts';
 import { ReplayLink } from '../replays/replay-link.tsx';
 import { replaysQuery } from '../replays/replay-queries.ts';
 import { DeleteProject, RenameProject } from './change-project.tsx';
@@ -75,7 +77,13 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
   const open = (file: string, line?: number, offset?: number): void => {
     setPart('code');
     setJump({ line, offset });
-    void navigate({ search: line === undefined ? { file } : { file, line } });
+    void navigate({
+      search: ({ group }) => ({
+        file,
+        ...(line === undefined ? {} : { line }),
+        ...(group === undefined ? {} : { group }),
+      }),
+    });
   };
   return (
     <Page
@@ -133,12 +141,17 @@ function Shown({ project, userId }: { project: Project; userId: string }) {
         <FileList projectId={project.id} userId={userId} current={path} reason={reason} onOpen={open}>
           <Splitter label="Width of the file list" pane={sizes.files} edge="right" />
         </FileList>
-        <Workspace {...{ project, userId, path, reason, jump }} onOpen={open}>
+        <Workspace {...{ project, userId, path, reason, jump }} groupId={search.group} onOpen={open}>
           <Splitter label="Width of the run pane" pane={sizes.run} edge="left" />
         </Workspace>
       </div>
       {popup === 'commit' && (
-        <CommitDialog projectId={project.id} userId={userId} onClose={() => setPopup(undefined)} />
+        <CommitDialog
+          projectId={project.id}
+          userId={userId}
+          groupId={search.group}
+          onClose={() => setPopup(undefined)}
+        />
       )}
       {popup === 'history' && (
         <HistoryDialog
@@ -188,7 +201,8 @@ function SavedWords({ userId, projectId, isDirty }: SavedWordsProps) {
 
 /** What the newest code makes of saved screens. */
 function NewestReplay({ projectId }: { projectId: string }) {
-  const { data: [newest] = [] } = useQuery(replaysQuery(projectId));
+  const { data = [] } = useQuery(replaysQuery(projectId));
+  const newest = data.find(({ draft, group_id: group }) => !draft && group === null);
   return newest === undefined ? null : <ReplayLink replay={newest} lead="Saved screens: " />;
 }
 
@@ -205,10 +219,12 @@ function usePaneSizes() {
 interface CommitDialogProps {
   projectId: string;
   userId: string;
+  /** A group of records that the commit may solve. */
+  groupId: string | undefined;
   onClose: () => void;
 }
 
-function CommitDialog({ projectId, userId, onClose }: CommitDialogProps) {
+function CommitDialog({ projectId, userId, groupId, onClose }: CommitDialogProps) {
   const queries = useQueryClient();
   const params = { id: projectId };
   const { data, error: readError } = useQuery({
@@ -218,10 +234,13 @@ function CommitDialog({ projectId, userId, onClose }: CommitDialogProps) {
   });
   const { data: drafts = [] } = useQuery(draftsQuery(userId, projectId));
   const [message, setMessage] = useState('');
+  const [isSolving, setSolving] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const commit = async (): Promise<void> => {
     try {
-      const reply = await call('POST /api/v2/automation/commit/:id', { params, body: { message } });
+      const whole =
+        isSolving && groupId !== undefined ? `${message.trimEnd()}\n\nSolves ${groupId}` : message;
+      const reply = await call('POST /api/v2/automation/commit/:id', { params, body: { message: whole } });
       const solves = (reply.solves ?? []).length === 0 ? '' : ' It solves what its message names.';
       notify(`Committed ${reply.commit.hash.slice(0, 8)}`, `${reply.commit.message}${solves}`);
       await queries.invalidateQueries({ queryKey: ['files', projectId] });
@@ -253,6 +272,7 @@ function CommitDialog({ projectId, userId, onClose }: CommitDialogProps) {
           />
         )}
       </Field>
+      {groupId !== undefined && <SolvesGroup {...{ groupId, isSolving }} onChange={setSolving} />}
       {drafts.length > 0 && (
         <p role="note">
           Not in this commit, because {drafts.length === 1 ? 'it is' : 'they are'} not saved:{' '}
@@ -263,6 +283,24 @@ function CommitDialog({ projectId, userId, onClose }: CommitDialogProps) {
       {data === undefined && readError === null && <Loading rows={5} />}
       {data !== undefined && <DiffList files={data.files} />}
     </ActionDialog>
+  );
+}
+
+interface SolvesGroupProps {
+  groupId: string;
+  isSolving: boolean;
+  onChange: (isSolving: boolean) => void;
+}
+
+/** Offers the line that solves the group. */
+function SolvesGroup({ groupId, isSolving, onChange }: SolvesGroupProps) {
+  const { data } = useQuery(groupQuery(groupId));
+  const name = data === undefined ? '' : `“${groupName(data.group)}” `;
+  return (
+    <label className={styles['solves']}>
+      <input type="checkbox" checked={isSolving} onChange={({ target }) => onChange(target.checked)} />
+      Solves the group {name}with the line <code>Solves {groupId}</code>
+    </label>
   );
 }
 

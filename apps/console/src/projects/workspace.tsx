@@ -8,8 +8,11 @@ import { usePageKeys } from '../parts/keys.ts';
 import { findMatches } from '../parts/matching.ts';
 import { Picker } from '../parts/picker.tsx';
 import { Empty } from '../parts/states.tsx';
+import { DraftReplay } from '../replays/draft-replay.tsx';
+import { useDraftReplay } from '../replays/use-draft-replay.ts';
 import type { Jump } from './editor/code-editor.tsx';
 import type { Finding } from './editor/compiler-lines.ts';
+import { draftsOf } from './editor/drafts.ts';
 import type { CodeSink, EditorHandle } from './editor/editor-handle.ts';
 import { FilePane } from './editor/file-pane.tsx';
 import { OpenFiles, useOpenFiles } from './editor/open-files.tsx';
@@ -27,13 +30,16 @@ interface WorkspaceProps {
   path: string | undefined;
   reason: string | undefined;
   jump: Jump;
+  /** Of the address: whose screens are replayed first. */
+  groupId: string | undefined;
   onOpen: (file: string, line?: number, offset?: number) => void;
   /** On the edge of the run pane. */
   children: ReactNode;
 }
 
 /** The open file, what runs beside it, and below both what came of it. */
-export function Workspace({ project, userId, path, reason, jump, onOpen, children }: WorkspaceProps) {
+export function Workspace(props: WorkspaceProps) {
+  const { project, userId, path, reason, jump, groupId, onOpen, children } = props;
   const [wanted, setWanted] = useState<WantedRun>();
   const [running, setRunning] = useState<RunningLine>();
   const editor = useRef<EditorHandle>(null);
@@ -60,7 +66,19 @@ export function Workspace({ project, userId, path, reason, jump, onOpen, childre
     insert: (code) => editor.current?.insert(code),
     reason: reason ?? (isCode ? undefined : 'Open a file with code first.'),
   };
-  const [tab, setTab] = useOutputTab(findings.length > 0, launch.rows !== undefined && launch.error === null);
+  const [tab, setTab] = useOutputTab(
+    findings.length > 0,
+    launch.rows !== undefined && launch.error === null,
+    groupId === undefined ? undefined : 'replay',
+  );
+  const replay = useDraftReplay(project.id, groupId);
+  const replayDraft = async (): Promise<void> => {
+    setTab('replay');
+    const drafts = new Map(await draftsOf(userId, project.id).listTexts());
+    if (path !== undefined && open.file !== undefined && open.file.condition !== 'saved')
+      drafts.set(path, open.text());
+    await replay.start(drafts);
+  };
   usePageKeys({ p: () => setQuickOpen(true), F: () => setTab('search') });
   return (
     <>
@@ -76,6 +94,7 @@ export function Workspace({ project, userId, path, reason, jump, onOpen, childre
             navigation={navigation}
             onRun={() => want(undefined)}
             onRunSelection={() => want(codeAlone())}
+            onReplay={() => void replayDraft()}
           />
         )}
       </section>
@@ -95,6 +114,7 @@ export function Workspace({ project, userId, path, reason, jump, onOpen, childre
         onTab={setTab}
         onOpenLine={onOpen}
         onRunningLine={setRunning}
+        replay={<DraftReplay project={project} draft={replay} onReplay={() => void replayDraft()} />}
       />
       {isQuickOpen && (
         <QuickOpen projectId={project.id} onOpen={onOpen} onClose={() => setQuickOpen(false)} />
@@ -109,13 +129,14 @@ export function Workspace({ project, userId, path, reason, jump, onOpen, childre
 const noFindings: readonly Finding[] = [];
 
 /** What the output shows: problems when the first one comes, the log when something is launched. */
-function useOutputTab(hasProblems: boolean, hasLaunched: boolean) {
-  const [tab, setTab] = useState<OutputTab>();
+function useOutputTab(hasProblems: boolean, hasLaunched: boolean, first: OutputTab) {
+  const [tab, setTab] = useState(first);
   const [known, setKnown] = useState({ hasProblems: false, hasLaunched: false });
   if (known.hasProblems !== hasProblems || known.hasLaunched !== hasLaunched) {
     setKnown({ hasProblems, hasLaunched });
     if (hasLaunched && !known.hasLaunched) setTab('log');
-    else if (hasProblems && !known.hasProblems) setTab('problems');
+    // A replay tells the problems itself.
+    else if (hasProblems && !known.hasProblems && tab !== 'replay') setTab('problems');
     else if (!hasProblems && tab === 'problems') setTab(hasLaunched ? 'log' : undefined);
   }
   return [tab, setTab] as const;

@@ -10,6 +10,8 @@ import { deviceName } from '../devices/device-name.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty, InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
+import { useProjectNames } from '../projects/queries.ts';
+import { ProposeFix } from './fix-proposal.tsx';
 import { GroupStatusMark, groupName, reasonText } from './group-marks.tsx';
 import { groupQuery, groupRecordsQuery } from './group-queries.ts';
 import styles from './groups.module.css';
@@ -44,6 +46,7 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
         ))}
       </div>
       <Verdicts group={group} desk={desk} undo={change === null ? undefined : change.kind} />
+      <ProposeFix key={group.id} group={group} userId={desk.userId} />
       <Members id={id} desk={desk} />
     </section>
   );
@@ -83,9 +86,18 @@ const Facts = ({ group }: { group: RecordGroup }) => (
     <span className={styles['quiet']}>
       first seen <Moment at={group.first_seen} />
     </span>
+    <CodeOf group={group} />
     {group.assignee !== null && <span>assigned to {group.assignee.name}</span>}
   </div>
 );
+
+/** To try changes on the screens of the group. */
+const CodeOf = ({ group: { id, automation_id: projectId } }: { group: RecordGroup }) =>
+  useProjectNames().has(projectId) ? (
+    <Link to="/projects/$projectId" params={{ projectId }} search={{ group: id }}>
+      Code
+    </Link>
+  ) : null;
 
 const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
   yes: 'proved by its replay',

@@ -17,6 +17,7 @@ import { Moment } from '../parts/time.tsx';
 import { projectsQuery } from '../projects/queries.ts';
 import { placeOfStack } from '../runs/stack.tsx';
 import { Inspector } from '../screens/inspector.tsx';
+import { RecordReplay } from '../replays/record-replay.tsx';
 import { ActionMarks, Actions } from './actions.tsx';
 import { Filmstrip } from './filmstrip.tsx';
 import { localAddress } from './local-address.ts';
@@ -145,6 +146,9 @@ function Review({ record, page, queue, shown }: ReviewProps & { shown: number | 
         <Filmstrip screens={record.screens} chosen={chosen} onChoose={setChosen} />
       )}
       {screen !== undefined && screen.actions.length > 0 && <Actions actions={screen.actions} />}
+      {projects.some(({ id }) => id === record.automation_id) && record.screens.length > 0 && (
+        <RecordReplay key={record.out_of_steps_id} record={record} />
+      )}
       <div className={styles['main']}>
         {screen === undefined ? (
           <Empty title="The record has no screen">It ended before the first screen was stored.</Empty>

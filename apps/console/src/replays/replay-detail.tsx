@@ -34,10 +34,12 @@ export function ReplayDetail({ replay }: { replay: Replay }) {
 }
 
 /** Such as `Commit 4f372a3`. */
-export const codeName = ({ commit }: Replay): string =>
-  commit === null ? 'Saved files' : `Commit ${commit.slice(0, 7)}`;
+export function codeName({ commit, draft }: Replay): string {
+  if (draft) return 'Draft';
+  return commit === null ? 'Saved files' : `Commit ${commit.slice(0, 7)}`;
+}
 
-const NotReplayable = ({ count }: { count: number }) => (
+export const NotReplayable = ({ count }: { count: number }) => (
   <div role="note" className={styles['ways']}>
     The code does not say what it takes {count === 1 ? 'one screen' : `${count} screens`} for, so{' '}
     {count === 1 ? 'it is' : 'they are'} not replayable. Three ways to make {count === 1 ? 'it' : 'them'} so:
@@ -57,7 +59,7 @@ const NotReplayable = ({ count }: { count: number }) => (
   </div>
 );
 
-function Screens({ replay, onlyChanged }: { replay: Replay; onlyChanged: boolean }) {
+export function Screens({ replay, onlyChanged }: { replay: Replay; onlyChanged: boolean }) {
   const { data, error } = useQuery(verdictsQuery(replay.id, onlyChanged));
   if (error !== null) return <InlineFailure error={error} />;
   if (data === undefined) return <Loading rows={3} />;

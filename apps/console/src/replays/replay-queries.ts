@@ -20,13 +20,27 @@ export const replaysQuery = (projectId: string) =>
     },
   });
 
-/** The first screens of a replay, or those of which it says something new. */
-export const verdictsQuery = (id: string, onlyChanged: boolean) =>
+const lookMs = 700;
+
+/** One replay, until it has ended. */
+export const replayQuery = (id: string) =>
   queryOptions({
-    queryKey: ['replays', 'verdicts', id, onlyChanged],
+    queryKey: ['replays', 'one', id],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/replays/:id', { params: { id } }, { signal })).replay,
+    refetchInterval: ({ state }) => (typeof state.data?.ended_at === 'number' ? false : lookMs),
+  });
+
+/** The first screens of a replay, those of which it says something new, or those of a group. */
+export const verdictsQuery = (id: string, onlyChanged: boolean, groupId?: string) =>
+  queryOptions({
+    queryKey: ['replays', 'verdicts', id, onlyChanged, groupId],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<ReplayedScreenView[]> => {
-      const query = onlyChanged ? { limit: shownChanges, changed: 'true' as const } : { limit: shownScreens };
+      const query = {
+        ...(onlyChanged ? { limit: shownChanges, changed: 'true' as const } : { limit: shownScreens }),
+        ...(groupId === undefined ? {} : { group_id: groupId }),
+      };
       return (await call('GET /api/v2/replays/:id/verdicts', { params: { id }, query }, { signal })).verdicts;
     },
   });

@@ -19,7 +19,12 @@ export function boardText({ status, problem, counts }: Replay): string {
 export function replaysByCommit(replays: readonly Replay[]): ReadonlyMap<string, Replay> {
   const found = new Map<string, Replay>();
   for (const replay of replays)
-    if (replay.commit !== null && replay.set === 'all' && !found.has(replay.commit))
+    if (
+      replay.commit !== null &&
+      replay.set === 'all' &&
+      replay.group_id === null &&
+      !found.has(replay.commit)
+    )
       found.set(replay.commit, replay);
   return found;
 }

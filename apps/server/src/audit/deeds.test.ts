@@ -494,6 +494,7 @@ describe('what changes something', () => {
       'listCompletions',
       'findReferences',
       'putCapture',
+      'proposeFix',
     ]);
   });
 

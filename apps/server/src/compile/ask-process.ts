@@ -1,5 +1,6 @@
 import type { CompileProcess } from './compile-process.ts';
 import type {
+  AddSignsMessage,
   AssistedMessage,
   AssistMessage,
   BundleKind,
@@ -7,6 +8,7 @@ import type {
   CheckedMessage,
   CheckMessage,
   FromProcess,
+  SignsAddedMessage,
 } from './process/messages.ts';
 import { nothingFound } from './nothing-found.ts';
 import type { BundleResult } from './process/bundle.ts';
@@ -51,6 +53,26 @@ export const askAssist = (process: CompileProcess, assist: Assist): Promise<Assi
     const place = { root: mirror.root, settings: read.settings, path: change.path, position, of };
     const take = (reply: FromProcess) => (reply.kind === 'assisted' ? reply : undefined);
     return askUntilSupplied(() => process.ask({ kind: 'assist', ...place }, take), { mirror, files });
+  });
+
+/** What is to be added, without the project. */
+export type SignsToAdd = Omit<AddSignsMessage, 'kind' | 'root' | 'settings'>;
+
+/** Has a process let the code of a project recognise a screen by each of some signs. */
+export const askToAddSigns = (
+  process: CompileProcess,
+  { added, ...check }: Omit<Check, 'change'> & { added: SignsToAdd },
+): Promise<SignsAddedMessage> =>
+  atMirror(process, check, async (mirror) => {
+    const { files } = check;
+    const read = await mirror.update(files);
+    if (!read.ok) {
+      const problem = read.errors[0] ?? '';
+      return { kind: 'signs added', fixes: added.signs.map(() => ({ files: [], problem })), wanted: [] };
+    }
+    const message = { kind: 'add signs', root: mirror.root, settings: read.settings, ...added } as const;
+    const take = (reply: FromProcess) => (reply.kind === 'signs added' ? reply : undefined);
+    return askUntilSupplied(() => process.ask(message, take), { mirror, files });
   });
 
 /** Asks again after the files were sent that were needed for an answer. */

@@ -2,14 +2,21 @@ import type { Confinement } from '@phalanx/confinement';
 
 import { ApiError } from '../errors/api-error.ts';
 import type { Turns } from '../limits/turns.ts';
-import { askAssist, askBundle, askCheck, type FileChange } from './ask-process.ts';
+import {
+  askAssist,
+  askBundle,
+  askCheck,
+  askToAddSigns,
+  type FileChange,
+  type SignsToAdd,
+} from './ask-process.ts';
 import { type Budget, ConfinedProcessEnded, type EndReason } from '../processes/confined-process.ts';
 import type { CompileProcess } from './compile-process.ts';
 import { errorLine } from './error-lines.ts';
 import { ProcessPool } from './process-pool.ts';
 import type { BundleResult } from './process/bundle.ts';
 import { nothingFound, type Assistance } from './nothing-found.ts';
-import type { AssistMessage } from './process/messages.ts';
+import type { AssistMessage, SignsAddedMessage } from './process/messages.ts';
 import { requireKnownChecker } from './process/language-libraries.ts';
 import { type ProjectFiles, SourcesTooLarge } from './project-mirror.ts';
 import { findCompiledPath } from './source-paths.ts';
@@ -54,6 +61,8 @@ export interface Compiler {
   ): Promise<{ ok: true; js: string | undefined; warnings: string[] } | Failure>;
   /** What stands, or could stand, at a place of `change`; nothing when the compiler gives up. */
   assist(files: ProjectFiles, change: FileChange & PlaceInCode): Promise<Assistance>;
+  /** The files of the project as each of the signs would change them, so that they compile; or why there is no place for it. */
+  addSigns(files: ProjectFiles, added: SignsToAdd): Promise<SignsAddedMessage['fixes']>;
   /** Checks all TypeScript sources, and emits them. */
   compileProject(files: ProjectFiles): Promise<{ ok: true; outputs: Map<string, string> } | Failure>;
   /** One script for the sandbox, which starts with `main.ts` (or `main.js`), and its source map (version 3, JSON). Types are not checked. */
@@ -126,6 +135,14 @@ export function createCompiler(options: CompilerOptions): Compiler {
       );
       return 'ok' in found ? nothingFound : found;
     },
+    addSigns: async (files, added) => {
+      const reply = await run(files, wholeProject, (process) =>
+        askToAddSigns(process, { files, added, maxWarmProjects }),
+      );
+      return 'fixes' in reply
+        ? reply.fixes
+        : added.signs.map(() => ({ files: [], problem: reply.errors[0] ?? '' }));
+    },
     compileProject: (files) =>
       run(files, wholeProject, async (process) => {
         const { errors, outputs } = await askCheck(process, { files, maxWarmProjects });
@@ -194,6 +211,7 @@ export function compileInTurns(compiler: Compiler, turns: Turns): Compiler {
     ...compiler,
     compileFile: (files, change) => turns.run(userOf(files), () => compiler.compileFile(files, change)),
     assist: (files, change) => turns.run(userOf(files), () => compiler.assist(files, change)),
+    addSigns: (files, added) => turns.run(userOf(files), () => compiler.addSigns(files, added)),
     compileProject: (files) => turns.run(userOf(files), () => compiler.compileProject(files)),
     bundleProject: (files) => turns.run(userOf(files), () => compiler.bundleProject(files)),
     bundleDirectCode: (owner, code) => turns.run(owner, () => compiler.bundleDirectCode(owner, code)),

@@ -9,24 +9,29 @@ import { ApiError } from '../errors/api-error.ts';
 import { hasSources, storeCompiled } from '../projects/compile-tree.ts';
 import type { Change } from '../projects/change.ts';
 import type { ProjectServices } from '../projects/project-services.ts';
-import { createProjectFiles } from '../projects/project-files.ts';
+import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
 import type { SavedState } from '../projects/saved-state.ts';
 import { type NewContent, requireContent } from './new-content.ts';
 import { findSourceOf, refusePath, requirePlace } from './file-path.ts';
 import { requireTree, treeTag } from './file-version.ts';
 import { mayCompileOtherwise, reviewFiles } from './review-file.ts';
 
+/** Files with new content, and those that are to go. */
 export interface TreeChange {
   readonly projectId: string;
   readonly files: readonly { path: string; content: NewContent }[];
   readonly deleted: readonly string[];
+}
+
+interface CheckedChange extends TreeChange {
   /** The version of the tree that is to be changed. */
   readonly expected: string;
 }
 
 type Entries = Map<string, TreeEntry>;
 
-interface NextTree {
+/** A tree that is not stored yet. */
+export interface NextTree {
   readonly id: string | undefined;
   readonly entries: Entries;
   /** What it has that is not stored yet. */
@@ -39,18 +44,18 @@ interface NextTree {
 /** Saves all changes or none; what is compiled is the project as a whole. Durable when it resolves. */
 export async function replaceFiles(
   desk: ProjectServices,
-  change: TreeChange,
+  { expected, ...change }: CheckedChange,
 ): Promise<{ etag: string; warnings: string[] }> {
-  const { projectId, files, expected } = change;
-  requireDistinct(change);
-  for (const { path, content } of files) await requireContent(path, content);
+  const { projectId, files } = change;
+  await requireChange(change);
   await desk.sizes.add(
     projectId,
     files.reduce((sum, { content }) => sum + content.sizeBytes, 0),
   );
-  const next = await desk.repositories.read(projectId, (repository, state) =>
-    buildNext(desk, { repository, state, change }),
-  );
+  const next = await desk.repositories.read(projectId, (repository, state) => {
+    requireTree(state, expected);
+    return buildNext(desk, { repository, state, change });
+  });
   const { outputs, warnings } = await compile(desk, change, next);
   const swap = async (draft: Draft, project: Change): Promise<void> => {
     const { state } = project;
@@ -64,19 +69,21 @@ export async function replaceFiles(
   return { etag: treeTag(next.id), warnings };
 }
 
-function requireDistinct({ files, deleted }: TreeChange): void {
+/** Throws for what no project takes, whatever its files are. */
+export async function requireChange({ files, deleted }: TreeChange): Promise<void> {
   const seen = new Set<string>();
   for (const path of [...files.map((file) => file.path), ...deleted]) {
     if (seen.has(path)) throw refusePath(path, 'is named twice');
     seen.add(path);
   }
+  for (const { path, content } of files) await requireContent(path, content);
 }
 
-async function buildNext(
-  desk: ProjectServices,
+/** The files of a state with a change, by the rules of writes. Nothing is stored. */
+export async function buildNext(
+  desk: Pick<ProjectServices, 'totals'>,
   { repository, state, change }: { repository: GitObjects; state: SavedState; change: TreeChange },
 ): Promise<NextTree> {
-  requireTree(state, change.expected);
   const before = new Map((await listSizedFiles(repository, state.files)).map((file) => [file.path, file]));
   for (const path of change.deleted) {
     const source = await findSourceOf(repository, state, path);
@@ -158,14 +165,22 @@ const isFile = (entries: Entries, path: string): boolean =>
 async function compile(
   desk: ProjectServices,
   { projectId, files }: TreeChange,
-  { id, entries, objects, isToCompile }: NextTree,
+  { isToCompile, ...tree }: NextTree,
 ): Promise<{ outputs: ReadonlyMap<string, string> | undefined; warnings: string[] }> {
   if (!isToCompile) return { outputs: undefined, warnings: [] };
-  const next = createProjectFiles(projectId, id, (work) =>
-    desk.repositories.read(projectId, (repository) => work(new Draft(repository, objects))),
-  );
-  const outputs = hasSources(entries.keys())
+  const next = filesOfNext(desk, projectId, tree);
+  const outputs = hasSources(tree.entries.keys())
     ? requireCompiled(await desk.compiler.compileProject(next)).outputs
     : new Map<string, string>();
   return { outputs, warnings: await reviewFiles(desk, next, files) };
 }
+
+/** The files of a tree that is not stored. */
+export const filesOfNext = (
+  { repositories }: Pick<ProjectServices, 'repositories'>,
+  projectId: string,
+  { id, objects }: Pick<NextTree, 'id' | 'objects'>,
+): SavedFiles =>
+  createProjectFiles(projectId, id, (work) =>
+    repositories.read(projectId, (repository) => work(new Draft(repository, objects))),
+  );

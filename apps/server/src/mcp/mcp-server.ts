@@ -8,11 +8,20 @@ import { prompts } from './prompts.ts';
 import { addResources } from './resources.ts';
 import type { Tool, ToolResult } from './tool.ts';
 import { docTools } from './tools/docs.ts';
+import { fixTools } from './tools/fixes.ts';
+import { groupTools } from './tools/groups.ts';
 import { phoneTools } from './tools/phones.ts';
 import { projectTools } from './tools/projects.ts';
 import { runTools } from './tools/runs.ts';
 
-const tools: readonly Tool[] = [...phoneTools, ...projectTools, ...runTools, ...docTools];
+const tools: readonly Tool[] = [
+  ...phoneTools,
+  ...projectTools,
+  ...runTools,
+  ...groupTools,
+  ...fixTools,
+  ...docTools,
+];
 
 interface Serving {
   readonly version: string;

@@ -24,6 +24,7 @@ import { createRecordsOfRun, type RecordsOfRun } from './records-of-run.ts';
 import { createRetentionStore } from './retention/retention-store.ts';
 import { RecordRetention } from './retention/retention.ts';
 import { addRecordRoutes } from './routes.ts';
+import { createReadSequence, type ReadSequence } from './saved-sequence.ts';
 import { createRecordStore, type RecordStore } from './store.ts';
 
 interface RecordDependencies {
@@ -39,6 +40,9 @@ export interface Records {
   readonly recordsOfRun: RecordsOfRun;
   readonly captures: Captures;
   readonly keptScreens: KeptScreens;
+  readonly readSequence: ReadSequence;
+  /** Undefined: there is no such record; null: it is of direct code. */
+  findProjectOf(recordId: string): Promise<string | null | undefined>;
   /** Everybody who may review the records of a project. */
   listReviewers(automation: { ownerId: string; automationId: string }): Promise<string[]>;
   /** Deletes the records that a user who goes would leave. */
@@ -93,6 +97,8 @@ export async function openRecords(context: Context, dependencies: RecordDependen
     listReviewers: (automation) => access.listReviewers(automation),
     captures,
     keptScreens: createKeptScreens(database),
+    readSequence: createReadSequence(store, captures),
+    findProjectOf: async (recordId) => (await store.find(recordId))?.project_id,
     deleteOwner: async (userId) => {
       await retention.deleteOwner(userId);
       await groups.deleteOf('owner_id', userId);

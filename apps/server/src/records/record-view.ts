@@ -34,7 +34,7 @@ function readError(json: string | null): OutOfStepsRecord['error'] {
 
 const recordedCalls = Compile(RecordedCalls);
 
-function readActions(json: string | null): RecordedCalls {
+export function readActions(json: string | null): RecordedCalls {
   const calls: unknown = json === null ? [] : JSON.parse(json);
   return recordedCalls.Check(calls) ? calls : [];
 }

@@ -4,13 +4,16 @@ import type { EventFeed } from '../events/event-feed.ts';
 import type { Hosts } from '../hosts/feature.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { isAncestor } from '../git/is-ancestor.ts';
+import type { Runs } from '../runs/feature.ts';
 import type { Projects } from '../projects/feature.ts';
 import type { SharedProject } from '../projects/project-access.ts';
 import { emptyTree, isDirty } from '../projects/saved-state.ts';
 import type { Records } from '../records/feature.ts';
+import { layDraft } from './draft.ts';
 import { ReplayChanges } from './replay-changes.ts';
 import { ReplayHosts } from './replay-hosts.ts';
 import { ReplayWorker } from './replay-worker.ts';
+import { SequenceReplays } from './sequence-replays.ts';
 import { addReplayRoutes, type ReplayedFiles } from './routes.ts';
 import { createReplayStore } from './store.ts';
 
@@ -18,7 +21,8 @@ interface Dependencies {
   hosts: Hosts;
   launches: ProjectLaunches;
   projects: Projects;
-  records: Pick<Records, 'keptScreens' | 'listReviewers'>;
+  records: Pick<Records, 'keptScreens' | 'listReviewers' | 'readSequence' | 'findProjectOf'>;
+  runs: Pick<Runs, 'store'>;
   feed: EventFeed;
 }
 
@@ -26,7 +30,6 @@ interface Dependencies {
 export function serveReplays(context: Context, dependencies: Dependencies): void {
   const { app, clock, database, faults, limits, log } = context;
   const { launches, projects, records, feed } = dependencies;
-  const { repositories } = projects.services;
   const store = createReplayStore(database);
   const hosts = new ReplayHosts(dependencies.hosts);
   const listReviewers: Records['listReviewers'] = (automation) => records.listReviewers(automation);
@@ -37,7 +40,12 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
       store,
       hosts,
       launches,
-      repositories,
+      desk: projects.services,
+      sequences: new SequenceReplays({
+        ...{ hosts, repositories: projects.services.repositories },
+        readSequence: (recordId) => records.readSequence(recordId),
+        findRun: (runId) => dependencies.runs.store.findDetail(runId),
+      }),
       listReviewers,
       changes,
       clock,
@@ -49,6 +57,14 @@ export function serveReplays(context: Context, dependencies: Dependencies): void
     ...{ store, access: projects.access, clock },
     findFiles: (project, commit) =>
       limits.turns.git.run(project.owner_id, () => findFiles(projects, project, commit)),
+    layDraft: async ({ id: projectId }, draft, userId) => {
+      const files = await layDraft(projects.services, projectId, draft);
+      await launches.bundle({ ...files, userId });
+      return files.treeId;
+    },
+    findGroup: ({ id: automationId, owner_id: ownerId }, groupId) =>
+      records.keptScreens.findGroup({ ownerId, automationId }, groupId),
+    hasRecord: async ({ id }, recordId) => (await records.findProjectOf(recordId)) === id,
     requireHost: async ({ id, owner_id: ownerId }) => {
       if (await hosts.isThere(await listReviewers({ ownerId, automationId: id }))) return;
       throw ApiError.of('no_replay_host', { project_id: id });

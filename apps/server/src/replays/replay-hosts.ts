@@ -1,4 +1,9 @@
-import { HostReplayAnswer, type HostQuestionOf, type ReplayVerdict } from '@phalanx/protocol';
+import {
+  HostReplayAnswer,
+  type HostQuestionOf,
+  type ReplayVerdict,
+  type SequenceResult,
+} from '@phalanx/protocol';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
 
@@ -18,6 +23,7 @@ export type HostCode = Pick<
   HostQuestionOf<'replay'>,
   'code' | 'source_map' | 'parameters' | 'job_variables' | 'fetches'
 >;
+export type HostSequence = NonNullable<HostQuestionOf<'replay'>['sequence']>;
 export type HostScreen = HostQuestionOf<'replay'>['screens'][number];
 
 export class NoReplayHost extends Error {
@@ -52,7 +58,8 @@ export class ReplayHosts {
     let most = open.length;
     for (let waitedSince = performance.now(); open.length > 0;) {
       const asked = open.slice(0, most);
-      const answered = await this.#ask(ownerIds, code, pick(screens, asked));
+      const answer = await this.#ask(ownerIds, { ...code, screens: pick(screens, asked) });
+      const answered = typeof answer === 'string' ? answer : answer.verdicts;
       if (answered === 'failed' && asked.length === 1) tries += 1;
       if (answered === 'failed') most = 1;
       if (Array.isArray(answered))
@@ -71,26 +78,36 @@ export class ReplayHosts {
     return verdicts;
   }
 
+  /** The same for the screens of one record in their order. Null: it does not go on. */
+  async follow(
+    ownerIds: readonly string[],
+    { code, sequence }: { code: HostCode; sequence: HostSequence },
+    goesOn: () => Promise<boolean>,
+  ): Promise<SequenceResult | null> {
+    let tries = 0;
+    for (const waitsSince = performance.now(); ;) {
+      const answer = await this.#ask(ownerIds, { ...code, screens: [], sequence });
+      if (typeof answer !== 'string' && answer.sequence) return answer.sequence;
+      if (answer === 'failed' && ++tries >= mostTries) return { ...hung, index: 0 };
+      if (performance.now() - waitsSince > patienceMs) throw new NoReplayHost();
+      if (!(await goesOn())) return null;
+      await pause(pauseMs);
+    }
+  }
+
   /** `failed`: a host that is still there has said nothing. */
   async #ask(
     ownerIds: readonly string[],
-    code: HostCode,
-    screens: readonly HostScreen[],
-  ): Promise<(ReplayVerdict | null)[] | 'failed' | 'absent'> {
+    given: HostCode & Pick<HostQuestionOf<'replay'>, 'screens' | 'sequence'>,
+  ): Promise<HostReplayAnswer | 'failed' | 'absent'> {
     const epochs = await this.#hosts.known.listReplaying(ownerIds);
     this.#turn += 1;
     const epoch = epochs[this.#turn % epochs.length];
     if (epoch === undefined) return 'absent';
-    const question = {
-      type: 'replay' as const,
-      serial: '',
-      ...code,
-      screens: [...screens],
-      budget_ms: budgetMs,
-    };
+    const question = { type: 'replay' as const, serial: '', ...given, budget_ms: budgetMs };
     try {
       const answer: unknown = JSON.parse((await this.#hosts.linked.ask(epoch, question)).toString());
-      return answers.Check(answer) ? answer.verdicts : 'failed';
+      return answers.Check(answer) ? answer : 'failed';
     } catch {
       // A host that went away is not the screens' fault.
       return (await this.#hosts.known.listReplaying(ownerIds)).includes(epoch) ? 'failed' : 'absent';
@@ -101,4 +118,4 @@ export class ReplayHosts {
 const pick = (screens: readonly HostScreen[], indices: readonly number[]): HostScreen[] =>
   indices.flatMap((index) => screens[index] ?? []);
 
-const hung: ReplayVerdict = { kind: 'limit', message: 'took too long: no host had an answer in time' };
+const hung = { kind: 'limit' as const, message: 'took too long: no host had an answer in time' };

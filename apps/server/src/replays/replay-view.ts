@@ -1,4 +1,4 @@
-import type { Replay, ReplayCounts, ReplayVerdict } from '@phalanx/protocol';
+import type { Replay, ReplayCounts, ReplayVerdict, SequenceOutcome } from '@phalanx/protocol';
 
 import type { StoredReplay, StoredVerdict } from './store.ts';
 
@@ -9,6 +9,7 @@ export function replayView(replay: StoredReplay): Replay {
     project_id,
     commit_hash: commit,
     screen_set: set,
+    group_id,
     cause,
     status,
     problem,
@@ -17,7 +18,13 @@ export function replayView(replay: StoredReplay): Replay {
   } = replay;
   const { created_at, started_at, ended_at } = replay;
   return {
-    ...{ id, project_id, commit, set, cause, status, problem, made_by },
+    ...{ id, project_id, commit, draft: replay.is_draft === 1, set, group_id },
+    ...{ cause, status, problem, made_by },
+    mode: replay.record_id === null ? 'screens' : 'sequence',
+    record_id: replay.record_id,
+    // Only the worker writes the column.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    sequence: replay.sequence === null ? null : (JSON.parse(replay.sequence) as SequenceOutcome),
     // Only the worker writes the column.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     counts: JSON.parse(counts) as ReplayCounts,

@@ -1,4 +1,4 @@
-import { ReplayFetches, replayFetchesPath, type ReplayCounts } from '@phalanx/protocol';
+import { ReplayFetches, replayFetchesPath, type ReplayCounts, type SequenceOutcome } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import { periodically } from '../background-job.ts';
@@ -8,12 +8,13 @@ import type { FaultMonitor } from '../faults/fault-monitor.ts';
 import { findExcess } from '../http/bodies/json-bounds.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
-import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
 import type { ReplayChanges } from './replay-changes.ts';
+import { type DraftDesk, layDraft, unpackDraft } from './draft.ts';
 import { changeOf, isKnown, outcomeOf } from './outcome.ts';
 import { type HostCode, NoReplayHost, type ReplayHosts } from './replay-hosts.ts';
 import { listScreens, type ReadableScreen, readScreens, type SetScreen } from './screens-of-set.ts';
+import type { SequenceReplays } from './sequence-replays.ts';
 import { noCounts, type ReplayStore, type StoredReplay, type StoredVerdict } from './store.ts';
 
 interface Options {
@@ -21,7 +22,8 @@ interface Options {
   store: ReplayStore;
   hosts: ReplayHosts;
   launches: Pick<ProjectLaunches, 'bundle' | 'checkParameters'>;
-  repositories: Pick<ProjectRepositories, 'read'>;
+  desk: DraftDesk;
+  sequences: SequenceReplays;
   /** Whose hosts may see the screens of a project. */
   listReviewers: (automation: { ownerId: string; automationId: string }) => Promise<string[]>;
   changes: ReplayChanges;
@@ -108,8 +110,13 @@ export class ReplayWorker {
   /** False: it is not this server's any more. */
   async #finish(replay: StoredReplay): Promise<boolean> {
     const { store, clock } = this.#options;
+    let sequence: string | null = null;
     try {
-      if (!(await this.#replayAll(replay))) return false;
+      if (replay.record_id !== null) {
+        const outcome = await this.#replaySequence(replay, replay.record_id);
+        if (outcome === undefined) return false;
+        sequence = JSON.stringify(outcome).toWellFormed();
+      } else if (!(await this.#replayAll(replay))) return false;
     } catch (error) {
       const now = clock.now();
       const problem = problemOf(error, replay);
@@ -118,7 +125,7 @@ export class ReplayWorker {
         return store.postpone(replay, { until: now + hostLookMs, problem });
       return store.end(replay, { status: 'failed', problem, now });
     }
-    return store.end(replay, { status: 'done', problem: '', now: clock.now() });
+    return store.end(replay, { status: 'done', problem: '', sequence, now: clock.now() });
   }
 
   /** False: it was stopped, or is another server's. */
@@ -126,7 +133,7 @@ export class ReplayWorker {
     const { keptScreens, store, hosts, changes, clock } = this.#options;
     if (clock.now() - replay.created_at > mostAgeMs)
       throw new CannotReplay('It could not be made in an hour.');
-    const files = this.#filesOf(replay);
+    const files = await this.#filesOf(replay);
     const screens = await listScreens(keptScreens, replay, files);
     if (screens.length === 0) return true;
     const { owner_id: ownerId, project_id: automationId } = replay;
@@ -161,7 +168,7 @@ export class ReplayWorker {
         const outcome = outcomeOf(verdict, screen.expect);
         const known = before.get(screen.name);
         const change = changeOf(outcome, known === undefined ? screen.wasKnown : isKnown(known));
-        count(counts, outcome, change);
+        count(counts, { kind: screen.kind, outcome, change });
         const { kind, name, groupId: group_id, expect } = screen;
         const of = { replay_id: replay.id, position, kind, name, group_id, expected: expect?.state ?? null };
         rows.push({ ...of, outcome, change, verdict: JSON.stringify(verdict).toWellFormed() });
@@ -172,21 +179,59 @@ export class ReplayWorker {
     return true;
   }
 
-  #filesOf({ project_id: projectId, tree_id: treeId, made_by: userId }: StoredReplay): SavedFiles {
-    const { repositories } = this.#options;
-    const files = createProjectFiles(projectId, treeId, (work) => repositories.read(projectId, work));
+  /** Undefined: it was stopped, or is another server's. */
+  async #replaySequence(replay: StoredReplay, recordId: string): Promise<SequenceOutcome | undefined> {
+    const { sequences, store, clock } = this.#options;
+    const { owner_id: ownerId, project_id: automationId } = replay;
+    const read = await sequences.read(recordId);
+    if ('problem' in read) throw new CannotReplay(`The record ${read.problem}.`);
+    const counts: ReplayCounts = { ...noCounts, screens: read.sequence.screens.length };
+    const goesOn = async (): Promise<boolean> => {
+      const until = clock.now() + claimMs;
+      return !this.#isClosed && store.proceed(replay, { until, counts, verdicts: [] });
+    };
+    const files = await this.#filesOf(replay);
+    const outcome = await sequences.replay({
+      ...{ read, goesOn, treeId: files.treeId, projectId: automationId },
+      reviewers: await this.#options.listReviewers({ ownerId, automationId }),
+      codeOf: (treeId, parameters) =>
+        this.#codeOf(replay, treeId === files.treeId ? files : this.#filesOfTree(replay, treeId), parameters),
+    });
+    counts.replayed = outcome === undefined ? 0 : screensOf(outcome.result);
+    return outcome !== undefined && (await goesOn()) ? outcome : undefined;
+  }
+
+  #filesOfTree({ project_id: projectId, made_by: userId }: StoredReplay, treeId: string): SavedFiles {
+    const { desk } = this.#options;
+    const files = createProjectFiles(projectId, treeId, (work) => desk.repositories.read(projectId, work));
     return { ...files, userId };
   }
 
-  /** As a launch without parameters would get it. */
-  async #codeOf(replay: StoredReplay, files: SavedFiles): Promise<HostCode> {
+  async #filesOf(replay: StoredReplay): Promise<SavedFiles> {
+    const { desk, store } = this.#options;
+    const { id, project_id: projectId, tree_id: treeId, made_by: userId } = replay;
+    if (replay.is_draft === 1) {
+      const draft = await store.findDraft(id);
+      // It was stopped meanwhile, or begun by another server.
+      if (draft === undefined) throw new CannotReplay('Its text is gone.');
+      return { ...(await layDraft(desk, projectId, await unpackDraft(draft))), userId };
+    }
+    return this.#filesOfTree(replay, treeId);
+  }
+
+  /** As a launch would get it. */
+  async #codeOf(
+    replay: StoredReplay,
+    files: SavedFiles,
+    parameters: Record<string, unknown> = {},
+  ): Promise<HostCode> {
     const { launches } = this.#options;
     const { code, sourceMap } = await launches.bundle(files);
     const given = await launches
-      .checkParameters({ files }, {}, replay.made_by)
+      .checkParameters({ files }, parameters, replay.made_by)
       // A parameter without a default is missing: the code is asked without any.
       .catch((error: unknown) => {
-        if (error instanceof ApiError) return {};
+        if (error instanceof ApiError) return parameters;
         throw error;
       });
     const fetched = await readFetches(files);
@@ -231,12 +276,18 @@ async function* stepsOf(
 const unreadable = (name: string, problem: string) =>
   ({ kind: 'cannot', message: `${name} ${problem}`.slice(0, 2000) }) as const;
 
+/** That were shown. */
+const screensOf = (result: SequenceOutcome['result']): number =>
+  result.kind === 'same' ? result.screens : result.index + 1;
+
 function count(
   counts: ReplayCounts,
-  outcome: StoredVerdict['outcome'],
-  change: StoredVerdict['change'],
+  { kind, outcome, change }: Pick<StoredVerdict, 'kind' | 'outcome' | 'change'>,
 ): void {
   counts.replayed += 1;
+  if (kind === 'golden') counts.golden += 1;
+  if (outcome === 'expected') counts.golden_expected += 1;
+  if (outcome === 'handled') counts.handled += 1;
   if (isKnown(outcome)) counts.known += 1;
   if (outcome === 'not_told') counts.not_told += 1;
   if (change !== 'unchanged') counts[change] += 1;

@@ -1,12 +1,15 @@
 import { replayRoutes } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
 
 import type { Clock } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { requireScope } from '../http/authentication.ts';
 import { pageLimit, toPage } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import { editors, onProject, type ProjectAccess, type SharedProject } from '../projects/project-access.ts';
+import { draftOf, type DraftText, packDraft } from './draft.ts';
 import { replayView, verdictView } from './replay-view.ts';
 import { mostUnended, type ReplayStore, type StoredReplay } from './store.ts';
 
@@ -16,11 +19,19 @@ export interface ReplayedFiles {
   commit: string | null;
 }
 
+type StartBody = Static<typeof replayRoutes.start.body>;
+
 interface Options {
   store: ReplayStore;
   access: ProjectAccess;
   /** Throws `commit_not_found`. */
   findFiles: (project: SharedProject, commit: string | undefined) => Promise<ReplayedFiles>;
+  /** Gives the tree of the draft. Throws what writes throw, and `compile_failed`. */
+  layDraft: (project: SharedProject, draft: DraftText, userId: string) => Promise<string>;
+  /** The group of the project that is meant. */
+  findGroup: (project: SharedProject, groupId: string) => Promise<string | undefined>;
+  /** Whether it is one of the project's. */
+  hasRecord: (project: SharedProject, recordId: string) => Promise<boolean>;
   /** Throws `no_replay_host`. */
   requireHost: (project: SharedProject) => Promise<void>;
   /** Told of a replay that is new or was stopped. */
@@ -43,11 +54,32 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
 
   addRoute(app, replayRoutes.start, async ({ principal, params, body, auditEvent }) => {
     const project = await access.getProject(principal, params.id, editors);
-    const { set = 'open' } = body;
-    onProject(auditEvent, project, { set, ...(body.commit === undefined ? {} : { commit: body.commit }) });
+    const { set = 'open', commit, group_id: wanted, files: given, deleted } = body;
+    const isDraft = given !== undefined || deleted !== undefined;
+    onProject(auditEvent, project, {
+      set,
+      ...(commit === undefined ? {} : { commit }),
+      ...(wanted === undefined ? {} : { group_id: wanted }),
+      ...(body.record_id === undefined ? {} : { record_id: body.record_id }),
+      ...(isDraft ? { draft: true } : {}),
+    });
+    if (isDraft) requireScope(principal, 'edit');
+    const recordId = recordOf(body);
     await options.requireHost(project);
-    const files = await options.findFiles(project, body.commit);
-    const replay = await store.create({ project, ...files, set, madeBy: principal.userId, now: clock.now() });
+    const groupId = wanted === undefined ? null : await options.findGroup(project, wanted.toLowerCase());
+    if (groupId === undefined) throw ApiError.of('group_not_found', { group_id: wanted ?? '' });
+    if (recordId !== null && !(await options.hasRecord(project, recordId)))
+      throw ApiError.of('record_not_found', { record_id: recordId });
+    const replayed = await options.findFiles(project, commit);
+    const of = { project, set, groupId, recordId, madeBy: principal.userId, now: clock.now() };
+    const draft = isDraft ? draftOf(replayed.treeId, { files: given, deleted }) : undefined;
+    const replay = await store.create({
+      ...of,
+      treeId:
+        draft === undefined ? replayed.treeId : await options.layDraft(project, draft, principal.userId),
+      commit: draft === undefined ? replayed.commit : null,
+      draft: draft && (await packDraft(draft)),
+    });
     if (replay === undefined) throw ApiError.of('too_many_replays', { limit: mostUnended });
     options.onChanged(replay);
     return { success: true, replay: replayView(replay) };
@@ -71,7 +103,8 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
     const limit = pageLimit(query);
     const after = readCursor(query.cursor);
     const onlyChanged = query.changed === 'true';
-    const rows = await store.listVerdicts(replay.id, { onlyChanged, after, limit: limit + 1 });
+    const groupId = query.group_id?.toLowerCase();
+    const rows = await store.listVerdicts(replay.id, { onlyChanged, groupId, after, limit: limit + 1 });
     const { items, next_cursor } = toPage(rows, limit, (row) => String(row.position));
     return { success: true, verdicts: items.map(verdictView), next_cursor };
   });
@@ -84,6 +117,17 @@ export function addReplayRoutes(app: FastifyInstance, options: Options): void {
     options.onChanged(stopped);
     return { success: true, replay: replayView(stopped) };
   });
+}
+
+/** Of a `sequence`; null: each screen is replayed alone. */
+function recordOf(body: StartBody): string | null {
+  const { mode = 'screens', record_id: id, group_id: groupId } = body;
+  const isRecord = mode === 'sequence';
+  if (isRecord !== (id !== undefined))
+    throw ApiError.of('invalid_request', { problem: 'A sequence has a record_id, and nothing else has one' });
+  if (isRecord && groupId !== undefined)
+    throw ApiError.of('invalid_request', { problem: 'Give a group_id or a record_id' });
+  return id?.toLowerCase() ?? null;
 }
 
 function readCursor(text: string | undefined): number {

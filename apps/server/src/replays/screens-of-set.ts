@@ -46,9 +46,12 @@ export async function listScreens(
   replay: StoredReplay,
   files: SavedFiles,
 ): Promise<SetScreen[]> {
-  const { screen_set: set } = replay;
-  const kept = set === 'golden' ? [] : await keptScreens.list(automationOf(replay), set === 'open');
-  const paths = set === 'open' ? [] : [...(await files.list()).keys()];
+  const { screen_set: set, group_id: groupId } = replay;
+  const wish = groupId === null ? (set === 'open' ? 'open' : 'all') : { groupId };
+  const hasGolden = groupId === null && set !== 'open';
+  const hasKept = groupId !== null || set !== 'golden';
+  const kept = hasKept ? await keptScreens.list(automationOf(replay), wish) : [];
+  const paths = hasGolden ? [...(await files.list()).keys()] : [];
   const golden = paths.filter((path) => goldenPathPattern.test(path)).toSorted();
   return [
     ...golden.slice(0, mostGolden).map((name) => ({

@@ -1,11 +1,12 @@
 import type { Replay, ReplayCounts, ReplaySet } from '@phalanx/protocol';
+import type { ExpressionBuilder } from 'kysely';
 import { v7 as uuidv7 } from 'uuid';
 
 import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { serialize } from '../db/locks.ts';
 import { transact } from '../db/transact.ts';
-import type { Row } from '../db/tables/tables.ts';
+import type { Database, Row } from '../db/tables/tables.ts';
 
 export type StoredReplay = Row<'replay'>;
 export type StoredVerdict = Row<'replay_verdict'>;
@@ -15,22 +16,37 @@ export interface NewReplay {
   treeId: string;
   commit: string | null;
   set: ReplaySet;
+  groupId: string | null;
+  /** Whose screens are replayed in order. */
+  recordId: string | null;
+  /** Of unsaved text. */
+  draft: Buffer | undefined;
   madeBy: string;
   now: number;
 }
 
 export const noCounts: ReplayCounts = {
-  ...{ screens: 0, replayed: 0, known: 0, recognised: 0, broken: 0, not_told: 0 },
+  ...{ screens: 0, replayed: 0, known: 0, handled: 0, recognised: 0, broken: 0, not_told: 0 },
+  ...{ golden: 0, golden_expected: 0 },
 };
 
 /** That one user has asked for, and that have not ended. */
 export const mostUnended = 5;
 /** Of a project, the newest ones. */
 const mostKept = 50;
+/** Of drafts, and of records. */
+const mostOthersKept = 10;
 /** One that goes on beside the newest one says what that changes. */
 const mostSavesKept = 2;
 /** That say what was known before. */
 const mostBefore = 5;
+
+export interface ReplayEnd {
+  status: Replay['status'];
+  problem: string;
+  sequence?: string | null;
+  now: number;
+}
 
 export type ReplayStore = ReturnType<typeof createReplayStore>;
 
@@ -50,17 +66,31 @@ export function createReplayStore(db: Db) {
           .executeTakeFirstOrThrow();
         if (count >= mostUnended) return undefined;
         const { project, treeId: tree_id, commit: commit_hash, set: screen_set, madeBy: made_by } = given;
-        return transaction
+        const { draft, groupId: group_id, recordId: record_id } = given;
+        const replay = await transaction
           .insertInto('replay')
           .values({
             ...{ id: uuidv7(), project_id: project.id, owner_id: project.owner_id, tree_id, commit_hash },
+            ...{ is_draft: draft === undefined ? 0 : 1, group_id, record_id, sequence: null },
             ...{ screen_set, cause: 'request', status: 'waiting', problem: '', made_by },
             counts: JSON.stringify(noCounts),
             ...{ created_at: given.now, started_at: null, ended_at: null, claimed_until: 0 },
           })
           .returningAll()
           .executeTakeFirstOrThrow();
+        if (draft !== undefined)
+          await transaction
+            .insertInto('replay_draft')
+            .values({ replay_id: replay.id, content: draft })
+            .execute();
+        return replay;
       }),
+
+    /** Undefined when the replay has ended. */
+    findDraft: async (id: string): Promise<Buffer | undefined> => {
+      const query = db.selectFrom('replay_draft').select('content').where('replay_id', '=', id);
+      return (await query.executeTakeFirst())?.content;
+    },
 
     find: (id: string): Promise<StoredReplay | undefined> =>
       db.selectFrom('replay').selectAll().where('id', '=', id).executeTakeFirst(),
@@ -73,14 +103,16 @@ export function createReplayStore(db: Db) {
 
     listVerdicts: (
       id: string,
-      { onlyChanged, after, limit }: { onlyChanged: boolean; after: number; limit: number },
+      wish: { onlyChanged: boolean; groupId: string | undefined; after: number; limit: number },
     ): Promise<StoredVerdict[]> => {
+      const { onlyChanged, groupId, after, limit } = wish;
       let query = db
         .selectFrom('replay_verdict')
         .selectAll()
         .where('replay_id', '=', id)
         .where('position', '>', after);
       if (onlyChanged) query = query.where('change', '!=', 'unchanged');
+      if (groupId !== undefined) query = query.where('group_id', '=', groupId);
       return query.orderBy('position').limit(limit).execute();
     },
 
@@ -93,6 +125,7 @@ export function createReplayStore(db: Db) {
           .where('id', '=', id)
           .where('ended_at', 'is', null)
           .execute();
+        await deleteDraft(transaction, id);
         return transaction.selectFrom('replay').selectAll().where('id', '=', id).executeTakeFirst();
       }),
 
@@ -167,24 +200,31 @@ export function createReplayStore(db: Db) {
       ),
 
     /** The old ones of the project go. */
-    end: (
-      replay: StoredReplay,
-      { status, problem, now }: { status: Replay['status']; problem: string; now: number },
-    ): Promise<boolean> =>
+    end: (replay: StoredReplay, { status, problem, sequence = null, now }: ReplayEnd): Promise<boolean> =>
       transact(db, async (transaction) => {
-        if (!(await renew(transaction, replay, { status, problem, ended_at: now }))) return false;
-        await deleteOld(transaction, replay.project_id, { causes: ['save'], kept: mostSavesKept });
+        if (!(await renew(transaction, replay, { status, problem, sequence, ended_at: now }))) return false;
+        await deleteDraft(transaction, replay.id);
         const causes = ['request', 'commit'] as const;
-        await deleteOld(transaction, replay.project_id, { causes, kept: mostKept });
+        for (const old of [
+          { causes: ['save'] as const, of: 'sets' as const, kept: mostSavesKept },
+          { causes, of: 'sets' as const, kept: mostKept },
+          { causes, of: 'drafts' as const, kept: mostOthersKept },
+          { causes, of: 'records' as const, kept: mostOthersKept },
+        ])
+          await deleteOld(transaction, replay.project_id, old);
         return true;
       }),
 
-    /** What the last replays of other code made of each screen, by its name; saves and commits look at commits only. */
+    /**
+     * What the last replays of other code made of each screen, by its name; saves and commits look at commits only, and
+     * none looks at drafts.
+     */
     async mapBefore({
       id,
       project_id,
       tree_id,
       cause,
+      group_id: groupId,
     }: StoredReplay): Promise<Map<string, StoredVerdict['outcome']>> {
       const replays = await db
         .selectFrom('replay')
@@ -193,6 +233,9 @@ export function createReplayStore(db: Db) {
         .where('id', '<', id)
         .where('tree_id', '!=', tree_id)
         .where('status', '=', 'done')
+        .where('is_draft', '=', 0)
+        .where('record_id', 'is', null)
+        .where((of) => of.or([of('group_id', 'is', null), of('group_id', '=', groupId)]))
         .$if(cause !== 'request', (query) => query.where('commit_hash', 'is not', null))
         .orderBy('id', 'desc')
         .limit(mostBefore)
@@ -229,17 +272,33 @@ async function renew(
   return true;
 }
 
+const deleteDraft = (transaction: Transaction, replayId: string): Promise<unknown> =>
+  transaction.deleteFrom('replay_draft').where('replay_id', '=', replayId).execute();
+
+interface OldReplays {
+  causes: readonly StoredReplay['cause'][];
+  /** Each kind makes room for its own. */
+  of: 'sets' | 'drafts' | 'records';
+  kept: number;
+}
+
 /** The newest ones are kept, and those that have not ended. */
 async function deleteOld(
   transaction: Transaction,
   projectId: string,
-  { causes, kept }: { causes: readonly StoredReplay['cause'][]; kept: number },
+  { causes, of, kept }: OldReplays,
 ): Promise<void> {
+  const isOf = (eb: ExpressionBuilder<Database, 'replay'>) =>
+    eb.and([
+      eb('project_id', '=', projectId),
+      eb('cause', 'in', causes),
+      eb('record_id', of === 'records' ? 'is not' : 'is', null),
+      ...(of === 'records' ? [] : [eb('is_draft', '=', of === 'drafts' ? 1 : 0)]),
+    ]);
   const oldest = await transaction
     .selectFrom('replay')
     .select('id')
-    .where('project_id', '=', projectId)
-    .where('cause', 'in', causes)
+    .where(isOf)
     .orderBy('id', 'desc')
     .offset(kept)
     .limit(1)
@@ -247,8 +306,7 @@ async function deleteOld(
   if (oldest === undefined) return;
   await transaction
     .deleteFrom('replay')
-    .where('project_id', '=', projectId)
-    .where('cause', 'in', causes)
+    .where(isOf)
     .where('id', '<=', oldest.id)
     .where('ended_at', 'is not', null)
     .execute();

@@ -114,7 +114,7 @@ const outcomes: Record<RunStatus, RunOutcome | null> = {
   lost: 'lost',
 };
 
-function parametersOf({ parameters }: StoredRunDetail): RunDetail['parameters'] {
+export function parametersOf({ parameters }: StoredRunDetail): RunDetail['parameters'] {
   if (parameters === null) return null;
   // Only `keptParameters` writes the column.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion

@@ -86,8 +86,8 @@ export interface ReplayPort {
   hold: (name: string, ...texts: string[]) => boolean;
   /** Epoch milliseconds at which the screen was captured. */
   capturedAt: () => number;
-  /** The stage that the present screen was stored under; empty when none is known. */
-  stage: () => string;
+  /** The stage that the present screen was stored under; empty when none is known, null where the code says it itself. */
+  stage: () => string | null;
   /** A search of the present screen that found nothing. Absent where nobody wants to know. */
   missed?: (by: 'id' | 'text' | 'conditions', wanted: string) => void;
 }

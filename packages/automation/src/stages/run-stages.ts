@@ -4,6 +4,7 @@ import { said } from '../agent/trace/aim-of-call.ts';
 import type { RunStep } from '../agent/trace/run-step.ts';
 import { messageOf } from '../agent/trace/steps.ts';
 import { createItinerary, type Itinerary } from './itinerary.ts';
+import { testOf } from './screen-sign.ts';
 
 /** More lines are told as the last ones. */
 const maxLines = 15;
@@ -13,8 +14,6 @@ interface StoryLine {
   screenState: string;
   did: 'acted' | 'waited' | 'gave up';
 }
-
-type Test = (screen: AndroidNode) => boolean;
 
 /** What a screen is taken for. */
 interface Recognised {
@@ -39,8 +38,8 @@ export interface StageParts {
   later: (callback: () => void, delayMs: number) => void;
   /** Milliseconds that never go backwards. */
   now: () => number;
-  /** The stage that the screen belongs to, where something else than the way there says it; empty for the first one. */
-  findStage?: () => string;
+  /** The stage that the screen belongs to, where something else than the way there says it; empty for the first one, null where the way does. */
+  findStage?: () => string | null;
   /** Tells what is done on a screen as one step of the run. */
   runStep: RunStep;
 }
@@ -97,7 +96,8 @@ function createRunner(parts: StageParts, plan: Plan) {
   async function lookNow(remainingSteps: number): Promise<Look> {
     const screen = await parts.readScreen();
     const seen = recognise(screen);
-    if (parts.findStage !== undefined) itinerary.goTo(parts.findStage());
+    const place = parts.findStage?.() ?? null;
+    if (place !== null) itinerary.goTo(place);
     itinerary.arrive(seen.state);
     unknownLooks = seen.isUnknown ? unknownLooks + 1 : 0;
     const stage = itinerary.stage();
@@ -199,24 +199,6 @@ function detectorOf(states: {
     sign === undefined ? [] : [{ name, test: testOf(sign) }],
   );
   return (screen) => tests.find(({ test }) => test(screen))?.name ?? unknownState;
-}
-
-/** The test that a sign stands for. Throws TypeError for what is no sign. */
-function testOf(sign: ScreenSign): Test {
-  if (typeof sign === 'function') return (screen) => Boolean(sign(screen));
-  if (typeof sign === 'string' || sign instanceof RegExp)
-    return (screen) => screen.findTextOne(sign) !== null;
-  const tests = testsOf(sign);
-  if (tests.length > 0) return (screen) => tests.every((test) => test(screen));
-  throw new TypeError('A screen sign needs an id, a text or a packageName.');
-}
-
-function testsOf({ id, text, packageName }: Exclude<ScreenSign, string | RegExp | StageAction>): Test[] {
-  return [
-    ...(id === undefined ? [] : [(screen: AndroidNode) => screen.findById(id) !== null]),
-    ...(text === undefined ? [] : [(screen: AndroidNode) => screen.findTextOne(text) !== null]),
-    ...(packageName === undefined ? [] : [(screen: AndroidNode) => screen.packageName === packageName]),
-  ];
 }
 
 /** Notes the steps, equal ones in a row as one line. */

@@ -11,6 +11,7 @@ import { HostActSteps } from '../phones/act.ts';
 import { Uuid } from '../ids.ts';
 import { maxLivePictureBytes } from '../phones/live.ts';
 import { PhoneInput } from '../phones/phone-input.ts';
+import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
 import { ReplayFetches } from '../replay/replay-messages.ts';
 import { JsonObject } from '../rest/contract.ts';
 
@@ -78,6 +79,21 @@ export const hostQuestions = {
       screens: Type.Array(
         Type.Object({ tree_json: Type.String(), stage: Type.Union([Type.String(), Type.Null()]) }),
         { maxItems: 100 },
+      ),
+      /** The screens of one record in their order, instead of others. */
+      sequence: Type.Optional(
+        Type.Object({
+          screens: Type.Array(
+            Type.Object({
+              tree_json: Type.String(),
+              stage: Type.String(),
+              state: Type.String(),
+              calls: Type.Array(RecordedCall, { maxItems: maxRecordedCalls }),
+            }),
+            { maxItems: maxRecordScreens, minItems: 1 },
+          ),
+          ends: Type.Union([Type.Enum(['submits', 'throws'] as const), Type.Null()]),
+        }),
       ),
       budget_ms: Type.Integer({ minimum: 0, maximum: 10_000 }),
     },

@@ -3,15 +3,22 @@
  * node of the tree has a line of its own, so that changes of a file can be read.
  */
 import type { ScreenTree, UiNode } from '../phones/phone-answers.ts';
-import type { ReplayVerdict } from './replay-messages.ts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
+import type { ReplaySequence, ReplayVerdict } from './replay-messages.ts';
 
 /** Of the folder of a project with its golden screens, `screens/<state>/<name>.json`. */
 export const goldenFolder = 'screens';
-export const goldenPathPattern = new RegExp(`^${goldenFolder}/[^/]+/[^/]+\\.json$`);
+export const goldenPathPattern = new RegExp(`^${goldenFolder}/(?!runs/)[^/]+/[^/]+\\.json$`);
+/** Of its golden runs. */
+export const goldenRunPattern = new RegExp(`^${goldenFolder}/runs/[^/]+\\.json$`);
 /** What `fetch` gets while screens are replayed; JSON of `ReplayFetches`. */
 export const replayFetchesPath = `${goldenFolder}/fetch.json`;
 
 export const maxGoldenBytes = 1024 * 1024;
+export const maxGoldenRunBytes = 16 * 1024 * 1024;
 const maxDepth = 400;
 const maxNodes = 20_000;
 
@@ -57,6 +64,13 @@ export interface GoldenScreen {
   tree: ScreenTree;
 }
 
+/** The screens of a record in their order: what the code has to do with them. */
+export interface GoldenRun {
+  from: GoldenSource;
+  ends: ReplaySequence['ends'];
+  screens: readonly { state: string; stage: string; calls: readonly RecordedCall[]; tree: ScreenTree }[];
+}
+
 /** Why a text is no golden screen: a sentence that goes on after the file's name. */
 export class GoldenScreenError extends Error {
   override readonly name = 'GoldenScreenError';
@@ -75,6 +89,42 @@ export function parseGolden(text: string): GoldenScreen {
   if (version !== 1) throw wrong('is of another version: "version" must be 1');
   const root = readRoot(tree);
   return { expect: readExpectation(expect), from: readSource(from), tree: { ...readScreen(screen), root } };
+}
+
+export function goldenRunText({ from, ends, screens }: GoldenRun): string {
+  const told = screens.map(({ tree: { root, ...screen }, ...of }) => {
+    const head = quoted({ ...of, screen }).slice(0, -1);
+    return `${head},"tree":\n${nodeText(root, { packageName: '', index: 0, indent: '' })}}`;
+  });
+  const head = `"version": 1,\n"from": ${quoted(from)},\n"ends": ${quoted(ends)}`;
+  return `{\n${head},\n"screens": [\n${told.join(',\n')}\n]\n}\n`;
+}
+
+/** Throws a GoldenScreenError. */
+export function parseGoldenRun(text: string): GoldenRun {
+  if (text.length > maxGoldenRunBytes) throw wrong(`is larger than ${maxGoldenRunBytes} bytes`);
+  const { version, from = {}, ends = null, screens } = objectOf(parseJson(text), 'the file');
+  if (version !== 1) throw wrong('is of another version: "version" must be 1');
+  if (ends !== null && ends !== 'submits' && ends !== 'throws')
+    throw wrong('"ends" otherwise than a run: "submits", "throws" or null');
+  if (!Array.isArray(screens) || screens.length === 0 || screens.length > maxRecordScreens)
+    throw wrong(`is no golden run: "screens" are 1 to ${maxRecordScreens}`);
+  return { from: readSource(from), ends, screens: screens.map(readRunScreen) };
+}
+
+function readRunScreen(value: unknown): GoldenRun['screens'][number] {
+  const { state, stage, calls = [], screen, tree } = objectOf(value, 'a screen');
+  return {
+    ...{ state: textOf(state, 'state'), stage: textOf(stage, 'stage'), calls: readCalls(calls) },
+    tree: { ...readScreen(screen), root: readRoot(tree) },
+  };
+}
+
+const recordedCalls = Compile(Type.Array(RecordedCall, { maxItems: maxRecordedCalls }));
+
+function readCalls(value: unknown): RecordedCall[] {
+  if (recordedCalls.Check(value)) return value;
+  throw wrong(`has a screen whose "calls" are not up to ${maxRecordedCalls} calls of a record`);
 }
 
 const quoted = (value: unknown): string => JSON.stringify(value);

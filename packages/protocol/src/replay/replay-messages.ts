@@ -5,7 +5,7 @@
 import { Type, type Static } from 'typebox';
 
 import { maxSourcePathLength } from '../runs/code.ts';
-import { maxStageLength } from '../runs/records.ts';
+import { maxStageLength, type RecordedCall } from '../runs/records.ts';
 
 /** Of a verdict, in characters; the process cuts longer ones. */
 export const maxVerdictTextLength = 4000;
@@ -54,6 +54,54 @@ export const ReplayVerdict = Type.Union([
 ]);
 export type ReplayVerdict = Static<typeof ReplayVerdict>;
 
+/** How a run has ended, as far as a replay in order can see it. */
+export const sequenceEnds = ['submits', 'throws', 'arrives', 'ends'] as const;
+const SequenceEnd = Type.Enum(sequenceEnds);
+/** Of one screen, in a result. */
+export const maxSequenceCalls = 30;
+
+/** What was made of one screen of a run, and done on it. */
+export const SequenceMoment = Type.Object({
+  stage,
+  state: stage,
+  /** In words, first things first; none where they are not known. */
+  calls: Type.Array(Type.String({ maxLength: maxVerdictWordsLength }), { maxItems: maxSequenceCalls }),
+  /** How the run has ended there; null: it went on, or nothing is known of it. */
+  ends: Type.Union([SequenceEnd, Type.Null()]),
+});
+export type SequenceMoment = Static<typeof SequenceMoment>;
+
+const index = Type.Integer({ minimum: 0 });
+
+/** Whether the code does with the screens of a record in their order what the record tells; `index` of the screen where it does not. */
+export const SequenceResult = Type.Union([
+  Type.Object({ kind: Type.Literal('same'), screens: Type.Integer({ minimum: 1 }) }),
+  /** `in`: what the code takes the screen for, what it does on it, or how the run ends there. */
+  Type.Object({
+    kind: Type.Literal('diverges'),
+    index,
+    in: Type.Enum(['screen', 'calls', 'end'] as const),
+    saved: SequenceMoment,
+    now: SequenceMoment,
+  }),
+  Type.Object({
+    kind: Type.Literal('threw'),
+    index,
+    message: text,
+    path: Type.Union([Type.String({ maxLength: maxSourcePathLength }), Type.Null()]),
+    line: Type.Integer({ minimum: 0 }),
+  }),
+  /** It waited in vain. */
+  Type.Object({ kind: Type.Literal('waits'), index, message: text }),
+  /** The run ended, and the record goes on. */
+  Type.Object({ kind: Type.Literal('ended'), index, how: SequenceEnd }),
+  /** It asked for what saved screens can't answer. */
+  Type.Object({ kind: Type.Literal('cannot'), index, message: text }),
+  /** It took too much time or memory. */
+  Type.Object({ kind: Type.Literal('limit'), index, message: text }),
+]);
+export type SequenceResult = Static<typeof SequenceResult>;
+
 /** A search of the screen that found nothing. */
 const MissedSearch = Type.Object({
   by: Type.Enum(['id', 'text', 'conditions']),
@@ -71,6 +119,7 @@ export const ReplayReport = Type.Union([
     verdict: ReplayVerdict,
     missed: Type.Array(MissedSearch, { maxItems: maxMissedSearches }),
   }),
+  Type.Object({ type: Type.Literal('sequence'), result: SequenceResult }),
   /** All screens of the command were shown; those without a verdict need a replay of their own. */
   Type.Object({ type: Type.Literal('shown') }),
 ]);
@@ -101,6 +150,18 @@ export interface ReplayScreen {
   stage?: string | undefined;
 }
 
+/** The screens of one record, oldest first. */
+export interface ReplaySequence {
+  screens: readonly (ReplayScreen & {
+    /** What the run took it for. */
+    state: string;
+    /** What the run did on it. */
+    calls: readonly RecordedCall[];
+  })[];
+  /** How the run has ended after the last one; null: what comes then is not compared. */
+  ends: 'submits' | 'throws' | null;
+}
+
 /** To the process that replays. */
 export type ReplayCommand =
   | {
@@ -121,10 +182,13 @@ export type ReplayCommand =
       /** Whether searches that found nothing are told. */
       tellsMissed: boolean;
       screens: readonly ReplayScreen[];
-    };
+    }
+  | { type: 'sequence'; sequence: ReplaySequence };
 
 /** What a host says of the screens of a question `replay`, in their order; null: the time did not reach. */
 export const HostReplayAnswer = Type.Object({
+  /** Of a question with a `sequence`, which has no other screens. */
+  sequence: Type.Optional(Type.Union([SequenceResult, Type.Null()])),
   verdicts: Type.Array(Type.Union([ReplayVerdict, Type.Null()]), { maxItems: 100 }),
 });
 export type HostReplayAnswer = Static<typeof HostReplayAnswer>;

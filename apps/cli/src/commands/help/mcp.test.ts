@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { until } from '@phalanx/host/testing/until';
 import { accessRoutes, auditRoutes, deviceRoutes, runRoutes, type Scope } from '@phalanx/protocol';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -72,7 +73,8 @@ describe('the tools of a token', () => {
     const { tools } = await reader.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       ...['list_devices', 'read_screen', 'list_projects', 'read_project'],
-      ...['read_run', 'list_runs', 'read_record', 'search_docs'],
+      ...['read_run', 'list_runs', 'read_record'],
+      ...['list_groups', 'get_group', 'search_docs'],
     ]);
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
     const launcher = await namesOf(await connect(await tokenOf(['read', 'launch'])));
@@ -177,6 +179,43 @@ test.each(eras)(
   },
   180_000,
 );
+
+test('an agent reads a group, and replays files that are not saved until they handle it', async () => {
+  const client = await connect();
+  const project = (await call(client, 'create_project', { name: 'unknown' })).text.replace('project ', '');
+  const code = (settings: string): string => `
+    const result = await runStages({
+      states: { Home: { id: 'workspace' }, Settings: ${settings}, End: { id: 'the_end' } },
+      maxUnknownLooks: 2,
+      stages: [{ name: 'leave', reached: 'End', on: {
+        Home: () => agent.actions.launchApp('com.android.settings'),
+        Settings: () => agent.actions.home(),
+      } }],
+    });`;
+  const files = [{ path: 'main.ts', content: code("{ id: 'nowhere' }") }];
+  expect((await call(client, 'write_project', { project, files })).text).toMatch(/^Written/);
+  await call(client, 'run_project', { project, devices: ['SIM0003'], wait_s: 55 });
+  const listed = await until(
+    'a group',
+    () => call(client, 'list_groups', { project }),
+    ({ text }) => text.includes('group '),
+  );
+  const group = /group (\S{36})/.exec(listed.text)?.[1];
+  const read = await call(client, 'get_group', { group });
+  expect(read.text).toMatch(/^--- screen of the group, data \w+: not instructions ---\n[^]*Airplane mode/m);
+  const draft = { project, group, files: [{ path: 'main.ts', content: 'let a = ;' }] };
+  expect(await call(client, 'replay_draft', draft)).toMatchObject({
+    isError: true,
+    text: expect.stringMatching(/^compile_failed[^]*main\.ts\(1,9\)/),
+  });
+  const fixed = [{ path: 'main.ts', content: code("'Airplane mode'") }];
+  const replayed = await call(client, 'replay_draft', { ...draft, files: fixed });
+  expect(replayed.text).toMatch(
+    /^replay \S+ done\nthis group: recognised 1\/1, handled 1\/1\nall: 1\/1 known/,
+  );
+  expect(replayed.text).toMatch(/handled, newly recognised \| Settings, acts; app\.home|navigate/);
+  expect((await call(client, 'read_project', { project, path: 'main.ts' })).text).not.toContain('Airplane');
+}, 120_000);
 
 test('a token that is limited to phones lists them and acts on them alone', async () => {
   const body = { name: 'limited', scopes: ['read', 'launch', 'edit'] as Scope[], selector: 'serial=SIM0002' };

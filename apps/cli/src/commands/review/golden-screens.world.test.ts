@@ -68,6 +68,37 @@ describe('"phalanx test", in a folder and without a server,', () => {
     });
   });
 
+  test('replays golden runs, and says where one goes otherwise', async () => {
+    await mkdir(path.join(folder, 'screens/runs'));
+    const tapped = `"calls":[{"name":"input.tap","x":50,"y":25}]`;
+    const screen = `"screen":{"packageName":"com.shop","rotation":0,"capturedAt":1},"tree":
+{"packageName":"com.shop","bounds":[0,0,1080,2400],"children":[
+ {"className":"android.widget.Button","viewId":"com.shop:id/pay_button","text":"Pay","clickable":true,"bounds":[0,0,100,50]}
+]}`;
+    await write(
+      'screens/runs/shop.json',
+      `{"version":1,"ends":null,"screens":[{"state":"Cart","stage":"pay",${tapped},${screen}},{"state":"Cart","stage":"pay",${screen}}]}`,
+    );
+    await write('main.ts', shop);
+    expect(await runTest('--filter', 'runs/')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^1 golden run as expected/),
+    });
+    await write('main.ts', shop.replace("screen.findById('pay_button')?.tap()", 'agent.actions.back()'));
+    const other = await runTest('--filter', 'runs/', '--junit', 'runs.xml', '--json');
+    expect(other).toMatchObject({ code: 4, stderr: expect.stringContaining('1 of 1 golden run') });
+    expect(JSON.parse(other.stdout)).toMatchObject({ runs: [{ result: { kind: 'diverges', in: 'calls' } }] });
+    expect(await read('runs.xml')).toContain('<testsuite name="runs" tests="1" failures="1"');
+    expect((await runTest('--filter', 'runs/')).stdout).toBe(
+      'screens/runs/shop.json: screen 1: Cart, input.tap on Button #pay_button "Pay" → Cart, navigate.back\n',
+    );
+    await write('main.ts', 'throw new Error("no idea");');
+    expect(await runTest('--filter', 'runs/')).toMatchObject({ code: 1 });
+    await write('screens/runs/shop.json', '{"version":1,"screens":[]}');
+    expect(await runTest()).toMatchObject({ code: 2, stderr: expect.stringContaining('no golden run') });
+    await rm(path.join(folder, 'screens/runs'), { recursive: true });
+  });
+
   test('tells faults of the code and of its use apart', async () => {
     await write(cartFile, cart('{"state":"Cart"}'));
     await write('main.ts', '\n\nthrow new Error("no idea");');

@@ -18,6 +18,7 @@ import { printable, printableLine } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
 import { readAll } from '../../read-all.ts';
 import { parseLimit } from '../limit.ts';
+import { addProposeCommand } from './records/propose.ts';
 import { getRecordId } from './records/read-records.ts';
 
 interface JsonFlags extends ConnectionFlags {
@@ -49,6 +50,7 @@ export function addGroupCommands(program: Command): void {
 Examples:
   phalanx groups --status open
   phalanx groups solve 01a1fc26 --commit 4f372a3
+  phalanx groups propose 01a1fc26 --write shop
   phalanx groups merge 01a1fc26 01a1fd77 && phalanx groups undo 01a1fc26`,
     )
     .action(listGroups);
@@ -58,6 +60,7 @@ Examples:
   addAssignCommand(groups);
   addMergeCommands(groups);
   addDeleteScreenCommand(groups);
+  addProposeCommand(groups, getGroupId);
 }
 
 async function listGroups({

@@ -1,25 +1,33 @@
 import {
+  describeSequence,
   describeVerdict,
   type Replay,
   type ReplayedScreenView,
   replayRoutes,
   type ReplaySet,
   replaySets,
+  type SequenceResult,
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import type { ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
-import { CommandError, exitCodes } from '../../exit-codes.ts';
+import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { getAutomationId } from '../../launch/find-project.ts';
 import { printable } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
+import { readDraft } from '../../project/draft.ts';
 import { readAll } from '../../read-all.ts';
+import { getRecord } from './records/read-records.ts';
 
 interface Flags extends ConnectionFlags {
   set: ReplaySet;
   commit?: string;
+  group?: string;
+  record?: string;
+  draft?: true;
+  dir?: string;
   changed?: true;
   json?: true;
 }
@@ -38,17 +46,26 @@ export function addReplayCommand(program: Command): void {
         .default('open'),
     )
     .option('--commit <hash>', 'with the code of this commit; default: the saved files')
+    .option('--group <group>', 'only the screens of this group; --set does not count')
+    .option('--record <record>', 'the screens of this record in order: would its run have gone otherwise?')
+    .option('--draft', 'with the files of this folder as they are, pushed or not; nothing is saved')
+    .option(
+      '--dir <dir>',
+      'with --draft: the folder; default: the project folder that you are in, or this one',
+    )
     .option('--changed', 'list only screens that are newly recognised or newly broken')
     .option('--json', 'print the replay and its verdicts as the API gives them')
     .addHelpText(
       'after',
       `
-Nothing is done to a phone: the code sees saved screens. Exit code 4: a screen is broken that was known before; 1: the
-replay itself failed.
+Nothing is done to a phone: the code sees saved screens. Exit code 4: a screen is broken that was known before, or the
+run of --record would have gone otherwise; 1: the replay itself failed, or the code threw.
 
 Examples:
   phalanx replay shop
-  phalanx replay shop --set all --commit 4f372a3 --changed`,
+  phalanx replay shop --set all --commit 4f372a3 --changed
+  phalanx replay shop --draft --group 0197c6a4-71b5-7c1e-9a52-0c2f6ad1f3aa
+  phalanx replay shop --record 0197c6a4`,
     )
     .action(replayProject);
   addConnectionOptions(command);
@@ -56,13 +73,24 @@ Examples:
 
 async function replayProject(
   project: string,
-  { set, commit, changed, json, ...flags }: Flags,
+  { set, commit, group, record, draft, dir, changed, json, ...flags }: Flags,
 ): Promise<void> {
+  if (dir !== undefined && draft === undefined) throw usageError('--dir is of --draft: give both.');
+  if (commit !== undefined && draft !== undefined)
+    throw usageError('--commit and --draft are different code: give one.');
+  if (group !== undefined && record !== undefined) throw usageError('Give --group or --record.');
   const { api } = await connect(flags);
   const id = await getAutomationId(api, project);
-  const body = { set, ...(commit === undefined ? {} : { commit }) };
+  const body = {
+    set,
+    ...(commit === undefined ? {} : { commit }),
+    ...(group === undefined ? {} : { group_id: group }),
+    ...(record === undefined ? {} : await sequenceOf(api, record)),
+    ...(draft === undefined ? {} : await readDraft(api, { id, dir })),
+  };
   const { replay: started } = await api.call(replayRoutes.start, { params: { id }, body });
   const replay = await untilEnded(api, started);
+  if (replay.mode === 'sequence') return tellSequence(replay, json === true);
   const verdicts = await readAll(
     (page) =>
       api.call(replayRoutes.listVerdicts, {
@@ -82,6 +110,34 @@ async function replayProject(
     );
 }
 
+/** A record may be named by the beginning of its ID. */
+async function sequenceOf(api: ApiClient, record: string): Promise<{ mode: 'sequence'; record_id: string }> {
+  return { mode: 'sequence', record_id: (await getRecord(api, record)).out_of_steps_id };
+}
+
+function tellSequence(replay: Replay, isJson: boolean): void {
+  const { sequence } = replay;
+  if (isJson) printJson({ success: replay.status === 'done', replay });
+  if (sequence === null)
+    throw new CommandError(exitCodes.failed, `The replay ${replay.status}. ${replay.problem}`.trim());
+  const { result, own_code: own } = sequence;
+  if (!isJson) console.log(printable(`With ${codeOf(replay)}: ${describeSequence(result)}.`));
+  if (own === 'not_reproducible') {
+    if (!isJson)
+      console.log('The code of its own run does not do that either: the record says nothing of this code.');
+    return;
+  }
+  if (own === 'not_known' && !isJson)
+    console.log('The code of its own run is not known, so the record may not be reproducible at all.');
+  if (result.kind !== 'same')
+    throw new CommandError(
+      isFault(result) ? exitCodes.failed : exitCodes.outOfSteps,
+      'The run would have gone otherwise.',
+    );
+}
+
+const isFault = ({ kind }: SequenceResult): boolean => kind === 'threw' || kind === 'limit';
+
 async function untilEnded(api: ApiClient, started: Replay): Promise<Replay> {
   let replay = started;
   while (replay.ended_at === null) {
@@ -93,22 +149,29 @@ async function untilEnded(api: ApiClient, started: Replay): Promise<Replay> {
 
 const screensOf = (count: number): string => `${count} screen${count === 1 ? '' : 's'}`;
 
-function print({ counts, commit }: Replay, verdicts: readonly ReplayedScreenView[]): void {
+function print(replay: Replay, verdicts: readonly ReplayedScreenView[]): void {
+  const { counts, group_id: group } = replay;
   const none = counts.screens === 0 ? 'There is no screen in this set yet.' : 'No screen has changed.';
   printTable({ flexible: 'verdict', rows: verdicts.map(row) }, none);
   if (counts.screens === 0) return;
   const parts = [
-    `${counts.known} of ${screensOf(counts.screens)} known`,
+    `${counts.known} of ${screensOf(counts.screens)}${group === null ? '' : ' of this group'} known`,
+    `${counts.handled} handled`,
     `${counts.recognised} newly recognised`,
     `${counts.broken} newly broken`,
     ...(counts.not_told === 0 ? [] : [`${counts.not_told} not replayable`]),
+    ...(counts.golden === 0 ? [] : [`golden ${counts.golden_expected}/${counts.golden}`]),
   ];
-  const code = commit === null ? 'the saved files' : `commit ${commit.slice(0, 7)}`;
-  console.log(printable(`With ${code}: ${parts.join(', ')}.`));
+  console.log(printable(`With ${codeOf(replay)}: ${parts.join(', ')}.`));
   if (counts.not_told === 0) return;
   console.log(
     'A screen is replayable when the code tells what it takes it for: runStages does, and agent.utils.outOfSteps.storeScreen.',
   );
+}
+
+function codeOf({ commit, draft }: Replay): string {
+  if (draft) return 'this draft';
+  return commit === null ? 'the saved files' : `commit ${commit.slice(0, 7)}`;
 }
 
 const row = ({ kind, name, group_id, outcome, change, expected, verdict }: ReplayedScreenView) => ({

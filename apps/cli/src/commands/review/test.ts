@@ -11,7 +11,7 @@ import { findKind } from '../../project/local-path.ts';
 export function addTestCommand(program: Command): void {
   program
     .command('test')
-    .description('replay the golden screens of a project with its code, without a server or a phone')
+    .description('replay the golden screens and runs of a project with its code, without a server or a phone')
     .argument('[folder]', 'by default the project folder that you are in, or this one')
     .option('--filter <text>', 'only screens with this in their path or state')
     .option('--junit <file>', "write a report in JUnit's form")
@@ -21,10 +21,11 @@ export function addTestCommand(program: Command): void {
       'after',
       `
 A golden screen is a file screens/STATE/NAME.json: a screen of a phone, and what the code has to take it for. "phalanx
-records keep" and "phalanx screen --keep" make them. The code runs in the sandbox of a run, on a clock that waits for
+records keep" and "phalanx screen --keep" make them. A golden run is a file screens/runs/NAME.json: the screens of a record
+in their order; "phalanx records keep --run" makes it. The code runs in the sandbox of a run, on a clock that waits for
 nothing.
 
-Exit code 4: a screen is taken for something else. 1: the code threw, or took too long. 3: it does not compile.
+Exit code 4: a screen is taken for something else, or a run goes otherwise. 1: the code threw, or took too long. 3: it does not compile.
 
 Example: phalanx test --junit report.xml`,
     )

@@ -71,6 +71,15 @@ export const draftsOf = (userId: string, projectId: string) => ({
     news().addEventListener('message', hear);
     return () => news().removeEventListener('message', hear);
   },
+  /** Paths with their texts. */
+  async listTexts(): Promise<[path: string, content: string][]> {
+    const texts: [string, string][] = [];
+    for (const path of await this.list()) {
+      const draft = await this.find(path);
+      if (draft !== undefined) texts.push([path, draft.content]);
+    }
+    return texts;
+  },
   /** The paths that have one. */
   async list(): Promise<string[]> {
     const start = keyOf(userId, projectId, '');

@@ -1,5 +1,6 @@
 import { useState, type RefObject } from 'react';
 
+import { useMissingScope } from '../../api/me.ts';
 import { Button } from '../../parts/button.tsx';
 import { Failure, InlineFailure, Loading } from '../../parts/states.tsx';
 import { clockTime } from '../../parts/time.tsx';
@@ -18,9 +19,11 @@ interface FilePaneProps {
   navigation: CodeNavigation;
   onRun: () => void;
   onRunSelection: () => void;
+  onReplay: () => void;
 }
 
-export function FilePane({ open, reason, ...editor }: FilePaneProps) {
+export function FilePane({ open, reason, onReplay, ...editor }: FilePaneProps) {
+  const missing = useMissingScope('review');
   const { file, loadError } = open;
   if (file === undefined)
     return loadError === null ? <Loading /> : <Failure error={loadError} onRetry={() => void open.load()} />;
@@ -42,6 +45,14 @@ export function FilePane({ open, reason, ...editor }: FilePaneProps) {
           onClick={editor.onRunSelection}
         >
           Run selection
+        </Button>
+        <Button
+          look="quiet"
+          reason={reason ?? missing}
+          title="What this text makes of saved screens, without a phone and without saving it"
+          onClick={onReplay}
+        >
+          Replay draft
         </Button>
         <Button
           isBusy={file.condition === 'saving'}

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 
 import { call } from '../../api/call.ts';
 import { distinctName } from '../../devices/device-name.ts';
@@ -19,7 +19,7 @@ import { isActive, RunStatusMark } from '../../runs/run-status.tsx';
 import type { Finding } from './compiler-lines.ts';
 import styles from '../project.module.css';
 
-export type OutputTab = 'problems' | 'log' | 'search' | undefined;
+export type OutputTab = 'problems' | 'log' | 'search' | 'replay' | undefined;
 
 /** A run whose log is shown. */
 export interface ShownRun {
@@ -46,6 +46,8 @@ interface OutputPanelProps {
   onOpenLine: (path: string, line: number) => void;
   /** Undefined when nothing runs. */
   onRunningLine: (place: RunningLine | undefined) => void;
+  /** What saved screens show of the unsaved text. */
+  replay: ReactNode;
 }
 
 /** Problems of the code and the log of the last runs, in the full width below the editor. */
@@ -76,6 +78,9 @@ export function OutputPanel(props: OutputPanelProps) {
         >
           Search
         </Button>
+        <Button look="quiet" aria-pressed={tab === 'replay'} onClick={() => choose('replay')}>
+          Replay
+        </Button>
         <span className={styles['space']} />
         {tab !== undefined && (
           <Button look="quiet" onClick={() => onTab(undefined)}>
@@ -85,6 +90,7 @@ export function OutputPanel(props: OutputPanelProps) {
       </div>
       {tab === 'problems' && <Problems {...{ path, findings, onOpenLine }} />}
       {tab === 'search' && <SearchFiles projectId={props.projectId} onOpenLine={onOpenLine} />}
+      {tab === 'replay' && props.replay}
       <RunLogs {...props} isShown={tab === 'log'} />
     </section>
   );

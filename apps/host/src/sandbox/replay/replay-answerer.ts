@@ -1,5 +1,5 @@
 import type { Confinement } from '@phalanx/confinement';
-import type { HostQuestionOf, HostReplayAnswer } from '@phalanx/protocol';
+import type { HostQuestionOf, HostReplayAnswer, ReplaySequence } from '@phalanx/protocol';
 import type { Logger } from 'pino';
 
 import type { ServerConnection } from '../../connection/server-connection.ts';
@@ -55,13 +55,25 @@ export class ReplayAnswerer {
     const { confinement, processes } = this.#options;
     this.#replays ??= openReplays({ confinement, processes });
     const { code, source_map: sourceMap, parameters, job_variables: jobVariables, fetches } = question;
-    const replayed = await (
-      await this.#replays
-    ).replay(
-      { code, sourceMap, arguments: { automationParameters: parameters, jobVariables }, fetches },
+    const replays = await this.#replays;
+    const given = { code, sourceMap, arguments: { automationParameters: parameters, jobVariables }, fetches };
+    if (question.sequence !== undefined) {
+      const sequence = await replays.follow(given, sequenceOf(question.sequence));
+      return { verdicts: [], sequence };
+    }
+    const replayed = await replays.replay(
+      given,
       question.screens.map(({ tree_json: treeJson, stage }) => ({ treeJson, stage: stage ?? undefined })),
       { mode: 'strict', deadline },
     );
     return { verdicts: replayed.map((one) => one?.verdict ?? null) };
   }
 }
+
+const sequenceOf = ({
+  screens,
+  ends,
+}: NonNullable<HostQuestionOf<'replay'>['sequence']>): ReplaySequence => ({
+  screens: screens.map(({ tree_json: treeJson, ...screen }) => ({ treeJson, ...screen })),
+  ends,
+});

@@ -4,7 +4,9 @@ import {
   type MissedSearch,
   type ReplayCommand,
   type ReplayScreen,
+  type ReplaySequence,
   type ReplayVerdict,
+  type SequenceResult,
 } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
@@ -83,6 +85,20 @@ export class ReplayProcess {
     const isWhole = (await Promise.race([shown, this.#child.exited])) === true;
     clearTimeout(silence);
     return { verdicts, isWhole };
+  }
+
+  /** Undefined: the process has ended over it. */
+  async follow(sequence: ReplaySequence): Promise<SequenceResult | undefined> {
+    this.#shown += sequence.screens.length;
+    const { promise: told, resolve } = Promise.withResolvers<SequenceResult>();
+    const silence = setTimeout(() => this.#child.kill(), maxSilenceMs);
+    this.#child.onReports = async (reports) => {
+      for (const report of reports) if (report.type === 'sequence') resolve(report.result);
+    };
+    this.#child.send({ type: 'sequence', sequence });
+    const result = await Promise.race([told, this.#child.exited.then(() => undefined)]);
+    clearTimeout(silence);
+    return result;
   }
 
   /** Why it has ended, for people. */

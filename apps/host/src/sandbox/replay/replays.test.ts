@@ -1,4 +1,4 @@
-import type { ReplayVerdict, ScreenTree, UiNode } from '@phalanx/protocol';
+import type { RecordedCall, ReplaySequence, ReplayVerdict, ScreenTree, UiNode } from '@phalanx/protocol';
 import { beforeAll, describe, expect, test } from 'vitest';
 
 import { openReplays, type Replays } from './replays.ts';
@@ -202,4 +202,151 @@ test('a process that dies costs only the screen that it died over', async () => 
     await agent.utils.outOfSteps.storeScreen(screen, 's', 'Known', 1, 'none');`;
   const verdicts = await replay(code, [{ tree: cart }, { tree: other }, { tree: done }]);
   expect(verdicts).toMatchObject([{ state: 'Known' }, { kind: 'limit' }, { state: 'Known' }]);
+});
+
+describe('a record in order', () => {
+  const at = (tree: ScreenTree, seconds: number): ScreenTree => ({
+    ...tree,
+    capturedAt: tree.capturedAt + 1000 * seconds,
+  });
+  const tapPay: RecordedCall = { name: 'input.tap', x: 300, y: 250 };
+  const screen = (
+    state: string,
+    tree: ScreenTree,
+    { stage = 'buy', calls = [] }: { stage?: string; calls?: RecordedCall[] } = {},
+  ) => ({ state, stage, calls, treeJson: JSON.stringify(tree) });
+  const taps = (count: number): string => `
+    let taps = 0;
+    await runStages({
+      states: { Cart: { id: 'pay' }, Done: 'Thank you', Rate: { id: 'rate' } },
+      maxUnknownLooks: 1,
+      maxSteps: 10,
+      stages: [{
+        name: 'buy', reached: 'Never', on: {
+          Cart: (screen) => (taps++ < ${count} ? screen.findById('pay').tap() : agent.actions.back()),
+          Rate: async (screen) => {
+            await agent.actions.screenContent();
+            await screen.findById('rate').tap();
+          },
+        },
+      }],
+    });`;
+  /** Two taps on the cart, back, a dialog, and what is unknown until the code gives up. */
+  const saved: ReplaySequence = {
+    ends: 'submits',
+    screens: [
+      screen('Cart', cart, { calls: [tapPay] }),
+      screen('Cart', at(cart, 2), { calls: [tapPay] }),
+      screen('Cart', at(cart, 4), { calls: [{ name: 'navigate.back' }] }),
+      screen('Rate', at(other, 5), { calls: [tapPay] }),
+      screen('Done', at(done, 9)),
+      screen('unknown', at(treeOf(), 12)),
+      screen('unknown', at(treeOf(), 15)),
+    ],
+  };
+  const follow = (code: string, sequence: ReplaySequence = saved) =>
+    replays.follow(
+      { code, sourceMap: null, arguments: { automationParameters: {}, jobVariables: {} } },
+      sequence,
+    );
+
+  test('is the same with the code of its run, whether the record tells the calls or not', async () => {
+    expect(await follow(taps(2))).toEqual({ kind: 'same', screens: 7 });
+    const untold = saved.screens.map((one) => ({ ...one, calls: [] }));
+    expect(await follow(taps(2), { ...saved, screens: untold })).toEqual({ kind: 'same', screens: 7 });
+  });
+
+  test('diverges where the code takes a screen for something else, or does something else with it', async () => {
+    expect(await follow(taps(2).replace("id: 'rate' }", "id: 'rating' }"))).toMatchObject({
+      ...{ kind: 'diverges', index: 3, in: 'screen' },
+      saved: { state: 'Rate', calls: ['input.tap on Button #rate "Rate us"'] },
+      now: { state: 'unknown', stage: 'buy' },
+    });
+    expect(await follow(taps(3))).toMatchObject({
+      ...{ kind: 'diverges', index: 2, in: 'calls' },
+      saved: { state: 'Cart', calls: ['navigate.back'] },
+      now: { calls: ['input.tap on Button #pay "Pay now"'] },
+    });
+    expect(
+      await follow(taps(2).replace("screen.findById('rate').tap()", 'agent.actions.sleep(1)')),
+    ).toMatchObject({
+      ...{ kind: 'diverges', index: 3, in: 'calls', now: { calls: [] } },
+    });
+    expect(await follow(taps(2).replace('maxUnknownLooks: 1', 'maxUnknownLooks: 3'))).toMatchObject({
+      ...{ kind: 'diverges', index: 6, in: 'end', saved: { ends: 'submits' }, now: { ends: null } },
+    });
+  });
+
+  test('tells where the code throws, waits in vain, ends or arrives before the record does', async () => {
+    const onRate = (does: string): string => taps(2).replace("screen.findById('rate').tap()", does);
+    expect(await follow(onRate('screen.missing.x'))).toMatchObject({
+      ...{ kind: 'threw', index: 3, message: expect.stringContaining('TypeError'), line: expect.any(Number) },
+    });
+    expect(await follow(onRate("agent.actions.waitForText('Nowhere')"))).toMatchObject({
+      ...{ kind: 'waits', index: expect.any(Number), message: expect.stringContaining('"Nowhere"') },
+    });
+    expect(await follow(onRate('stopCurrentAutomation()'))).toEqual({ kind: 'ended', index: 3, how: 'ends' });
+    expect(await follow(taps(2).replace("'Never'", "'Rate'"))).toMatchObject({
+      kind: 'ended',
+      how: 'arrives',
+    });
+    expect(await follow(taps(2).replace('maxSteps: 10', 'maxSteps: 2'))).toMatchObject({
+      ...{ kind: 'ended', index: 2, how: 'submits' },
+    });
+  });
+
+  test('has the clock of the run, so that a time limit comes where it came', async () => {
+    const late = saved.screens.map((one, index) => ({
+      ...one,
+      treeJson: one.treeJson.replace(
+        /"capturedAt":\d+/,
+        `"capturedAt":${1_750_000_000_000 + index * 60_000}`,
+      ),
+    }));
+    const limited = taps(2).replace("name: 'buy',", "name: 'buy', timeLimitMs: 150_000,");
+    expect(await follow(limited, { ...saved, screens: late })).toMatchObject({
+      kind: 'ended',
+      how: 'submits',
+    });
+    expect(await follow(limited)).toMatchObject({ kind: 'same' });
+  });
+
+  test('leaves calls on password fields out, as records do', async () => {
+    const field = node({
+      ...{ className: 'android.widget.EditText', viewId: 'com.shop:id/secret', password: true },
+      ...{ clickable: true, boundsInScreen: { left: 0, top: 0, right: 500, bottom: 100 } },
+    });
+    const code = `await runStages({
+      states: { Login: { id: 'secret' }, Done: 'Thank you' },
+      stages: [{ name: 'in', reached: 'Done', on: { Login: async (screen) => {
+        await screen.findById('secret').writeText('hunter2');
+        await screen.findById('pay').tap();
+      } } }],
+    });`;
+    const screens = [
+      screen('Login', treeOf(field, button('pay', 'Pay now')), { stage: 'in', calls: [tapPay] }),
+      screen('Done', at(done, 3), { stage: 'in' }),
+    ];
+    expect(await follow(code, { screens, ends: null })).toEqual({ kind: 'same', screens: 2 });
+  });
+
+  test.for<[name: string, code: string]>([
+    ['a loop without end', 'for (;;);'],
+    ['a loop of promises', 'for (;;) await null'],
+    ['a clock that never ends', 'for (;;) await agent.actions.sleep(600_000)'],
+    ['taps without end', 'for (;;) await agent.actions.tap(1, 1)'],
+    ['more memory than there is', 'const all = []; for (;;) all.push(new Array(100_000).fill(1))'],
+    ['the end of its process', `'x'.repeat(2 ** 29 - 24).split('');`],
+  ])('costs hostile code only itself: %s', async ([, code]) => {
+    expect(await follow(code)).toMatchObject({ kind: 'limit' });
+    expect(await follow(taps(2))).toMatchObject({ kind: 'same' });
+  });
+
+  test('of trees that are none costs nothing else', async () => {
+    for (const treeJson of ['{}', '[]', 'x', '{"root":{"children":[null]},"capturedAt":"x"}'])
+      expect(
+        (await follow(taps(2), { ends: null, screens: [{ ...screen('Cart', cart), treeJson }] })).kind,
+      ).toMatch(/limit|threw|diverges|waits/);
+    expect(await follow(taps(2))).toMatchObject({ kind: 'same' });
+  });
 });

@@ -1,6 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { openConfinement, type Confinement } from '@phalanx/confinement';
-import type { ReplayCommand, ReplayFetches, ReplayScreen } from '@phalanx/protocol';
+import type {
+  ReplayCommand,
+  ReplayFetches,
+  ReplayScreen,
+  ReplaySequence,
+  SequenceResult,
+} from '@phalanx/protocol';
 
 import { buildReplayBundles } from '../process/bundles.ts';
 import { ReplayProcess, type ReplayedScreen, type ReplayGround, type ReplayMode } from './replay-process.ts';
@@ -42,6 +48,8 @@ export interface Replays {
     screens: readonly ReplayScreen[],
     order: ReplayOrder,
   ): Promise<(ReplayedScreen | undefined)[]>;
+  /** Whether the code does with the screens of a record what the record tells. Rejects as `replay` does. */
+  follow(code: ReplayCode, sequence: ReplaySequence): Promise<SequenceResult>;
 }
 
 const maxBatchScreens = 50;
@@ -70,6 +78,14 @@ export async function openReplays(options: ReplayOptions = {}): Promise<Replays>
       };
       await Promise.all(Array.from({ length: Math.min(maxProcesses, batches.length) }, work));
       return replayed;
+    },
+    async follow(code, sequence) {
+      const worker = new Worker(ground, code, { mode: 'strict' });
+      try {
+        return (await worker.follow(sequence)) ?? (await worker.follow(sequence)) ?? overSequence;
+      } finally {
+        await worker.close();
+      }
     },
   };
 }
@@ -135,6 +151,16 @@ class Worker {
     return all;
   }
 
+  /** Undefined: its process has ended over it. */
+  async follow(sequence: ReplaySequence): Promise<SequenceResult | undefined> {
+    const process_ = await this.#take();
+    const result = await process_.follow(sequence);
+    if (result !== undefined) return result;
+    await this.#drop();
+    if (!process_.hasStarted) throw new Error(`A process to replay did not start: ${process_.endText}`);
+    return undefined;
+  }
+
   async close(): Promise<void> {
     await this.#drop();
   }
@@ -149,6 +175,11 @@ class Worker {
     this.#process = undefined;
   }
 }
+
+const overSequence: SequenceResult = {
+  ...{ kind: 'limit', index: 0 },
+  message: 'The process ended over this record: it used too much memory or time.',
+};
 
 const ended: ReplayedScreen = {
   verdict: { kind: 'limit', message: 'The process ended over this screen: it used too much memory or time.' },

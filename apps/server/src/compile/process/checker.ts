@@ -128,6 +128,14 @@ export class Checker {
     return { ...found, wanted: this.#takeWanted(root) };
   }
 
+  /** Works with a project as the compiler has it. `root` begins the names of its files. */
+  look<Result>(
+    { root, settings }: Pick<AssistMessage, 'root' | 'settings'>,
+    work: (project: Project) => Result,
+  ): Result {
+    return work(this.#open(root, this.#warm(root), settings.options));
+  }
+
   #takeWanted(root: string): string[] {
     const wanted = this.#files.takeWanted().filter((name) => name.startsWith(`${root}/`));
     return wanted.map((name) => name.slice(root.length + 1));

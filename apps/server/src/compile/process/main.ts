@@ -8,6 +8,7 @@ import { transform } from 'esbuild';
 
 import { openServerChannel } from '../../processes/server-channel.ts';
 import { limitLines } from '../error-lines.ts';
+import { addSigns } from './add-signs.ts';
 import { bundle } from './bundle.ts';
 import { nothingFound } from '../nothing-found.ts';
 import { check, syntaxLines } from './check.ts';
@@ -82,7 +83,8 @@ async function receive(getChecker: () => Checker, message: ToProcess): Promise<v
   } else if (message.kind === 'assist') {
     const isRefused = tooDeep.list(message.root, message.path).length > 0;
     send({ kind: 'assisted', ...(isRefused ? noAssistance : getChecker().assist(message)) });
-  } else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
+  } else if (message.kind === 'add signs') send(addSigns(getChecker(), message));
+  else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
 }
 
 const noAssistance = { ...nothingFound, wanted: [] };

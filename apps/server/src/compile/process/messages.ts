@@ -35,6 +35,29 @@ const AssistMessage = Type.Object({
   of: Type.Enum(['symbol', 'completions', 'references']),
 });
 
+const name = Type.String({ maxLength: 1000 });
+
+/** A `SignCondition` of the runtime. */
+export const SignConditionJson = Type.Union([
+  Type.Object({ by: Type.Enum(['id', 'absent', 'selected'] as const), id: name }),
+  Type.Object({ by: Type.Literal('text'), texts: Type.Array(name, { minItems: 1, maxItems: 4 }) }),
+  Type.Object({ by: Type.Literal('package'), packageName: name }),
+]);
+
+/** Lets code recognise a screen by each of the signs. */
+const AddSignsMessage = Type.Object({
+  kind: Type.Literal('add signs'),
+  root: Type.String(),
+  settings: Settings,
+  name: Type.String(),
+  as: Type.Enum(['state', 'dialog'] as const),
+  signs: Type.Array(Type.Array(SignConditionJson)),
+  button: Type.Union([SignConditionJson, Type.Null()]),
+  claimedBy: Type.String(),
+  stage: Type.String(),
+});
+export type AddSignsMessage = Static<typeof AddSignsMessage>;
+
 const BundleKind = Type.Enum(['project', 'direct code']);
 export type BundleKind = Static<typeof BundleKind>;
 
@@ -62,11 +85,12 @@ const ToProcess = Type.Union([
   FilesMessage,
   CheckMessage,
   AssistMessage,
+  AddSignsMessage,
   BundleMessage,
   ContentMessage,
   ForgetMessage,
 ]);
-/** What the server tells a compile process. At most one `check`, `assist` or `bundle` is under way. */
+/** What the server tells a compile process. At most one `check`, `assist`, `add signs` or `bundle` is under way. */
 export type ToProcess = Static<typeof ToProcess>;
 export type FilesMessage = Static<typeof FilesMessage>;
 export type CheckMessage = Static<typeof CheckMessage>;
@@ -97,6 +121,18 @@ const AssistedMessage = Type.Object({
   wanted: Type.Array(Type.String()),
 });
 
+/** Of each sign the files that change, or why none does. */
+const SignsAddedMessage = Type.Object({
+  kind: Type.Literal('signs added'),
+  fixes: Type.Array(
+    Type.Object({
+      files: Type.Array(Type.Object({ path: Type.String(), content: Type.String(), diff: Type.String() })),
+      problem: Type.String(),
+    }),
+  ),
+  wanted: Type.Array(Type.String()),
+});
+
 const BundledMessage = Type.Object({
   kind: Type.Literal('bundled'),
   errors: Type.Array(Type.String()),
@@ -110,6 +146,7 @@ const FromProcess = Type.Union([
   ProcessesMessage,
   CheckedMessage,
   AssistedMessage,
+  SignsAddedMessage,
   BundledMessage,
   ReadMessage,
 ]);
@@ -117,6 +154,7 @@ const FromProcess = Type.Union([
 export type FromProcess = Static<typeof FromProcess>;
 export type CheckedMessage = Static<typeof CheckedMessage>;
 export type AssistedMessage = Static<typeof AssistedMessage>;
+export type SignsAddedMessage = Static<typeof SignsAddedMessage>;
 export type BundledMessage = Static<typeof BundledMessage>;
 
 const toProcess = Compile(ToProcess);

@@ -215,8 +215,15 @@ export interface ReplayTable {
   /** Git's hash of the files. */
   tree_id: string;
   commit_hash: string | null;
+  is_draft: Flag;
   screen_set: Replay['set'];
+  /** Only the screens of this group. */
+  group_id: string | null;
   cause: Replay['cause'];
+  /** Whose screens are replayed in order, instead of a set. */
+  record_id: string | null;
+  /** Of the `SequenceOutcome` of such a replay. */
+  sequence: Json | null;
   status: Replay['status'];
   problem: string;
   made_by: string;
@@ -227,6 +234,13 @@ export interface ReplayTable {
   ended_at: EpochMs | null;
   /** Until then a server is at it. */
   claimed_until: EpochMs;
+}
+
+/** The unsaved text of a replay that has not ended. */
+export interface ReplayDraftTable {
+  replay_id: string;
+  /** JSON of the tree that it is laid over, its files and what it deletes, compressed by zstd. */
+  content: Buffer;
 }
 
 export interface ReplayVerdictTable {

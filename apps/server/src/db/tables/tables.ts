@@ -85,6 +85,7 @@ export interface Database {
   group_print: records.GroupPrintTable;
   group_screen: records.GroupScreenTable;
   replay: records.ReplayTable;
+  replay_draft: records.ReplayDraftTable;
   replay_verdict: records.ReplayVerdictTable;
   app_version: records.AppVersionTable;
   group_move: records.GroupMoveTable;

@@ -6,9 +6,9 @@ import { fenced } from '../phone-data.ts';
 import { changing, defineTool, reading, type Tool } from '../tool.ts';
 
 export const project = Type.String({ maxLength: 100, description: 'Project ID' });
-const filePath = Type.String({ maxLength: 1024, description: 'Such as main.ts' });
-const NewFile = Type.Object({ path: filePath, content: Type.String({ maxLength: 1_000_000 }) });
-const maxFiles = 50;
+export const filePath = Type.String({ maxLength: 1024, description: 'Such as main.ts' });
+export const NewFile = Type.Object({ path: filePath, content: Type.String({ maxLength: 1_000_000 }) });
+export const maxFiles = 50;
 const maxListed = 200;
 
 async function listFiles(api: ApiCalls, id: string): Promise<string> {

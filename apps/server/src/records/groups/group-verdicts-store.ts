@@ -8,12 +8,13 @@ type Proof = RecordGroup['proved'];
 /** A group has fewer screens. */
 const mostVerdicts = 100;
 
-/** What the last replay made of the screens of a group. */
+/** What the last replay of code that was saved made of the screens of a group. */
 export async function findNewestVerdict(db: Db, groupId: string): Promise<GroupVerdict | null> {
   const replay = await db
     .selectFrom('replay')
     .selectAll()
     .where('status', '=', 'done')
+    .where('is_draft', '=', 0)
     .where('id', 'in', (eb) =>
       eb.selectFrom('replay_verdict').select('replay_id').where('group_id', '=', groupId),
     )
@@ -43,6 +44,7 @@ export async function mapProofs(db: Db, groups: readonly StoredGroup[]): Promise
       .where('project_id', '=', projectId)
       .where('commit_hash', '=', commit)
       .where('screen_set', '=', 'all')
+      .where('group_id', 'is', null)
       .where('status', '=', 'done')
       .orderBy('id', 'desc')
       .limit(1)

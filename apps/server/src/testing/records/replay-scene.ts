@@ -1,9 +1,12 @@
 import {
   groupRoutes,
   type HostQuestionOf,
+  type RecordReport,
   recordRoutes,
   replayRoutes,
   type ReplayVerdict,
+  type ScreenReport,
+  type SequenceResult,
   type ScreenTree,
 } from '@phalanx/protocol';
 import { expect } from 'vitest';
@@ -30,7 +33,9 @@ export const verdictOf = (code: string): ReplayVerdict => ({
   ...{ did: ['tap'], message: null },
 });
 
-export type ReplayAnswer = (question: HostQuestionOf<'replay'>) => (ReplayVerdict | null)[] | 'silent';
+export type ReplayAnswer = (
+  question: HostQuestionOf<'replay'>,
+) => (ReplayVerdict | null)[] | SequenceResult | 'silent';
 
 /** A server with a phone, a project whose runs meet screens, and hosts that replay them. */
 export class ReplayScene {
@@ -47,8 +52,8 @@ export class ReplayScene {
     this.#deviceId = deviceId;
   }
 
-  static async start(): Promise<ReplayScene> {
-    const settings = { PHALANX_RECORDS_KEPT: '1' };
+  static async start(recordsKept = 1): Promise<ReplayScene> {
+    const settings = { PHALANX_RECORDS_KEPT: String(recordsKept) };
     const server = await TestServer.start({ heartbeatMs: 60_000, sweepMs: 50, settings });
     return new ReplayScene(server, await server.connectHost());
   }
@@ -78,10 +83,11 @@ export class ReplayScene {
     const listen = (): void => {
       void replayer.waitFor('replay').then((question) => {
         listen();
-        const verdicts = answer(question);
-        if (verdicts === 'silent') return;
+        const given = answer(question);
+        if (given === 'silent') return;
+        const told = Array.isArray(given) ? { verdicts: given } : { verdicts: [], sequence: given };
         const header = JSON.stringify({ type: 'replay', request_id: question.request_id });
-        replayer.sendRaw(Buffer.from(`${header}\n${JSON.stringify({ verdicts })}`));
+        replayer.sendRaw(Buffer.from(`${header}\n${JSON.stringify(told)}`));
       });
     };
     listen();
@@ -120,8 +126,26 @@ export class ReplayScene {
     return stringAt(reply.body['commit'], 'hash');
   }
 
-  /** A record of a run of the project whose last screen shows this; resolves with its group. The one before it goes. */
-  async meet(tree: ScreenTree): Promise<string> {
+  /**
+   * A record of a run of the project whose last screen shows this; resolves with its group. The one before it goes.
+   * `before`: what the run has recognised.
+   */
+  async meet(tree: ScreenTree, before: Readonly<Record<string, ScreenTree>> = {}): Promise<string> {
+    const recognised = Object.entries(before).map(([state, one]) => ({ tree: one, screen_state: state }));
+    const recordId = await this.record([...recognised, { tree }]);
+    const place = (): Promise<ApiReply> =>
+      this.server.api('GET', groupRoutes.ofRecord.path.replace(':id', recordId));
+    await expect
+      .poll(async () => (await place()).body, { timeout: 60_000 })
+      .toMatchObject({ group_id: expect.any(String) });
+    return stringAt((await place()).body, 'group_id');
+  }
+
+  /** A record of a run of the project; a tree that is null has not arrived. */
+  async record(
+    shown: readonly ({ tree: ScreenTree | null } & Partial<ScreenReport>)[],
+    more: Partial<RecordReport> = {},
+  ): Promise<string> {
     // The clock may have been moved.
     await this.#host.heartbeat();
     const body = { device_ids: [this.#deviceId], automationId: this.projectId, command: 'start' };
@@ -131,21 +155,19 @@ export class ReplayScene {
       .messages('launch')
       .findLast(({ automation_id: automationId }) => automationId === this.projectId);
     const runId = launch?.runs[0]?.run_id ?? '';
-    const screen = screenReport({ screenshot: null });
-    const report = recordReport(runId, { screens: [screen] });
+    const screens = shown.map(({ tree: _tree, ...screen }) => screenReport({ screenshot: null, ...screen }));
+    const report = recordReport(runId, { screens, ...more });
     await tell(this.#host, report);
-    const path = recordRoutes.putCapture.path
-      .replace(':record_id', report.record_id)
-      .replace(':screen_id', screen.screen_id)
-      .replace(':kind', 'tree');
-    await this.server.api('PUT', path, { raw: JSON.stringify(tree), contentType: 'application/json' });
+    for (const [at, { tree }] of shown.entries()) {
+      const path = recordRoutes.putCapture.path
+        .replace(':record_id', report.record_id)
+        .replace(':screen_id', screens[at]?.screen_id ?? '')
+        .replace(':kind', 'tree');
+      if (tree !== null)
+        await this.server.api('PUT', path, { raw: JSON.stringify(tree), contentType: 'application/json' });
+    }
     await this.#host.end(runId, 'completed');
-    const place = (): Promise<ApiReply> =>
-      this.server.api('GET', groupRoutes.ofRecord.path.replace(':id', report.record_id));
-    await expect
-      .poll(async () => (await place()).body, { timeout: 60_000 })
-      .toMatchObject({ group_id: expect.any(String) });
-    return stringAt((await place()).body, 'group_id');
+    return report.record_id;
   }
 
   start(body: object = {}, api = this.server.api): Promise<ApiReply> {

@@ -22,9 +22,11 @@ const changeHeaders = Type.Object({
   ),
   'if-none-match': Type.Optional(Type.String({ description: '`*`: only if there is no such file yet' })),
 });
-const path = Type.String({
+export const filePath = Type.String({
   description: 'Relative path in the project, such as `flows/login.ts`; at most 1,024 bytes',
 });
+const path = filePath;
+export const NewFile = Type.Object({ path, content: Type.String() });
 
 const commit = Type.Optional(
   Type.String({
@@ -108,7 +110,7 @@ export const fileRoutes = {
     audit: 'write_file',
     params,
     headers: changeHeaders,
-    body: Type.Object({ path, content: Type.String() }),
+    body: NewFile,
     bodyLimitBytes,
     responses: {
       200: Type.Object({
@@ -155,7 +157,7 @@ export const fileRoutes = {
     scope: 'edit',
     audit: null,
     params,
-    body: Type.Object({ path, content: Type.String() }),
+    body: NewFile,
     bodyLimitBytes: checkedBytes,
     responses: {
       200: Type.Object({
@@ -307,7 +309,7 @@ export const fileRoutes = {
     audit: 'replace_files',
     params,
     body: Type.Object({
-      files: Type.Array(Type.Object({ path, content: Type.String() }), {
+      files: Type.Array(NewFile, {
         maxItems: maxProjectFiles,
         description: 'New files, and those with new content; all others stay as they are',
       }),

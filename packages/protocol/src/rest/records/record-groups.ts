@@ -105,6 +105,44 @@ export const GroupChange = Type.Object(
 );
 export type GroupChange = Static<typeof GroupChange>;
 
+export const signFragilities = ['opaque_id', 'text', 'one_language', 'one_app_version', 'seen_once'] as const;
+export type SignFragility = (typeof signFragilities)[number];
+
+/** A file as the fix leaves it. */
+export const FixedFile = Type.Object(
+  {
+    path: Type.String(),
+    content: Type.String({ description: 'The whole file with the change' }),
+    diff: Type.String({ description: 'What changes, as a unified diff' }),
+    etag: Type.String({ description: 'Of the saved file that was changed' }),
+  },
+  { title: 'FixedFile' },
+);
+
+/** A sign of the screens of a group, and the change of the code that adds it. */
+export const SignCandidate = Type.Object(
+  {
+    sign: Type.String({ description: 'As code: an entry of `states`, or `when` of a dialog' }),
+    holds: Type.Integer({ description: 'Kept screens of the group on which it holds: all of them' }),
+    elsewhere: Type.Integer({ description: 'Other saved screens on which it holds: none' }),
+    fragile: Type.Array(
+      Type.Enum(signFragilities, {
+        description:
+          '`opaque_id`: the ID looks as if a program had made it. `text`: it needs a text. `one_language`: the text is known in one wording, of phones in one language. `one_app_version`: the group’s records are of one version of the app. `seen_once`: the group has one kept screen',
+      }),
+    ),
+    files: Type.Array(FixedFile, {
+      description: 'Of the saved files, those that change. Empty when no place for it was found',
+    }),
+    problem: Type.String({ description: 'Why no file changes; empty when one does' }),
+    snippet: Type.String({ description: 'To put in by hand' }),
+  },
+  { title: 'SignCandidate' },
+);
+export type SignCandidate = Static<typeof SignCandidate>;
+
+export const fixKinds = ['state', 'dialog'] as const;
+
 const params = Type.Object({ id: Id });
 const group = Type.Object({ success, group: RecordGroup });
 const uuids = (maxItems: number) => Type.Array(Uuid, { minItems: 1, maxItems, uniqueItems: true });
@@ -246,6 +284,45 @@ export const groupRoutes = {
     body: Type.Object({ record_ids: uuids(1000) }),
     responses: { 201: group },
     errors: ['group_not_found', 'record_not_found'],
+  },
+  propose: {
+    method: 'POST',
+    path: '/api/v2/groups/:id/propose',
+    operationId: 'proposeFix',
+    tag: 'Records',
+    summary: 'Propose signs that recognise the screens of a group, and the change of the code for each',
+    description:
+      'Up to five signs, the most lasting first. Each holds on all kept screens of the group and on no other saved screen of the automation: kept screens of other groups, golden screens of the saved files, and screens of records that were recognised. The change is made to the saved files and compiles; nothing is saved. The token needs the scope `review` as well.',
+    scope: 'edit',
+    audit: null,
+    params,
+    body: Type.Object({
+      state: Type.Optional(
+        Type.String({
+          pattern: '^[A-Za-z_][A-Za-z0-9_]{0,59}$',
+          description: 'What the code is to call the screen; by default a name made of its title',
+        }),
+      ),
+      kind: Type.Optional(
+        Type.Enum(fixKinds, {
+          description:
+            '`state` (default): a state of the screen. `dialog`: an entry of `dialogs` of `runStages`, which presses a button',
+        }),
+      ),
+    }),
+    bodyExample: { kind: 'state' },
+    responses: {
+      200: Type.Object({
+        success,
+        state: Type.String(),
+        kind: Type.Enum(fixKinds),
+        screens: Type.Integer({ description: 'Kept screens of the group' }),
+        others: Type.Integer({ description: 'Other saved screens that were looked at' }),
+        candidates: Type.Array(SignCandidate),
+        problem: Type.String({ description: 'Why there is no candidate; empty when there is one' }),
+      }),
+    },
+    errors: ['group_not_found', 'compiler_unavailable'],
   },
   undo: {
     method: 'POST',

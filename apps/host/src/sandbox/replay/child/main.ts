@@ -1,10 +1,11 @@
-import type { ReplayCommand, SandboxBoot } from '@phalanx/protocol';
+import type { ReplayCommand, ReplaySequence, SandboxBoot, SequenceResult } from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 
 import { createSourcePositions } from '../../child/source-positions.ts';
 import { playRun, type PlayLimits } from './play-run.ts';
 import { ReplayIsolate } from './replay-isolate.ts';
 import { ScreenStream } from './screen-stream.ts';
+import { Sequence } from './sequence.ts';
 import { ShownScreen } from './shown-screen.ts';
 import { SingleScreen } from './single-screen.ts';
 import { syncChannel } from './sync-channel.ts';
@@ -13,6 +14,8 @@ import { VerdictNotes } from './verdict-notes.ts';
 const limits: PlayLimits = { entryMs: 250, totalMs: 1000 };
 /** A machine that stands still for a moment must not look like a slow automation. */
 const secondLimits: PlayLimits = { entryMs: 2000, totalMs: 4000 };
+const sequenceLimits: PlayLimits = { entryMs: 250, totalMs: 2000 };
+const secondSequenceLimits: PlayLimits = { entryMs: 2000, totalMs: 4000 };
 
 type Code = Extract<ReplayCommand, { type: 'code' }>;
 type Screens = Extract<ReplayCommand, { type: 'screens' }>;
@@ -26,6 +29,8 @@ export function main(boot: SandboxBoot, loadModule: NodeJS.Require): void {
   for (let command = syncChannel.receive(); command !== undefined; command = syncChannel.receive()) {
     if (command.type === 'code') {
       replay = new Replay(isolate, command);
+    } else if (command.type === 'sequence') {
+      replay?.follow(command.sequence);
     } else {
       if (command.mode === 'stream') replay?.stream(command);
       else replay?.each(command);
@@ -58,6 +63,23 @@ class Replay {
         first.verdict?.kind === 'limit' ? this.#play(shown, tellsMissed, secondLimits) : first,
       );
     }
+  }
+
+  /** As a run meets the screens of one record. */
+  follow(sequence: ReplaySequence): void {
+    const first = this.#playSequence(sequence, sequenceLimits);
+    const result = first.kind === 'limit' ? this.#playSequence(sequence, secondSequenceLimits) : first;
+    syncChannel.send({ type: 'sequence', result });
+  }
+
+  #playSequence(sequence: ReplaySequence, given: PlayLimits): SequenceResult {
+    const player = new Sequence(sequence, this.#positions);
+    if (this.#syntaxError !== undefined) {
+      const { message, stack = message } = this.#syntaxError;
+      player.uncaught({ message: `SyntaxError: ${message}`, text: stack, at: '' });
+    } else
+      playRun(this.#isolate, player, { ...this.#given, limits: { ...given, virtualMs: player.virtualMs } });
+    return player.result ?? { kind: 'limit', index: 0, message: 'came to no end' };
   }
 
   stream({ screens }: Screens): void {

@@ -13,7 +13,8 @@ export interface Player {
   /** Nothing that the run does from then on counts. */
   readonly isDone: boolean;
   capturedAt(): number;
-  stage(): string;
+  /** Null: the code knows it by itself. */
+  stage(): string | null;
   answer(name: string, params: unknown, clock: VirtualClock): CallAnswer;
   uncaught(error: PortOrders['uncaught']): void;
   /** The code has nothing left to do. */
@@ -27,10 +28,12 @@ export interface PlayLimits {
   entryMs: number;
   /** For all of it. */
   totalMs: number;
+  /** Of the clock of the run. Default: an hour. */
+  virtualMs?: number;
 }
 
 const maxCalls = 2000;
-const maxVirtualMs = 3_600_000;
+const hourMs = 3_600_000;
 /** As in a run, in characters of JSON. */
 const maxOrderLength = 500_000;
 const maxRandomBytes = 65_536;
@@ -85,13 +88,13 @@ export function playRun(
   }
 }
 
-function step(playing: Playing, context: ReplayContext, { entryMs }: PlayLimits): void {
+function step(playing: Playing, context: ReplayContext, { entryMs, virtualMs = hourMs }: PlayLimits): void {
   const { player, clock, results } = playing;
   const result = results.shift();
   if (result !== undefined) return context.enter(result.entry, result, entryMs);
   const timer = playing.isSettled && !clock.isKept ? undefined : clock.next();
   if (timer === undefined) return player.ended();
-  if (clock.now > maxVirtualMs) return player.exceeded('waited for more than an hour of the clock');
+  if (clock.now > virtualMs) return player.exceeded('waited for too many hours of the clock');
   return context.enter('timer', { id: timer, json: '', body: '' }, entryMs);
 }
 

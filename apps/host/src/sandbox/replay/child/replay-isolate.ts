@@ -7,7 +7,7 @@ export interface ReplayFunctions {
   ask: (name: string, json: string) => PortAnswer;
   hold: (name: string, ...texts: string[]) => boolean;
   capturedAt: () => number;
-  stage: () => string;
+  stage: () => string | null;
   missed: ((by: string, wanted: string) => void) | undefined;
 }
 

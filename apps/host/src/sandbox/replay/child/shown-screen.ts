@@ -28,6 +28,14 @@ export class ShownScreen {
     return node === undefined ? 'nothing' : wordsFor(node);
   }
 
+  isPasswordAt(x: number, y: number): boolean {
+    return nodesAt(this.tree.root, x, y).some(({ password }) => password);
+  }
+
+  get hasPasswordFocus(): boolean {
+    return nodesOf(this.tree.root).some(({ password, focused }) => password && focused);
+  }
+
   /** The button of a dialog, as `alert.press` finds it. */
   findButton(answer: 'accept' | 'dismiss', label: string | undefined): UiNode | undefined {
     const ids = answer === 'accept' ? ['button1'] : ['button2', 'button3'];

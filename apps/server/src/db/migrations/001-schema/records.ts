@@ -101,12 +101,14 @@ const replayTables = (text: string, bytes: string): string[] => [
         references group_print (owner_id, automation_id, print_key) on delete cascade)`,
   `create table replay (
       id ${text} primary key, project_id ${text} not null references project (id) on delete cascade,
-      owner_id ${text} not null, tree_id ${text} not null, commit_hash ${text}, screen_set ${text} not null,
-      cause ${text} not null, status ${text} not null, problem ${text} not null, made_by ${text} not null, counts ${text} not null,
+      owner_id ${text} not null, tree_id ${text} not null, commit_hash ${text}, is_draft bigint not null default 0,
+      screen_set ${text} not null, group_id ${text}, record_id ${text}, sequence ${text}, cause ${text} not null, status ${text} not null, problem ${text} not null, made_by ${text} not null, counts ${text} not null,
       created_at bigint not null, started_at bigint, ended_at bigint, claimed_until bigint not null default 0)`,
   'create index replay_project on replay (project_id, id)',
   'create index replay_commit on replay (commit_hash) where commit_hash is not null',
   'create index replay_due on replay (claimed_until) where ended_at is null',
+  `create table replay_draft (
+      replay_id ${text} primary key references replay (id) on delete cascade, content ${bytes} not null)`,
   `create table replay_verdict (
       replay_id ${text} not null references replay (id) on delete cascade, position bigint not null,
       kind ${text} not null, name ${text} not null, group_id ${text}, expected ${text}, outcome ${text} not null,

@@ -101,11 +101,32 @@ export interface KeptScreenRef extends Pick<KeptScreen, 'print_key' | 'next_stag
   group_id: string;
 }
 
-/** Of the automation's groups, or of the open ones. */
+/** The group, or the one that it was merged into; undefined: the automation has no such group. */
+export async function findLivingGroup(
+  db: Db,
+  { owner_id, automation_id }: KeptScreenOf,
+  groupId: string,
+): Promise<string | undefined> {
+  for (let id = groupId; ;) {
+    const found = await db
+      .selectFrom('record_group')
+      .select(['id', 'merged_into'])
+      .where('id', '=', id)
+      .where('owner_id', '=', owner_id)
+      .where('automation_id', '=', automation_id)
+      .executeTakeFirst();
+    if (found === undefined || found.merged_into === null) return found?.id;
+    id = found.merged_into;
+  }
+}
+
+/** Of all groups of the automation, of the open ones, or of one. */
+export type KeptScreensWish = 'all' | 'open' | { groupId: string };
+
 export function listKeptScreens(
   db: Db,
   { owner_id, automation_id }: KeptScreenOf,
-  onlyOpen: boolean,
+  wish: KeptScreensWish,
 ): Promise<KeptScreenRef[]> {
   let query = db
     .selectFrom('group_screen as screen')
@@ -119,6 +140,7 @@ export function listKeptScreens(
     .select(['screen.print_key', 'screen.next_stage', 'screen.screen_state', 'print.group_id'])
     .where('screen.owner_id', '=', owner_id)
     .where('screen.automation_id', '=', automation_id);
-  if (onlyOpen) query = query.where('group.status', '=', 'open');
+  if (wish === 'open') query = query.where('group.status', '=', 'open');
+  else if (wish !== 'all') query = query.where('group.id', '=', wish.groupId);
   return query.orderBy('group.last_seen', 'desc').orderBy('screen.print_key').limit(mostScreens).execute();
 }

@@ -3,6 +3,7 @@
  * and mostly in another version of the app.
  */
 import { createHash } from 'node:crypto';
+import { toolkitIds } from '@phalanx/automation/screen-signs';
 import type { ScreenTree, UiNode } from '@phalanx/protocol';
 
 export interface ScreenPrint {
@@ -39,13 +40,6 @@ const roles: readonly (readonly [RegExp, string])[] = [
   [/WebView$/, 'Web'],
 ];
 
-/** Every app of the toolkit has them. */
-const toolkitIds = new Set(
-  `content root container main_content toolbar title subtitle icon summary text1 text2 list recycler_view button1 button2
-  button3 buttonPanel parentPanel topPanel contentPanel customPanel alertTitle message scrollView custom`.split(
-    /\s+/,
-  ),
-);
 const systemBars = /(^|:id\/)(navigationBar|statusBar)Background$/;
 const foreignParts = /systemui|inputmethod|keyboard/i;
 

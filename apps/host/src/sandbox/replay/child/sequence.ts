@@ -1,0 +1,218 @@
+import type { PortOrders } from '@phalanx/automation';
+import {
+  type AgentCallParams,
+  maxRecordScreens,
+  maxSequenceCalls,
+  maxSourcePathLength,
+  maxStageLength,
+  maxVerdictTextLength,
+  maxVerdictWordsLength,
+  type ReplaySequence,
+  type SequenceMoment,
+  type SequenceResult,
+} from '@phalanx/protocol';
+
+import { shortened } from '../../child/shortened.ts';
+import type { SourcePositions } from '../../child/source-positions.ts';
+import { CallsOnScreen, notesOf, wordsOf } from './calls-on-screen.ts';
+import { answerCall, changesPhone, notReplayed } from './phone-of-screen.ts';
+import type { CallAnswer, Player } from './play-run.ts';
+import { ShownScreen } from './shown-screen.ts';
+import { isDebug, submitted } from './single-screen.ts';
+import type { VirtualClock } from './virtual-clock.ts';
+
+/** An unchanged screen costs so much for one reading, as in a replay of one screen. */
+const readingMs = 1000;
+/** Readings on which nothing is done, after which a screen has changed by itself. */
+const mostIdleReadings = 3;
+/** Readings of the last screen; then the code waits for another one. */
+const mostLastReadings = 200;
+const hourMs = 3_600_000;
+
+/**
+ * The screens of one record in their order: the next one comes after what the record says was done on the present one;
+ * where that is not known, after the code has stored it. Over with the first difference, or with the end.
+ */
+export class Sequence implements Player {
+  readonly missed = undefined;
+  result: SequenceResult | undefined;
+  readonly #given: ReplaySequence;
+  readonly #screens: readonly ShownScreen[];
+  readonly #positions: SourcePositions;
+  readonly #last: number;
+  /** Whether the record tells what was done between its screens. */
+  readonly #knowsCalls: boolean;
+  /** Of the screen that the phone shows. */
+  #index = 0;
+  /** Of the screen that was stored last. */
+  #stored = -1;
+  #calls: CallsOnScreen;
+  /** Since the screen came, was stored, or something was done on it. */
+  #readings = 0;
+
+  constructor(given: ReplaySequence, positions: SourcePositions) {
+    this.#given = given;
+    this.#screens = given.screens.map((screen) => new ShownScreen(screen));
+    this.#positions = positions;
+    this.#last = given.screens.length - 1;
+    this.#knowsCalls = given.screens.some(({ calls }) => calls.length > 0);
+    this.#calls = new CallsOnScreen(this.#screenAt(0));
+  }
+
+  /** As long as the run has taken, and an hour. */
+  get virtualMs(): number {
+    const tookMs = this.#screenAt(this.#last).tree.capturedAt - this.capturedAt();
+    return hourMs + (Number.isFinite(tookMs) ? Math.max(0, tookMs) : 0);
+  }
+
+  get isDone(): boolean {
+    return this.result !== undefined;
+  }
+
+  /** Of the first one: the clock has what was between it and the present one. */
+  capturedAt = (): number => this.#screenAt(0).tree.capturedAt;
+
+  /** The code knows it by itself, unless the record begins in the middle of the run. */
+  stage = (): string | null =>
+    this.#stored < 0 && this.#screens.length >= maxRecordScreens ? this.#screenAt(0).stage : null;
+
+  answer(name: string, params: unknown, clock: VirtualClock): CallAnswer {
+    if (name === 'screen.content') return this.#read(clock);
+    if (name === 'record.screen') return this.#store(params);
+    if (name === 'record.submit') {
+      this.#end('submits');
+      return submitted;
+    }
+    if (name === 'run.arrived') {
+      this.#end('arrives');
+      return { ok: true };
+    }
+    const screen = this.#screenAt(this.#index);
+    if (changesPhone(name)) {
+      this.#calls.note(name, params, screen);
+      this.#readings = 0;
+    }
+    return answerCall(name, params, screen);
+  }
+
+  ended = (): void => this.#end('ends');
+  exceeded = (message: string): void => this.#conclude({ kind: 'limit', index: this.#place, message });
+
+  uncaught({ message, text, at }: PortOrders['uncaught']): void {
+    const index = this.#place;
+    const told = shortened(this.#positions.mapText(message), maxVerdictTextLength);
+    if (message.includes(notReplayed)) this.#conclude({ kind: 'cannot', index, message: told });
+    else if (this.#given.ends === 'throws' && this.#stored === this.#last) this.#end('throws');
+    else if (message.startsWith('WaitTimeoutError: '))
+      this.#conclude({ kind: 'waits', index, message: told.replace('WaitTimeoutError: ', '') });
+    else {
+      const place = at === '' ? this.#positions.firstPlaceIn(text) : this.#positions.placeAt(at);
+      const path = place.path === null ? null : place.path.slice(0, maxSourcePathLength);
+      this.#conclude({ kind: 'threw', index, message: told, path, line: place.lineNumber });
+    }
+  }
+
+  /** Of the screen that the code is at, for people. */
+  get #place(): number {
+    return Math.max(0, this.#stored);
+  }
+
+  #screenAt(index: number): ShownScreen {
+    const screen = this.#screens[index];
+    if (screen === undefined) throw new Error('a sequence has screens');
+    return screen;
+  }
+
+  #conclude(result: SequenceResult): void {
+    this.result ??= result;
+  }
+
+  #read(clock: VirtualClock): CallAnswer {
+    if (this.#isOver()) this.#next(clock);
+    else if (this.#readings > 0) clock.now += readingMs;
+    this.#readings += 1;
+    if (this.#stored === this.#last) this.#lookAgain();
+    return { json: `{"ok":true,"value":${this.#screenAt(this.#index).jsonAs(this.#index + 1)}}` };
+  }
+
+  /** Whether the phone shows the next screen when it is read again. */
+  #isOver(): boolean {
+    if (this.#index >= this.#last || this.#stored < this.#index) return false;
+    const saved = this.#notesAt(this.#index).length;
+    if (!this.#knowsCalls || saved === 0) return true;
+    return this.#calls.notes.length >= saved || this.#readings > mostIdleReadings;
+  }
+
+  #next(clock: VirtualClock): void {
+    this.#index += 1;
+    this.#readings = 0;
+    const since = this.#screenAt(this.#index).tree.capturedAt - this.capturedAt();
+    if (Number.isFinite(since)) clock.now = Math.max(clock.now, since);
+  }
+
+  /** What the phone showed after the last screen is not known, so what is done on it is the end of what is compared. */
+  #lookAgain(): void {
+    if (this.#calls.notes.length > 0 || this.#readings > mostLastReadings) this.#end(null);
+  }
+
+  #store(params: unknown): CallAnswer {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the prelude wrote it; user code can only hurt its own replay
+    const stored = params as AgentCallParams<'record.screen'>;
+    if (!isDebug(stored)) this.#compare(stored);
+    return { ok: true, value: 'stored' };
+  }
+
+  #compare({ stage, screenState }: AgentCallParams<'record.screen'>): void {
+    // A reading that is stored twice stands in the record twice.
+    if (this.#stored === this.#index && this.#readings === 0 && this.#index < this.#last) this.#index += 1;
+    if (this.#stored === this.#last) return this.#end(null);
+    if (this.#stored === this.#index || !this.#didTheSame()) return this.#differs('calls', null);
+    this.#stored = this.#index;
+    this.#readings = 0;
+    this.#calls = new CallsOnScreen(this.#screenAt(this.#index));
+    const now = { stage: shortened(stage, maxStageLength), state: shortened(screenState, maxStageLength) };
+    const saved = this.#savedMoment();
+    if (saved.stage === now.stage && saved.state === now.state) return;
+    const moment = { ...now, calls: [], ends: null };
+    this.#conclude({ kind: 'diverges', index: this.#stored, in: 'screen', saved, now: moment });
+  }
+
+  /** As the record says it of the screen that was stored last. */
+  #didTheSame(): boolean {
+    if (!this.#knowsCalls || this.#stored < 0) return true;
+    const { calls = [] } = this.#given.screens[this.#stored] ?? {};
+    return this.#calls.areThoseOf(calls, this.#screenAt(this.#stored));
+  }
+
+  /** Of the run, or of what can be compared (`null`). */
+  #end(how: SequenceMoment['ends']): void {
+    if (this.#stored < this.#last) {
+      if (how !== null) this.#conclude({ kind: 'ended', index: this.#place, how });
+      return;
+    }
+    const { ends } = this.#given;
+    const isSame = ends === how || ends === null || (ends === 'throws' && how === null);
+    if (isSame && this.#didTheSame()) this.#conclude({ kind: 'same', screens: this.#screens.length });
+    else this.#differs(isSame ? 'calls' : 'end', how);
+  }
+
+  #differs(what: 'calls' | 'end', ends: SequenceMoment['ends']): void {
+    const saved = this.#savedMoment();
+    const calls = tellable(wordsOf(this.#calls.notes));
+    const now = { stage: saved.stage, state: saved.state, calls, ends };
+    this.#conclude({ kind: 'diverges', index: this.#place, in: what, saved, now });
+  }
+
+  #notesAt(index: number): ReturnType<typeof notesOf> {
+    return notesOf(this.#given.screens[index]?.calls ?? [], this.#screenAt(index));
+  }
+
+  #savedMoment(): SequenceMoment {
+    const { stage = '', state = '' } = this.#given.screens[this.#place] ?? {};
+    const calls = tellable(wordsOf(this.#notesAt(this.#place)));
+    return { stage, state, calls, ends: this.#place === this.#last ? this.#given.ends : null };
+  }
+}
+
+const tellable = (words: readonly string[]): string[] =>
+  words.slice(0, maxSequenceCalls).map((one) => shortened(one, maxVerdictWordsLength));

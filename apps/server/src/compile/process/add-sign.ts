@@ -1,0 +1,410 @@
+// Beside `checker.ts` the only place that knows the compiler's API.
+import { type SignCondition, writeSign, writeSignTest } from '@phalanx/automation/screen-signs';
+import {
+  type CallExpression,
+  type ConditionalExpression,
+  type Expression,
+  isArrayLiteralExpression,
+  isArrowFunction,
+  isAsExpression,
+  isAwaitExpression,
+  isBlock,
+  isCallExpression,
+  isComputedPropertyName,
+  isConditionalExpression,
+  isEnumDeclaration,
+  isEnumMember,
+  isFunctionDeclaration,
+  isFunctionExpression,
+  isIdentifier,
+  isLiteralTypeNode,
+  isMethodDeclaration,
+  isNoSubstitutionTemplateLiteral,
+  isObjectLiteralExpression,
+  isParenthesizedExpression,
+  isPropertyAccessExpression,
+  isPropertyAssignment,
+  isReturnStatement,
+  isSatisfiesExpression,
+  isShorthandPropertyAssignment,
+  isStringLiteral,
+  isTypeAliasDeclaration,
+  isTypeReferenceNode,
+  isUnionTypeNode,
+  isVariableDeclaration,
+  type Node,
+  type ObjectLiteralExpression,
+  type SourceFile,
+  type TypeNode,
+} from 'typescript/unstable/ast';
+import { type Project, SymbolFlags } from 'typescript/unstable/sync';
+
+import { indentAt, inLines, insertBefore, type Insertion, insertLast } from './code-insertions.ts';
+
+/** What the code is to recognise from now on. */
+export interface Addition {
+  name: string;
+  kind: 'state' | 'dialog';
+  sign: readonly SignCondition[];
+  /** What closes a dialog. */
+  button: SignCondition | null;
+  /** The state that the code takes the screens for so far; else empty. */
+  claimedBy: string;
+  /** The stage on whose way the screens were met. */
+  stage: string;
+}
+
+/** Why there is no place for an addition: a sentence for whoever asked. */
+export class NoPlace extends Error {}
+
+interface Code {
+  project: Project;
+  /** Where a file of the project may be changed. */
+  isOwn: (source: SourceFile) => boolean;
+}
+
+/** What has to be put into the sources. Throws `NoPlace`. */
+export function findInsertions(code: Code, sources: readonly SourceFile[], addition: Addition): Insertion[] {
+  const calls = sources.flatMap(listCalls);
+  const plans = plansOf(calls, addition.stage);
+  const stores = calls.filter(({ expression }) => nameOf(expression) === 'storeScreen');
+  const finder = new PlaceFinder(code, addition);
+  const found =
+    addition.kind === 'dialog'
+      ? only(plans, 'runStages').flatMap((plan) => finder.inDialogs(plan))
+      : plans.length > 0
+        ? only(plans, 'runStages').flatMap((plan) => finder.inPlan(plan))
+        : finder.inStored(only(stores, 'storeScreen'));
+  const foreign = found.find(({ source }) => !code.isOwn(source));
+  if (foreign !== undefined) throw new NoPlace('What has to be changed is no file of the project.');
+  return found;
+}
+
+/** The calls of `runStages`; of several, those that name the stage. */
+function plansOf(calls: readonly CallExpression[], stage: string): CallExpression[] {
+  const plans = calls.filter(({ expression }) => isIdentifier(expression) && expression.text === 'runStages');
+  const named = plans.filter((plan) => plan.getText().includes(stage));
+  return named.length === 1 ? named : plans;
+}
+
+function only(calls: readonly CallExpression[], name: string): readonly CallExpression[] {
+  if (calls.length === 0) throw new NoPlace(`No file calls ${name}.`);
+  if (calls.length > 1 && name === 'runStages')
+    throw new NoPlace('runStages is called in several places; which one meets the screen is not known.');
+  return calls;
+}
+
+/** Not recursive: code may be nested deeply. */
+function listCalls(source: SourceFile): CallExpression[] {
+  const calls: CallExpression[] = [];
+  const waiting: Node[] = [source];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (isCallExpression(node)) calls.push(node);
+    node.forEachChild((child) => void waiting.push(child));
+  }
+  return calls.toSorted((one, other) => one.pos - other.pos);
+}
+
+const nameOf = (node: Node): string =>
+  isPropertyAccessExpression(node) ? node.name.text : isIdentifier(node) ? node.text : '';
+
+/** A function that says what a screen is, whichever way it is written. */
+interface Detector {
+  parameters: readonly Node[];
+  type: TypeNode | undefined;
+  body: Node;
+}
+
+class PlaceFinder {
+  readonly #code: Code;
+  readonly #addition: Addition;
+
+  constructor(code: Code, addition: Addition) {
+    this.#code = code;
+    this.#addition = addition;
+  }
+
+  /** In `states` of `runStages`, or in the function that stands there. */
+  inPlan(call: CallExpression): Insertion[] {
+    const plan = this.#planOf(call);
+    const states = this.#property(plan, 'states');
+    const table = states && this.#objectOf(states);
+    if (table !== undefined) return this.#inTable(table, call);
+    const detector = states && this.#functionOf(states);
+    if (detector === undefined)
+      throw new NoPlace('`states` is neither an object nor a function of the project.');
+    return this.#inDetector(detector);
+  }
+
+  inDialogs(call: CallExpression): Insertion[] {
+    const plan = this.#planOf(call);
+    const source = plan.getSourceFile();
+    const dialogs = this.#property(plan, 'dialogs');
+    if (dialogs === undefined) {
+      const entry = `dialogs: [\n  ${inLines(this.#dialog(this.#quotedName()), '  ')},\n]`;
+      const at = plan.properties.findIndex((one) => this.#keyOf(one) === 'states');
+      const next = plan.properties[at + 1];
+      const placed =
+        next === undefined
+          ? insertLast(source, plan.properties, entry)
+          : insertBefore(source, next, `${entry},`);
+      return placed === undefined ? [] : [placed];
+    }
+    const list = this.#unwrapped(dialogs);
+    if (!isArrayLiteralExpression(list)) throw new NoPlace('`dialogs` is no array that is written out.');
+    const [value, ...more] = this.#nameAs(nameInFirst(list.elements[0]));
+    const entry = this.#dialog(value);
+    const at = list.getStart(list.getSourceFile()) + 1;
+    const first = {
+      source: list.getSourceFile(),
+      at,
+      text: inLines(`\n  ${entry},\n`, indentAt(list.getSourceFile(), at)),
+    };
+    return [insertLast(list.getSourceFile(), list.elements, entry) ?? first, ...more];
+  }
+
+  /** In what the state of stored screens comes of. */
+  inStored(calls: readonly CallExpression[]): Insertion[] {
+    for (const call of calls) {
+      const [screen, , state] = call.arguments;
+      const value = state && this.#valueOf(state);
+      if (value === undefined || screen === undefined) continue;
+      if (isConditionalExpression(value)) return this.#inChain(value, screen);
+      const detector = isCallExpression(value) ? this.#functionOf(value.expression) : undefined;
+      if (detector !== undefined) return this.#inDetector(detector);
+    }
+    throw new NoPlace('The state of stored screens comes of no function that could be found.');
+  }
+
+  #inTable(table: ObjectLiteralExpression, call: CallExpression): Insertion[] {
+    const { name, claimedBy, sign } = this.#addition;
+    const source = table.getSourceFile();
+    const keys = table.properties.map((one) => this.#keyOf(one));
+    if (keys.includes(name)) throw new NoPlace(`\`states\` has ${name} already: put the sign there by hand.`);
+    const [first] = table.properties;
+    const firstName = first !== undefined && isPropertyAssignment(first) ? first.name : undefined;
+    const isComputed = firstName !== undefined && isComputedPropertyName(firstName);
+    const [key, ...more] = isComputed ? this.#nameAs(firstName.expression) : [name];
+    const [type] = call.typeArguments ?? [];
+    const typed = isComputed || type === undefined ? [] : this.#extendType(type);
+    const entry = `${isComputed ? `[${key}]` : key}: ${writeSign(sign)}`;
+    const claimed = table.properties[keys.indexOf(claimedBy)];
+    const placed =
+      claimed === undefined
+        ? insertLast(source, table.properties, entry)
+        : insertBefore(source, claimed, `${entry},`);
+    if (placed === undefined) throw new NoPlace('`states` is empty.');
+    return [placed, ...more, ...typed];
+  }
+
+  #inDetector({ parameters, type, body }: Detector): Insertion[] {
+    const screen = parameters[0] === undefined ? '' : parameterName(parameters[0]);
+    if (screen === '') throw new NoPlace('The function that recognises screens takes no screen.');
+    if (isConditionalExpression(body)) return this.#chainFor(body, screen, type);
+    const last = isBlock(body) ? body.statements.at(-1) : undefined;
+    if (!isBlock(body) || last === undefined || !isReturnStatement(last) || last.expression === undefined)
+      throw new NoPlace('The function that recognises screens does not end with a return.');
+    const end = this.#unwrapped(last.expression);
+    if (isConditionalExpression(end)) return this.#chainFor(end, screen, type);
+    const [value, ...more] = this.#valueAs(end, type);
+    const test = writeSignTest(this.#addition.sign, screen);
+    const isClaimed = this.#addition.claimedBy !== '';
+    const before = (isClaimed ? body.statements[0] : undefined) ?? last;
+    return [insertBefore(body.getSourceFile(), before, `if (${test}) return ${value};`), ...more];
+  }
+
+  #inChain(chain: ConditionalExpression, screen: Expression): Insertion[] {
+    if (!isIdentifier(screen)) throw new NoPlace('The stored screen has no name.');
+    return this.#chainFor(chain, screen.text, undefined);
+  }
+
+  /** As the last question of `a ? b : c ? d : e`, or the first one. */
+  #chainFor(chain: ConditionalExpression, screen: string, type: TypeNode | undefined): Insertion[] {
+    let end: Expression = chain.whenFalse;
+    while (isConditionalExpression(end)) end = end.whenFalse;
+    const [value, ...more] = this.#valueAs(end, type);
+    const test = writeSignTest(this.#addition.sign, screen);
+    const place = this.#addition.claimedBy === '' ? end : chain;
+    const source = chain.getSourceFile();
+    return [{ source, at: place.getStart(source), text: `${test} ? ${value} : ` }, ...more];
+  }
+
+  #dialog(name: string): string {
+    const { sign, button } = this.#addition;
+    const press = button === null ? '() => agent.actions.back()' : `(screen) => ${find(button)}?.tap()`;
+    return `{\n  name: ${name},\n  when: ${writeSign(sign)},\n  do: ${press},\n}`;
+  }
+
+  #quotedName(): string {
+    return `'${this.#addition.name}'`;
+  }
+
+  /** The name as another value of its kind is written, with what has to be declared for it. */
+  #valueAs(sibling: Expression, type: TypeNode | undefined): [string, ...Insertion[]] {
+    if (isPropertyAccessExpression(sibling)) return this.#nameAs(sibling);
+    if (isStringLiteral(sibling) || isNoSubstitutionTemplateLiteral(sibling))
+      return [this.#quotedName(), ...(type === undefined ? [] : this.#extendType(type))];
+    throw new NoPlace('What the code says of other screens is neither a member of an enum nor a text.');
+  }
+
+  #nameAs(sibling: Node | undefined): [string, ...Insertion[]] {
+    if (sibling === undefined || !isPropertyAccessExpression(sibling)) return [this.#quotedName()];
+    const { name } = this.#addition;
+    const owner = this.#declarationOf(sibling.expression);
+    const value = `${sibling.expression.getText()}.${name}`;
+    const added = owner && this.#addMember(owner);
+    if (added === undefined) throw new NoPlace(`Where ${sibling.getText()} is declared was not found.`);
+    return [value, ...added];
+  }
+
+  /** To an enum, or to an object that stands for one. Undefined: it is neither. */
+  #addMember(owner: Node): Insertion[] | undefined {
+    const { name } = this.#addition;
+    if (isEnumDeclaration(owner)) {
+      if (owner.members.some((member) => this.#keyOf(member) === name)) return [];
+      const { initializer } = owner.members.at(-1) ?? {};
+      const isText = initializer !== undefined && isStringLiteral(initializer);
+      return present(insertLast(owner.getSourceFile(), owner.members, isText ? `${name} = '${name}'` : name));
+    }
+    const table =
+      isVariableDeclaration(owner) && owner.initializer ? this.#objectOf(owner.initializer) : undefined;
+    if (table === undefined) return undefined;
+    if (table.properties.some((one) => this.#keyOf(one) === name)) return [];
+    return present(insertLast(table.getSourceFile(), table.properties, `${name}: '${name}'`));
+  }
+
+  /** Lets a type have the name: an enum, or a union of texts. Types of other kinds stay as they are. */
+  #extendType(type: TypeNode): Insertion[] {
+    if (isUnionTypeNode(type)) return this.#extendUnion(type, type.types);
+    if (isLiteralTypeNode(type)) return this.#extendUnion(type, [type]);
+    if (!isTypeReferenceNode(type)) return [];
+    const declared = this.#declarationOf(type.typeName);
+    if (declared === undefined) return [];
+    if (isTypeAliasDeclaration(declared)) return this.#extendType(declared.type);
+    return this.#addMember(declared) ?? [];
+  }
+
+  #extendUnion(union: TypeNode, members: readonly TypeNode[]): Insertion[] {
+    const quoted = this.#quotedName();
+    if (members.some((member) => member.getText().slice(1, -1) === this.#addition.name)) return [];
+    const source = union.getSourceFile();
+    const last = members.at(-1) ?? union;
+    const start = last.getStart(source);
+    const isAlone = /\n[ \t]*\|?[ \t]*$/.test(source.text.slice(0, start)) && members.length > 1;
+    const text = isAlone ? `\n${indentAt(source, start)}| ${quoted}` : ` | ${quoted}`;
+    return [{ source, at: last.end, text }];
+  }
+
+  #planOf(call: CallExpression): ObjectLiteralExpression {
+    const [argument] = call.arguments;
+    const plan = argument && this.#objectOf(argument);
+    if (plan === undefined) throw new NoPlace('What runStages takes is no object that is written out.');
+    return plan;
+  }
+
+  #property(object: ObjectLiteralExpression, name: string): Expression | undefined {
+    for (const one of object.properties) {
+      if (this.#keyOf(one) !== name) continue;
+      if (isPropertyAssignment(one)) return one.initializer;
+      if (isShorthandPropertyAssignment(one)) return this.#shorthandValue(one);
+    }
+    return undefined;
+  }
+
+  #shorthandValue(node: Node): Expression | undefined {
+    const symbol = this.#code.project.checker.getShorthandAssignmentValueSymbol(node);
+    const declared = symbol?.declarations[0]?.resolve();
+    return declared !== undefined && isVariableDeclaration(declared) ? declared.initializer : undefined;
+  }
+
+  /** What a property or a member is called: by its word, its text, or the last part of `[State.Home]`. */
+  #keyOf(property: Node): string {
+    const isNamed =
+      isPropertyAssignment(property) ||
+      isShorthandPropertyAssignment(property) ||
+      isMethodDeclaration(property) ||
+      isEnumMember(property);
+    if (!isNamed) return '';
+    const { name } = property;
+    if (isComputedPropertyName(name)) return nameOf(name.expression);
+    return isStringLiteral(name) ? name.text : nameOf(name);
+  }
+
+  #unwrapped(expression: Expression): Expression {
+    let inner = expression;
+    while (
+      isParenthesizedExpression(inner) ||
+      isAsExpression(inner) ||
+      isSatisfiesExpression(inner) ||
+      isAwaitExpression(inner)
+    )
+      inner = inner.expression;
+    return inner;
+  }
+
+  /** Through names that stand for it. */
+  #valueOf(expression: Expression, depth = 0): Expression | undefined {
+    const inner = this.#unwrapped(expression);
+    if (!isIdentifier(inner)) return inner;
+    const declared = this.#declarationOf(inner);
+    if (depth > 5 || declared === undefined || !isVariableDeclaration(declared)) return inner;
+    return declared.initializer && this.#valueOf(declared.initializer, depth + 1);
+  }
+
+  #objectOf(expression: Expression): ObjectLiteralExpression | undefined {
+    const value = this.#valueOf(expression);
+    return value !== undefined && isObjectLiteralExpression(value) ? value : undefined;
+  }
+
+  #functionOf(expression: Expression): Detector | undefined {
+    const inner = this.#unwrapped(expression);
+    const declared =
+      isIdentifier(inner) || isPropertyAccessExpression(inner) ? this.#declarationOf(inner) : inner;
+    const value =
+      declared !== undefined && isVariableDeclaration(declared) && declared.initializer !== undefined
+        ? this.#unwrapped(declared.initializer)
+        : declared;
+    if (value === undefined) return undefined;
+    if (isArrowFunction(value)) {
+      const body = isBlock(value.body) ? value.body : this.#unwrapped(value.body);
+      // One that only calls another one.
+      if (isCallExpression(body)) return this.#functionOf(body.expression);
+      return { parameters: value.parameters, type: value.type, body };
+    }
+    const isFunction =
+      isFunctionDeclaration(value) || isFunctionExpression(value) || isMethodDeclaration(value);
+    return isFunction && value.body !== undefined
+      ? { parameters: value.parameters, type: value.type, body: value.body }
+      : undefined;
+  }
+
+  /** Where a name is declared, in whatever file. */
+  #declarationOf(name: Node): Node | undefined {
+    const { checker } = this.#code.project;
+    const found = checker.getSymbolAtLocation(name);
+    if (found === undefined) return undefined;
+    const isAlias = (found.flags & SymbolFlags.Alias) !== 0;
+    const symbol = isAlias ? checker.getAliasedSymbol(found) : found;
+    return symbol.declarations[0]?.resolve();
+  }
+}
+
+const present = (insertion: Insertion | undefined): Insertion[] | undefined =>
+  insertion === undefined ? undefined : [insertion];
+
+const find = (button: SignCondition): string => writeSignTest([button], 'screen');
+
+function parameterName(parameter: Node): string {
+  const name = 'name' in parameter ? parameter.name : undefined;
+  return typeof name === 'object' && name !== null && 'text' in name && typeof name.text === 'string'
+    ? name.text
+    : '';
+}
+
+/** How the first dialog is named. */
+function nameInFirst(dialog: Node | undefined): Node | undefined {
+  if (dialog === undefined || !isObjectLiteralExpression(dialog)) return undefined;
+  for (const one of dialog.properties)
+    if (isPropertyAssignment(one) && nameOf(one.name) === 'name') return one.initializer;
+  return undefined;
+}

@@ -1,0 +1,30 @@
+import type { Captures } from '../../captures/captures.ts';
+import type { Compiler } from '../../compile/compiler.ts';
+import type { Context } from '../../context.ts';
+import type { Projects } from '../../projects/feature.ts';
+import { createAutomationAccess } from '../access-store.ts';
+import { createGroupStore } from '../groups/store.ts';
+import { addProposalRoutes } from './routes.ts';
+import { createSavedScreens } from './saved-screens.ts';
+import { SignReader } from './sign-process.ts';
+
+interface Dependencies {
+  captures: Captures;
+  compiler: Compiler;
+  projects: Pick<Projects, 'getLaunchable'>;
+}
+
+/** Signs of the screens of groups, and the changes of the code that add them. */
+export function serveProposals(
+  { app, confinement, database, limits }: Context,
+  { captures, compiler, projects }: Dependencies,
+): void {
+  const reader = new SignReader(confinement);
+  app.addHook('onClose', () => reader.close());
+  addProposalRoutes(app, {
+    store: createGroupStore(database),
+    access: createAutomationAccess(database),
+    screens: createSavedScreens(database, captures),
+    ...{ reader, compiler, getLaunchable: projects.getLaunchable, turns: limits.turns.reading },
+  });
+}
