@@ -26,9 +26,9 @@ const lookMs = 700;
 export const replayQuery = (id: string) =>
   queryOptions({
     queryKey: ['replays', 'one', id],
-    refetchInterval: ({ state }) => (typeof state.data?.ended_at === 'number' ? false : lookMs),
-    queryFn: async ({ signal }) =>
+    queryFn: async ({ signal }): Promise<Replay> =>
       (await call('GET /api/v2/replays/:id', { params: { id } }, { signal })).replay,
+    refetchInterval: ({ state }) => (typeof state.data?.ended_at === 'number' ? false : lookMs),
   });
 
 /** The first screens of a replay, those of which it says something new, or those of a group. */
