@@ -202,7 +202,9 @@ function SavedWords({ userId, projectId, isDirty }: SavedWordsProps) {
 /** What the newest code makes of saved screens. */
 function NewestReplay({ projectId }: { projectId: string }) {
   const { data = [] } = useQuery(replaysQuery(projectId));
-  const newest = data.find(({ draft, group_id: group }) => !draft && group === null);
+  const newest = data.find(
+    ({ draft, group_id: group, record_id: record }) => !draft && group === null && record === null,
+  );
   return newest === undefined ? null : <ReplayLink replay={newest} lead="Saved screens: " />;
 }
 

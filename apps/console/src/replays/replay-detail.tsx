@@ -1,4 +1,4 @@
-import type { Replay, ReplayedScreenView } from '@phalanx/protocol';
+import { describeSequence, type Replay, type ReplayedScreenView } from '@phalanx/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
@@ -14,6 +14,7 @@ import styles from './replays.module.css';
 /** What the code made of each screen: first what is new. */
 export function ReplayDetail({ replay }: { replay: Replay }) {
   const { counts } = replay;
+  if (replay.record_id !== null) return <OfRecord replay={replay} recordId={replay.record_id} />;
   return (
     <section className={styles['section']} aria-label="Result">
       <h2>{codeName(replay)}</h2>
@@ -32,6 +33,19 @@ export function ReplayDetail({ replay }: { replay: Replay }) {
     </section>
   );
 }
+
+const OfRecord = ({ replay, recordId }: { replay: Replay; recordId: string }) => (
+  <section className={styles['section']} aria-label="Result">
+    <h2>{codeName(replay)}</h2>
+    <p role="status">
+      {boardText(replay)}
+      {replay.sequence !== null && `: ${describeSequence(replay.sequence.result)}`}
+    </p>
+    <Link to="/records" search={{ record: recordId, status: 'any' }}>
+      The record
+    </Link>
+  </section>
+);
 
 /** Such as `Commit 4f372a3`. */
 export function codeName({ commit, draft }: Replay): string {

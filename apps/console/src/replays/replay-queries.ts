@@ -26,7 +26,7 @@ const lookMs = 700;
 export const replayQuery = (id: string) =>
   queryOptions({
     queryKey: ['replays', 'one', id],
-    queryFn: async ({ signal }) =>
+    queryFn: async ({ signal }): Promise<Replay> =>
       (await call('GET /api/v2/replays/:id', { params: { id } }, { signal })).replay,
     refetchInterval: ({ state }) => (typeof state.data?.ended_at === 'number' ? false : lookMs),
   });

@@ -1,11 +1,17 @@
-import { describeVerdict, type Replay, type ReplayedScreenView } from '@phalanx/protocol';
+import {
+  describeVerdict,
+  type Replay,
+  type ReplayedScreenView,
+  type SequenceOutcome,
+} from '@phalanx/protocol';
 
 /** Such as `3 now recognised, 1 newly broken`; empty where there was nothing to replay. */
-export function boardText({ status, problem, counts }: Replay): string {
+export function boardText({ status, problem, counts, sequence }: Replay): string {
   if (status === 'waiting') return problem === '' ? 'waits to be replayed' : `waits: ${problem}`;
   if (status === 'running') return `${counts.replayed} of ${counts.screens} screens replayed`;
   if (status === 'failed') return `not replayed: ${problem}`;
   if (status === 'stopped') return 'replay stopped';
+  if (sequence !== null) return sequenceText(sequence);
   if (counts.screens === 0) return '';
   const parts = [
     ...(counts.recognised === 0 ? [] : [`${counts.recognised} now recognised`]),
@@ -13,6 +19,11 @@ export function boardText({ status, problem, counts }: Replay): string {
     ...(counts.not_told === 0 ? [] : [`${counts.not_told} not replayable`]),
   ];
   return parts.length === 0 ? `no change on ${counts.screens} screens` : parts.join(', ');
+}
+
+function sequenceText({ result, own_code: own }: SequenceOutcome): string {
+  if (result.kind === 'same') return 'a run goes the same way';
+  return own === 'not_reproducible' ? 'a record is not reproducible' : 'a run goes otherwise';
 }
 
 /** The newest replay of each commit, by its hash. */

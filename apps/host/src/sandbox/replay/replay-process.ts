@@ -90,13 +90,13 @@ export class ReplayProcess {
   /** Undefined: the process has ended over it. */
   async follow(sequence: ReplaySequence): Promise<SequenceResult | undefined> {
     this.#shown += sequence.screens.length;
-    const { promise: told, resolve } = Promise.withResolvers<SequenceResult>();
+    const { promise: followed, resolve } = Promise.withResolvers<SequenceResult>();
     const silence = setTimeout(() => this.#child.kill(), maxSilenceMs);
-    this.#child.onReports = async (reports) => {
-      for (const report of reports) if (report.type === 'sequence') resolve(report.result);
+    this.#child.onReports = async (told) => {
+      for (const report of told) if (report.type === 'sequence') resolve(report.result);
     };
     this.#child.send({ type: 'sequence', sequence });
-    const result = await Promise.race([told, this.#child.exited.then(() => undefined)]);
+    const result = await Promise.race([followed, this.#child.exited.then(() => undefined)]);
     clearTimeout(silence);
     return result;
   }

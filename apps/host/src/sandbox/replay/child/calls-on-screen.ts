@@ -57,7 +57,7 @@ function isSame(saved: CallNote, now: CallNote | undefined): boolean {
 
 function pointOf(given: object): { x: number; y: number } | undefined {
   if ('ways' in given && Array.isArray(given.ways)) {
-    const [first]: unknown[] = given.ways;
+    const first: unknown = given.ways.at(0);
     return typeof first === 'object' && first !== null ? pointOf(first) : undefined;
   }
   if ('x' in given && 'y' in given) return { x: Number(given.x), y: Number(given.y) };

@@ -191,9 +191,10 @@ export class Sequence implements Player {
       return;
     }
     const { ends } = this.#given;
-    const isSame = ends === how || ends === null || (ends === 'throws' && how === null);
-    if (isSame && this.#didTheSame()) this.#conclude({ kind: 'same', screens: this.#screens.length });
-    else this.#differs(isSame ? 'calls' : 'end', how);
+    const isUnknown = ends === null || (ends === 'throws' && how === null);
+    if (isUnknown || (ends === how && this.#didTheSame()))
+      this.#conclude({ kind: 'same', screens: this.#screens.length });
+    else this.#differs(ends === how ? 'calls' : 'end', how);
   }
 
   #differs(what: 'calls' | 'end', ends: SequenceMoment['ends']): void {
