@@ -3,10 +3,7 @@
  * node of the tree has a line of its own, so that changes of a file can be read.
  */
 import type { ScreenTree, UiNode } from '../phones/phone-answers.ts';
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
-
-import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
+import { maxRecordedCalls, maxRecordScreens, type RecordedCall } from '../runs/records.ts';
 import type { ReplaySequence, ReplayVerdict } from './replay-messages.ts';
 
 /** Of the folder of a project with its golden screens, `screens/<state>/<name>.json`. */
@@ -120,11 +117,22 @@ function readRunScreen(value: unknown): GoldenRun['screens'][number] {
   };
 }
 
-const recordedCalls = Compile(Type.Array(RecordedCall, { maxItems: maxRecordedCalls }));
-
 function readCalls(value: unknown): RecordedCall[] {
-  if (recordedCalls.Check(value)) return value;
-  throw wrong(`has a screen whose "calls" are not up to ${maxRecordedCalls} calls of a record`);
+  if (Array.isArray(value) && value.length <= maxRecordedCalls) return value.map(readCall);
+  throw wrong(`has a screen whose "calls" are no list of up to ${maxRecordedCalls}`);
+}
+
+const callFields: ReadonlyMap<string, 'string' | 'number'> = new Map([
+  ...(['name', 'key', 'package'] as const).map((name) => [name, 'string'] as const),
+  ...(['x', 'y', 'to_x', 'to_y', 'text_length'] as const).map((name) => [name, 'number'] as const),
+]);
+
+function readCall(value: unknown): RecordedCall {
+  const told = objectOf(value, 'a call');
+  for (const [name, field] of Object.entries(told))
+    if (typeof field !== callFields.get(name))
+      throw wrong(`has a call whose ${quoted(name)} is ${quoted(field)}`);
+  return { ...told, name: textOf(told['name'], 'name') };
 }
 
 const quoted = (value: unknown): string => JSON.stringify(value);
