@@ -1,6 +1,6 @@
 import { defineApp, sampleApps, startSimulatedPhone, type App, type View } from '@phalanx/simulated-phone';
 
-export const offerPackage = 'dev.phalanx.test.offers';
+const offerPackage = 'dev.phalanx.test.offers';
 
 /** What an offer says in the languages of the phones. */
 const words = {

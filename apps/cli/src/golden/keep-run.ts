@@ -50,10 +50,7 @@ export async function keepRun({ golden, name, isForced }: RunToKeep): Promise<vo
 type Follow = (run: GoldenRun) => Promise<SequenceResult>;
 
 /** Takes the texts of persons out of the screens as far as the code does the same without them. */
-async function proveRun(
-  golden: GoldenRun,
-  follow: Follow,
-): Promise<{ kept: GoldenRun; needed: string[] }> {
+async function proveRun(golden: GoldenRun, follow: Follow): Promise<{ kept: GoldenRun; needed: string[] }> {
   requireSame(await follow(golden));
   const scrubbed = golden.screens.map(({ tree, ...screen }) => ({ ...screen, ...scrub(tree) }));
   const kept = {

@@ -18,11 +18,11 @@ import { stringAt } from '../string-at.ts';
 import { TestHost } from '../test-host.ts';
 import { adminToken, TestServer } from '../test-server.ts';
 
-const screens = labelledScreens({ hasIds: true, languages: ['en'], versions: [1], seed: 7 });
+const madeScreens = labelledScreens({ hasIds: true, languages: ['en'], versions: [1], seed: 7 });
 
 /** A made-up screen. */
 export function madeScreen(number: number): ScreenTree {
-  const tree = screens.find(({ label }) => label === `screen ${number}`)?.tree;
+  const tree = madeScreens.find(({ label }) => label === `screen ${number}`)?.tree;
   if (tree === undefined) throw new Error('there is no such screen');
   return tree;
 }

@@ -83,9 +83,10 @@ export const deleteKeptScreen = (db: Db, groupId: string, printKey: string): Pro
     const { numDeletedRows } = await transaction
       .deleteFrom('group_screen')
       .where('print_key', '=', printKey)
-      .where(({ exists, selectFrom }) =>
-        exists(
-          selectFrom('group_print as print')
+      .where((eb) =>
+        eb.exists(
+          eb
+            .selectFrom('group_print as print')
             .select('print.print_key')
             .where('print.group_id', '=', groupId)
             .whereRef('print.owner_id', '=', 'group_screen.owner_id')
