@@ -92,7 +92,7 @@ export function useReviewQueue() {
   const remove = async (): Promise<void> => {
     if (record === undefined) return;
     const id = record.out_of_steps_id;
-    await call('DELETE /api/v2/automation-project/out-of-steps/:id', { params: { id } });
+    await call('DELETE /api/v2/records/:id', { params: { id } });
     notify('The record was deleted');
     if (!(await go({ older: id })) && !(await go({ newer: id }))) open(undefined);
     queries.removeQueries({ queryKey: recordQuery(filters, { at: id }).queryKey });

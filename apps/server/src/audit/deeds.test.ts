@@ -383,7 +383,7 @@ const examples: Record<string, Example> = {
     details: { saved: true },
   },
   deleteOutOfSteps: {
-    act: async () => ann.api('DELETE', `${records}/${await makeRecord()}`),
+    act: async () => ann.api('DELETE', `/api/v2/records/${await makeRecord()}`),
     action: 'delete_record',
   },
   changeGroup: {

@@ -32,7 +32,7 @@ interface RecordRoutesOptions {
 
 type ListQuery = Static<typeof recordRoutes.list.query>;
 
-/** `GET /out-of-steps` · `GET /out-of-steps/tags` · `PATCH /out-of-steps/:id/status` · `PATCH /out-of-steps/:id/save` · `DELETE /out-of-steps/:id` */
+/** `GET /out-of-steps` · `GET /out-of-steps/tags` · `PATCH /out-of-steps/:id/status` · `PATCH /out-of-steps/:id/save` · `DELETE /records/:id` */
 export function addRecordRoutes(app: FastifyInstance, options: RecordRoutesOptions): void {
   const { store, browser, access, changes, read, clock, limits, deleteOne } = options;
 

@@ -156,7 +156,7 @@ export const recordRoutes = {
   },
   delete: {
     method: 'DELETE',
-    path: '/api/v2/automation-project/out-of-steps/:id',
+    path: '/api/v2/records/:id',
     operationId: 'deleteOutOfSteps',
     tag: 'Records',
     summary: 'Delete a record with its trees and pictures, also a saved one',
