@@ -72,7 +72,7 @@ test('an unknown screen is known, proved and solved by commands alone', { timeou
   expect(await readMain()).toContain("name: 'RateDialog'");
   expect(await done('test')).toContain('as expected');
   await done('project', 'push');
-  expect(await done('replay', 'Five taps')).toContain('1 of 1 screen known, 1 newly recognised');
+  expect(await done('replay', 'Five taps')).toContain('1 of 1 screen known, 1 handled, 1 newly recognised');
   await done('project', 'commit', '-m', `Closes the dialog\n\nSolves ${id}`);
   await until('the proof', theGroup, ({ status, proved }) => status === 'solved' && proved === 'yes');
   await done('run', '--device', 'SIM0001', '--follow');
