@@ -24,6 +24,7 @@ import { driverCalls } from './rows/driver-calls.ts';
 import { findings } from './rows/findings.ts';
 import { firstLine } from './rows/first-line.ts';
 import { phonesBusy, phonesIdle, phonesStoring, phonesWaiting } from './rows/fleet.ts';
+import { grouping } from './rows/grouping.ts';
 import { hostile } from './rows/hostile.ts';
 import { ingest } from './rows/ingest.ts';
 import { largeFile } from './rows/large-file.ts';
@@ -60,6 +61,7 @@ const rows = [
   recording,
   trace,
   storeRecord,
+  grouping,
   records,
   replayStream,
   replayStrict,

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiRefusal } from '@phalanx/cli/api-client';
 import { until } from '@phalanx/host/testing/until';
-import { fileRoutes, groupRoutes, jobRoutes, projectRoutes, recordRoutes } from '@phalanx/protocol';
+import {
+  fileRoutes,
+  groupRoutes,
+  jobRoutes,
+  projectRoutes,
+  recordRoutes,
+  type Replay,
+  replayRoutes,
+} from '@phalanx/protocol';
 import { afterEach, expect, test } from 'vitest';
 
 import { Installation } from './support/installation.ts';
@@ -59,13 +67,48 @@ async function undoOne(id: string): Promise<boolean> {
   }
 }
 
+async function listReplays(id: string): Promise<Replay[]> {
+  const query = { limit: 100 };
+  return (await installation.api.call(replayRoutes.list, { params: { id }, query })).replays;
+}
+
+const replay = (id: string) =>
+  installation.api.call(replayRoutes.start, { params: { id }, body: { set: 'all' } });
+
+/** Whoever was killed: each replay ends, and one that is done has a verdict of each screen, once. */
+async function requireWholeReplays(id: string): Promise<void> {
+  await replay(id);
+  const all = await until(
+    'the end of all replays',
+    () => listReplays(id),
+    (replays) => replays.every(({ ended_at: endedAt }) => endedAt !== null),
+    timeLimitMs,
+  );
+  expect(all.filter(({ status }) => status === 'done').length).toBeGreaterThan(0);
+  for (const { id: replayId, status, counts } of all) {
+    if (status !== 'done') continue;
+    const params = { id: replayId };
+    const { verdicts } = await installation.api.call(replayRoutes.listVerdicts, { params, query: {} });
+    expect([counts.replayed, verdicts.length]).toEqual([counts.screens, counts.screens]);
+    expect(new Set(verdicts.map(({ position }) => position)).size).toBe(counts.screens);
+  }
+}
+
+/** Until it is over, whether or not the server answers. */
+async function again(signal: AbortSignal, work: () => Promise<unknown>, pauseMs: number): Promise<void> {
+  while (!signal.aborted) {
+    await work().catch(() => undefined);
+    await sleep(pauseMs);
+  }
+}
+
 async function recordCount(automation_id: string, status?: 'pending'): Promise<number> {
   const query = { automation_id, ...(status === undefined ? {} : { status }) };
   return (await installation.api.call(recordRoutes.list, { query })).total;
 }
 
 test(
-  'over kill -9 of server and host, while groups are marked, each record gets into one group and all counts are true',
+  'over kill -9 of server and host, while groups are marked and replayed, each record gets into one group and all counts are true',
   async () => {
     installation = await Installation.start(3);
     const automationId = await makeProject();
@@ -73,12 +116,10 @@ test(
     const body = { automation_id: automationId, selector: 'state=ready', inputs };
     const { job } = await installation.api.call(jobRoutes.create, { body });
     const over = new AbortController();
-    const marking = (async () => {
-      while (!over.signal.aborted) {
-        await markAndUndo(automationId).catch(() => undefined);
-        await sleep(20);
-      }
-    })();
+    const others = [
+      again(over.signal, () => markAndUndo(automationId), 20),
+      again(over.signal, () => replay(automationId), 300),
+    ];
     for (let round = 1; round <= rounds; round += 1) {
       await sleep(700 + Math.random() * 600);
       if (round % 4 === 0) {
@@ -93,7 +134,7 @@ test(
       (await installation.api.call(jobRoutes.get, { params: { id: job.id } })).job.ended_at;
     await until('the end of the job', ended, (at) => at !== null, timeLimitMs);
     over.abort();
-    await marking;
+    await Promise.all(others);
     const counts = async () => {
       const groups = await listGroups(automationId);
       const members: string[] = [];
@@ -118,6 +159,7 @@ test(
     );
     expect(all).toEqual({ ...all, told: all.records, members: all.records, once: all.records });
     expect(all.groups).toHaveLength(1);
+    await requireWholeReplays(automationId);
     // What a killed server had begun to mark, or to undo, another one has ended.
     await undoAll(automationId);
     await until(

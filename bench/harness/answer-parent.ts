@@ -2,6 +2,7 @@ import { constants, setPriority } from 'node:os';
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 
+import { cpuMsOfAll } from './cpu-of-all.ts';
 import { memoryInUse } from './memory-in-use.ts';
 
 const Request = Type.Object({ id: Type.Integer(), command: Type.String(), input: Type.Unknown() });
@@ -21,6 +22,8 @@ const builtIn: Readonly<Record<string, Command>> = {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
+  /** With that of all processes that it has started. */
+  cpuMsOfAll: () => cpuMsOfAll(process.pid),
   memory: () => memoryInUse(),
   pid: () => process.pid,
   /** For what would compute on another machine. */

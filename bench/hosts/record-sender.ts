@@ -2,7 +2,7 @@ import type { CaptureKind } from '@phalanx/protocol';
 
 import { KeepAliveClient, requestBytes } from '../http/keep-alive-client.ts';
 import { send } from '../http/send.ts';
-import { sampleCaptures, sampleRecord, screenCount } from './sample-record.ts';
+import { sampleCaptures, sampleRecord, sampleTree, type SampleType, screenCount } from './sample-record.ts';
 import type { SimulatedHost } from './simulated-host.ts';
 
 const contentTypes: Readonly<Record<CaptureKind, string>> = {
@@ -21,20 +21,24 @@ export class RecordSender {
     this.#address = address;
   }
 
-  /** Resolves when the record and all its captures are stored. */
-  async sendOne(): Promise<void> {
+  /** A record whose last screen no other one has. Resolves with its ID when it and all its captures are stored. */
+  async sendOne(type?: SampleType): Promise<string> {
     const [runId] = this.#host.runIds;
     if (runId === undefined) throw new Error('nothing runs on the host');
-    const report = sampleRecord(runId);
+    const report = sampleRecord(runId, type);
+    const last = report.screens.at(-1)?.screen_id;
     const missing = await this.#host.tellRecord(report);
     if (missing.length !== 2 * screenCount) throw new Error('the server did not take the record');
     const client = this.#idle.pop() ?? (await KeepAliveClient.open(this.#address.url));
     for (const { screen_id, kind } of missing) {
       const path = `/api/v2/hosts/records/${report.record_id}/screens/${screen_id}/${kind}`;
       const address = { ...this.#address, url: new URL(path, this.#address.url).href };
-      const body = { type: contentTypes[kind], bytes: sampleCaptures[kind] };
+      const isOwn = screen_id === last && kind === 'tree';
+      const bytes = isOwn ? sampleTree(`of_${last.slice(0, 8)}`) : sampleCaptures[kind];
+      const body = { type: contentTypes[kind], bytes };
       await send(client, requestBytes('PUT', address, body));
     }
     this.#idle.push(client);
+    return report.record_id;
   }
 }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { CaptureKind, RecordReport } from '@phalanx/protocol';
+import type { CaptureKind, RecordReport, ScreenTree, UiNode } from '@phalanx/protocol';
 
 export const screenCount = 50;
-const nodeCount = 120;
+const nodeCount = 72;
+const packageName = 'com.example.shop';
 const pictureBytes = 40_000;
 
 /** UUIDv7 of now. */
@@ -12,11 +13,13 @@ function recordId(): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
 }
 
-export const sampleRecord = (runId: string): RecordReport => ({
+export type SampleType = 'outOfSteps' | 'debug';
+
+export const sampleRecord = (runId: string, type: SampleType = 'outOfSteps'): RecordReport => ({
   record_id: recordId(),
   run_id: runId,
-  type: 'outOfSteps',
-  tag: null,
+  type,
+  tag: type === 'debug' ? 'bench' : null,
   screens: Array.from({ length: screenCount }, (_, index) => ({
     screen_id: crypto.randomUUID(),
     next_stage: 'checkout',
@@ -30,22 +33,28 @@ export const sampleRecord = (runId: string): RecordReport => ({
   is_cut_short: false,
 });
 
-const node = (index: number) => ({
-  className: 'android.widget.TextView',
-  text: `Item ${index} of the list, "ready"`,
-  contentDescription: null,
-  viewIdResourceName: `com.example.shop:id/item_${index}`,
-  bounds: { left: 0, top: 12 * index, right: 1080, bottom: 12 * index + 12 },
-  isClickable: index % 3 === 0,
-  isEnabled: true,
-  isVisibleToUser: true,
-  children: [],
+const node = (index: number, name: string, children: UiNode[] = []): UiNode => ({
+  ...{ className: 'android.widget.TextView', packageName, viewId: `${packageName}:id/${name}_${index}` },
+  ...{ text: `Item ${index} of the list, "ready"`, description: null, hintText: null, tooltipText: null },
+  ...{ paneTitle: null, containerTitle: null, index, maxTextLength: -1, inputType: '' },
+  boundsInScreen: { left: 0, top: 12 * index, right: 1080, bottom: 12 * index + 12 },
+  ...{ isShowingHintText: false, checkable: false, checked: false, clickable: index % 3 === 0 },
+  ...{ enabled: true, focusable: false, focused: false, longClickable: false, password: false },
+  ...{ scrollable: false, selected: false, visible: true, children },
 });
 
-/** As large as those of a usual screen: about 30 kB of tree, 40 kB of picture of low quality. */
+/** As large as that of a usual screen. Another name, another screen. */
+export function sampleTree(name: string): Buffer {
+  const rows = Array.from({ length: nodeCount }, (_, index) => node(index, name));
+  const tree: ScreenTree = {
+    ...{ root: node(0, name, rows), packageName, rotation: 0 },
+    ...{ capturedAt: Date.now(), source: 'uiautomator2' },
+  };
+  return Buffer.from(JSON.stringify(tree));
+}
+
+/** About 42 kB of tree, 40 kB of picture of low quality. */
 export const sampleCaptures: Readonly<Record<CaptureKind, Buffer>> = {
-  tree: Buffer.from(
-    JSON.stringify({ ...node(0), children: Array.from({ length: nodeCount }, (_, index) => node(index)) }),
-  ),
+  tree: sampleTree('item'),
   screenshot: Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe0]), randomBytes(pictureBytes)]),
 };

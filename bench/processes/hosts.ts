@@ -92,6 +92,16 @@ answerParent({
     await stored;
     return runId;
   }),
+  /** The first host sends one record. Returns its ID. */
+  sendRecord: command(
+    Type.Object({ url: Type.String(), token: Type.String(), type: Type.Enum(['outOfSteps', 'debug']) }),
+    ({ url, token, type }) => {
+      const [host] = hosts;
+      if (host === undefined) throw new Error('connect comes first');
+      records ??= new RecordSender(host, { url, token });
+      return records.sendOne(type);
+    },
+  ),
   /** The first host sends records, so many at a time. Returns how long all took, in ms. */
   sendRecords: command(
     Type.Object({

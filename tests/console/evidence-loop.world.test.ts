@@ -95,8 +95,8 @@ story(
     await page.getByRole('cell', { name: 'recognised, and the code acts' }).first().waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('region', { name: 'What is new' }).getByRole('link').first().click();
-    await page.getByText(/solved in [0-9a-f]{7}, proved by its replay/).waitFor();
-    await page.getByText(/^Commit [0-9a-f]{7} knows (\d) of \1 kept screens/).waitFor();
+    await page.getByText(/solved in [0-9a-f]{8}, proved by its replay/).waitFor();
+    await page.getByText(/^Commit [0-9a-f]{8} knows (\d) of \1 kept screens/).waitFor();
 
     // The run of the record would go otherwise now, and its own commit still goes the same way.
     await page.goto(`${service.url}/records?automation=${projectId}&status=any`);

@@ -107,7 +107,7 @@ story(
     await service.untilRunEnded(projectId, `&device_id=${first}`);
     await page.goto(`${service.url}/groups?status=any&group=${id}`);
     await page.getByText('outdated').waitFor();
-    await page.getByText(/solved in [0-9a-f]{7}, proved by its replay/).waitFor();
+    await page.getByText(/solved in [0-9a-f]{8}, proved by its replay/).waitFor();
     expect(await groupsOf()).toMatchObject([{ id, status: 'solved', records: 4 }]);
     const fixed = await service.launch(second, projectId);
     expect(fixed).toMatchObject({ status: 'completed', outcome: 'succeeded' });
@@ -116,7 +116,7 @@ story(
     const { page: annsPage, problems: ofAnn } = await openWindow(here.browser);
     await signIn(annsPage, service.url, ann.token);
     await annsPage.goto(`${service.url}/groups?status=any&mine=true`);
-    await annsPage.getByText(/solved in [0-9a-f]{7}/).waitFor();
+    await annsPage.getByText(/solved in [0-9a-f]{8}/).waitFor();
     await service.writeFile(projectId, 'main.ts', offerCode);
     await commit('the fix is lost');
     await service.launch(third, projectId);

@@ -54,7 +54,7 @@ story(
     await colleague.getByText('No open group').waitFor();
     await service.launch(devices[0] ?? '', projectId);
     await colleague.getByText('open again').first().waitFor();
-    await colleague.getByText(`solved in ${fix.slice(0, 7)}`).waitFor();
+    await colleague.getByText(`solved in ${fix.slice(0, 8)}`).waitFor();
     await colleague.getByText('4 records · 3 phones').waitFor();
 
     // One record becomes a group of its own, and comes back.

@@ -87,6 +87,16 @@ export const webhookEvents = {
       group_id: orNull(text),
     },
   ),
+  'replay.finished': eventOf(
+    'replay.finished',
+    'The replay of a commit, or one that somebody asked for, is done or has failed. Saves and drafts are not told of.',
+    {
+      ...{ replay_id: text, automation_id: text, automation_name: text, commit: orNull(text) },
+      ...{ cause: Type.Enum(['request', 'commit'] as const), status: Type.Enum(['done', 'failed'] as const) },
+      problem: text,
+      ...{ screens: count, known: count, recognised: count, broken: count, not_told: count },
+    },
+  ),
   'schedule.skipped': eventOf('schedule.skipped', 'A turn of a schedule made no job.', {
     schedule_id: text,
     schedule_name: text,
@@ -131,6 +141,7 @@ export const webhookEventNames = [
   'group.opened',
   'group.reopened',
   'drift.found',
+  'replay.finished',
   'schedule.skipped',
   'host.gone',
   'host.back',

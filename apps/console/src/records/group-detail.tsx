@@ -69,7 +69,7 @@ const Facts = ({ group }: { group: RecordGroup }) => (
     <GroupStatusMark group={group} />
     {group.solved_in !== null && (
       <span className={styles['quiet']}>
-        solved in <code>{group.solved_in.slice(0, 7)}</code>
+        solved in <code>{group.solved_in.slice(0, 8)}</code>
         {group.proved !== null && `, ${proofText[group.proved]}`}
       </span>
     )}
@@ -107,7 +107,7 @@ const proofText: Record<NonNullable<RecordGroup['proved']>, string> = {
 
 function NewestVerdict({ projectId, verdict }: { projectId: string; verdict: GroupVerdict }) {
   const { commit, screens, known, handled, not_told: notTold } = verdict;
-  const code = commit === null ? 'The saved code' : `Commit ${commit.slice(0, 7)}`;
+  const code = commit === null ? 'The saved code' : `Commit ${commit.slice(0, 8)}`;
   const idle = known === handled ? '' : `, and acts on ${handled}`;
   return (
     <p className={styles['quiet']}>
@@ -223,7 +223,7 @@ function Members({ id, desk }: { id: string; desk: Desk }) {
               <RecordStatusMark status={record.status} />
               {record.outdated && <span className={styles['quiet']}> outdated</span>}
             </td>
-            <td className={styles['quiet']}>{record.commit?.slice(0, 7) ?? ''}</td>
+            <td className={styles['quiet']}>{record.commit?.slice(0, 8) ?? ''}</td>
             <td className={styles['quiet']}>{reasonText(record.reason)}</td>
           </tr>
         ))}

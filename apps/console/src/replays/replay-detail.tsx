@@ -50,7 +50,7 @@ const OfRecord = ({ replay, recordId }: { replay: Replay; recordId: string }) =>
 /** Such as `Commit 4f372a3`. */
 export function codeName({ commit, draft }: Replay): string {
   if (draft) return 'Draft';
-  return commit === null ? 'Saved files' : `Commit ${commit.slice(0, 7)}`;
+  return commit === null ? 'Saved files' : `Commit ${commit.slice(0, 8)}`;
 }
 
 export const NotReplayable = ({ count }: { count: number }) => (

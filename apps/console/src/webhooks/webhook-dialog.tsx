@@ -23,6 +23,7 @@ const eventTexts: Record<ChosenEvent, string> = {
   'group.opened': 'There is a new group of records',
   'group.reopened': 'A solved group is open again',
   'drift.found': 'A new version of an app is known worse',
+  'replay.finished': 'The replay of a commit has ended',
   'schedule.skipped': 'A schedule was skipped',
   'host.gone': 'A host is away',
   'host.back': 'A host is back',

@@ -1,49 +1,37 @@
 import type { AgentCallName, Bounds, RecordedCall, UiNode } from '@phalanx/protocol';
 
 /** Keys that type no character, by Android's codes: what is typed is not told. */
-const keyNames: ReadonlyMap<unknown, string> = new Map([
-  ...([
-    [3, 'HOME'],
-    [4, 'BACK'],
-    [19, 'DPAD_UP'],
-    [20, 'DPAD_DOWN'],
-    [21, 'DPAD_LEFT'],
-  ] as const),
-  ...([
-    [22, 'DPAD_RIGHT'],
-    [23, 'DPAD_CENTER'],
-    [24, 'VOLUME_UP'],
-    [25, 'VOLUME_DOWN'],
-  ] as const),
-  ...([
-    [26, 'POWER'],
-    [27, 'CAMERA'],
-    [61, 'TAB'],
-    [66, 'ENTER'],
-    [67, 'DEL'],
-    [82, 'MENU'],
-  ] as const),
-  ...([
-    [84, 'SEARCH'],
-    [85, 'MEDIA_PLAY_PAUSE'],
-    [92, 'PAGE_UP'],
-    [93, 'PAGE_DOWN'],
-  ] as const),
-  ...([
-    [111, 'ESCAPE'],
-    [112, 'FORWARD_DEL'],
-    [122, 'MOVE_HOME'],
-    [123, 'MOVE_END'],
-  ] as const),
-  ...([
-    [187, 'APP_SWITCH'],
-    [223, 'SLEEP'],
-    [224, 'WAKEUP'],
-    [277, 'CUT'],
-    [278, 'COPY'],
-  ] as const),
-  [279, 'PASTE'],
-]);
+const keyNames: Readonly<Record<number, string>> = {
+  3: 'HOME',
+  4: 'BACK',
+  19: 'DPAD_UP',
+  20: 'DPAD_DOWN',
+  21: 'DPAD_LEFT',
+  22: 'DPAD_RIGHT',
+  23: 'DPAD_CENTER',
+  24: 'VOLUME_UP',
+  25: 'VOLUME_DOWN',
+  26: 'POWER',
+  27: 'CAMERA',
+  61: 'TAB',
+  66: 'ENTER',
+  67: 'DEL',
+  82: 'MENU',
+  84: 'SEARCH',
+  85: 'MEDIA_PLAY_PAUSE',
+  92: 'PAGE_UP',
+  93: 'PAGE_DOWN',
+  111: 'ESCAPE',
+  112: 'FORWARD_DEL',
+  122: 'MOVE_HOME',
+  123: 'MOVE_END',
+  187: 'APP_SWITCH',
+  223: 'SLEEP',
+  224: 'WAKEUP',
+  277: 'CUT',
+  278: 'COPY',
+  279: 'PASTE',
+};
 
 /** Calls that act on the field with the focus. */
 const toField: ReadonlySet<AgentCallName> = new Set([
@@ -92,7 +80,7 @@ function touchOf([from, to]: readonly Point[]): Partial<RecordedCall> {
 }
 
 function keyOf(name: AgentCallName, params: object): Partial<RecordedCall> {
-  const key = name === 'input.key' ? keyNames.get(valueOf(params, 'keyCode')) : undefined;
+  const key = name === 'input.key' ? keyNames[Number(valueOf(params, 'keyCode'))] : undefined;
   return key === undefined ? {} : { key };
 }
 

@@ -289,6 +289,15 @@ await runStages({ states, stages: [] });`,
     expect(await problemOf({ 'main.ts': code })).toContain(problem);
   });
 
+  it('a function that only calls itself', async () => {
+    const main = `
+const detect = (screen: AndroidNode): string => detect(screen);
+const screen = await agent.actions.screenContent();
+await agent.utils.outOfSteps.storeScreen(screen, 'home', detect(screen), 1);
+export {};`;
+    expect(await problemOf({ 'main.ts': main })).toContain('comes of no function');
+  });
+
   it('code that is nested too deeply', async () => {
     const deep = `runStages({ states: ${'['.repeat(2000)}1${']'.repeat(2000)}, stages: [] });`;
     expect(await problemOf({ 'main.ts': deep })).toContain('No file calls');

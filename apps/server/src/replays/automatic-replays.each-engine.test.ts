@@ -1,16 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { goldenText, groupRoutes, type HostQuestionOf } from '@phalanx/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { EventReader } from '../testing/event-reader.ts';
 import { madeScreen, ReplayScene, verdictOf } from '../testing/records/replay-scene.ts';
 import { adminToken } from '../testing/test-server.ts';
+import { Receiver } from '../webhooks/testing/receiver.ts';
 
 let scene: ReplayScene;
+let folder: string;
 
 beforeAll(async () => {
-  scene = await ReplayScene.start();
+  folder = await mkdtemp(path.join(tmpdir(), 'phalanx-replays-'));
+  scene = await ReplayScene.start({
+    PHALANX_WEBHOOK_NETWORKS: '127.0.0.2/32',
+    PHALANX_SECRETS_KEY_FILE: path.join(folder, 'secrets.key'),
+  });
 });
-afterAll(() => scene.dispose());
+afterAll(async () => {
+  await scene.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
 afterEach(() => scene.cutReplayHosts());
 beforeEach(async () => {
   await scene.createProject();
@@ -53,6 +65,24 @@ describe('new code of a project', () => {
     });
     const shown = JSON.stringify(await scene.list());
     expect(shown.split(after)).toHaveLength(2);
+  });
+
+  it('is told of by webhooks when its commit was replayed, and not when it was saved', async () => {
+    const receiver = await Receiver.start();
+    const events = ['replay.finished'];
+    const body = { url: receiver.url, events, project_ids: [scene.projectId] };
+    expect((await scene.server.api('POST', '/api/v2/webhooks', { body })).status).toBe(201);
+    await scene.connectReplayHost();
+    await scene.meet(madeScreen(1));
+    const commit = await scene.commit('console.log("Cart");');
+    await scene.untilReplaysEnded();
+    await expect.poll(() => receiver.about('commit', commit).length, { timeout: 20_000 }).toBe(1);
+    expect(receiver.about('commit', commit)[0]?.body.data).toMatchObject({
+      ...{ automation_id: scene.projectId, cause: 'commit', ...done },
+      ...{ screens: 1, known: 1, recognised: 1, broken: 0, not_told: 0 },
+    });
+    expect(receiver.about('cause', 'save')).toEqual([]);
+    await receiver.close();
   });
 
   it('is replayed by the newest save only, and those who may review are told', async () => {

@@ -1,6 +1,6 @@
-import type { Replay, ReplayCounts, ReplayVerdict, SequenceOutcome } from '@phalanx/protocol';
+import type { Replay, ReplayVerdict, SequenceOutcome } from '@phalanx/protocol';
 
-import type { StoredReplay, StoredVerdict } from './store.ts';
+import { countsOf, type StoredReplay, type StoredVerdict } from './store.ts';
 
 /** A replay as the API shows it. */
 export function replayView(replay: StoredReplay): Replay {
@@ -14,7 +14,6 @@ export function replayView(replay: StoredReplay): Replay {
     status,
     problem,
     made_by,
-    counts,
   } = replay;
   const { created_at, started_at, ended_at } = replay;
   return {
@@ -25,9 +24,7 @@ export function replayView(replay: StoredReplay): Replay {
     // Only the worker writes the column.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     sequence: replay.sequence === null ? null : (JSON.parse(replay.sequence) as SequenceOutcome),
-    // Only the worker writes the column.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    counts: JSON.parse(counts) as ReplayCounts,
+    counts: countsOf(replay),
     ...{ created_at, started_at, ended_at },
   };
 }

@@ -8,7 +8,7 @@ let scene: ReplayScene;
 let first: string;
 
 beforeAll(async () => {
-  scene = await ReplayScene.start(10);
+  scene = await ReplayScene.start({ PHALANX_RECORDS_KEPT: '10' });
 });
 afterAll(() => scene.dispose());
 afterEach(() => scene.cutReplayHosts());

@@ -7,9 +7,14 @@ import type { Db, Transaction } from '../db/database.ts';
 import { serialize } from '../db/locks.ts';
 import { transact } from '../db/transact.ts';
 import type { Database, Row } from '../db/tables/tables.ts';
+import { addToOutbox } from '../db/webhook-outbox.ts';
 
 export type StoredReplay = Row<'replay'>;
 export type StoredVerdict = Row<'replay_verdict'>;
+
+// Only the worker writes the column.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+export const countsOf = ({ counts }: StoredReplay): ReplayCounts => JSON.parse(counts) as ReplayCounts;
 
 export interface NewReplay {
   project: { id: string; owner_id: string };
@@ -204,6 +209,7 @@ export function createReplayStore(db: Db) {
       transact(db, async (transaction) => {
         if (!(await renew(transaction, replay, { status, problem, sequence, ended_at: now }))) return false;
         await deleteDraft(transaction, replay.id);
+        await tellOfEnd(transaction, replay, now);
         const causes = ['request', 'commit'] as const;
         for (const old of [
           { causes: ['save'] as const, of: 'sets' as const, kept: mostSavesKept },
@@ -270,6 +276,23 @@ async function renew(
   if (numUpdatedRows === 0n) return false;
   Object.assign(replay, changes);
   return true;
+}
+
+/** To webhooks, of replays of whole sets that are no save's. */
+async function tellOfEnd(transaction: Transaction, replay: StoredReplay, at: number): Promise<void> {
+  const { project_id: automationId, owner_id: ownerId, cause, status } = replay;
+  const isTold = cause !== 'save' && replay.is_draft === 0 && replay.record_id === null;
+  if (!isTold || (status !== 'done' && status !== 'failed')) return;
+  const query = transaction.selectFrom('project').select('name').where('id', '=', automationId);
+  const { name } = await query.executeTakeFirstOrThrow();
+  const { screens, known, recognised, broken, not_told } = countsOf(replay);
+  const data = {
+    ...{ replay_id: replay.id, automation_id: automationId, automation_name: name },
+    ...{ commit: replay.commit_hash, cause, status, problem: replay.problem },
+    ...{ screens, known, recognised, broken, not_told },
+  };
+  const audience = { kind: 'record', ownerId, automationId, isDirect: false } as const;
+  await addToOutbox(transaction, 'replay.finished', [{ at, data, audience }]);
 }
 
 const deleteDraft = (transaction: Transaction, replayId: string): Promise<unknown> =>

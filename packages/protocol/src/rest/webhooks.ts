@@ -29,7 +29,7 @@ const settings = {
   project_ids: Type.Array(Id, {
     maxItems: 100,
     description:
-      'Of `run.ended`, `record.new`, `group.opened`, `group.reopened`, `drift.found`, `schedule.skipped`, `runs.failing` and `runs.none`: only of these projects. Empty: all that you may see',
+      'Of `run.ended`, `record.new`, `group.opened`, `group.reopened`, `drift.found`, `replay.finished`, `schedule.skipped`, `runs.failing` and `runs.none`: only of these projects. Empty: all that you may see',
     examples: [[]],
   }),
   not_ready_minutes: Type.Integer({

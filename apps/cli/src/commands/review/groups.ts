@@ -268,7 +268,7 @@ const countsOf = ({ records, phones }: RecordGroup): string =>
   `${plural(records, 'record')} of ${plural(phones, 'phone')}`;
 
 function stateOf({ status, solved_in: commit, reopened_by: reopened, assignee }: RecordGroup): string {
-  const solved = status === 'solved' && commit !== null ? ` in ${commit.slice(0, 7)}` : '';
+  const solved = status === 'solved' && commit !== null ? ` in ${commit.slice(0, 8)}` : '';
   const again = status === 'open' && reopened !== null ? ' again' : '';
   return `${status}${solved}${again}${assignee === null ? '' : `, ${assignee.name}`}`;
 }
@@ -335,7 +335,7 @@ const recordRow = (record: GroupRecord): Record<string, string> => ({
   device: `${record.device_info.brand} ${record.device_info.model}`.trim(),
   app: record.app?.version ?? '-',
   status: `${record.status}${record.outdated ? ', outdated' : ''}`,
-  commit: record.commit?.slice(0, 7) ?? '-',
+  commit: record.commit?.slice(0, 8) ?? '-',
   ago: formatAge(Date.parse(record.added)),
   reason: reasonText(record.reason),
 });

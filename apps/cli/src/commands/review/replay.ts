@@ -171,7 +171,7 @@ function print(replay: Replay, verdicts: readonly ReplayedScreenView[]): void {
 
 function codeOf({ commit, draft }: Replay): string {
   if (draft) return 'this draft';
-  return commit === null ? 'the saved files' : `commit ${commit.slice(0, 7)}`;
+  return commit === null ? 'the saved files' : `commit ${commit.slice(0, 8)}`;
 }
 
 const row = ({ kind, name, group_id, outcome, change, expected, verdict }: ReplayedScreenView) => ({

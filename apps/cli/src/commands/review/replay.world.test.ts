@@ -95,7 +95,7 @@ describe('"phalanx replay"', () => {
     );
     expect(replayed).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^With commit \w{7}: all \d\d screens as the record tells\.$/m),
+      stdout: expect.stringMatching(/^With commit \w{8}: all \d\d screens as the record tells\.$/m),
     });
     expect(await run('records', 'keep', record, '--run', '--name', 'sample')).toMatchObject({
       code: 0,

@@ -54,6 +54,9 @@ export interface Addition {
   stage: string;
 }
 
+/** Names that stand for names; some stand for themselves. */
+const maxDepth = 5;
+
 /** Why there is no place for an addition: a sentence for whoever asked. */
 export class NoPlace extends Error {}
 
@@ -274,13 +277,13 @@ class PlaceFinder {
   }
 
   /** Lets a type have the name: an enum, or a union of texts. Types of other kinds stay as they are. */
-  #extendType(type: TypeNode): Insertion[] {
+  #extendType(type: TypeNode, depth = 0): Insertion[] {
     if (isUnionTypeNode(type)) return this.#extendUnion(type, type.types);
     if (isLiteralTypeNode(type)) return this.#extendUnion(type, [type]);
     if (!isTypeReferenceNode(type)) return [];
     const declared = this.#declarationOf(type.typeName);
-    if (declared === undefined) return [];
-    if (isTypeAliasDeclaration(declared)) return this.#extendType(declared.type);
+    if (declared === undefined || depth > maxDepth) return [];
+    if (isTypeAliasDeclaration(declared)) return this.#extendType(declared.type, depth + 1);
     return this.#addMember(declared) ?? [];
   }
 
@@ -347,7 +350,7 @@ class PlaceFinder {
     const inner = this.#unwrapped(expression);
     if (!isIdentifier(inner)) return inner;
     const declared = this.#declarationOf(inner);
-    if (depth > 5 || declared === undefined || !isVariableDeclaration(declared)) return inner;
+    if (depth > maxDepth || declared === undefined || !isVariableDeclaration(declared)) return inner;
     return declared.initializer && this.#valueOf(declared.initializer, depth + 1);
   }
 
@@ -356,7 +359,7 @@ class PlaceFinder {
     return value !== undefined && isObjectLiteralExpression(value) ? value : undefined;
   }
 
-  #functionOf(expression: Expression): Detector | undefined {
+  #functionOf(expression: Expression, depth = 0): Detector | undefined {
     const inner = this.#unwrapped(expression);
     const declared =
       isIdentifier(inner) || isPropertyAccessExpression(inner) ? this.#declarationOf(inner) : inner;
@@ -364,11 +367,11 @@ class PlaceFinder {
       declared !== undefined && isVariableDeclaration(declared) && declared.initializer !== undefined
         ? this.#unwrapped(declared.initializer)
         : declared;
-    if (value === undefined) return undefined;
+    if (value === undefined || depth > maxDepth) return undefined;
     if (isArrowFunction(value)) {
       const body = isBlock(value.body) ? value.body : this.#unwrapped(value.body);
       // One that only calls another one.
-      if (isCallExpression(body)) return this.#functionOf(body.expression);
+      if (isCallExpression(body)) return this.#functionOf(body.expression, depth + 1);
       return { parameters: value.parameters, type: value.type, body };
     }
     const isFunction =

@@ -52,8 +52,8 @@ export class ReplayScene {
     this.#deviceId = deviceId;
   }
 
-  static async start(recordsKept = 1): Promise<ReplayScene> {
-    const settings = { PHALANX_RECORDS_KEPT: String(recordsKept) };
+  static async start(more: Record<string, string> = {}): Promise<ReplayScene> {
+    const settings = { PHALANX_RECORDS_KEPT: '1', ...more };
     const server = await TestServer.start({ heartbeatMs: 60_000, sweepMs: 50, settings });
     return new ReplayScene(server, await server.connectHost());
   }

@@ -36,6 +36,11 @@ const dataOf: { [Name in keyof typeof webhookEvents]: Extract<WebhookEvent, { ty
     ...{ version_before: '8.1.1', reason: 'failing' as const, group_id: null },
     ...{ runs: 9, bad_runs: 7, runs_before: 200, bad_runs_before: 12 },
   },
+  'replay.finished': {
+    ...{ replay_id: 'p1', automation_id: 'a1', automation_name: 'Signs up', commit: '4f372a3b8c' },
+    ...{ cause: 'commit' as const, status: 'done' as const, problem: '' },
+    ...{ screens: 12, known: 9, recognised: 2, broken: 1, not_told: 0 },
+  },
   'schedule.skipped': {
     ...{ schedule_id: 's1', schedule_name: 'nightly', automation_id: 'a1', planned_at: at },
     reason: 'The job before has not ended.',
@@ -75,6 +80,12 @@ it.each([
     'The code of “Signs up” knows com.shop 8.1.2 worse than the version before',
     'Runs without success: 7 of 9',
     '/projects/a1/versions',
+  ],
+  [
+    'replay.finished',
+    '9 of 12 saved screens of “Signs up” are known in 4f372a3b',
+    'Not known any more: 1',
+    '/projects/a1',
   ],
   [
     'schedule.skipped',

@@ -191,6 +191,16 @@ function tellOther(event: OtherEvent): Told {
       ],
       path: `/projects/${data.automation_id}/versions`,
     };
+  if (type === 'replay.finished')
+    return {
+      headline: `${data.known} of ${data.screens} saved screens of ${quoted(data.automation_name)} are known${data.commit === null ? '' : ` in ${data.commit.slice(0, 8)}`}`,
+      rows: [
+        ['Newly known', `${data.recognised}`],
+        ['Not known any more', `${data.broken}`],
+        ['Problem', data.problem],
+      ],
+      path: `/projects/${data.automation_id}`,
+    };
   return tellOfMany(event);
 }
 

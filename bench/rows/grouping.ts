@@ -1,0 +1,61 @@
+/**
+ * Figure: the processor time that the group of a record of 50 screens costs the server and its processes; compared with all that
+ * a record costs them that gets no group. The last screen of each record is a new one, so its print is made and compared with
+ * those of all groups before it.
+ *
+ * Fair because both records have the same screens and captures, and are sent in turns: a debug record differs by its type alone.
+ * Both are asked for their groups, one until it has one.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Type } from 'typebox';
+
+import { interleave } from '../harness/rounds.ts';
+import type { Row, RowResult } from '../harness/row.ts';
+import type { Stage } from '../harness/stage.ts';
+import { ask, launchOnEach, listDeviceIds } from '../http/api.ts';
+import { startServerWithHosts } from './server-with-hosts.ts';
+
+const recordsPerRound = 10;
+const rounds = 7;
+const pauseMs = 100;
+/** For what is done after the answer. */
+const restMs = 500;
+
+const Place = Type.Object({ group_id: Type.Union([Type.String(), Type.Null()]) });
+
+export const grouping: Row = {
+  name: 'grouping',
+  title: 'processor time that the group of a record of 50 screens costs the server',
+  against: 'the record without its group',
+  async measure(stage: Stage): Promise<RowResult> {
+    const { api, server, hosts } = await startServerWithHosts(stage, { hosts: 1, devicesPerHost: 1 });
+    await launchOnEach(api, await listDeviceIds(api));
+    const cpuMs = (): Promise<number> => server.call('cpuMsOfAll', {}, Type.Number());
+    const isGrouped = async (id: string): Promise<boolean> => {
+      await sleep(pauseMs);
+      return (await ask(api, `/api/v2/automation-project/out-of-steps/${id}/group`, Place)).group_id !== null;
+    };
+    const costOf = async (type: 'outOfSteps' | 'debug'): Promise<number> => {
+      const before = await cpuMs();
+      for (let count = 0; count < recordsPerRound; count += 1) {
+        const id = await hosts.call('sendRecord', { ...api, type }, Type.String());
+        if (type === 'debug') await isGrouped(id);
+        else while (!(await isGrouped(id)));
+      }
+      await sleep(restMs);
+      return ((await cpuMs()) - before) / recordsPerRound;
+    };
+    const { figure, baseline } = await interleave({
+      rounds,
+      figure: () => costOf('outOfSteps'),
+      baseline: () => costOf('debug'),
+    });
+    return {
+      figure: figure - baseline,
+      baseline,
+      unit: 'ms',
+      targets: [{ of: 'figure', bound: 'at most', value: 60 }],
+      notes: [`${figure.toFixed(0)} ms a record with its group, ${baseline.toFixed(0)} ms one without`],
+    };
+  },
+};
