@@ -6,13 +6,13 @@ import { ApiError } from '../errors/api-error.ts';
 import { pageLimit, toPage } from '../http/replies/page.ts';
 import type { Principal } from '../http/principal.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
-import { editors, type ProjectAccess, readers } from '../projects/project-access.ts';
+import { editors, type ProjectAccess } from '../projects/project-access.ts';
 import { createJob, type JobMaker, scheduleKeyPrefix } from './create-job.ts';
 import type { JobRunner } from './job-runner.ts';
 import { type JobSources, jobView, shortView, taskView } from './job-view.ts';
 import { type ReadTasks, resultsAsCsv, resultsAsLines } from './results-table.ts';
 import type { StoredJob } from './store.ts';
-import { isWithinLimit, limitOf } from './token-phones.ts';
+import { listedWork, requireWork } from './work-access.ts';
 
 interface JobRoutesOptions extends JobSources {
   maker: JobMaker;
@@ -26,17 +26,10 @@ interface JobRoutesOptions extends JobSources {
 export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): void {
   const { store, maker, runner, projects, stop } = options;
 
-  /** The user's own, and those of projects in which they have one of the roles. */
-  const get = async (principal: Principal, id: string, roles = readers): Promise<StoredJob> => {
-    const job = await store.find(id.toLowerCase());
-    const role = job && (await projects.findProject(principal, job.project_id))?.role;
-    const isOwn = job?.user_id === principal.userId && principal.projectIds?.has(job.project_id) !== false;
-    if (job === undefined || !(isOwn || role !== undefined) || !isWithinLimit(principal, job))
-      throw ApiError.of('job_not_found', { job_id: id });
-    if (isOwn || (role !== undefined && roles.includes(role))) return job;
-    throw ApiError.of('forbidden', {
-      reason: 'A job is changed by whoever made it and by editors of its project',
-    });
+  const get = async (principal: Principal, id: string, roles?: typeof editors): Promise<StoredJob> => {
+    const missing = ApiError.of('job_not_found', { job_id: id });
+    const row = await store.find(id.toLowerCase());
+    return requireWork(projects, { principal, row, roles, missing, kind: 'job' });
   };
 
   addRoute(app, jobRoutes.create, async ({ principal, body, auditEvent }) => {
@@ -48,17 +41,9 @@ export function addJobRoutes(app: FastifyInstance, options: JobRoutesOptions): v
   });
 
   addRoute(app, jobRoutes.list, async ({ principal, query }) => {
-    const limit = pageLimit(query);
-    const rows = await store.list({
-      userId: principal.userId,
-      projectIds: principal.projectIds,
-      phones: limitOf(principal),
-      projectId: query.automation_id?.toLowerCase(),
-      isOpen: query.open === undefined ? undefined : query.open === 'true',
-      cursor: query.cursor?.toLowerCase(),
-      limit: limit + 1,
-    });
-    const { items, next_cursor } = toPage(rows, limit, ({ id }) => id);
+    const isOpen = query.open === undefined ? undefined : query.open === 'true';
+    const rows = await store.list({ ...listedWork(principal, query), isOpen });
+    const { items, next_cursor } = toPage(rows, pageLimit(query), ({ id }) => id);
     return { success: true, jobs: items.map((row) => shortView(options, row)), next_cursor };
   });
 

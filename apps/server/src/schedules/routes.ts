@@ -10,8 +10,9 @@ import type { Principal } from '../http/principal.ts';
 import { addRoute } from '../http/route.ts';
 import type { ProjectLaunches } from '../launches/project-launches.ts';
 import { requirePhones } from '../jobs/create-job.ts';
-import { isWithinLimit, limitOf } from '../jobs/token-phones.ts';
-import { editors, type ProjectAccess, readers } from '../projects/project-access.ts';
+import { limitOf } from '../jobs/token-phones.ts';
+import { listedWork, requireWork } from '../jobs/work-access.ts';
+import { editors, type ProjectAccess } from '../projects/project-access.ts';
 import { CronTimes } from './cron-times.ts';
 import { nextTurn, readWork, type ScheduleRunner, type Work } from './schedule-runner.ts';
 import type { ScheduleStore, StoredSchedule } from './store.ts';
@@ -32,17 +33,10 @@ const shownTimes = 5;
 export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesOptions): void {
   const { store, runner, devices, projects, launches, clock } = options;
 
-  const get = async (principal: Principal, id: string, roles = readers): Promise<StoredSchedule> => {
-    const found = await store.find(id.toLowerCase());
-    const role = found && (await projects.findProject(principal, found.project_id))?.role;
-    const isOwn =
-      found?.user_id === principal.userId && principal.projectIds?.has(found.project_id) !== false;
-    if (found === undefined || !(isOwn || role !== undefined) || !isWithinLimit(principal, found))
-      throw ApiError.of('schedule_not_found', { schedule_id: id });
-    if (isOwn || (role !== undefined && roles.includes(role))) return found;
-    throw ApiError.of('forbidden', {
-      reason: 'A schedule is changed by whoever made it and by editors of its project',
-    });
+  const get = async (principal: Principal, id: string, roles?: typeof editors): Promise<StoredSchedule> => {
+    const missing = ApiError.of('schedule_not_found', { schedule_id: id });
+    const row = await store.find(id.toLowerCase());
+    return requireWork(projects, { principal, row, roles, missing, kind: 'schedule' });
   };
 
   const view = (row: StoredSchedule): Schedule => ({
@@ -77,16 +71,8 @@ export function addScheduleRoutes(app: FastifyInstance, options: ScheduleRoutesO
   });
 
   addRoute(app, scheduleRoutes.list, async ({ principal, query }) => {
-    const limit = pageLimit(query);
-    const rows = await store.list({
-      userId: principal.userId,
-      projectIds: principal.projectIds,
-      phones: limitOf(principal),
-      projectId: query.automation_id?.toLowerCase(),
-      cursor: query.cursor?.toLowerCase(),
-      limit: limit + 1,
-    });
-    const { items, next_cursor } = toPage(rows, limit, ({ id }) => id);
+    const rows = await store.list(listedWork(principal, query));
+    const { items, next_cursor } = toPage(rows, pageLimit(query), ({ id }) => id);
     return { success: true, schedules: items.map(view), next_cursor };
   });
 
