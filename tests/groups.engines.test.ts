@@ -121,6 +121,8 @@ test(
       again(over.signal, () => replay(automationId), 300),
     ];
     for (let round = 1; round <= rounds; round += 1) {
+      // On a slow machine the host would never be back before the next kill, and nothing would run.
+      await installation.readyDevices();
       await sleep(700 + Math.random() * 600);
       if (round % 4 === 0) {
         await installation.host.end('SIGKILL');
