@@ -77,13 +77,17 @@ const replay = (id: string) =>
 
 /** Whoever was killed: each replay ends, and one that is done has a verdict of each screen, once. */
 async function requireWholeReplays(id: string): Promise<void> {
+  const untilEnded = (): Promise<Replay[]> =>
+    until(
+      'the end of all replays',
+      () => listReplays(id),
+      (replays) => replays.every(({ ended_at: endedAt }) => endedAt !== null),
+      timeLimitMs,
+    );
+  // A user has a few at a time.
+  await untilEnded();
   await replay(id);
-  const all = await until(
-    'the end of all replays',
-    () => listReplays(id),
-    (replays) => replays.every(({ ended_at: endedAt }) => endedAt !== null),
-    timeLimitMs,
-  );
+  const all = await untilEnded();
   expect(all.filter(({ status }) => status === 'done').length).toBeGreaterThan(0);
   for (const { id: replayId, status, counts } of all) {
     if (status !== 'done') continue;
