@@ -1,14 +1,7 @@
-import {
-  type GoldenExpectation,
-  goldenPathPattern,
-  GoldenScreenError,
-  isUnknownState,
-  maxGoldenBytes,
-  parseGolden,
-} from '@phalanx/protocol';
+import { type GoldenExpectation, isUnknownState } from '@phalanx/protocol';
 
-import { findExcess } from '../http/bodies/json-bounds.ts';
 import type { Limits } from '../limits/limits.ts';
+import { listGoldenPaths, readGoldenFile } from '../projects/golden-files.ts';
 import { createProjectFiles, type SavedFiles } from '../projects/project-files.ts';
 import type { ProjectRepositories } from '../projects/repositories/project-repositories.ts';
 import type { KeptScreens } from '../records/groups/prints/kept-screens.ts';
@@ -33,9 +26,6 @@ export interface ReadableScreen extends SetScreen {
 }
 
 const mostGolden = 1000;
-/** Of the nodes that a golden screen may have, each with its bounds. */
-const goldenBounds = { depth: 1000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
-
 const automationOf = ({ owner_id: ownerId, project_id: automationId }: StoredReplay) => ({
   ownerId,
   automationId,
@@ -51,10 +41,9 @@ export async function listScreens(
   const hasGolden = groupId === null && set !== 'open';
   const hasKept = groupId !== null || set !== 'golden';
   const kept = hasKept ? await keptScreens.list(automationOf(replay), wish) : [];
-  const paths = hasGolden ? [...(await files.list()).keys()] : [];
-  const golden = paths.filter((path) => goldenPathPattern.test(path)).toSorted();
+  const golden = hasGolden ? await listGoldenPaths(files, mostGolden) : [];
   return [
-    ...golden.slice(0, mostGolden).map((name) => ({
+    ...golden.map((name) => ({
       ...{ kind: 'golden' as const, name, groupId: null, stage: null, wasKnown: true },
     })),
     ...kept.map((screen) => ({
@@ -84,19 +73,10 @@ export async function readScreens(
 }
 
 async function readGolden(screen: SetScreen, files: SavedFiles): Promise<ReadableScreen> {
-  const file = await files.readUpTo(screen.name, maxGoldenBytes);
-  const unreadable = { ...screen, expect: null, treeJson: '' };
-  if (file === undefined || !('text' in file))
-    return { ...unreadable, problem: `is larger than ${maxGoldenBytes} bytes` };
-  const excess = findExcess(Buffer.from(file.text), goldenBounds);
-  if (excess !== undefined) return { ...unreadable, problem: excess };
-  try {
-    const { tree, expect } = parseGolden(file.text);
-    return { ...screen, expect, stage: expect.stage ?? null, treeJson: JSON.stringify(tree), problem: '' };
-  } catch (error) {
-    if (!(error instanceof GoldenScreenError)) throw error;
-    return { ...unreadable, problem: error.message };
-  }
+  const read = await readGoldenFile(files, screen.name);
+  if ('problem' in read) return { ...screen, expect: null, treeJson: '', problem: read.problem };
+  const { tree, expect } = read;
+  return { ...screen, expect, stage: expect.stage ?? null, treeJson: JSON.stringify(tree), problem: '' };
 }
 
 const mostCompared = 200;
@@ -111,12 +91,11 @@ export async function listGoldenTrees(
     turns.git.run(ownerId, () => repositories.read(projectId, work));
   const treeId = await repositories.read(projectId, async (_, { files }) => files);
   const files = createProjectFiles(projectId, treeId, read);
-  const paths = [...(await files.list()).keys()].filter((path) => goldenPathPattern.test(path)).toSorted();
   const golden = [];
-  for (const path of paths.slice(0, mostCompared)) {
-    const about = { kind: 'golden' as const, name: path, groupId: null, stage: null, wasKnown: true };
-    const { expect, treeJson, problem } = await readGolden(about, files);
-    if (problem === '') golden.push({ path, state: expect?.state, json: treeJson });
+  for (const path of await listGoldenPaths(files, mostCompared)) {
+    const screen = await readGoldenFile(files, path);
+    if ('problem' in screen) continue;
+    golden.push({ path, state: screen.expect.state, json: JSON.stringify(screen.tree) });
   }
   return golden;
 }

@@ -1,10 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 
-import { goldenPathPattern, GoldenScreenError, maxGoldenBytes, parseGolden } from '@phalanx/protocol';
-
 import type { Captures } from '../../captures/captures.ts';
 import type { Db } from '../../db/database.ts';
-import { findExcess } from '../../http/bodies/json-bounds.ts';
+import { listGoldenPaths, readGoldenFile } from '../../projects/golden-files.ts';
 import type { SavedFiles } from '../../projects/project-files.ts';
 import { createKeptScreens, type KeptScreens } from '../groups/prints/kept-screens.ts';
 import { listRecognised } from './saved-screens-store.ts';
@@ -32,8 +30,6 @@ const mostRecognised = 200;
 const batchSize = 50;
 const maxBatchBytes = 4 * 1024 * 1024;
 const maxTreeBytes = 1024 * 1024;
-/** Of the nodes that a golden screen may have, each with its bounds. */
-const goldenBounds = { depth: 1000, names: 250_000, values: 300_000, objects: 2 * 20_000 + 10 };
 
 export function createSavedScreens(db: Db, captures: Pick<Captures, 'find'>): SavedScreens {
   const kept = createKeptScreens(db);
@@ -78,23 +74,11 @@ async function* goldenOfOthers({
   state: string;
 }): AsyncGenerator<Uint8Array> {
   if (files === undefined) return;
-  const paths = [...(await files.list()).keys()].filter((path) => goldenPathPattern.test(path)).toSorted();
-  for (const path of paths.slice(0, mostGolden)) {
-    const file = await files.readUpTo(path, maxGoldenBytes);
-    const tree = file !== undefined && 'text' in file ? treeOfGolden(file.text, state) : undefined;
-    if (tree !== undefined) yield tree;
-  }
-}
-
-/** Undefined also for a screen that is to be recognised as the state: it is what the sign is for. */
-function treeOfGolden(text: string, state: string): Uint8Array | undefined {
-  if (findExcess(Buffer.from(text), goldenBounds) !== undefined) return undefined;
-  try {
-    const { expect, tree } = parseGolden(text);
-    return expect.state === state ? undefined : Buffer.from(JSON.stringify(tree));
-  } catch (error) {
-    if (error instanceof GoldenScreenError) return undefined;
-    throw error;
+  for (const path of await listGoldenPaths(files, mostGolden)) {
+    const golden = await readGoldenFile(files, path);
+    // One that is to be recognised as the state is what the sign is for.
+    if (!('problem' in golden) && golden.expect.state !== state)
+      yield Buffer.from(JSON.stringify(golden.tree));
   }
 }
 
