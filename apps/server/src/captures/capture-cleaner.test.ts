@@ -24,14 +24,14 @@ async function openCaptures(recordIds: readonly string[]): Promise<{ captures: C
   const captures = new Captures(await FolderBlobs.open(folder));
   for (const recordId of recordIds) {
     const key: CaptureKey = { recordId, screenId: uuidv4(), kind: 'tree' };
-    await (await captures.receive(bytes('{}'))).keep(key);
+    await (await captures.receive(key, bytes('{}'))).keep();
   }
   return { captures, folder };
 }
 
 const recordsIn = async (folder: string): Promise<string[]> =>
   (await readdir(folder, { recursive: true }))
-    .filter((name) => name.endsWith('.tree'))
+    .filter((name) => name.endsWith('.tree.zst'))
     .map((name) => name.split('/')[1] ?? '');
 
 it('what is noted is done before the note goes, also when a deletion fails in between', async () => {

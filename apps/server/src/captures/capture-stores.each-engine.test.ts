@@ -24,7 +24,11 @@ async function* bytes(...texts: (string | Error)[]): AsyncGenerator<Uint8Array> 
   }
 }
 
-const newKey = (recordId: string = uuidv4()): CaptureKey => ({ recordId, screenId: uuidv4(), kind: 'tree' });
+const newKey = (recordId: string = uuidv4(), kind: CaptureKey['kind'] = 'tree'): CaptureKey => ({
+  recordId,
+  screenId: uuidv4(),
+  kind,
+});
 
 describe.each(places)('captures in %s', (place) => {
   let folder: string;
@@ -45,23 +49,35 @@ describe.each(places)('captures in %s', (place) => {
   });
 
   const keep = async (key: CaptureKey, text: string): Promise<void> =>
-    (await captures.receive(bytes(text))).keep(key);
+    (await captures.receive(key, bytes(text))).keep();
   const contentOf = async (key: CaptureKey, range?: { first: number; last: number }) => {
     const capture = await captures.find(key);
     return capture && (await buffer(capture.read(range))).toString();
   };
   const incoming = (): Promise<string[]> => readdir(path.join(folder, 'incoming'));
 
-  it('are there when they are kept, whole and in parts', async () => {
-    const key = newKey();
-    const received = await captures.receive(bytes('01234', '56789'));
-    expect([received.sizeBytes, await captures.find(key)]).toEqual([10, undefined]);
-    await received.keep(key);
+  it.each(['tree', 'file'] as const)('are there when they are kept, whole and in parts: %s', async (kind) => {
+    const key = newKey(uuidv4(), kind);
+    const received = await captures.receive(key, bytes('01234', '56789'));
+    expect(await captures.find(key)).toBeUndefined();
+    await received.keep();
     expect((await captures.find(key))?.sizeBytes).toBe(10);
     expect(await contentOf(key)).toBe('0123456789');
     expect(await contentOf(key, { first: 3, last: 5 })).toBe('345');
+    expect(await contentOf(key, { first: 9, last: 9 })).toBe('9');
     expect(await captures.find({ ...key, kind: 'screenshot' })).toBeUndefined();
     expect(await incoming()).toEqual([]);
+  });
+
+  it('that are trees take less room than their JSON', async () => {
+    const key = newKey();
+    const json = JSON.stringify(
+      Array.from({ length: 500 }, (_, index) => ({ class: 'android.view.View', index })),
+    );
+    const received = await captures.receive(key, bytes(json.slice(0, 1000), json.slice(1000)));
+    await received.keep();
+    expect(received.sizeBytes).toBeLessThan(json.length / 4);
+    expect(await contentOf(key)).toBe(json);
   });
 
   it('are replaced at once, and have another version then', async () => {
@@ -78,9 +94,11 @@ describe.each(places)('captures in %s', (place) => {
   });
 
   it('that are not kept, or break off, leave nothing', async () => {
-    await (await captures.receive(bytes('discarded'))).discard();
-    const broken = captures.receive(bytes('half', new Error('the phone is gone')));
-    await expect(broken).rejects.toThrow('the phone is gone');
+    for (const key of [newKey(), newKey(uuidv4(), 'screenshot')]) {
+      await (await captures.receive(key, bytes('discarded'))).discard();
+      const broken = captures.receive(key, bytes('half', new Error('the phone is gone')));
+      await expect(broken).rejects.toThrow('the phone is gone');
+    }
     expect(await incoming()).toEqual([]);
   });
 

@@ -317,7 +317,7 @@ describe('captures whose record is gone', () => {
     const url = await reachableUrlOf(all.server, place);
     const folder = path.join(all.server.dataDir, 'captures', place.recordId.slice(-2), place.recordId);
     // Several servers have them in S3.
-    expect(await readdir(folder).catch(() => [])).toEqual(isOnServers ? [] : [`${place.screenId}.tree`]);
+    expect(await readdir(folder).catch(() => [])).toEqual(isOnServers ? [] : [`${place.screenId}.tree.zst`]);
     await announce(all);
     await expect.poll(async () => (await fetch(url)).status).toBe(404);
     expect(existsSync(folder)).toBe(false);

@@ -3,6 +3,7 @@ import type { CaptureKind } from '@phalanx/protocol';
 import { validate } from 'uuid';
 
 import type { BlobStore, Pieces, StoredBlob } from '../blobs/blob-store.ts';
+import { packTree, unpackTree } from './packed-tree.ts';
 
 /** What is stored of a screen of a record, or of a run. */
 export type BlobKind = CaptureKind | 'file' | 'picture';
@@ -18,9 +19,10 @@ export interface CaptureKey<Kind extends BlobKind = BlobKind> {
 
 /** A body that has arrived whole and that no reader sees yet. One of the two must be called, once. */
 export interface ReceivedCapture {
+  /** As it is stored. */
   readonly sizeBytes: number;
   /** Makes it the capture; an earlier one is replaced at once. It outlives a loss of power. */
-  keep(key: CaptureKey): Promise<void>;
+  keep(): Promise<void>;
   discard(): Promise<void>;
 }
 
@@ -29,6 +31,14 @@ export const contentTypes: Readonly<Record<BlobKind, string>> = {
   screenshot: 'image/jpeg',
   file: 'application/octet-stream',
   picture: 'image/jpeg',
+};
+
+/** A tree is compressed by zstd. */
+const endings: Readonly<Record<BlobKind, string>> = {
+  tree: 'tree.zst',
+  screenshot: 'screenshot',
+  file: 'file',
+  picture: 'picture',
 };
 
 /** The name of the blobs of captures, in a data folder and in a bucket. */
@@ -45,10 +55,10 @@ function recordPath(id: string): string {
   return path.posix.join(id.slice(-2), id);
 }
 
-/** `3f/<record>/<screen>.tree` */
+/** `3f/<record>/<screen>.screenshot` */
 export function capturePath({ recordId, screenId, kind }: CaptureKey): string {
   if (!isRecordId(screenId)) throw new Error('the ID of a screen is not a UUID in lower case');
-  return path.posix.join(recordPath(recordId), `${screenId}.${kind}`);
+  return path.posix.join(recordPath(recordId), `${screenId}.${endings[kind]}`);
 }
 
 /** The captures of records, and the files and films of runs. */
@@ -60,17 +70,20 @@ export class Captures {
   }
 
   /** Takes in a body to its end. Throws the error of the body or of the disk; then nothing is left of it. */
-  async receive(body: Pieces): Promise<ReceivedCapture> {
-    const received = await this.#blobs.receive(body);
+  async receive(key: CaptureKey, body: Pieces): Promise<ReceivedCapture> {
+    const isTree = key.kind === 'tree';
+    const received = await this.#blobs.receive(isTree ? packTree(body) : body);
     return {
       sizeBytes: received.sizeBytes,
       discard: () => received.discard(),
-      keep: async (key) => received.keep(capturePath(key), contentTypes[key.kind]),
+      keep: () => received.keep(capturePath(key), isTree ? 'application/zstd' : contentTypes[key.kind]),
     };
   }
 
+  /** A tree is read whole; the others as far as their reader wishes. */
   async find(key: CaptureKey): Promise<StoredBlob | undefined> {
-    return this.#blobs.find(capturePath(key));
+    const stored = await this.#blobs.find(capturePath(key));
+    return stored !== undefined && key.kind === 'tree' ? unpackTree(stored) : stored;
   }
 
   /** Deletes all that is stored of a record or a run. One of which nothing is stored is a success. */

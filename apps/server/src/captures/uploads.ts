@@ -48,7 +48,7 @@ export class Uploads<Key extends CaptureKey> {
 
   async #receive(key: Key, body: AsyncIterable<Uint8Array>): Promise<ReceivedCapture> {
     try {
-      return await this.#options.captures.receive(checkedBody(body, key.kind));
+      return await this.#options.captures.receive(key, checkedBody(body, key.kind));
     } catch (error) {
       throw asApiError(error);
     }
@@ -60,7 +60,7 @@ export class Uploads<Key extends CaptureKey> {
     const release = await this.#permit(userId, key, received);
     if (release === undefined) return;
     try {
-      await received.keep(key);
+      await received.keep();
       if (await noteStored(key, received.sizeBytes)) return this.#count(key, received.sizeBytes);
     } finally {
       release();

@@ -1,32 +1,21 @@
-// Beside `checker.ts` the only place that knows the compiler's API.
 import { type SignCondition, writeSign, writeSignTest } from '@phalanx/automation/screen-signs';
 import {
   type CallExpression,
   type ConditionalExpression,
   type Expression,
   isArrayLiteralExpression,
-  isArrowFunction,
-  isAsExpression,
-  isAwaitExpression,
   isBlock,
   isCallExpression,
   isComputedPropertyName,
   isConditionalExpression,
   isEnumDeclaration,
-  isEnumMember,
-  isFunctionDeclaration,
-  isFunctionExpression,
   isIdentifier,
   isLiteralTypeNode,
-  isMethodDeclaration,
   isNoSubstitutionTemplateLiteral,
   isObjectLiteralExpression,
-  isParenthesizedExpression,
   isPropertyAccessExpression,
   isPropertyAssignment,
   isReturnStatement,
-  isSatisfiesExpression,
-  isShorthandPropertyAssignment,
   isStringLiteral,
   isTypeAliasDeclaration,
   isTypeReferenceNode,
@@ -37,8 +26,9 @@ import {
   type SourceFile,
   type TypeNode,
 } from 'typescript/unstable/ast';
-import { type Project, SymbolFlags } from 'typescript/unstable/sync';
+import type { Project } from 'typescript/unstable/sync';
 
+import { CodeNames, type Detector, keyOf, nameOf, parameterName, unwrapped } from './code-names.ts';
 import { indentAt, inLines, insertBefore, type Insertion, insertLast } from './code-insertions.ts';
 
 /** What the code is to recognise from now on. */
@@ -54,8 +44,8 @@ export interface Addition {
   stage: string;
 }
 
-/** Names that stand for names; some stand for themselves. */
-const maxDepth = 5;
+/** Names of types that stand for types; some stand for themselves. */
+const maxAliases = 5;
 
 /** Why there is no place for an addition: a sentence for whoever asked. */
 export class NoPlace extends Error {}
@@ -71,7 +61,7 @@ export function findInsertions(code: Code, sources: readonly SourceFile[], addit
   const calls = sources.flatMap(listCalls);
   const plans = plansOf(calls, addition.stage);
   const stores = calls.filter(({ expression }) => nameOf(expression) === 'storeScreen');
-  const finder = new PlaceFinder(code, addition);
+  const finder = new PlaceFinder(new CodeNames(code.project), addition);
   const found =
     addition.kind === 'dialog'
       ? only(plans, 'runStages').flatMap((plan) => finder.inDialogs(plan))
@@ -108,32 +98,22 @@ function listCalls(source: SourceFile): CallExpression[] {
   return calls.toSorted((one, other) => one.pos - other.pos);
 }
 
-const nameOf = (node: Node): string =>
-  isPropertyAccessExpression(node) ? node.name.text : isIdentifier(node) ? node.text : '';
-
-/** A function that says what a screen is, whichever way it is written. */
-interface Detector {
-  parameters: readonly Node[];
-  type: TypeNode | undefined;
-  body: Node;
-}
-
 class PlaceFinder {
-  readonly #code: Code;
+  readonly #names: CodeNames;
   readonly #addition: Addition;
 
-  constructor(code: Code, addition: Addition) {
-    this.#code = code;
+  constructor(names: CodeNames, addition: Addition) {
+    this.#names = names;
     this.#addition = addition;
   }
 
   /** In `states` of `runStages`, or in the function that stands there. */
   inPlan(call: CallExpression): Insertion[] {
     const plan = this.#planOf(call);
-    const states = this.#property(plan, 'states');
-    const table = states && this.#objectOf(states);
+    const states = this.#names.propertyOf(plan, 'states');
+    const table = states && this.#names.objectOf(states);
     if (table !== undefined) return this.#inTable(table, call);
-    const detector = states && this.#functionOf(states);
+    const detector = states && this.#names.functionOf(states);
     if (detector === undefined)
       throw new NoPlace('`states` is neither an object nor a function of the project.');
     return this.#inDetector(detector);
@@ -142,10 +122,10 @@ class PlaceFinder {
   inDialogs(call: CallExpression): Insertion[] {
     const plan = this.#planOf(call);
     const source = plan.getSourceFile();
-    const dialogs = this.#property(plan, 'dialogs');
+    const dialogs = this.#names.propertyOf(plan, 'dialogs');
     if (dialogs === undefined) {
       const entry = `dialogs: [\n  ${inLines(this.#dialog(this.#quotedName()), '  ')},\n]`;
-      const at = plan.properties.findIndex((one) => this.#keyOf(one) === 'states');
+      const at = plan.properties.findIndex((one) => keyOf(one) === 'states');
       const next = plan.properties[at + 1];
       const placed =
         next === undefined
@@ -153,7 +133,7 @@ class PlaceFinder {
           : insertBefore(source, next, `${entry},`);
       return placed === undefined ? [] : [placed];
     }
-    const list = this.#unwrapped(dialogs);
+    const list = unwrapped(dialogs);
     if (!isArrayLiteralExpression(list)) throw new NoPlace('`dialogs` is no array that is written out.');
     const [value, ...more] = this.#nameAs(nameInFirst(list.elements[0]));
     const entry = this.#dialog(value);
@@ -170,10 +150,10 @@ class PlaceFinder {
   inStored(calls: readonly CallExpression[]): Insertion[] {
     for (const call of calls) {
       const [screen, , state] = call.arguments;
-      const value = state && this.#valueOf(state);
+      const value = state && this.#names.valueOf(state);
       if (value === undefined || screen === undefined) continue;
       if (isConditionalExpression(value)) return this.#inChain(value, screen);
-      const detector = isCallExpression(value) ? this.#functionOf(value.expression) : undefined;
+      const detector = isCallExpression(value) ? this.#names.functionOf(value.expression) : undefined;
       if (detector !== undefined) return this.#inDetector(detector);
     }
     throw new NoPlace('The state of stored screens comes of no function that could be found.');
@@ -182,7 +162,7 @@ class PlaceFinder {
   #inTable(table: ObjectLiteralExpression, call: CallExpression): Insertion[] {
     const { name, claimedBy, sign } = this.#addition;
     const source = table.getSourceFile();
-    const keys = table.properties.map((one) => this.#keyOf(one));
+    const keys = table.properties.map((one) => keyOf(one));
     if (keys.includes(name)) throw new NoPlace(`\`states\` has ${name} already: put the sign there by hand.`);
     const [first] = table.properties;
     const firstName = first !== undefined && isPropertyAssignment(first) ? first.name : undefined;
@@ -207,7 +187,7 @@ class PlaceFinder {
     const last = isBlock(body) ? body.statements.at(-1) : undefined;
     if (!isBlock(body) || last === undefined || !isReturnStatement(last) || last.expression === undefined)
       throw new NoPlace('The function that recognises screens does not end with a return.');
-    const end = this.#unwrapped(last.expression);
+    const end = unwrapped(last.expression);
     if (isConditionalExpression(end)) return this.#chainFor(end, screen, type);
     const [value, ...more] = this.#valueAs(end, type);
     const test = writeSignTest(this.#addition.sign, screen);
@@ -253,7 +233,7 @@ class PlaceFinder {
   #nameAs(sibling: Node | undefined): [string, ...Insertion[]] {
     if (sibling === undefined || !isPropertyAccessExpression(sibling)) return [this.#quotedName()];
     const { name } = this.#addition;
-    const owner = this.#declarationOf(sibling.expression);
+    const owner = this.#names.declarationOf(sibling.expression);
     const value = `${sibling.expression.getText()}.${name}`;
     const added = owner && this.#addMember(owner);
     if (added === undefined) throw new NoPlace(`Where ${sibling.getText()} is declared was not found.`);
@@ -264,15 +244,15 @@ class PlaceFinder {
   #addMember(owner: Node): Insertion[] | undefined {
     const { name } = this.#addition;
     if (isEnumDeclaration(owner)) {
-      if (owner.members.some((member) => this.#keyOf(member) === name)) return [];
+      if (owner.members.some((member) => keyOf(member) === name)) return [];
       const { initializer } = owner.members.at(-1) ?? {};
       const isText = initializer !== undefined && isStringLiteral(initializer);
       return present(insertLast(owner.getSourceFile(), owner.members, isText ? `${name} = '${name}'` : name));
     }
     const table =
-      isVariableDeclaration(owner) && owner.initializer ? this.#objectOf(owner.initializer) : undefined;
+      isVariableDeclaration(owner) && owner.initializer ? this.#names.objectOf(owner.initializer) : undefined;
     if (table === undefined) return undefined;
-    if (table.properties.some((one) => this.#keyOf(one) === name)) return [];
+    if (table.properties.some((one) => keyOf(one) === name)) return [];
     return present(insertLast(table.getSourceFile(), table.properties, `${name}: '${name}'`));
   }
 
@@ -281,8 +261,8 @@ class PlaceFinder {
     if (isUnionTypeNode(type)) return this.#extendUnion(type, type.types);
     if (isLiteralTypeNode(type)) return this.#extendUnion(type, [type]);
     if (!isTypeReferenceNode(type)) return [];
-    const declared = this.#declarationOf(type.typeName);
-    if (declared === undefined || depth > maxDepth) return [];
+    const declared = this.#names.declarationOf(type.typeName);
+    if (declared === undefined || depth > maxAliases) return [];
     if (isTypeAliasDeclaration(declared)) return this.#extendType(declared.type, depth + 1);
     return this.#addMember(declared) ?? [];
   }
@@ -300,95 +280,9 @@ class PlaceFinder {
 
   #planOf(call: CallExpression): ObjectLiteralExpression {
     const [argument] = call.arguments;
-    const plan = argument && this.#objectOf(argument);
+    const plan = argument && this.#names.objectOf(argument);
     if (plan === undefined) throw new NoPlace('What runStages takes is no object that is written out.');
     return plan;
-  }
-
-  #property(object: ObjectLiteralExpression, name: string): Expression | undefined {
-    for (const one of object.properties) {
-      if (this.#keyOf(one) !== name) continue;
-      if (isPropertyAssignment(one)) return one.initializer;
-      if (isShorthandPropertyAssignment(one)) return this.#shorthandValue(one);
-    }
-    return undefined;
-  }
-
-  #shorthandValue(node: Node): Expression | undefined {
-    const symbol = this.#code.project.checker.getShorthandAssignmentValueSymbol(node);
-    const declared = symbol?.declarations[0]?.resolve();
-    return declared !== undefined && isVariableDeclaration(declared) ? declared.initializer : undefined;
-  }
-
-  /** What a property or a member is called: by its word, its text, or the last part of `[State.Home]`. */
-  #keyOf(property: Node): string {
-    const isNamed =
-      isPropertyAssignment(property) ||
-      isShorthandPropertyAssignment(property) ||
-      isMethodDeclaration(property) ||
-      isEnumMember(property);
-    if (!isNamed) return '';
-    const { name } = property;
-    if (isComputedPropertyName(name)) return nameOf(name.expression);
-    return isStringLiteral(name) ? name.text : nameOf(name);
-  }
-
-  #unwrapped(expression: Expression): Expression {
-    let inner = expression;
-    while (
-      isParenthesizedExpression(inner) ||
-      isAsExpression(inner) ||
-      isSatisfiesExpression(inner) ||
-      isAwaitExpression(inner)
-    )
-      inner = inner.expression;
-    return inner;
-  }
-
-  /** Through names that stand for it. */
-  #valueOf(expression: Expression, depth = 0): Expression | undefined {
-    const inner = this.#unwrapped(expression);
-    if (!isIdentifier(inner)) return inner;
-    const declared = this.#declarationOf(inner);
-    if (depth > maxDepth || declared === undefined || !isVariableDeclaration(declared)) return inner;
-    return declared.initializer && this.#valueOf(declared.initializer, depth + 1);
-  }
-
-  #objectOf(expression: Expression): ObjectLiteralExpression | undefined {
-    const value = this.#valueOf(expression);
-    return value !== undefined && isObjectLiteralExpression(value) ? value : undefined;
-  }
-
-  #functionOf(expression: Expression, depth = 0): Detector | undefined {
-    const inner = this.#unwrapped(expression);
-    const declared =
-      isIdentifier(inner) || isPropertyAccessExpression(inner) ? this.#declarationOf(inner) : inner;
-    const value =
-      declared !== undefined && isVariableDeclaration(declared) && declared.initializer !== undefined
-        ? this.#unwrapped(declared.initializer)
-        : declared;
-    if (value === undefined || depth > maxDepth) return undefined;
-    if (isArrowFunction(value)) {
-      const body = isBlock(value.body) ? value.body : this.#unwrapped(value.body);
-      // One that only calls another one.
-      if (isCallExpression(body)) return this.#functionOf(body.expression, depth + 1);
-      return { parameters: value.parameters, type: value.type, body };
-    }
-    const isFunction =
-      isFunctionDeclaration(value) || isFunctionExpression(value) || isMethodDeclaration(value);
-    return isFunction && value.body !== undefined
-      ? { parameters: value.parameters, type: value.type, body: value.body }
-      : undefined;
-  }
-
-  /** Where a name is declared, in whatever file. */
-  #declarationOf(name: Node): Node | undefined {
-    const { checker } = this.#code.project;
-    const found = checker.getSymbolAtLocation(name);
-    if (found === undefined) return undefined;
-    const isAlias = (found.flags & SymbolFlags.Alias) !== 0;
-    const symbol = isAlias ? checker.getAliasedSymbol(found) : found;
-    return symbol.declarations[0]?.resolve();
   }
 }
 
@@ -396,13 +290,6 @@ const present = (insertion: Insertion | undefined): Insertion[] | undefined =>
   insertion === undefined ? undefined : [insertion];
 
 const find = (button: SignCondition): string => writeSignTest([button], 'screen');
-
-function parameterName(parameter: Node): string {
-  const name = 'name' in parameter ? parameter.name : undefined;
-  return typeof name === 'object' && name !== null && 'text' in name && typeof name.text === 'string'
-    ? name.text
-    : '';
-}
 
 /** How the first dialog is named. */
 function nameInFirst(dialog: Node | undefined): Node | undefined {

@@ -1,4 +1,3 @@
-// Beside `checker.ts` the only place that knows the compiler's API.
 import type { CodeCompletion, CodeSymbol } from '@phalanx/protocol';
 import { isFunctionTypeNode, SyntaxKind } from 'typescript/unstable/ast';
 import {

@@ -1,4 +1,4 @@
-// Beside `assist.ts` and `find-references.ts` the only place that knows the compiler's API, which may change with any release.
+// Only this folder knows the compiler's API, which may change with any release.
 import { randomBytes } from 'node:crypto';
 
 import {

@@ -1,4 +1,3 @@
-// Beside `checker.ts` the only place that knows the compiler's API.
 import type { CodePlace, CodeReferences } from '@phalanx/protocol';
 import { getTokenPosOfNode, getTouchingPropertyName, isIdentifier, type Node } from 'typescript/unstable/ast';
 
