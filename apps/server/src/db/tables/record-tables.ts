@@ -135,6 +135,9 @@ export interface GroupPrintTable {
   print: Json;
   /** Of the phone whose screen it is, such as `de`. */
   language: string | null;
+  app_version: string | null;
+  /** When its record was stored, in milliseconds. */
+  added_at: number;
 }
 
 export interface GroupMoveTable {

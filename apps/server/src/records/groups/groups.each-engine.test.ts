@@ -159,6 +159,43 @@ describe('a group', () => {
   });
 });
 
+/** The same screen with other words. */
+const worded = (tree: ScreenTree, word: string): ScreenTree =>
+  JSON.parse(JSON.stringify(tree).replace(/"text":"[^"]+/, `$& ${word}`));
+
+it('a group keeps eight of its screens, in as many languages and versions of the app as it has met', async () => {
+  const { runId } = await freshRun();
+  const of = (version: string, language: string) => ({
+    app: { package: 'com.example.shop', activity: null, version, language },
+  });
+  const kept = async (id: string) => (await server.api('GET', `${listPath}/${id}`)).body['kept_screens'];
+  const words = ['apple', 'bread', 'cheese', 'dates', 'eggs', 'figs', 'grapes', 'honey'];
+  const ids: string[] = [];
+  const show = async (word: string, more: Partial<RecordReport>): Promise<string> => {
+    ids.push(await meet(runId, worded(shown(5), word), more));
+    return groupOf(ids.at(-1) ?? '');
+  };
+  let group = '';
+  for (const word of words) group = await show(word, of('1', 'en'));
+  const first = await kept(group);
+  expect(first).toHaveLength(8);
+  for (const [word, version, language] of [
+    ['ice', '2', 'en'],
+    ['jam', '1', 'de'],
+  ] as const)
+    expect(await show(word, of(version, language))).toBe(group);
+  const then = await kept(group);
+  expect(then).toHaveLength(8);
+  expect(new Set([...(first as string[]), ...(then as string[])]).size).toBe(10);
+  // Two of the first ones made room; what is of a version or language of its own stays.
+  expect(await show('kale', of('1', 'en'))).toBe(group);
+  const last = (await kept(group)) as string[];
+  expect(last).toEqual(
+    expect.arrayContaining((then as string[]).filter((one) => !(first as string[]).includes(one))),
+  );
+  expect(last).toHaveLength(8);
+});
+
 describe('records whose last screens show the same', () => {
   it('are one group, of the phones that have met it, and say why they belong to it', async () => {
     const { launchId, runId } = await freshRun();

@@ -11,16 +11,13 @@ import { lockRecordsOf } from '../retention/retention-store.ts';
 import { metVersionOf, readApp, type StoredRecord } from '../stored-record.ts';
 import { listCompared } from './prints/compared-prints-store.ts';
 import { hasPhone, type StoredGroup } from './membership-store.ts';
-import { keepScreen } from './prints/kept-screens-store.ts';
+import { addPrint } from './prints/group-prints-store.ts';
 import { findGroup } from './prints/nearest-group.ts';
 import type { PrintJson } from './prints/process/messages.ts';
 import type { ScreenPrint } from './prints/screen-print.ts';
 
 export type Grouping = Row<'record_grouping'>;
 
-const mostSamples = 8;
-/** Further ones are found by likeness. */
-const mostPrints = 24;
 const mostGroups = 2000;
 const mostTitleLength = 80;
 
@@ -144,7 +141,7 @@ async function join(transaction: Transaction, given: Given): Promise<Joined> {
     return { kind: 'gone' };
   }
   const reason: JoinReason = found?.reason ?? { by: 'new' };
-  if (reason.by !== 'key') await addPrint(transaction, group, given);
+  if (reason.by !== 'key') await addPrintOf(transaction, group, given);
   const isSolved = group.status === 'solved';
   const isNewer = isSolved && isOfNewerCode(group, given);
   const met = isNewer ? metVersionOf(record) : undefined;
@@ -242,32 +239,15 @@ async function findGroupOf(
 const getGroup = (transaction: Transaction, id: string): Promise<StoredGroup> =>
   transaction.selectFrom('record_group').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
-/** A group keeps a few prints: those that are not its first ones, and that differ. */
-async function addPrint(transaction: Transaction, group: StoredGroup, given: Given): Promise<void> {
-  const { json, tree } = given.screen;
-  const { count, samples } = await transaction
-    .selectFrom('group_print')
-    .select((eb) => [
-      eb.fn.countAll<number>().as('count'),
-      eb.fn.sum<number | null>('is_sample').as('samples'),
-    ])
-    .where('group_id', '=', group.id)
-    .executeTakeFirstOrThrow();
-  if (count >= mostPrints) return;
-  const isSample = (samples ?? 0) < mostSamples;
-  const { owner_id, automation_id, id: group_id } = group;
-  await transaction
-    .insertInto('group_print')
-    .values({
-      ...{ owner_id, automation_id, group_id, print_key: json.key, print: JSON.stringify(json) },
-      is_sample: isSample ? 1 : 0,
-      language: languageOf(readApp(given.record.app)),
-    })
-    .execute();
-  if (!isSample) return;
-  const { record_id, screen_id } = given.grouping;
+async function addPrintOf(transaction: Transaction, group: StoredGroup, given: Given): Promise<void> {
+  const { grouping, record, screen } = given;
+  const { record_id, screen_id } = grouping;
+  const app = readApp(record.app);
   const shown = await getScreen(transaction, { record_id, screen_id });
-  await keepScreen(transaction, { owner_id, automation_id, print_key: json.key, record_id, ...shown }, tree);
+  await addPrint(transaction, {
+    ...{ group, json: screen.json, tree: screen.tree, screen: { record_id, ...shown } },
+    ...{ language: languageOf(app), appVersion: app?.version ?? null, addedAt: record.added_at },
+  });
 }
 
 const getScreen = (

@@ -71,7 +71,8 @@ const groupTables = (text: string): string[] => [
   `create table group_print (
       owner_id ${text} not null, automation_id ${text} not null, print_key ${text} not null,
       group_id ${text} not null references record_group (id) on delete cascade, is_sample bigint not null,
-      print ${text} not null, language ${text}, primary key (owner_id, automation_id, print_key))`,
+      print ${text} not null, language ${text}, app_version ${text}, added_at bigint not null,
+      primary key (owner_id, automation_id, print_key))`,
   'create index group_print_group on group_print (group_id)',
   `create table group_move (
       id ${text} primary key, kind ${text} not null, group_id ${text} not null references record_group (id) on delete cascade,

@@ -77,26 +77,33 @@ export async function listKeptNames(db: Db, groupId: string): Promise<string[]> 
   return rows.map(({ print_key: name }) => name);
 }
 
-/** False: the group has no copy of this print. */
+/** For a user. False: the group has no copy of this print. */
 export const deleteKeptScreen = (db: Db, groupId: string, printKey: string): Promise<boolean> =>
-  change(db, async (transaction) => {
-    const { numDeletedRows } = await transaction
-      .deleteFrom('group_screen')
-      .where('print_key', '=', printKey)
-      .where((eb) =>
-        eb.exists(
-          eb
-            .selectFrom('group_print as print')
-            .select('print.print_key')
-            .where('print.group_id', '=', groupId)
-            .whereRef('print.owner_id', '=', 'group_screen.owner_id')
-            .whereRef('print.automation_id', '=', 'group_screen.automation_id')
-            .whereRef('print.print_key', '=', 'group_screen.print_key'),
-        ),
-      )
-      .executeTakeFirst();
-    return numDeletedRows > 0n;
-  });
+  change(db, (transaction) => removeKeptScreen(transaction, groupId, printKey));
+
+/** False: the group has no copy of this print. */
+export async function removeKeptScreen(
+  transaction: Transaction,
+  groupId: string,
+  printKey: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await transaction
+    .deleteFrom('group_screen')
+    .where('print_key', '=', printKey)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('group_print as print')
+          .select('print.print_key')
+          .where('print.group_id', '=', groupId)
+          .whereRef('print.owner_id', '=', 'group_screen.owner_id')
+          .whereRef('print.automation_id', '=', 'group_screen.automation_id')
+          .whereRef('print.print_key', '=', 'group_screen.print_key'),
+      ),
+    )
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
 
 export interface KeptScreenRef extends Pick<KeptScreen, 'print_key' | 'next_stage' | 'screen_state'> {
   group_id: string;

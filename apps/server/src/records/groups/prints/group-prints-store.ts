@@ -1,0 +1,101 @@
+import type { Transaction } from '../../../db/database.ts';
+import type { Row } from '../../../db/tables/tables.ts';
+import { readPrint } from './compared-prints-store.ts';
+import { keepScreen, removeKeptScreen } from './kept-screens-store.ts';
+import { printFrom, type PrintJson } from './process/messages.ts';
+import { findSuperfluous, type KeptSample } from './superfluous.ts';
+
+/** Those that others are compared with, and whose screens are kept for replays. */
+const mostSamples = 8;
+/** Further ones are found by likeness. */
+const mostPrints = 24;
+
+interface NewPrint {
+  group: Pick<Row<'record_group'>, 'id' | 'owner_id' | 'automation_id'>;
+  json: PrintJson;
+  /** JSON of the screen's tree. */
+  tree: Uint8Array;
+  language: string | null;
+  appVersion: string | null;
+  addedAt: number;
+  screen: Pick<Row<'group_screen'>, 'record_id' | 'next_stage' | 'screen_state'>;
+}
+
+interface Candidate extends KeptSample {
+  /** Undefined: the new one. */
+  printKey: string | undefined;
+}
+
+/** Adds a print that the group does not have. Where it has its share, another one goes, or this one is not kept. */
+export async function addPrint(transaction: Transaction, added: NewPrint): Promise<void> {
+  const { group, json, language, appVersion, addedAt } = added;
+  const { owner_id, automation_id, id: group_id } = group;
+  const known = await transaction
+    .selectFrom('group_print')
+    .select(['print_key', 'is_sample', 'added_at'])
+    .where('group_id', '=', group_id)
+    .orderBy('added_at')
+    .orderBy('print_key')
+    .execute();
+  const samples = known.filter(({ is_sample: isSample }) => isSample === 1);
+  const gone = samples.length < mostSamples ? undefined : await findGone(transaction, added);
+  const isSample = samples.length < mostSamples || gone?.printKey !== undefined;
+  if (gone?.printKey !== undefined) await endSample(transaction, group_id, gone.printKey);
+  if (known.length >= mostPrints) {
+    if (!isSample) return;
+    const oldest = known.find(({ print_key: key, is_sample: one }) => one === 0 || key === gone?.printKey);
+    await deletePrint(transaction, group, oldest?.print_key ?? '');
+  }
+  await transaction
+    .insertInto('group_print')
+    .values({
+      ...{ owner_id, automation_id, group_id, print_key: json.key, print: JSON.stringify(json) },
+      ...{ is_sample: isSample ? 1 : 0, language, app_version: appVersion, added_at: addedAt },
+    })
+    .execute();
+  if (!isSample) return;
+  const { tree, screen } = added;
+  await keepScreen(transaction, { owner_id, automation_id, print_key: json.key, ...screen }, tree);
+}
+
+async function findGone(transaction: Transaction, added: NewPrint): Promise<Candidate | undefined> {
+  const rows = await transaction
+    .selectFrom('group_print')
+    .select(['print_key', 'print', 'language', 'app_version', 'added_at'])
+    .where('group_id', '=', added.group.id)
+    .where('is_sample', '=', 1)
+    .execute();
+  const samples = rows.map(
+    ({ print_key: printKey, print, language, app_version: appVersion, added_at: addedAt }): Candidate => ({
+      ...{ printKey, print: readPrint(print), language, appVersion, addedAt },
+    }),
+  );
+  const { language, appVersion, addedAt, json } = added;
+  return findSuperfluous([
+    ...samples,
+    { printKey: undefined, print: printFrom(json), language, appVersion, addedAt },
+  ]);
+}
+
+async function endSample(transaction: Transaction, groupId: string, printKey: string): Promise<void> {
+  await transaction
+    .updateTable('group_print')
+    .set({ is_sample: 0 })
+    .where('group_id', '=', groupId)
+    .where('print_key', '=', printKey)
+    .execute();
+  await removeKeptScreen(transaction, groupId, printKey);
+}
+
+async function deletePrint(
+  transaction: Transaction,
+  { owner_id, automation_id }: NewPrint['group'],
+  printKey: string,
+): Promise<void> {
+  await transaction
+    .deleteFrom('group_print')
+    .where('owner_id', '=', owner_id)
+    .where('automation_id', '=', automation_id)
+    .where('print_key', '=', printKey)
+    .execute();
+}
