@@ -1,49 +1,9 @@
 import type { UiNode } from '@phalanx/protocol';
 import { describe, expect, it } from 'vitest';
 
-import {
-  labelledScreens,
-  type LabelledScreen,
-  type Variety,
-} from '../../../testing/records/labelled-screens.ts';
-import { findGroup, type GroupedScreen, type ScreenGroup } from './nearest-group.ts';
+import { groupAll, measureGroups, shuffled } from '../../../testing/records/grouping-quality.ts';
+import { labelledScreens, type Variety } from '../../../testing/records/labelled-screens.ts';
 import { printOf } from './screen-print.ts';
-
-const mostScreens = 8;
-
-/** The group of each screen, as they come one after the other. */
-function groupAll(screens: readonly LabelledScreen[]): string[] {
-  const groups: { id: string; screens: GroupedScreen[] }[] = [];
-  return screens.map(({ tree, language }) => {
-    const screen = { print: printOf(tree), language };
-    const joined = findGroup(screen, groups satisfies ScreenGroup[]);
-    const group = groups.find(({ id }) => id === joined?.groupId);
-    if (group === undefined) groups.push({ id: `${groups.length}`, screens: [screen] });
-    else if (joined?.reason.by !== 'key' && group.screens.length < mostScreens) group.screens.push(screen);
-    return group?.id ?? `${groups.length - 1}`;
-  });
-}
-
-/** Precision and recall for each screen, and their means (B-cubed). */
-function measure(screens: readonly LabelledScreen[], groups: readonly string[]) {
-  const rows = screens.map(({ label }, index) => ({ label, group: groups[index] }));
-  const byGroup = Map.groupBy(rows, ({ group }) => group);
-  const byLabel = Map.groupBy(rows, ({ label }) => label);
-  const mean = (share: (row: (typeof rows)[number]) => number): number =>
-    rows.reduce((sum, row) => sum + share(row), 0) / rows.length;
-  const both = ({ label, group }: (typeof rows)[number]): number =>
-    byGroup.get(group)?.filter((row) => row.label === label).length ?? 0;
-  return {
-    precision: mean((row) => both(row) / (byGroup.get(row.group)?.length ?? 1)),
-    recall: mean((row) => both(row) / (byLabel.get(row.label)?.length ?? 1)),
-    groups: byGroup.size,
-  };
-}
-
-function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
-  const order = items.map((item, index) => ({ item, at: Math.imul(index + 1, seed * 2_654_435_761) >>> 0 }));
-  return order.toSorted((a, b) => a.at - b.at).map(({ item }) => item);
-}
 
 /** The thresholds were chosen with another number, which gives other screens. */
 const seed = 7;
@@ -75,7 +35,11 @@ describe('of screens whose names are known', () => {
     const screens = labelledScreens({ ...variety, seed });
     const all = [3, 5, 11].map((order) => {
       const mixed = shuffled(screens, order);
-      return measure(mixed, groupAll(mixed));
+      const prints = mixed.map(({ tree, language }) => ({ print: printOf(tree), language }));
+      return measureGroups(
+        mixed.map(({ label }) => label),
+        groupAll(prints),
+      );
     });
     const worst = (of: 'precision' | 'recall'): number => Math.min(...all.map((one) => one[of]));
     console.log(`${name}: ${screens.length} screens`, all);
