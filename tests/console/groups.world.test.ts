@@ -67,6 +67,15 @@ story(
     expect(await findViolations(colleague)).toEqual([]);
     await colleague.getByRole('button', { name: /^Undo split/ }).click();
     await colleague.getByText('4 records · 3 phones').waitFor();
+    // The copy for replays is deleted without its records.
+    await colleague.getByText(/kept for replays/).click();
+    await colleague
+      .getByRole('button', { name: /^Delete screen/ })
+      .first()
+      .click();
+    await colleague.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await colleague.getByText('The screen is deleted').waitFor();
+    await colleague.getByText('4 records · 3 phones').waitFor();
     await colleague.getByRole('link', { name: 'The record that opened it again' }).click();
     await colleague.getByRole('treeitem').first().waitFor();
 

@@ -15,6 +15,7 @@ import { ProposeFix } from './fix-proposal.tsx';
 import { GroupStatusMark, groupName, reasonText } from './group-marks.tsx';
 import { groupQuery, groupRecordsQuery } from './group-queries.ts';
 import styles from './groups.module.css';
+import { KeptScreens } from './kept-screens.tsx';
 import { localAddress } from './local-address.ts';
 import { RecordStatusMark } from './record-marks.tsx';
 import { toggled, type useGroupDesk } from './use-group-desk.ts';
@@ -47,6 +48,7 @@ export function GroupDetail({ id, desk }: { id: string; desk: Desk }) {
       </div>
       <Verdicts group={group} desk={desk} undo={change === null ? undefined : change.kind} />
       <ProposeFix key={group.id} group={group} userId={desk.userId} />
+      <KeptScreens names={data.kept_screens} onDelete={desk.deleteScreen} />
       <Members id={id} desk={desk} />
     </section>
   );

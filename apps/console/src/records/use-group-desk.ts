@@ -112,6 +112,12 @@ export function useGroupDesk() {
       setChanged(undefined);
       return (await call('POST /api/v2/groups/:id/undo', { params: { id } })).group.id;
     }, 'It is undone');
+  const deleteScreen = (name: string): Promise<void> =>
+    act(async () => {
+      if (chosen === undefined) return undefined;
+      await call('DELETE /api/v2/groups/:id/screens/:name', { params: { id: chosen, name } });
+      return chosen;
+    }, 'The screen is deleted');
   const select = (id: string): void => setSelected((known) => toggled(known, id));
   return {
     query,
@@ -128,6 +134,7 @@ export function useGroupDesk() {
     merge,
     split,
     undo,
+    deleteScreen,
     select,
   };
 }
