@@ -39,6 +39,7 @@ const config: KnipConfig = {
         '**/*.test.ts',
         'console/{figures,screenshots,readme-picture}.ts',
         'appium-witness/main.ts',
+        'real-screens/main.ts',
         'fuzz/{main,stall-watch}.ts',
       ],
       project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
+import { areBundled, bundlePackages } from './bundle-packages.mjs';
 import { isInstalled, stampInstalled } from './installed-packages.mjs';
 import { withInstallLock } from './install-lock.mjs';
 import { SetUpError } from './set-up-error.mjs';
@@ -11,12 +12,18 @@ const FOREIGN_SETTINGS =
 
 /** Makes node_modules match package-lock.json. Does nothing, in about a millisecond, when it already does. */
 export async function installPackages(root) {
-  if (isInstalled(root)) return;
+  if (!isInstalled(root)) await installAnew(root);
+  // After a developer's own `npm install`. Only whoever may write there can do it.
+  if (!areBundled(root)) await withInstallLock(root, () => bundlePackages(root)).catch(() => undefined);
+}
+
+async function installAnew(root) {
   await withInstallLock(root, async (onStop) => {
     if (isInstalled(root)) return;
     const startedAt = Date.now();
     console.error('phalanx: installing the npm packages of package-lock.json (about a minute) ...');
     await runNpmCi(root, onStop);
+    await bundlePackages(root);
     stampInstalled(root);
     console.error(`phalanx: packages installed in ${Math.round((Date.now() - startedAt) / 1000)} s.`);
   });

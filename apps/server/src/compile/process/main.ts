@@ -8,11 +8,10 @@ import { transform } from 'esbuild';
 
 import { openServerChannel } from '../../processes/server-channel.ts';
 import { limitLines } from '../error-lines.ts';
-import { addSigns } from './add-signs.ts';
 import { bundle } from './bundle.ts';
 import { nothingFound } from '../nothing-found.ts';
 import { check, syntaxLines } from './check.ts';
-import { Checker } from './checker.ts';
+import type { Checker } from './checker.ts';
 import {
   isToProcess,
   type BundleMessage,
@@ -46,14 +45,9 @@ const reads = new Map<string, (content: string | null) => void>();
 
 let take = (start: unknown): void => {
   if (!isToProcess(start) || start.kind !== 'start') throw new Error('The first message has to be "start"');
-  let checker: Checker | undefined;
-  // Bundling needs none, and it takes ten times the memory of everything else.
-  const getChecker = (): Checker => {
-    if (checker !== undefined) return checker;
-    checker = new Checker(start.agentTypes);
-    tellProcesses();
-    return checker;
-  };
+  let checker: Promise<Checker> | undefined;
+  // Bundling needs none, and it takes ten times the memory of everything else, and half of the start.
+  const getChecker = (): Promise<Checker> => (checker ??= startChecker(start.agentTypes));
   take = (message) => {
     if (!isToProcess(message)) throw new Error('A message of unknown shape');
     void receive(getChecker, message);
@@ -71,20 +65,37 @@ async function beginEmitter(): Promise<void> {
   tellProcesses();
 }
 
-async function receive(getChecker: () => Checker, message: ToProcess): Promise<void> {
-  if (message.kind === 'files') takeFiles(getChecker(), message);
-  else if (message.kind === 'forget') forget(getChecker(), message.root);
-  else if (message.kind === 'content') takeContent(message.path, message.content);
+async function startChecker(agentTypes: string): Promise<Checker> {
+  const { Checker } = await import('./checker.ts');
+  const checker = new Checker(agentTypes);
+  tellProcesses();
+  return checker;
+}
+
+type GetChecker = () => Promise<Checker>;
+
+async function receive(getChecker: GetChecker, message: ToProcess): Promise<void> {
+  if (message.kind === 'content') takeContent(message.path, message.content);
+  else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
+  // All others wait for the checker first, and so keep their order.
+  else await receiveFor(await getChecker(), message);
+}
+
+async function receiveFor(checker: Checker, message: ToProcess): Promise<void> {
+  if (message.kind === 'files') takeFiles(checker, message);
+  else if (message.kind === 'forget') forget(checker, message.root);
   else if (message.kind === 'check') {
     const problems = tooDeep.list(message.root, message.path);
     const { errors, warnings, ...checked } =
-      problems.length > 0 ? refused(problems) : await check(getChecker(), message);
+      problems.length > 0 ? refused(problems) : await check(checker, message);
     send({ ...checked, errors: limitLines(errors), warnings: limitLines(warnings) });
   } else if (message.kind === 'assist') {
     const isRefused = tooDeep.list(message.root, message.path).length > 0;
-    send({ kind: 'assisted', ...(isRefused ? noAssistance : getChecker().assist(message)) });
-  } else if (message.kind === 'add signs') send(addSigns(getChecker(), message));
-  else if (message.kind === 'bundle') send(await bundleModules(getChecker, message));
+    send({ kind: 'assisted', ...(isRefused ? noAssistance : checker.assist(message)) });
+  } else if (message.kind === 'add signs') {
+    const { addSigns } = await import('./add-signs.ts');
+    send(addSigns(checker, message));
+  }
 }
 
 const noAssistance = { ...nothingFound, wanted: [] };
@@ -111,7 +122,7 @@ function forget(checker: Checker, root: string): void {
 }
 
 async function bundleModules(
-  getChecker: () => Checker,
+  getChecker: GetChecker,
   { of, paths, settings, given }: BundleMessage,
 ): Promise<FromProcess> {
   const known = new Map(given);
@@ -128,7 +139,7 @@ async function bundleModules(
   if (result.ok) return { kind: 'bundled', errors: [], code: result.code, sourceMap: result.sourceMap };
   // The files of projects were checked when they were written; the bundler stops at the first mistake of syntax.
   const [path = ''] = paths;
-  const lines = of === 'project' ? [] : syntaxLines(getChecker(), path, (await read(path)) ?? '');
+  const lines = of === 'project' ? [] : syntaxLines(await getChecker(), path, (await read(path)) ?? '');
   const errors = limitLines(lines.length > 0 ? lines : result.errors);
   return { kind: 'bundled', errors, code: '', sourceMap: '' };
 }

@@ -1,4 +1,4 @@
-import { CodeCompletion, CodeReferences, CodeSymbol } from '@phalanx/protocol';
+import { CodeCompletion, CodeReferences, CodeSymbol } from '@phalanx/protocol/code';
 import { Type, type Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
