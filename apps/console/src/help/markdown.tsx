@@ -3,6 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { lexer, type MarkedToken, type Token, type Tokens } from 'marked';
 import { type ReactNode, useMemo } from 'react';
 
+import { CopyButton } from '../parts/copy.tsx';
+
 /** A page of the documentation below its title, made of elements: nothing in it becomes HTML. */
 export function Markdown({ page, text }: { page: string; text: string }) {
   const tokens = useMemo(() => lexer(text.replace(/^# .*\n/, '')), [text]);
@@ -26,13 +28,7 @@ function One({ token, page }: { token: Token; page: string }): ReactNode {
     case 'paragraph':
       return <p>{all(one.tokens, page)}</p>;
     case 'code':
-      return (
-        // Long lines are scrolled, also by the keyboard.
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-        <pre tabIndex={0} role="region" aria-label="Example">
-          {one.text}
-        </pre>
-      );
+      return <Example text={one.text} />;
     case 'blockquote':
       return <blockquote>{all(one.tokens, page)}</blockquote>;
     case 'list':
@@ -70,6 +66,17 @@ function One({ token, page }: { token: Token; page: string }): ReactNode {
       return null;
   }
 }
+
+const Example = ({ text }: { text: string }) => (
+  <div data-example="">
+    {/* Long lines are scrolled, also by the keyboard. */}
+    {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+    <pre tabIndex={0} role="region" aria-label="Example">
+      {text}
+    </pre>
+    <CopyButton text={text} label="Copy the example" />
+  </div>
+);
 
 const items = (list: Tokens.List, page: string): ReactNode[] =>
   list.items.map((item) => <li key={item.raw}>{all(item.tokens, page)}</li>);

@@ -108,7 +108,7 @@ export function Workspace(props: WorkspaceProps) {
         {children}
       </RunPane>
       <OutputPanel
-        {...{ path, findings, runs, tab }}
+        {...{ findings, runs, tab }}
         projectId={project.id}
         rows={launch.rows}
         onTab={setTab}

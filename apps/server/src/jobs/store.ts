@@ -5,6 +5,7 @@ import { change } from '../db/change-notes.ts';
 import type { Db, Transaction } from '../db/database.ts';
 import { invalidate } from '../db/invalidate.ts';
 import { databaseTime } from '../db/lease.ts';
+import { isListed, type WorkFilter } from '../db/listed-work.ts';
 import { serialize } from '../db/locks.ts';
 import { rowsAs, textsIn } from '../db/rows.ts';
 import type { Row } from '../db/tables/tables.ts';
@@ -18,15 +19,8 @@ export type StoredTask = Row<'task'>;
 export type StoredAttempt = Row<'task_attempt'>;
 export type NewTask = Pick<StoredTask, 'id' | 'number' | 'input'>;
 
-export interface JobFilter {
-  userId: string;
-  /** The only projects whose jobs may be seen; null: all. */
-  projectIds: ReadonlySet<string> | null;
-  /** The only limit with which they were made, by the user themselves; null: any. */
-  phones: string | null;
-  projectId: string | undefined;
+export interface JobFilter extends WorkFilter {
   isOpen: boolean | undefined;
-  cursor: string | undefined;
   limit: number;
 }
 
@@ -75,27 +69,10 @@ export function createJobStore(db: Db) {
         .where('dedup_key', '=', key)
         .executeTakeFirst(),
 
-    /** The user's own, and those of projects in which they have a part; newest first. */
-    list: ({
-      userId,
-      projectIds,
-      phones,
-      projectId,
-      isOpen,
-      cursor,
-      limit,
-    }: JobFilter): Promise<StoredJob[]> => {
-      const mine = sql<string>`(SELECT id FROM project WHERE owner_id = ${userId}
-        UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})`;
-      let query = db
-        .selectFrom('job')
-        .selectAll()
-        .where((eb) => eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)]));
-      if (phones !== null) query = query.where('user_id', '=', userId).where('token_phones', '=', phones);
-      if (projectIds !== null) query = query.where('project_id', 'in', textsIn(db, [...projectIds]));
-      if (projectId !== undefined) query = query.where('project_id', '=', projectId);
+    /** Newest first. */
+    list: ({ isOpen, limit, ...filter }: JobFilter): Promise<StoredJob[]> => {
+      let query = db.selectFrom('job').selectAll().where(isListed(db, filter));
       if (isOpen !== undefined) query = query.where('ended_at', isOpen ? 'is' : 'is not', null);
-      if (cursor !== undefined) query = query.where('id', '<', cursor);
       return query.orderBy('id', 'desc').limit(limit).execute();
     },
 

@@ -4,23 +4,13 @@ import { change } from '../db/change-notes.ts';
 import type { Db } from '../db/database.ts';
 import { type OutboxEvent, addToOutbox } from '../db/webhook-outbox.ts';
 import { invalidate } from '../db/invalidate.ts';
+import { isListed, type WorkFilter } from '../db/listed-work.ts';
 import { serialize } from '../db/locks.ts';
-import { textsIn } from '../db/rows.ts';
 import type { Row } from '../db/tables/tables.ts';
 
 export type StoredSchedule = Row<'schedule'>;
 export type StoredTurn = Row<'schedule_turn'>;
 export type ScheduleChange = Partial<Omit<StoredSchedule, 'id' | 'user_id' | 'project_id' | 'created_at'>>;
-
-interface Filter {
-  userId: string;
-  projectIds: ReadonlySet<string> | null;
-  /** The only limit with which they were made, by the user themselves; null: any. */
-  phones: string | null;
-  projectId: string | undefined;
-  cursor: string | undefined;
-  limit: number;
-}
 
 /** Turns of a schedule that are over; the newest are kept. */
 const turnsKept = 1000;
@@ -58,19 +48,15 @@ export function createScheduleStore(db: Db) {
     find: (id: string): Promise<StoredSchedule | undefined> =>
       db.selectFrom('schedule').selectAll().where('id', '=', id).executeTakeFirst(),
 
-    list: ({ userId, projectIds, phones, projectId, cursor, limit }: Filter): Promise<StoredSchedule[]> => {
-      const mine = sql<string>`(SELECT id FROM project WHERE owner_id = ${userId}
-        UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})`;
-      let query = db
+    /** Newest first. */
+    list: ({ limit, ...filter }: WorkFilter & { limit: number }): Promise<StoredSchedule[]> =>
+      db
         .selectFrom('schedule')
         .selectAll()
-        .where((eb) => eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)]));
-      if (phones !== null) query = query.where('user_id', '=', userId).where('token_phones', '=', phones);
-      if (projectIds !== null) query = query.where('project_id', 'in', textsIn(db, [...projectIds]));
-      if (projectId !== undefined) query = query.where('project_id', '=', projectId);
-      if (cursor !== undefined) query = query.where('id', '<', cursor);
-      return query.orderBy('id', 'desc').limit(limit).execute();
-    },
+        .where(isListed(db, filter))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
 
     update: (id: string, changes: ScheduleChange): Promise<boolean> =>
       change(db, async (transaction) => {

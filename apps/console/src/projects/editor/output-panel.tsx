@@ -35,8 +35,6 @@ export interface RunningLine {
 
 interface OutputPanelProps {
   projectId: string;
-  /** The file that is open, whose problems need no path. */
-  path: string | undefined;
   findings: readonly Finding[];
   /** How the last launch goes on each phone; undefined before one. */
   rows: readonly OutcomeRow[] | undefined;
@@ -52,7 +50,7 @@ interface OutputPanelProps {
 
 /** Problems of the code and the log of the last runs, in the full width below the editor. */
 export function OutputPanel(props: OutputPanelProps) {
-  const { path, findings, tab, onTab, onOpenLine } = props;
+  const { findings, tab, onTab, onOpenLine } = props;
   const pane = usePaneSize('phalanx.editor.panes', 'output', 260, { least: 120, most: 700 });
   const choose = (wanted: OutputTab): void => onTab(tab === wanted ? undefined : wanted);
   return (
@@ -88,7 +86,7 @@ export function OutputPanel(props: OutputPanelProps) {
           </Button>
         )}
       </div>
-      {tab === 'problems' && <Problems {...{ path, findings, onOpenLine }} />}
+      {tab === 'problems' && <Problems {...{ findings, onOpenLine }} />}
       {tab === 'search' && <SearchFiles projectId={props.projectId} onOpenLine={onOpenLine} />}
       {tab === 'replay' && props.replay}
       <RunLogs {...props} isShown={tab === 'log'} />
@@ -96,11 +94,7 @@ export function OutputPanel(props: OutputPanelProps) {
   );
 }
 
-function Problems({
-  path,
-  findings,
-  onOpenLine,
-}: Pick<OutputPanelProps, 'path' | 'findings' | 'onOpenLine'>) {
+function Problems({ findings, onOpenLine }: Pick<OutputPanelProps, 'findings' | 'onOpenLine'>) {
   if (findings.length === 0) return <p className={styles['hint']}>No problems in this file.</p>;
   return (
     <ul className={styles['problems']} aria-label="Problems">
@@ -114,7 +108,7 @@ function Problems({
           >
             <span aria-hidden="true">{finding.severity === 'error' ? '✕' : '▲'}</span>
             <code>
-              {finding.path === path ? '' : finding.path}:{finding.line}
+              {finding.path}:{finding.line}
             </code>
             <span>{finding.message}</span>
           </button>

@@ -41,7 +41,7 @@ const headOf = (run: RunDetail, serial: string): Record<string, string> => ({
   Automation: run.project_name === null ? run.automation_id : `${run.project_name} (${run.automation_id})`,
   Device: `${serial} (${run.device_id})`,
   Launched: `${new Date(run.created_at).toISOString()} (${formatAge(run.created_at)} ago) by ${describeLauncher(run.launched_by)}`,
-  Commit: run.commit === null ? '' : `${run.commit}${run.dirty ? ', with changes since' : ''}`,
+  Commit: run.commit === null ? '' : `${run.commit}${run.dirty ? ' + changes' : ''}`,
 });
 
 const detailsOf = ({

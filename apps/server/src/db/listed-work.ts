@@ -1,0 +1,34 @@
+import { type Expression, expressionBuilder, type SqlBool, sql } from 'kysely';
+
+import type { Db } from './database.ts';
+import { textsIn } from './rows.ts';
+import type { Database } from './tables/tables.ts';
+
+/** Which jobs or schedules a list has. */
+export interface WorkFilter {
+  userId: string;
+  /** The only projects whose work may be seen; null: all. */
+  projectIds: ReadonlySet<string> | null;
+  /** The only limit with which they were made, by the user themselves; null: any. */
+  phones: string | null;
+  projectId: string | undefined;
+  /** Below this ID. */
+  cursor: string | undefined;
+}
+
+/** The user's own, and those of projects in which they have a part: a condition on the table `job`, or `schedule`. */
+export function isListed(
+  db: Db,
+  { userId, projectIds, phones, projectId, cursor }: WorkFilter,
+): Expression<SqlBool> {
+  // The two have the columns in common.
+  const eb = expressionBuilder<Database, 'job'>();
+  const mine = sql<string>`(SELECT id FROM project WHERE owner_id = ${userId}
+    UNION SELECT project_id FROM project_member WHERE project_member.user_id = ${userId})`;
+  const conditions = [eb.or([eb('user_id', '=', userId), eb('project_id', 'in', mine)])];
+  if (phones !== null) conditions.push(eb.and([eb('user_id', '=', userId), eb('token_phones', '=', phones)]));
+  if (projectIds !== null) conditions.push(eb('project_id', 'in', textsIn(db, [...projectIds])));
+  if (projectId !== undefined) conditions.push(eb('project_id', '=', projectId));
+  if (cursor !== undefined) conditions.push(eb('id', '<', cursor));
+  return eb.and(conditions);
+}
