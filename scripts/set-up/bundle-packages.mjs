@@ -76,17 +76,18 @@ function entryOf(value) {
   return typeof path === 'string' && /\.m?js$/.test(path) && !path.includes('*') ? path : undefined;
 }
 
+// A condition that Node has, and no bundler: those leave out what is not used, of modules.
 function withBundle(folder, value) {
   const entry = entryOf(value);
   if (entry === undefined) return value;
   const types = entry.replace(/\.(m?)js$/, '.d.$1ts');
-  const node = `./${FOLDER}/${relative('.', entry).replace(/\.m?js$/, '.mjs')}`;
+  const bundled = `./${FOLDER}/${relative('.', entry).replace(/\.m?js$/, '.mjs')}`;
   const conditions = typeof value === 'string' ? { default: value } : value;
   const own = Object.keys(conditions).filter((key) => key.startsWith('types'));
   return {
     ...Object.fromEntries(own.map((key) => [key, conditions[key]])),
     ...(existsSync(join(folder, types)) ? { types } : {}),
-    node,
+    'module-sync': bundled,
     ...conditions,
   };
 }

@@ -42,7 +42,7 @@ function bundle(): { output: string; areBundled: boolean } {
 }
 
 const load = async (path: string): Promise<object> => import(pathToFileURL(path).href);
-const targetsOf = (name: string): Record<string, { node?: string; default: string }> =>
+const targetsOf = (name: string): Record<string, { 'module-sync'?: string; default: string }> =>
   JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')).exports;
 
 describe('packages of many modules', () => {
@@ -50,13 +50,13 @@ describe('packages of many modules', () => {
     expect(bundle()).toEqual({ output: '', areBundled: true });
     const folder = join(root, 'node_modules', name);
     expect(statSync(join(folder, 'bundled')).mode & 0o777).toBe(0o755);
-    const entries = Object.values(targetsOf(name)).filter(({ node }) => node !== undefined);
+    const entries = Object.values(targetsOf(name)).filter((entry) => entry['module-sync'] !== undefined);
     expect(entries.length).toBeGreaterThan(0);
-    for (const { node = '', default: module } of entries) {
-      expect(existsSync(join(folder, node))).toBe(true);
+    for (const { 'module-sync': file = '', default: module } of entries) {
+      expect(existsSync(join(folder, file))).toBe(true);
       // Where the packages are that it asks for.
       const place = join(own, name, module);
-      const bundled = readFileSync(join(folder, node), 'utf8');
+      const bundled = readFileSync(join(folder, file), 'utf8');
       const exported = /export \{([^}]*)\}/.exec(bundled)?.[1] ?? '';
       const found = exported.split(',').map((one) => one.trim().replace(/^.* as /, ''));
       expect(found.filter((one) => one !== '').toSorted()).toEqual(Object.keys(await load(place)).toSorted());

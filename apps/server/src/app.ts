@@ -68,7 +68,7 @@ const mostDrainMs = 15_000;
  * The features. `open…` creates what other features use, `serve…` adds the rest. What hosts say reaches them in this
  * order: runs before devices, because a device that is ready must not seem free while a run of it is still unheard of.
  */
-async function openFeatures(context: Context, { console }: ServerOverrides): Promise<void> {
+async function openFeatures(context: Context, overrides: ServerOverrides): Promise<void> {
   const { app, audit, clock, confinement, limits, log, addressOf } = context;
   const { authenticate } = context.authenticator;
   const methods = watchMethods(app);
@@ -93,7 +93,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
   await serveRunFiles(context, storing);
   await serveFilms(context, storing);
 
-  const compiler = await openCompiler(context);
+  const compiler = await openCompiler(context, overrides.compiler);
   const parameters = openParameterChecker(context);
   const onDeleted = (projectId: string): Promise<void> => records.projectDeleted(projectId);
   const projects = await openProjects(context, {
@@ -120,7 +120,7 @@ async function openFeatures(context: Context, { console }: ServerOverrides): Pro
     onNamed: (userId, name) => devices.shares.noteName(userId, name),
   });
   const pages = await serveHelp(context);
-  if (console !== undefined) addConsoleRoutes(app, console, log);
+  if (overrides.console !== undefined) addConsoleRoutes(app, overrides.console, log);
   serveMcp(context, { version, pages });
   await serveDescription(app, version);
   methods.refuseOthers();

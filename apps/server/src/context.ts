@@ -11,6 +11,7 @@ import { createAuditStore } from './audit/store.ts';
 import type { Bucket } from './blobs/s3/bucket.ts';
 import { openBucket } from './blobs/s3/open-bucket.ts';
 import type { Clock } from './clock.ts';
+import type { Compiler } from './compile/compiler.ts';
 import type { ServerConfig } from './config.ts';
 import type { Db } from './db/database.ts';
 import { GroupCommit } from './db/group-commit.ts';
@@ -50,6 +51,8 @@ export interface ServerOverrides extends Partial<Timing> {
   log?: Logger;
   /** Default: what this machine offers. */
   confinement?: Confinement;
+  /** One that other servers use too, and that is not closed with this one. Default: the server's own. */
+  compiler?: Compiler;
   /** The folder of the built console; without it there is none. */
   console?: Promise<string>;
 }

@@ -2,8 +2,12 @@ import type { Context } from '../context.ts';
 import { compileInTurns, type Compiler, createCompiler } from './compiler.ts';
 import { readAgentTypes } from './declarations.ts';
 
-/** Type checking and bundling, in processes of their own. */
-export async function openCompiler({ app, log, limits, confinement, timing }: Context): Promise<Compiler> {
+/** Type checking and bundling, in processes of their own: those of `shared`, if there is one. */
+export async function openCompiler(context: Context, shared?: Compiler): Promise<Compiler> {
+  return compileInTurns(shared ?? (await openOwnCompiler(context)), context.limits.turns.compile);
+}
+
+async function openOwnCompiler({ app, log, limits, confinement, timing }: Context): Promise<Compiler> {
   const isOverShare = (userId: string): boolean => limits.turns.compile.isOverShare(userId);
   const compiler = createCompiler({ log, confinement, isOverShare, agentTypes: await readAgentTypes() });
   const { prepareCompilerMs } = timing;
@@ -16,5 +20,5 @@ export async function openCompiler({ app, log, limits, confinement, timing }: Co
     clearTimeout(preparing);
     await compiler.close();
   });
-  return compileInTurns(compiler, limits.turns.compile);
+  return compiler;
 }

@@ -2,11 +2,14 @@ import { mkdtempSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { openConfinement } from '@phalanx/confinement';
 import { launchRoutes, LogEntry, logRoutes, RunDetail } from '@phalanx/protocol';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import { startServer, type ServerApp, type ServerOverrides } from '../app.ts';
+import { type Compiler, createCompiler } from '../compile/compiler.ts';
+import { readAgentTypes } from '../compile/declarations.ts';
 import { parseServerConfig } from '../config.ts';
 import { createApiCaller, type ApiCaller, type ApiReply, type ApiRequest } from './api-caller.ts';
 import { TestClock } from './test-clock.ts';
@@ -36,6 +39,14 @@ interface TestServerOptions extends Omit<ServerOverrides, 'clock'> {
 }
 
 const testHeartbeatMs = 5000;
+
+let sharedCompiler: Promise<Compiler> | undefined;
+
+/** Of all servers of a test file: each compile process takes half a second of processor time to start. */
+const openSharedCompiler = (): Promise<Compiler> =>
+  (sharedCompiler ??= Promise.all([openConfinement(), readAgentTypes()]).then(([confinement, agentTypes]) =>
+    createCompiler({ log: { warn: () => undefined }, confinement, agentTypes }),
+  ));
 
 /**
  * The service in this process, on a port of its own and in a fresh folder. With `TEST_DATABASE=servers` it is three
@@ -123,7 +134,7 @@ export class TestServer {
     return app;
   }
 
-  #start(dataDir: string, databases: Record<string, string>): Promise<ServerApp> {
+  async #start(dataDir: string, databases: Record<string, string>): Promise<ServerApp> {
     const { settings, dataDir: _given, engine: _engine, ...overrides } = this.#options;
     const config = parseServerConfig({
       PHALANX_LISTEN: '127.0.0.1:0',
@@ -137,7 +148,9 @@ export class TestServer {
     });
     // Test hosts confirm their phones only when a test says so, and most suites compile nothing.
     const own = { heartbeatMs: testHeartbeatMs, prepareCompilerMs: undefined };
-    return startServer(config, { clock: this.clock, ...own, ...overrides });
+    // With a confinement of its own, a test is about what is confined.
+    const compiler = overrides.confinement === undefined ? { compiler: await openSharedCompiler() } : {};
+    return startServer(config, { clock: this.clock, ...own, ...compiler, ...overrides });
   }
 
   /** Names of the files that hold log entries. */

@@ -73,7 +73,18 @@ function packageFolder(name: string, from: string): string {
   return dirname(createRequire(join(from, 'package.json')).resolve(`${name}/package.json`));
 }
 
-async function bundle(options: BuildOptions): Promise<string> {
+/** By their entries. They are made of installed files, so all pools of a process have the same. */
+const bundles = new Map<string, Promise<string>>();
+
+function bundle(options: BuildOptions & { entryPoints: string[] }): Promise<string> {
+  const entry = options.entryPoints.join(' ');
+  const known = bundles.get(entry) ?? buildBundle(options);
+  bundles.set(entry, known);
+  known.catch(() => bundles.delete(entry));
+  return known;
+}
+
+async function buildBundle(options: BuildOptions): Promise<string> {
   const { outputFiles } = await build({
     bundle: true,
     write: false,
