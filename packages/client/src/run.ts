@@ -12,7 +12,7 @@ export interface FollowOptions {
 
 const pauseMs = 300;
 const retryMs = 500;
-/** A host says that a run has ended without waiting for the service to store its last lines. */
+/** Of a run that has ended while its host could not deliver the rest of its log: nobody knows whether that comes. */
 const quietMs = 1000;
 /** The host itself has to connect again before it can send them. */
 const quietAfterBreakMs = 10_000;
@@ -46,7 +46,10 @@ export class RunHandle {
     await this.#api.stopRun({ params: { id: this.runId } });
   }
 
-  /** Every entry of its log once, in order, until the run has ended and nothing more comes. */
+  /**
+   * Every entry of its log once, in order, until the run has ended and nothing more comes. The log of a run that is lost,
+   * or that its host has not delivered whole, ends when nothing has come for a second.
+   */
   async *logs({ signal, from }: FollowOptions = {}): AsyncGenerator<LogEntry, void, undefined> {
     let cursor = from;
     let brokeAt = 0;
@@ -59,8 +62,12 @@ export class RunHandle {
       return (await enduring(ask, signal, noteBreak)).logs;
     };
     for (let silentSince: number | undefined; ;) {
-      // The state first: after the end not much can come.
-      const { ended_at: endedAt } = await enduring(() => this.get(signal), signal, noteBreak);
+      // The state first: when the log is complete then, so is what is read next.
+      const { ended_at: endedAt, log_complete: isComplete } = await enduring(
+        () => this.get(signal),
+        signal,
+        noteBreak,
+      );
       const entries = await readPage();
       for (const entry of entries) {
         // Noted before it is handed out: who stops reading here goes on after it.
@@ -71,6 +78,7 @@ export class RunHandle {
         silentSince = undefined;
         continue;
       }
+      if (isComplete) return;
       if (endedAt !== null) {
         silentSince ??= Date.now();
         const enough = brokeAt > silentSince - quietAfterBreakMs ? quietAfterBreakMs : quietMs;

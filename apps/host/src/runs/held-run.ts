@@ -8,6 +8,8 @@ export interface HeldRun {
   record: RunRecord;
   /** Whether the end may be told: its log and files have gone first. */
   mayTellEnd: boolean;
+  /** Whether the end is told before the server has stored the whole log. */
+  isLogLeft: boolean;
   /** Resolved when the server has stored the end. */
   endStored: PromiseWithResolvers<void>;
   /** Undefined for runs of an earlier life of the host and for those that never came to execution. */
@@ -23,14 +25,15 @@ export function holdRun(record: RunRecord): HeldRun {
   const endStored = Promise.withResolvers<void>();
   const permission = Promise.withResolvers<number>();
   return {
-    ...{ record, mayTellEnd: false, endStored, execution: undefined, isStopAsked: false },
+    ...{ record, mayTellEnd: false, isLogLeft: false, endStored, execution: undefined, isStopAsked: false },
     ...{ isLoaded: false, permission },
   };
 }
 
 /** What the server is told of it. */
-export function reportOf({ record, mayTellEnd, isLoaded }: HeldRun): RunReport {
+export function reportOf({ record, mayTellEnd, isLoaded, isLogLeft }: HeldRun): RunReport {
   const report = toRunReport(record, mayTellEnd);
+  if (isLogLeft) return { ...report, log_left: true };
   return isLoaded && record.status === 'starting' ? { ...report, is_loaded: true } : report;
 }
 

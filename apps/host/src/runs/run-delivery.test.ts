@@ -86,10 +86,11 @@ describe('a host that reports its runs', () => {
   it('tells the end after a while when the server stores no lines, and the lines when it does', async () => {
     host.service.acknowledgesLogs = false;
     const runId = host.launch("console.log('one');");
-    expect(await host.service.untilEnded(runId)).toMatchObject({ status: 'completed' });
+    expect(await host.service.untilEnded(runId)).toMatchObject({ status: 'completed', log_left: true });
     expect(await host.filesOf('spool')).toHaveLength(1);
     host.service.acknowledgesLogs = true;
     host.service.acknowledgeAll();
+    await host.service.until(() => host.service.reportsOf(runId).at(-1)?.log_left === undefined);
     await host.stop();
     expect(await host.filesOf('spool')).toEqual([]);
   });

@@ -134,14 +134,28 @@ export class RunDelivery {
 
   async #deliver(run: HeldRun): Promise<void> {
     const { run_id } = run.record;
-    const runLog = this.#options.spool.open(run_id);
+    let isLogStored = false;
+    const logStored = this.#options.spool
+      .open(run_id)
+      .whenStored()
+      .then(() => (isLogStored = true));
     const offered = this.#options.files.whenOffered(run_id);
-    await this.#whenGone(Promise.all([runLog.whenStored(), offered]));
+    await this.#whenGone(Promise.all([logStored, offered]));
+    run.isLogLeft = !isLogStored;
     run.mayTellEnd = true;
     this.report(run_id);
     await run.endStored.promise;
-    await runLog.whenStored();
+    await logStored;
+    if (run.isLogLeft) await this.#tellLogStored(run);
     await this.#forget(run);
+  }
+
+  /** The end was told without the whole log. */
+  async #tellLogStored(run: HeldRun): Promise<void> {
+    run.isLogLeft = false;
+    run.endStored = Promise.withResolvers();
+    this.report(run.record.run_id);
+    await run.endStored.promise;
   }
 
   /** A server that stands but does not store log and files does not keep the end from being known for ever. */

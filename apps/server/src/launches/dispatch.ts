@@ -263,6 +263,7 @@ const newRun = (launch: Dispatch, { device }: OnlineDevice, id: string, createdA
   launch_id: launch.project === null ? launch.launchId : null,
   status: 'starting',
   stop_requested: 0,
+  log_left: 0,
   error_code: null,
   error_message: null,
   error_stack: null,

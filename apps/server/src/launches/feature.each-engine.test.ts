@@ -35,6 +35,7 @@ async function insertLaunch(id: string, ageDays: number): Promise<void> {
       launch_id: id,
       status: 'starting' as const,
       stop_requested: 0,
+      log_left: 0,
     },
     ...{ error_code: null, error_message: null, error_stack: null, outcome: null },
     ...{ commit: null, dirty: null },

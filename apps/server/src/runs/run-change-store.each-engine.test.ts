@@ -20,6 +20,7 @@ const run = {
     launch_id: null,
     status: 'starting' as const,
     stop_requested: 0,
+    log_left: 0,
     outcome: null,
     commit: null,
   },

@@ -23,6 +23,8 @@ export interface RunChange {
   app?: RunApp | undefined;
   startedAt: number | null;
   endedAt: number | null;
+  /** Of an end: a part of its log may still come. */
+  isLogLeft?: boolean;
   /** Its host asks whether it may begin: it does not when it was called off. */
   isAsked?: boolean;
 }
@@ -146,7 +148,7 @@ const startedRow = ({ row, stopRequested }: ActiveRun, startedAt: number | null)
   started_at: startedAt,
 });
 
-const changeRow = ({ runId, status, outcome, error, startedAt, endedAt }: RunChange) => ({
+const changeRow = ({ runId, status, outcome, error, startedAt, endedAt, isLogLeft }: RunChange) => ({
   id: runId,
   status,
   outcome,
@@ -155,6 +157,7 @@ const changeRow = ({ runId, status, outcome, error, startedAt, endedAt }: RunCha
   error_stack: error?.stack ?? null,
   started_at: startedAt,
   ended_at: endedAt,
+  log_left: Number(isLogLeft === true),
 });
 
 const changeColumns = {
@@ -166,6 +169,7 @@ const changeColumns = {
   error_stack: 'text',
   started_at: 'bigint',
   ended_at: 'bigint',
+  log_left: 'bigint',
 } as const;
 
 const startColumns = { id: 'text', started_at: 'bigint', is_asked: 'bigint' } as const;
@@ -191,7 +195,8 @@ async function storeOthers(transaction: Transaction, changes: readonly RunChange
   // The last word about a run is its end; only a lost one may turn out to live. What has started stays started.
   const { rows } = await sql<StoredRun>`UPDATE run SET status = change.status, outcome = change.outcome,
       error_code = change.error_code, error_message = change.error_message, error_stack = change.error_stack,
-      started_at = coalesce(change.started_at, run.started_at), ended_at = change.ended_at
+      started_at = coalesce(change.started_at, run.started_at), ended_at = change.ended_at,
+      log_left = change.log_left
     FROM ${rowsAs(transaction, 'change', changeColumns, changes.map(changeRow))}
     WHERE run.id = change.id AND run.status IN ('starting', 'running', 'lost')
     RETURNING ${sql.join(runColumns.map((name) => sql.ref(`run.${name}`)))}`.execute(transaction);

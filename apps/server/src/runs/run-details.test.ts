@@ -87,8 +87,7 @@ describe('a run', () => {
         job: null,
       },
       result: { paid: [true, null] },
-      records: [],
-      last_screen: null,
+      ...{ records: [], last_screen: null, log_complete: true },
     });
     const { body: list } = await server.api('GET', `/api/v2/runs?automation_id=${projectId}&total=true`);
     expect(list).toMatchObject({

@@ -119,16 +119,20 @@ export class RunLifecycle {
     const toForget: string[] = [];
     const toStop: string[] = [];
     const loaded: string[] = [];
+    const logsStored: string[] = [];
     for (const report of reports) {
       const verdict = this.#judge(link, report, ended.get(report.run_id));
       const isLate = isAsking(report) && this.#shouldHaveStopped(report);
       if (verdict === 'store' && !isLate) addChange(changes, changeOf(report, clock.now()));
+      if (verdict === 'known' && isLogStored(report, ended.get(report.run_id)))
+        logsStored.push(report.run_id);
       if (verdict === 'stop' || this.#shouldHaveStopped(report)) toStop.push(report.run_id);
       else if (isEnded(report.status)) toForget.push(report.run_id);
       else if (verdict !== 'foreign' && isAsking(report)) loaded.push(report.run_id);
     }
     if (toStop.length > 0) link.send({ type: 'stop', run_ids: toStop });
     await this.#store([...changes.values()], link.epoch);
+    if (logsStored.length > 0) await this.#options.store.noteLogsStored(logsStored);
     if (toForget.length > 0) link.send({ type: 'runs_stored', run_ids: toForget });
     if (loaded.length > 0) await this.#letBegin(link, loaded);
   }
@@ -274,6 +278,10 @@ const startOf = ({ status, started_at: startedAt }: RunReport, nowMs: number): n
 /** Whether it waits for the service to let it begin. */
 const isAsking = ({ status, is_loaded }: RunReport): boolean => status === 'starting' && is_loaded === true;
 
+/** Whether the rest of the log of a run that has ended has come. */
+const isLogStored = ({ status, log_left: isLeft }: RunReport, row: StoredRun | undefined): boolean =>
+  row?.log_left === 1 && isEnded(status) && isLeft !== true;
+
 const mayBegin = ({ status, stop_requested }: StoredRun): boolean =>
   status === 'running' && stop_requested === 0;
 
@@ -285,6 +293,7 @@ const changeOf = (report: RunReport, nowMs: number): RunChange => ({
   outcome: report.outcome ?? null,
   result: isEnded(report.status) ? (report.result ?? null) : null,
   app: isEnded(report.status) ? report.app : undefined,
+  isLogLeft: report.log_left === true,
   startedAt: isAsking(report) ? nowMs : startOf(report, nowMs),
   endedAt: isEnded(report.status) ? (report.ended_at ?? nowMs) : null,
 });
@@ -313,5 +322,6 @@ const lost = (run: ActiveRun, message: string): Omit<RunChange, 'endedAt'> => ({
   status: 'lost',
   error: { code: 'lost', message },
   ...silence,
+  isLogLeft: true,
   startedAt: run.row.started_at,
 });

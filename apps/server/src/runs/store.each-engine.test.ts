@@ -30,6 +30,7 @@ const runOn = (deviceId: string, id: string): NewRun => ({
     launch_id: 'l',
     status: 'starting',
     stop_requested: 0,
+    log_left: 0,
     outcome: null,
   },
   ...{ commit: null, error_code: null, error_message: null, error_stack: null, dirty: null },

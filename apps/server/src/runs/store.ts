@@ -120,6 +120,11 @@ export function createRunStore(db: Db, commits: GroupCommit, searchLimit = runsP
       return row === undefined ? null : readKeptCode(row.code);
     },
 
+    /** Of runs that have ended. */
+    async noteLogsStored(ids: readonly string[]): Promise<void> {
+      await db.updateTable('run').set({ log_left: 0 }).where('id', 'in', textsIn(db, ids)).execute();
+    },
+
     listByIds: (ids: readonly string[]): Promise<StoredRun[]> =>
       db.selectFrom('run').selectAll().where('id', 'in', textsIn(db, ids)).execute(),
 

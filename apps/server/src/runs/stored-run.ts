@@ -26,7 +26,7 @@ export const runColumns = [
     'launch_id',
   ] as const),
   ...(['status', 'stop_requested', 'error_code', 'error_message', 'error_stack', 'outcome'] as const),
-  ...(['commit', 'dirty', 'created_at', 'started_at', 'ended_at'] as const),
+  ...(['commit', 'dirty', 'created_at', 'started_at', 'ended_at', 'log_left'] as const),
 ] satisfies readonly (keyof StoredRun)[];
 
 /** A run with what is stored beside it. */
@@ -97,6 +97,7 @@ export function detailView(
     tree: row.tree,
     parameters: parametersOf(row),
     result: row.result === null ? null : JSON.parse(row.result),
+    log_complete: row.ended_at !== null && row.log_left === 0,
   };
 }
 

@@ -18,6 +18,7 @@ export async function addRun(db: Db, id: string, userId = 'u'): Promise<void> {
     launch_id: id,
     status: 'running',
     stop_requested: 0,
+    log_left: 0,
   } as const;
   await db
     .insertInto('run')

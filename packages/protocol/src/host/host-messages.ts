@@ -82,6 +82,8 @@ export const RunReport = Type.Object({
   outcome: Type.Optional(RunOutcome),
   /** JSON text of what the run gave to `agent.control.setResult`, of an end. */
   result: Type.Optional(Type.String({ maxLength: maxRunResultBytes })),
+  /** Of an end: the service has not stored the whole log yet. A report without it follows when it has. */
+  log_left: Type.Optional(Type.Boolean()),
   /** The app whose screens it has read most, of an end. */
   app: Type.Optional(RunApp),
   started_at: Type.Union([EpochMs, Type.Null()]),

@@ -47,6 +47,8 @@ export interface RunTable {
   created_at: EpochMs;
   started_at: EpochMs | null;
   ended_at: EpochMs | null;
+  /** 1: it has ended, and its host may still have a part of its log. */
+  log_left: Flag;
   /** Of the connection that it is to be sent on, or whose host has it; null: its host was told nothing yet. */
   epoch: number | null;
 }

@@ -75,6 +75,10 @@ export const RunDetail = Type.Object(
       },
     ),
     result: Type.Unknown({ description: 'What the code gave to `agent.control.setResult`; null without it' }),
+    log_complete: Type.Boolean({
+      description:
+        'Whether the run has ended and all of its log is stored, so that nothing comes any more. False also for a run that is lost, whose host may still bring it',
+    }),
     records: Type.Array(Type.Object({ record_id: Uuid, type: RecordType }), {
       description: 'Out-of-steps records of the run, newest first, at most 100',
     }),

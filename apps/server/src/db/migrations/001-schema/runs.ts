@@ -22,7 +22,7 @@ export async function createRuns(db: Kysely<unknown>): Promise<void> {
       status ${text} not null,
       stop_requested bigint not null default 0, outcome ${text}, error_code ${text}, error_message ${text},
       error_stack ${text}, "commit" ${text}, dirty bigint, created_at bigint not null, started_at bigint,
-      ended_at bigint, epoch bigint)`,
+      ended_at bigint, log_left bigint not null default 0, epoch bigint)`,
     'create index run_user on run (user_id, id)',
     'create index run_user_ended on run (user_id, status, id) where ended_at is not null',
     'create index run_device_ended on run (device_id, id) where ended_at is not null',
