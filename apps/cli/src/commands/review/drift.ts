@@ -17,8 +17,8 @@ export function addDriftCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-A version whose runs end badly at least twice as often as those of the version before, which is no chance, is marked as
-"worse". The webhook event drift.found tells of it.
+A version is marked as "worse" when its runs end badly at least twice as often as those of the version before, and chance is
+unlikely to be the reason. The webhook event drift.found tells of it.
 
 Example:
   phalanx drift shop`,
