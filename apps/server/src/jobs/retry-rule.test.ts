@@ -9,6 +9,16 @@ it.each([
   ['an uncaught error', { status: 'failed', error_code: 'uncaught_error' }, 'error'],
   ['a phone that is gone', { status: 'failed', error_code: 'phone_lost' }, 'phone'],
   ['a host that was restarted', { status: 'failed', error_code: 'host_restarted' }, 'phone'],
+  [
+    'a host too busy to load the code',
+    { status: 'failed', error_code: 'start_timed_out', started_at: null },
+    'phone',
+  ],
+  [
+    'a host whose disk is full',
+    { status: 'failed', error_code: 'host_storage_failed', started_at: null },
+    'phone',
+  ],
   ['a host that was stopped', { status: 'failed', error_code: 'host_stopped' }, 'phone'],
   ['a host that did not come back', { status: 'lost', error_code: 'lost' }, 'lost'],
   ['a stop by a person', { status: 'stopped' }, 'cancelled'],

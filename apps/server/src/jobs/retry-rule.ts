@@ -13,7 +13,9 @@ const phoneFailures: ReadonlySet<string> = new Set([
   'host_restarted',
   'host_stopped',
   'host_failed',
+  'host_storage_failed',
   'not_started',
+  'start_timed_out',
 ]);
 
 type EndedRun = Pick<StoredRun, 'status' | 'outcome' | 'error_code' | 'started_at'>;
