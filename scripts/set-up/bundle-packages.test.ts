@@ -15,7 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const own = join(import.meta.dirname, '../../node_modules');
-const names = ['typebox', 'kysely', '@yume-chan/stream-extra'];
+const names = ['typebox', 'kysely'];
 let root: string;
 
 /** A root with some of the packages as npm installs them. */
