@@ -33,14 +33,6 @@ export const contentTypes: Readonly<Record<BlobKind, string>> = {
   picture: 'image/jpeg',
 };
 
-/** A tree is compressed by zstd. */
-const endings: Readonly<Record<BlobKind, string>> = {
-  tree: 'tree.zst',
-  screenshot: 'screenshot',
-  file: 'file',
-  picture: 'picture',
-};
-
 /** The name of the blobs of captures, in a data folder and in a bucket. */
 export const capturesName = 'captures';
 
@@ -55,10 +47,10 @@ function recordPath(id: string): string {
   return path.posix.join(id.slice(-2), id);
 }
 
-/** `3f/<record>/<screen>.screenshot` */
+/** `3f/<record>/<screen>.screenshot`; a tree is compressed: `….tree.zst`. */
 export function capturePath({ recordId, screenId, kind }: CaptureKey): string {
   if (!isRecordId(screenId)) throw new Error('the ID of a screen is not a UUID in lower case');
-  return path.posix.join(recordPath(recordId), `${screenId}.${endings[kind]}`);
+  return path.posix.join(recordPath(recordId), `${screenId}.${kind === 'tree' ? 'tree.zst' : kind}`);
 }
 
 /** The captures of records, and the files and films of runs. */

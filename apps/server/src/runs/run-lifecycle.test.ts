@@ -188,26 +188,24 @@ describe('a report', () => {
   });
 
   it('of an end says whether the whole log is stored, and another one when it is', async () => {
-    const isComplete = async (runId: string): Promise<unknown> =>
-      (await server.api('GET', `/api/v2/runs/${runId}`)).body['run'];
     const { runId } = await server.startRun(host, deviceId);
-    expect(await isComplete(runId)).toMatchObject({ ended_at: null, log_complete: false });
+    expect(await server.run(runId)).toMatchObject({ ended_at: null, log_complete: false });
     await host.end(runId, 'completed', { log_left: true });
-    expect(await isComplete(runId)).toMatchObject({ status: 'completed', log_complete: false });
+    expect(await server.run(runId)).toMatchObject({ status: 'completed', log_complete: false });
     await host.end(runId, 'completed');
-    expect(await isComplete(runId)).toMatchObject({ status: 'completed', log_complete: true });
+    expect(await server.run(runId)).toMatchObject({ status: 'completed', log_complete: true });
     // A report that was under way meanwhile.
     await host.end(runId, 'completed', { log_left: true });
-    expect(await isComplete(runId)).toMatchObject({ status: 'completed', log_complete: true });
+    expect(await server.run(runId)).toMatchObject({ status: 'completed', log_complete: true });
 
     const { runId: lost } = await server.startRun(host, deviceId);
     await cutNoticed();
     server.clock.advance(10 * 60_000);
     await statusBecomes(lost, 'lost');
-    expect(await isComplete(lost)).toMatchObject({ log_complete: false });
+    expect(await server.run(lost)).toMatchObject({ log_complete: false });
     await host.connect();
     await host.end(lost, 'completed');
-    expect(await isComplete(lost)).toMatchObject({ status: 'completed', log_complete: true });
+    expect(await server.run(lost)).toMatchObject({ status: 'completed', log_complete: true });
   });
 
   it('that comes twice is answered twice and stored once', async () => {
