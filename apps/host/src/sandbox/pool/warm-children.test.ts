@@ -10,7 +10,7 @@ import { buildSandboxBundles } from '../process/bundles.ts';
 import { runCode, startCode, testMemoryMb } from '../testing/code-runs.ts';
 import { until } from '../../testing/until.ts';
 import { createSandboxPool } from './sandbox-pool.ts';
-import { WarmChildren } from './warm-children.ts';
+import { maxStarting, WarmChildren } from './warm-children.ts';
 
 const options = { size: 2, memoryMb: testMemoryMb, fetchPolicy: { allowPrivateAddresses: false } };
 
@@ -76,6 +76,35 @@ describe.runIf(process.platform === 'linux')('the pool', () => {
     expect(children.take(testMemoryMb).pid).toBe(starting);
     await children.close();
     await filling;
+  });
+
+  it('starts a few at a time, in order, and none that was ended before its turn', async () => {
+    const ground = {
+      ...{ bundles: await buildSandboxBundles(), confinement: await openConfinement() },
+      serveFetches: async () => undefined,
+    };
+    const children = new WarmChildren(ground, { size: 0, memoryMb: testMemoryMb, log: undefined });
+    const taken = Array.from({ length: maxStarting * 3 }, () => children.take(testMemoryMb));
+    const ready: number[] = [];
+    let most = 0;
+    for (const [index, child] of taken.entries())
+      child.onReports = async () => {
+        const started = taken.filter(({ pid }) => pid !== undefined).length;
+        most = Math.max(most, started - ready.length);
+        ready.push(index);
+      };
+    const late = taken.pop();
+    late?.kill();
+    expect((await late?.exited)?.startError).toContain('before its turn');
+    await until(
+      'the others',
+      async () => ready.length,
+      (count) => count === taken.length,
+    );
+    expect(most).toBeLessThanOrEqual(maxStarting);
+    for (const [place, index] of ready.entries()) expect(Math.abs(place - index)).toBeLessThan(maxStarting);
+    expect(late?.pid).toBeUndefined();
+    await children.close();
   });
 
   it('gives children an empty environment, a lower priority and nothing of the disk', async () => {

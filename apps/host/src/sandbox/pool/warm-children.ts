@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 
 import { spawnSandboxChild, type ChildGround, type SandboxChild } from '../process/sandbox-child.ts';
@@ -6,6 +8,11 @@ import { spawnSandboxChild, type ChildGround, type SandboxChild } from '../proce
 const refillAfterMs = 100;
 const firstRetryMs = 100;
 const maxRetryMs = 10_000;
+/**
+ * So many children start at a time, in the order in which they were asked for: a start takes a core's time, and if many
+ * shared the cores, all of them would be ready only at the end, too late for their runs to begin.
+ */
+export const maxStarting = Math.max(2, availableParallelism());
 
 export interface WarmChildrenOptions {
   size: number;
@@ -25,7 +32,7 @@ export class WarmChildren {
   #closed = false;
 
   constructor(ground: ChildGround, options: WarmChildrenOptions) {
-    this.#ground = ground;
+    this.#ground = { inTurn: pLimit(maxStarting), ...ground };
     this.#options = options;
   }
 

@@ -48,17 +48,23 @@ export interface ConfinedStart<Report> {
   env?: Record<string, string>;
   /** Takes the other end of the socket through which the child fetches; without it, there is none. */
   serveFetches?: (socket: Socket) => Promise<void>;
+  /** Calls `start` when it may, and holds its turn until the promise of it settles. Default: at once. */
+  inTurn?: (start: () => Promise<void>) => unknown;
 }
 
 /** Starts a process that gets what it needs in its first frame. Never throws: `exited` tells of failures. */
 export function spawnConfinedChild<Command, Report>(
   start: ConfinedStart<Report>,
 ): ConfinedChild<Command, Report> {
+  return new StartedChild(start);
+}
+
+function startWrapped(start: ConfinedStart<unknown>): Promise<StartedProcess> {
   const wrapped = wrap(start);
   const streamCount = start.serveFetches === undefined ? 3 : 4;
   const starting = startProcess(wrapped, { environment: start.env ?? {}, folder: '/', streamCount });
   if (wrapped.makesGroup !== true) void starting.then(({ pid }) => lowerPriority(pid)).catch(() => {});
-  return new StartedChild(starting, start);
+  return starting;
 }
 
 function wrap({
@@ -77,17 +83,23 @@ class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
   onReports: (batch: Report[]) => Promise<void> = async () => {};
   /** Rejects when there never is a process, of which `exited` tells. */
   readonly #served: Promise<Socket>;
+  readonly #starting = Promise.withResolvers<StartedProcess>();
+  readonly #spoke = Promise.withResolvers<void>();
   #process: StartedProcess | undefined;
+  #isInTurn = false;
   #isKilled = false;
 
-  constructor(starting: Promise<StartedProcess>, start: ConfinedStart<Report>) {
+  constructor(start: ConfinedStart<Report>) {
     this.memoryMb = start.memoryMb;
-    const begun = starting.then((started) => this.#begin(started, start));
+    const begun = this.#starting.promise.then((started) => this.#begin(started, start));
     this.#served = begun.then(async ({ streams: [stdin, , , fetches] }) => {
       if (fetches !== undefined) await start.serveFetches?.(fetches);
       return stdin;
     });
+    this.#served.catch(() => {});
     this.exited = begun.then((started) => this.#follow(started, start)).catch(notStarted);
+    const { inTurn = (now) => now() } = start;
+    inTurn(() => this.#start(start));
   }
 
   get pid(): number | undefined {
@@ -104,6 +116,15 @@ class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
   kill(): void {
     this.#isKilled = true;
     this.#process?.signal('SIGKILL');
+    if (!this.#isInTurn) this.#starting.reject(new Error('It was ended before its turn to start came.'));
+  }
+
+  /** Resolves when the child has said its first word, which it does when it is ready, or is gone. */
+  async #start(start: ConfinedStart<Report>): Promise<void> {
+    if (this.#isKilled) return;
+    this.#isInTurn = true;
+    this.#starting.resolve(startWrapped(start));
+    await Promise.race([this.#spoke.promise, this.exited]);
   }
 
   #begin(started: StartedProcess, { bundles, memoryMb }: ConfinedStart<Report>): StartedProcess {
@@ -122,9 +143,11 @@ class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
     stderr.on('data', (bytes: Buffer) => {
       said = (said + bytes.toString()).slice(-maxStderrLength);
     });
-    await readReports(stdout, async (batch) => this.onReports(batch.map(parseReport))).catch(() =>
-      this.kill(),
-    );
+    const hand = async (batch: unknown[]): Promise<void> => {
+      this.#spoke.resolve();
+      await this.onReports(batch.map(parseReport));
+    };
+    await readReports(stdout, hand).catch(() => this.kill());
     return { ...(await exited), stderr: said };
   }
 }

@@ -17,6 +17,8 @@ export interface ChildGround {
   confinement: Confinement;
   /** Takes the other end of the socket through which a child fetches. The child may fetch when it has resolved. */
   serveFetches: (socket: Socket) => Promise<void>;
+  /** As `ConfinedStart` has it. */
+  inTurn?: (start: () => Promise<void>) => unknown;
 }
 
 /** Starts a process that makes an isolate ready and then waits for a job. Never throws: `exited` tells of failures. */
