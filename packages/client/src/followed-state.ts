@@ -32,7 +32,8 @@ export class FollowedState {
   readonly #runs = new Map<string, KnownRun>();
   /** The last entry of each run. */
   readonly #entries = new Map<string, string>();
-  #hasBegun = false;
+  /** Runs that were over when the following began, and are as young as those that are read again after a break. */
+  readonly #overBefore = new Set<string>();
   /** When the newest run was made, by the service's clock. */
   #newestMs = 0;
 
@@ -47,10 +48,12 @@ export class FollowedState {
 
   /** Notes the present state. */
   async begin(signal: AbortSignal): Promise<void> {
-    const { devices, runs } = await this.#read(signal);
+    await this.#noteNewest(signal);
+    const { devices, runs: found } = await this.#read(signal);
     for (const device of devices) this.#noteDevice(device);
+    const runs = found.filter(({ ended_at: endedAt }) => endedAt === null);
+    for (const run of found) if (run.ended_at !== null) this.#overBefore.add(run.run_id);
     for (const run of runs) this.#noteRun(run);
-    this.#hasBegun = true;
     if (!this.wants('log')) return;
     for (const { run_id: id } of runs) {
       const ask = (): Promise<{ logs: LogEntry[] }> =>
@@ -59,9 +62,17 @@ export class FollowedState {
     }
   }
 
+  /** By the service's clock; without any run there is no need of one. */
+  async #noteNewest(signal: AbortSignal): Promise<void> {
+    const ask = () => this.#api.listRuns({ query: { ...this.#filter(), limit: 1 } }, { signal });
+    const [newest] = (await enduring(ask, signal)).runs;
+    this.#newestMs = newest?.created_at ?? 0;
+  }
+
   /** Events that may be new since the last one; `news` leaves out those that are not. */
   async *missed(signal: AbortSignal): AsyncGenerator<FollowedEvent, void, undefined> {
-    const { devices, runs } = await this.#read(signal);
+    const { devices, runs: found } = await this.#read(signal);
+    const runs = found.filter(({ run_id: id }) => !this.#overBefore.has(id));
     for (const device of devices) yield { type: 'device', device };
     // Entries before the end of their run.
     if (this.wants('log')) for (const run of this.#withLogs(runs)) yield* this.#readLog(run, signal);
@@ -147,14 +158,10 @@ export class FollowedState {
     const queries = [
       { status: 'starting' } as const,
       { status: 'running' } as const,
-      ...(this.#hasBegun ? [{ created_after: Math.max(0, this.#newestMs - clockMs) }] : []),
+      { created_after: Math.max(0, this.#newestMs - clockMs) },
       ...[...new Set(open.map(({ run }) => run.launch))].map((launch) => ({ launch })),
     ];
-    const { deviceId, automationId } = this.#followed;
-    const filter = {
-      ...(deviceId === undefined ? {} : { device_id: deviceId }),
-      ...(automationId === undefined ? {} : { automation_id: automationId }),
-    };
+    const filter = this.#filter();
     const found = new Map<string, Run>();
     for (const query of queries)
       for (const run of await this.#allPages(async (page) => {
@@ -163,6 +170,14 @@ export class FollowedState {
       }, signal))
         found.set(run.run_id, asInEvents(run));
     return [...found.values()].toSorted((one, other) => one.created_at - other.created_at);
+  }
+
+  #filter(): { device_id?: string; automation_id?: string } {
+    const { deviceId, automationId } = this.#followed;
+    return {
+      ...(deviceId === undefined ? {} : { device_id: deviceId }),
+      ...(automationId === undefined ? {} : { automation_id: automationId }),
+    };
   }
 
   async #allPages<Row>(

@@ -19,6 +19,7 @@ export * from './phones/labels.ts';
 export * from './phones/live.ts';
 export * from './runs/logs.ts';
 export * from './masks.ts';
+export * from './phones/node-inspection.ts';
 export * from './phones/phone-answers.ts';
 export * from './phones/phone-apps.ts';
 export * from './phones/phone-health.ts';

@@ -15,6 +15,7 @@ const sources: Readonly<Record<keyof typeof heads, readonly Source[]>> = {
   callers: [
     { names: ['devices'], load: async () => (await import('./phones/devices.ts')).addDevicesCommand },
     { names: ['screen'], load: async () => (await import('./phones/screen.ts')).addScreenCommand },
+    { names: ['inspect'], load: async () => (await import('./phones/inspect.ts')).addInspectCommand },
     { names: ['act'], load: async () => (await import('./phones/act.ts')).addActCommand },
     { names: ['input'], load: async () => (await import('./phones/control.ts')).addInputCommand },
     { names: ['lease'], load: async () => (await import('./phones/control.ts')).addLeaseCommand },

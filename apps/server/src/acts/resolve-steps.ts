@@ -7,6 +7,7 @@ import type {
   NumberedScreen,
 } from '@phalanx/protocol';
 
+import { identityOf } from '../devices/screen-cache.ts';
 import { ApiError } from '../errors/api-error.ts';
 
 const usualWaitMs = 10_000;
@@ -49,19 +50,17 @@ function targetsOf(
   before: NumberedScreen | undefined,
 ): { on: HostActTarget | undefined; within: HostActTarget | undefined } {
   const resolve = (target: ActTarget | undefined): HostActTarget | undefined =>
-    typeof target === 'number' ? identityOf(target, before) : target;
+    typeof target === 'number' ? lineOf(target, before) : target;
   return {
     on: 'on' in step ? resolve(step.on) : undefined,
     within: 'within' in step ? resolve(step.within) : undefined,
   };
 }
 
-function identityOf(number: number, before: NumberedScreen | undefined): HostActTarget {
+function lineOf(number: number, before: NumberedScreen | undefined): HostActTarget {
   if (before === undefined)
     throw invalid(`Field screen_id is missing: ${number} is the number of a line of a screen`);
-  const line = before.lines.find((one) => one.number === number);
-  if (line === undefined) throw invalid(`Screen has no line ${number}: read it again`);
-  return { identity: line.identity };
+  return { identity: identityOf(before, number) };
 }
 
 function typedBy(

@@ -1,4 +1,11 @@
-import { type Device, deviceRoutes, isSelected, PhoneApps, PhoneHealth } from '@phalanx/protocol';
+import {
+  type Device,
+  deviceRoutes,
+  isSelected,
+  NodeInspection,
+  PhoneApps,
+  PhoneHealth,
+} from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -13,11 +20,12 @@ import { askForJson, askHost } from './ask-host.ts';
 import type { DeviceAccess, SeenDevice } from './device-access.ts';
 import { deviceView, type RunsByDevice } from './device-view.ts';
 import { readCompactScreen, readScreen } from './read-screen.ts';
-import type { ScreenCache } from './screen-cache.ts';
+import { identityOf, type ScreenCache } from './screen-cache.ts';
 import type { ScreenReader } from './screens/screen-reader.ts';
 
 const phoneHealth = Compile(PhoneHealth);
 const phoneApps = Compile(PhoneApps);
+const nodeInspection = Compile(NodeInspection);
 
 type DeviceQuery = Static<typeof deviceRoutes.list.query>;
 
@@ -31,7 +39,7 @@ interface DeviceRoutesOptions {
   screens: ScreenCache;
 }
 
-/** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screenshot, history` */
+/** `GET /devices` · `GET, DELETE /devices/:id` · `GET /devices/:id/screen, screens, screenshot, history, apps` */
 export function addDeviceRoutes(
   app: FastifyInstance,
   { access, hosts, activeRunRows, turns, reader, screens }: DeviceRoutesOptions,
@@ -85,6 +93,14 @@ export function addDeviceRoutes(
     reply.headers({ etag, 'cache-control': 'no-cache' });
     if (raw.headers['if-none-match'] === etag) return reply.code(304).send();
     return reply.type('application/json; charset=utf-8').send(body);
+  });
+
+  addRoute(app, deviceRoutes.node, async ({ principal: { userId }, params }) => {
+    const { device } = await access.get(params.id, userId);
+    const screen = await screens.get(params.screen_id, { userId, deviceId: device.id });
+    const node = { identity: identityOf(screen, Number(params.number)) };
+    const question = { type: 'node', serial: device.serial, node } as const;
+    return { success: true, node: await askForJson({ hosts, device }, question, nodeInspection) };
   });
 
   addRoute(app, deviceRoutes.history, async ({ principal, params }) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { NumberedScreen } from '@phalanx/protocol';
+import type { NodeIdentity, NumberedScreen } from '@phalanx/protocol';
 import { LRUCache } from 'lru-cache';
 
 import type { Bus } from '../bus/bus.ts';
@@ -93,4 +93,11 @@ export class ScreenCache {
     own?.delete(id);
     if (own?.size === 0) this.#ofUser.delete(userId);
   }
+}
+
+/** Of a line. Throws `invalid_request` when the screen has none of that number. */
+export function identityOf({ lines }: NumberedScreen, number: number): NodeIdentity {
+  const line = lines.find((one) => one.number === number);
+  if (line !== undefined) return line.identity;
+  throw ApiError.of('invalid_request', { problem: `Screen has no line ${number}: read it again` });
 }

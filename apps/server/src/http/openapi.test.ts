@@ -13,7 +13,11 @@ interface Media {
 }
 interface Operation {
   requestBody?: { content: Record<string, Media> };
-  responses: Record<string, { description: string; content: Record<string, Media> }>;
+  responses: Record<string, Reply>;
+}
+interface Reply {
+  description: string;
+  content: Record<string, Media>;
 }
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
@@ -31,7 +35,10 @@ let server: TestServer;
 let text: string;
 let document: {
   paths: Record<string, Partial<Record<Method, Operation>>>;
-  components: { schemas: Record<string, Record<string, unknown>> };
+  components: {
+    schemas: Record<string, Record<string, unknown>>;
+    responses: Record<string, Reply>;
+  };
 };
 
 beforeAll(async () => {
@@ -53,13 +60,20 @@ async function statusOf(url: URL, method: string, headers: object, body = ''): P
   return response.statusCode ?? 0;
 }
 
+/** With the responses that it refers to. */
 const operations = (): [string, Operation][] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+    Object.entries(methods).map(([method, { responses, ...operation }]): [string, Operation] => [
       `${method} ${path}`,
-      operation,
+      { ...operation, responses: Object.fromEntries(Object.entries(responses).map(resolved)) },
     ]),
   );
+
+function resolved([status, response]: [string, Reply | { $ref: string }]): [string, Reply] {
+  if (!('$ref' in response)) return [status, response];
+  const found = document.components.responses[response.$ref.replace('#/components/responses/', '')];
+  return [status, found ?? { description: '', content: {} }];
+}
 
 describe('the OpenAPI document', () => {
   it("is clean by redocly's recommended rules", async () => {
@@ -90,9 +104,12 @@ describe('the OpenAPI document', () => {
   it('has an example that fits for every JSON body of requests and replies', () => {
     const ajv = new Ajv2020({ strict: false });
     ajv.addSchema({ $id: 'doc', components: document.components });
+    const checked = new Set<Media>();
     const check = (where: string, content: Record<string, Media>): string[] => {
       const media = content['application/json'];
-      if (media === undefined || (!('example' in media) && !('$ref' in media.schema))) return [];
+      if (media === undefined || checked.has(media)) return [];
+      checked.add(media);
+      if (!('example' in media) && !('$ref' in media.schema)) return [];
       const schema = JSON.parse(JSON.stringify(media.schema).replaceAll('"#/', '"doc#/'));
       const fits = ajv.validate(schema, media.example);
       return fits ? [] : [`${where}: ${ajv.errorsText()} in ${JSON.stringify(media.example)}`];
@@ -110,6 +127,17 @@ describe('the OpenAPI document', () => {
         expect(description, `${name} ${status}`).not.toBe('');
         if (Number(status) >= 400) expect(description).toMatch(/^- `[a-z_]+`: /);
       }
+  });
+
+  it('names the schema of each JSON body', () => {
+    const inline = operations().flatMap(([name, { requestBody, responses }]) =>
+      Object.entries({ ...responses, ...(requestBody && { body: { ...requestBody, description: '' } }) })
+        .filter(([, { content }]) => content['application/json']?.schema)
+        .filter(([, { content }]) => !('$ref' in (content['application/json']?.schema ?? {})))
+        .map(([status]) => `${name} ${status}`),
+    );
+    // Captures: whatever a host has stored.
+    expect(inline.filter((one) => !one.includes('/{screen_id}/{kind} '))).toEqual([]);
   });
 
   it('names its schemas, with what is constant and what is one of a few', () => {

@@ -11,6 +11,10 @@ export function answerTo({ type, request_id }: Extract<ServerMessage, { request_
     screenshot: 'JPEG-bytes',
     screen,
     act: `${JSON.stringify({ results: [], captures: 1, settled: true })}\n${screen}`,
+    node: JSON.stringify({
+      ...{ class_name: null, id: null, text: null, description: null, hint: null, package_name: 'android' },
+      ...{ bounds: { left: 0, top: 0, right: width, bottom: height }, is: [], children: 0, selectors: [] },
+    }),
     health: JSON.stringify({ facts: null, last_repair: null, events: [] }),
     live: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,
     input: '',

@@ -7,7 +7,7 @@
  */
 import { Type, type Static, type TObject, type TProperties } from 'typebox';
 
-import { HostActSteps } from '../phones/act.ts';
+import { HostActSteps, HostNode } from '../phones/act.ts';
 import { Uuid } from '../ids.ts';
 import { maxLivePictureBytes } from '../phones/live.ts';
 import { PhoneInput } from '../phones/phone-input.ts';
@@ -61,6 +61,8 @@ export const hostQuestions = {
     asks: { steps: HostActSteps, budget_ms: Type.Integer({ minimum: 0, maximum: 10_000 }) },
     maxAnswerBytes: 4 * megabyte,
   },
+  /** What a node is and how code finds it, on the screen as it is then. Answer: JSON of a `NodeInspection`. */
+  node: { since: 9, asks: { node: HostNode }, maxAnswerBytes: megabyte },
   /** The apps that are installed. Answer: JSON of `PhoneApps`. */
   apps: { since: 8, asks: {}, maxAnswerBytes: megabyte },
   /**

@@ -1,7 +1,7 @@
 import { allRoutes } from '../rest/all-routes.ts';
 import { routeTags } from '../rest/route-tags.ts';
 import { webhookEvents } from '../webhook-events.ts';
-import { NamedSchemas } from './named-schemas.ts';
+import { Components } from './components.ts';
 import { operationOf } from './operation.ts';
 
 const description = `Runs TypeScript automations on a fleet of Android phones.
@@ -20,7 +20,7 @@ const securitySchemes = {
 };
 
 /** What webhooks send, beside what callers ask for. */
-const messagesOf = (schemas: NamedSchemas): Record<string, object> =>
+const messagesOf = (components: Components): Record<string, object> =>
   Object.fromEntries(
     Object.entries(webhookEvents).map(([name, event]) => [
       name,
@@ -30,7 +30,7 @@ const messagesOf = (schemas: NamedSchemas): Record<string, object> =>
           tags: ['Webhooks'],
           summary: event.description,
           security: [],
-          requestBody: { content: { 'application/json': { schema: schemas.refer(event) } } },
+          requestBody: { content: { 'application/json': { schema: components.refer(event) } } },
           responses: { 200: { description: 'Any status from 200 to 299: it is delivered.' } },
         },
       },
@@ -39,11 +39,11 @@ const messagesOf = (schemas: NamedSchemas): Record<string, object> =>
 
 /** The whole API as an OpenAPI 3.1 document. */
 export function openApiDocument(version: string): object {
-  const schemas = new NamedSchemas();
+  const components = new Components();
   const paths: Record<string, Record<string, object>> = {};
   for (const contract of allRoutes) {
     const path = contract.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: operationOf(contract, schemas) };
+    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: operationOf(contract, components) };
   }
   return {
     openapi: '3.1.0',
@@ -57,7 +57,7 @@ export function openApiDocument(version: string): object {
     tags: Object.entries(routeTags).map(([name, text]) => ({ name, description: text })),
     security: [{ token: [] }],
     paths,
-    webhooks: messagesOf(schemas),
-    components: { securitySchemes, schemas: schemas.components },
+    webhooks: messagesOf(components),
+    components: { securitySchemes, schemas: components.schemas, responses: components.responses },
   };
 }

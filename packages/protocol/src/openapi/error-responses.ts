@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { errorTable, type ErrorCode } from '../errors.ts';
 import { ErrorBody, type RouteContract } from '../rest/contract.ts';
 import { isPaged } from '../rest/page.ts';
-import type { NamedSchemas } from './named-schemas.ts';
+import type { Components } from './components.ts';
 
 const ofEveryone: readonly ErrorCode[] = [
   'invalid_request',
@@ -50,28 +50,34 @@ export const errorsOf = (contract: RouteContract): ReadonlySet<ErrorCode> =>
 /** The text of the table, with `<name>` for what is filled in. */
 const textOf = (code: ErrorCode): string => errorTable[code].message.replaceAll(/\{(\w+)\}/g, '<$1>');
 
-function response(codes: readonly ErrorCode[], body: TSchema, schemas: NamedSchemas): object {
+/** `NotReadyOrTooBusy`: the same name has the same codes. */
+const nameOf = (codes: readonly ErrorCode[]): string =>
+  codes
+    .map((code) => code.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase()))
+    .join('Or');
+
+function response(codes: readonly ErrorCode[], body: TSchema, components: Components): object {
   const [code = 'internal'] = codes;
   const errors =
     code === 'compile_failed' ? { errors: ["main.ts(3,7): error TS2304: Cannot find name 'x'."] } : {};
-  return {
+  return components.referResponse(nameOf(codes), {
     description: codes.map((one) => `- \`${one}\`: ${textOf(one)}`).join('\n'),
     content: {
       'application/json': {
-        schema: schemas.refer(body),
+        schema: components.refer(body),
         example: { success: false, code, message: textOf(code), ...errors },
       },
     },
-  };
+  });
 }
 
 /** The responses of an endpoint that are not a success, by status. */
-export function errorResponses(contract: RouteContract, schemas: NamedSchemas): Record<number, object> {
+export function errorResponses(contract: RouteContract, components: Components): Record<number, object> {
   const byStatus = Map.groupBy(errorsOf(contract), (code) => errorTable[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => [
       status,
-      response(codes, contract.errorBodies?.[status] ?? ErrorBody, schemas),
+      response(codes, contract.errorBodies?.[status] ?? ErrorBody, components),
     ]),
   );
 }

@@ -3,7 +3,7 @@ import { IsObject, type TSchema } from 'typebox';
 import { isOfTypes, successStatusesOf, type RouteContract } from '../rest/contract.ts';
 import { errorResponses } from './error-responses.ts';
 import { exampleOf } from './example-of.ts';
-import type { NamedSchemas } from './named-schemas.ts';
+import type { Components } from './components.ts';
 
 const successTexts: Record<number, string> = {
   101: 'The connection is a WebSocket from here on.',
@@ -18,7 +18,7 @@ const binaryTypes = new Set(['image/jpeg', 'application/gzip']);
 function parameters(
   place: 'path' | 'query' | 'header',
   schema: TSchema | undefined,
-  schemas: NamedSchemas,
+  components: Components,
 ): object[] {
   if (schema === undefined || !IsObject(schema)) return [];
   const required = new Set<string>(schema.required ?? []);
@@ -27,7 +27,7 @@ function parameters(
     in: place,
     required: required.has(name),
     ...('description' in field ? { description: field.description } : {}),
-    schema: schemas.refer(field),
+    schema: components.refer(field),
   }));
 }
 
@@ -40,31 +40,37 @@ const otherContent = (types: readonly string[]): object =>
     ]),
   );
 
-const jsonContent = (schema: TSchema, schemas: NamedSchemas, example: unknown): object => ({
-  'application/json': { schema: schemas.refer(schema), example },
-});
+/** `listRuns` as the name of a schema: `ListRuns`. */
+const capitalized = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
-function requestBody({ body, bodyTypes, bodyExample }: RouteContract, schemas: NamedSchemas): object {
+function requestBody(contract: RouteContract, components: Components): object {
+  const { operationId, body, bodyTypes, bodyExample } = contract;
   if (bodyTypes !== undefined) return { requestBody: { required: true, content: otherContent(bodyTypes) } };
   if (body === undefined) return {};
-  const content = jsonContent(body, schemas, bodyExample ?? exampleOf(body, 'body'));
-  return { requestBody: { required: true, content } };
+  const schema = components.referAs(`${capitalized(operationId)}Body`, body);
+  const example = bodyExample ?? exampleOf(body, 'body');
+  return { requestBody: { required: true, content: { 'application/json': { schema, example } } } };
 }
 
-const successResponse = (
-  status: number,
-  schema: TSchema | readonly string[],
-  schemas: NamedSchemas,
-): object => ({
-  description: successTexts[status] ?? 'Done.',
-  content: isOfTypes(schema) ? otherContent(schema) : jsonContent(schema, schemas, exampleOf(schema, 'body')),
-});
+function successResponse(contract: RouteContract, status: number, components: Components): object {
+  const reply = contract.responses[status] ?? [];
+  const description = successTexts[status] ?? 'Done.';
+  if (isOfTypes(reply)) return { description, content: otherContent(reply) };
+  const schema = components.referAs(replyName(contract, status), reply);
+  return { description, content: { 'application/json': { schema, example: exampleOf(reply, 'body') } } };
+}
+
+/** With the status where another success of the operation has another body. */
+function replyName({ operationId, responses }: RouteContract, status: number): string {
+  const bodies = new Set(Object.values(responses).filter((body) => !isOfTypes(body)));
+  return `${capitalized(operationId)}Reply${bodies.size > 1 ? status : ''}`;
+}
 
 /** A contract as an operation of the OpenAPI document. */
-export function operationOf(contract: RouteContract, schemas: NamedSchemas): object {
+export function operationOf(contract: RouteContract, components: Components): object {
   const successes = successStatusesOf(contract).map((status): [string, object] => [
     String(status),
-    successResponse(status, contract.responses[status] ?? [], schemas),
+    successResponse(contract, status, components),
   ]);
   return {
     operationId: contract.operationId,
@@ -73,11 +79,11 @@ export function operationOf(contract: RouteContract, schemas: NamedSchemas): obj
     ...(contract.description === undefined ? {} : { description: contract.description }),
     ...(contract.scope === null ? { security: [] } : {}),
     parameters: [
-      ...parameters('path', contract.params, schemas),
-      ...parameters('query', contract.query, schemas),
-      ...parameters('header', contract.headers, schemas),
+      ...parameters('path', contract.params, components),
+      ...parameters('query', contract.query, components),
+      ...parameters('header', contract.headers, components),
     ],
-    ...requestBody(contract, schemas),
-    responses: { ...Object.fromEntries(successes), ...errorResponses(contract, schemas) },
+    ...requestBody(contract, components),
+    responses: { ...Object.fromEntries(successes), ...errorResponses(contract, components) },
   };
 }

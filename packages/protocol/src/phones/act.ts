@@ -178,8 +178,13 @@ export const ActRefusal = Type.Enum(actRefusals, {
 });
 export type ActRefusal = Static<typeof ActRefusal>;
 
+/** A node of a screen that was told of, as the host looks for it. */
+type HostNode = { readonly identity: NodeIdentity };
+/** The server has it from the screen that it has told of. */
+export const HostNode = Type.Unsafe<HostNode>(Type.Object({ identity: Type.Object({}) }));
+
 /** What is meant, as the host looks for it. */
-export type HostActTarget = { readonly identity: NodeIdentity } | string | ActSelector;
+export type HostActTarget = HostNode | string | ActSelector;
 
 /** A step as a host is asked for it: with identities in place of numbers, and values in place of secrets. */
 type ForHost<Step> = Step extends { on: ActTarget }

@@ -97,4 +97,4 @@ export const JsonObject = jsonObject();
 
 /** Always true; its type is wider, because a handler's literal is inferred as `boolean`. */
 export const success = Type.Unsafe<boolean>(Type.Literal(true));
-export const SuccessMessage = Type.Object({ success, message: Type.String() });
+export const SuccessMessage = Type.Object({ success, message: Type.String() }, { title: 'SuccessMessage' });

@@ -72,7 +72,7 @@ describe('the tools of a token', () => {
     const reader = await connect(await tokenOf(['read']));
     const { tools } = await reader.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...['list_devices', 'read_screen', 'list_projects', 'read_project'],
+      ...['list_devices', 'read_screen', 'inspect_node', 'list_projects', 'read_project'],
       ...['read_run', 'list_runs', 'read_record'],
       ...['list_groups', 'get_group', 'search_docs'],
     ]);
@@ -133,6 +133,11 @@ test.each(eras)(
     const home = await call(client, 'read_screen', { device });
     const settings = Number(/^ *(\d+) .*"Settings"/m.exec(home.text)?.[1]);
     const screen = /^screen (\S+)/m.exec(home.text)?.[1];
+    const inspected = await call(client, 'inspect_node', { device, screen, on: settings });
+    expect(inspected.text).toMatch(/^class_name "android\.widget\.\w+"$/m);
+    expect(inspected.text).toMatch(
+      /^selector agent\.actions\.waitFor\w+\(.*'Settings'.*\): fits 1, gives this one alone$/m,
+    );
     const acted = await call(client, 'act', {
       ...{ device, screen, lease: leaseId },
       steps: [
@@ -245,6 +250,7 @@ test('a token that is limited to phones lists them and acts on them alone', asyn
   const { runs } = await service.api.call(runRoutes.list, { query: { device_id: other, limit: 1 } });
   for (const [name, args] of [
     ['read_screen', { device: other }],
+    ['inspect_node', { device: other, screen: '00000000-000000', on: 1 }],
     ['read_screen', { device: 'SIM0001' }],
     ['take_device', { device: other }],
     ['act', { device: other, steps }],

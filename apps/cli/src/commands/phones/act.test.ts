@@ -42,6 +42,21 @@ test('a phone is led by text, number and selector, and each answer has what is n
   expect(diff.stdout).toMatch(/^screen \S+, what has changed\nnothing has changed\n$/);
 });
 
+test('a line of a screen is inspected: its attributes, and the code that finds it', async () => {
+  await act('key home');
+  const home = await run('screen', 'SIM0001', '--compact');
+  const number = numberIn(home.stdout, '"Settings"');
+  const inspected = await run('inspect', 'SIM0001', number, '--screen', idIn(home.stdout));
+  expect(inspected).toMatchObject({ code: 0, stderr: '' });
+  expect(inspected.stdout).toMatch(/^class {7}android\.widget\.\w+$/m);
+  expect(inspected.stdout).toMatch(/^agent\.actions\.waitFor\w+\(.*'Settings'.*\) {2}this node alone$/m);
+  await act('launch com.android.settings', 'wait_for Bluetooth');
+  const gone = await run('inspect', 'SIM0001', number, '--screen', idIn(home.stdout));
+  expect(gone).toMatchObject({ code: 3, stderr: expect.stringContaining('not on the screen any more') });
+  const none = await run('inspect', 'SIM0001', '999', '--screen', idIn(home.stdout));
+  expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('has no line 999') });
+});
+
 test('what several fit is refused with the candidates, and the exit code tells', async () => {
   await act('launch com.android.settings');
   const { code, stdout } = await act('tap a', 'back');

@@ -8,6 +8,7 @@ import type { Phone } from '../phone.ts';
 import type { PhoneWatch } from '../watch-phones.ts';
 import { doActSteps } from './act/act-steps.ts';
 import type { AnswerContext } from './answer-context.ts';
+import { inspectNode } from './inspect-node.ts';
 import { doInput } from './input-doer.ts';
 import { nextLiveFrame } from './live-camera.ts';
 import { readScreen } from './screen-reader.ts';
@@ -35,6 +36,7 @@ const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
   live: nextLiveFrame,
   input: doInput,
   act: doActSteps,
+  node: inspectNode,
   apps: async (phone, _question, { signal }) => {
     const installed = await phone.driver().call('app.list', {}, signal);
     const apps: PhoneApps = installed

@@ -7,6 +7,7 @@ import {
   ScreenId,
   Selector,
   type Device,
+  type NodeInspection,
 } from '@phalanx/protocol';
 import { Type } from 'typebox';
 
@@ -40,6 +41,25 @@ const deviceLine = ({ device_id, serial, name, brand, model, state, reason, ...m
     ...(more.lease === null ? [] : [`held by ${JSON.stringify(more.lease.user.name)}`]),
     ...Object.entries(more.labels).map(([key, value]) => `${key}=${value}`),
   ].join(', ');
+
+/** The attributes that it has, then a line for each selector. */
+function nodeLines({ selectors, bounds, is, ...node }: NodeInspection): string[] {
+  const { left, top, right, bottom } = bounds;
+  const attributes = Object.entries(node).flatMap(([name, value]) =>
+    value === null || value === '' ? [] : [`${name} ${JSON.stringify(value)}`],
+  );
+  return [
+    ...attributes,
+    `bounds ${left},${top} ${right},${bottom}`,
+    ...(is.length === 0 ? [] : [`is ${is.join(', ')}`]),
+    ...selectors.map(({ wait, count, finds, depends_on: dependsOn }) =>
+      [
+        `selector ${wait}: fits ${count}, gives ${finds === 'alone' ? 'this one alone' : finds === 'another' ? 'another one' : `this one as the ${finds}`}`,
+        ...(dependsOn === null ? [] : [`depends on its ${dependsOn}`]),
+      ].join(', '),
+    ),
+  ];
+}
 
 /** What a phone shows now. */
 export async function readScreen(api: ApiCalls, id: string, since?: string): Promise<string> {
@@ -97,6 +117,24 @@ export const phoneTools: readonly Tool[] = [
       if (isCompactView(screen) || screen.picture === null)
         return [text, 'There is no picture: the app in front forbids them, or the screen is off or moves.'];
       return [text, { jpeg: Buffer.from(screen.picture.base64, 'base64') }];
+    },
+  }),
+  defineTool({
+    name: 'inspect_node',
+    title: 'Inspect a line of a screen',
+    description:
+      'All attributes of a numbered line, and the selectors that find it in code, the most lasting first, each tried on the screen. Use them in automations in place of guesses.',
+    scopes: ['read'],
+    hints: reading,
+    input: Type.Object({
+      device,
+      screen: ScreenId,
+      on: Type.Integer({ minimum: 1, maximum: 9999, description: 'Number of the line' }),
+    }),
+    run: async (api, { device: given, screen, on }) => {
+      const params = { id: await deviceIdOf(api, given), screen_id: screen, number: String(on) };
+      const { node } = await api.call(deviceRoutes.node, { params });
+      return [fenced('a node of the screen', nodeLines(node).join('\n'))];
     },
   }),
   defineTool({

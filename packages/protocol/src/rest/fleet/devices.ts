@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import { Labels, Selector } from '../../phones/labels.ts';
 import { DeviceState } from '../../phones/device-states.ts';
 import { EpochMs, Id, Uuid } from '../../ids.ts';
+import { NodeInspection } from '../../phones/node-inspection.ts';
 import { PhoneApps } from '../../phones/phone-apps.ts';
 import { PhoneHealth } from '../../phones/phone-health.ts';
 import { JsonObject, success, type RouteContract } from '../contract.ts';
@@ -191,6 +192,23 @@ export const deviceRoutes = {
       ...(['device_not_found', 'device_offline', 'screen_failed', 'screen_expired'] as const),
       ...(['too_many_waiting', 'too_busy'] as const),
     ],
+  },
+  node: {
+    method: 'GET',
+    path: '/api/v2/devices/:id/screens/:screen_id/nodes/:number',
+    operationId: 'inspectNode',
+    tag: 'Devices',
+    summary: 'Inspect a line of a compact screen: its attributes, and the selectors that find it',
+    description:
+      'The phone looks for the node again, as `act` does. Each selector was tried on the screen as it is now.',
+    scope: 'read',
+    params: Type.Object({
+      id: Id,
+      screen_id: ScreenId,
+      number: Type.String({ pattern: '^[0-9]{1,4}$', description: 'Of the line', examples: ['3'] }),
+    }),
+    responses: { 200: Type.Object({ success, node: NodeInspection }) },
+    errors: ['device_not_found', 'device_offline', 'screen_expired', 'host_request_failed'],
   },
   history: {
     method: 'GET',

@@ -93,6 +93,12 @@ const touch = {
   clearText: untouchable,
 };
 
+/** The node of a look, as automations read it. */
+export function readAs({ tree: { root } }: Look, node: UiNode): AndroidNode {
+  const read = createAndroidNode(root, touch);
+  return inOrder(read)[inOrder(root).indexOf(node)] ?? read;
+}
+
 /** By the matcher of automations. */
 function bySelector(root: UiNode, selector: ActSelector): UiNode[] {
   const nodes = inOrder(root);

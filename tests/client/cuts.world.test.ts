@@ -2,8 +2,8 @@ import { PhalanxClient, ServiceError, type LogEntry } from '@phalanx/client';
 import { runRoutes } from '@phalanx/protocol';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { Cable } from './support/cable.ts';
-import { Installation } from './support/installation.ts';
+import { Cable } from '../support/cable.ts';
+import { Installation } from '../support/installation.ts';
 
 /** How often the client's connections are cut; the server is killed at every tenth time. */
 const cuts = Number(process.env['CLIENT_CUTS'] ?? 12);

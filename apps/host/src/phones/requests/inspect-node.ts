@@ -1,0 +1,60 @@
+import { proposeSelectors } from '@phalanx/automation/selectors';
+import type { HostQuestionOf, NodeInspection } from '@phalanx/protocol';
+
+import type { Phone } from '../phone.ts';
+import { findTarget, readAs } from './act/find-target.ts';
+import { PhoneEye } from './act/phone-look.ts';
+import type { AnswerContext } from './answer-context.ts';
+
+/** What the node is, by the names of Android's own dumps. */
+const flags = [
+  ['clickable', 'clickable'],
+  ['isLongClickable', 'long-clickable'],
+  ['isCheckable', 'checkable'],
+  ['isChecked', 'checked'],
+  ['isFocusable', 'focusable'],
+  ['isFocused', 'focused'],
+  ['isPassword', 'password'],
+  ['isScrollable', 'scrollable'],
+  ['isSelected', 'selected'],
+] as const satisfies readonly (readonly [keyof AndroidNode, string])[];
+const maxTextLength = 2000;
+/** A selector of texts that are longer is read by nobody. */
+const maxCodeLength = 2000;
+
+/** JSON of a `NodeInspection`. Rejects when the node is gone or can no longer be told from its equals. */
+export async function inspectNode(
+  phone: Phone,
+  { node: wanted }: HostQuestionOf<'node'>,
+  { signal }: AnswerContext,
+): Promise<Buffer> {
+  const look = await new PhoneEye(phone.driver(), signal).look();
+  const { node } = findTarget(look, wanted);
+  return Buffer.from(JSON.stringify(inspectionOf(readAs(look, node))));
+}
+
+function inspectionOf(node: AndroidNode): NodeInspection {
+  const { left, top, right, bottom } = node.boundsInScreen;
+  return {
+    class_name: shortened(node.className),
+    id: shortened(node.viewId),
+    text: shortened(node.text),
+    description: shortened(node.description),
+    hint: shortened(node.hintText),
+    package_name: node.packageName,
+    bounds: { left, top, right, bottom },
+    is: [
+      ...(node.isEnabled ? [] : ['disabled']),
+      ...flags.filter(([name]) => node[name]).map(([, word]) => word),
+    ],
+    children: node.children.length,
+    selectors: proposeSelectors(node)
+      .filter(({ code }) => code.length <= maxCodeLength)
+      .map(({ wait, find, code, count, finds, dependsOn }) => ({
+        ...{ wait, find, use: code, count, finds },
+        depends_on: dependsOn ?? null,
+      })),
+  };
+}
+
+const shortened = (text: string | null | undefined): string | null => text?.slice(0, maxTextLength) ?? null;

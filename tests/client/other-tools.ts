@@ -1,0 +1,13 @@
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+export const root = path.join(import.meta.dirname, '../..');
+
+/** Whether `npm run set-up:tests` has them. */
+export const areOtherToolsHere = !(process.env['TEST_WITHOUT'] ?? '').split(' ').includes('other-tools');
+
+/** A file of one of their packages. */
+export const otherTool = (...names: readonly string[]): string =>
+  path.join(root, 'node_modules/.cache/phalanx-other-tools/node_modules', ...names);
+
+export const otherToolUrl = (...names: readonly string[]): string => pathToFileURL(otherTool(...names)).href;
