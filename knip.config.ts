@@ -40,6 +40,7 @@ const config: KnipConfig = {
         'console/{figures,screenshots,readme-picture}.ts',
         'appium-witness/main.ts',
         'real-screens/main.ts',
+        'mcp-session/main.ts',
         'fuzz/{main,stall-watch}.ts',
       ],
       project: ['**/*.{ts,tsx}', '!user-ways/all-names/**'],

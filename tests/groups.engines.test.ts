@@ -40,6 +40,17 @@ async function makeProject(): Promise<string> {
 const listGroups = async (automation_id: string) =>
   (await installation.api.call(groupRoutes.list, { query: { automation_id } })).groups;
 
+async function membersOf(id: string): Promise<string[]> {
+  const members: string[] = [];
+  for (let cursor: string | undefined; ;) {
+    const query = { limit: 1000, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await installation.api.call(groupRoutes.listRecords, { params: { id }, query });
+    members.push(...page.records.map(({ record_id: record }) => record));
+    if (page.next_cursor === null) return members;
+    cursor = page.next_cursor;
+  }
+}
+
 /** Marks the groups and undoes it, as long as there are any and the server answers. */
 async function markAndUndo(automationId: string): Promise<void> {
   for (const { id } of await listGroups(automationId)) {
@@ -114,7 +125,7 @@ async function recordCount(automation_id: string, status?: 'pending'): Promise<n
 test(
   'over kill -9 of server and host, while groups are marked and replayed, each record gets into one group and all counts are true',
   async () => {
-    installation = await Installation.start(3);
+    installation = await Installation.start(3, undefined, { PHALANX_RECORDS_KEPT: '100000' });
     const automationId = await makeProject();
     const inputs = Array.from({ length: rounds * recordsARound }, (_, row) => ({ row }));
     const body = { automation_id: automationId, selector: 'state=ready', inputs };
@@ -144,11 +155,7 @@ test(
     const counts = async () => {
       const groups = await listGroups(automationId);
       const members: string[] = [];
-      for (const { id } of groups) {
-        const query = { limit: 1000 };
-        const { records } = await installation.api.call(groupRoutes.listRecords, { params: { id }, query });
-        members.push(...records.map(({ record_id: record }) => record));
-      }
+      for (const { id } of groups) members.push(...(await membersOf(id)));
       return {
         groups: groups.map(({ phones }) => phones),
         told: groups.reduce((sum, { records }) => sum + records, 0),

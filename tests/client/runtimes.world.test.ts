@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { pathToFileURL } from 'node:url';
 import { runRoutes } from '@phalanx/protocol';
@@ -42,16 +43,23 @@ async function inputOf(): Promise<object> {
   return { url: cable.url, token: installation.callerSettings['PHALANX_TOKEN'], deviceId: device?.device_id };
 }
 
+async function isRunning(): Promise<boolean> {
+  const { runs } = await installation.api.call(runRoutes.list, { query: { status: 'running' } });
+  return runs.some(({ name }) => name === 'lines.ts');
+}
+
 /** Cuts the client's connections again and again while its run runs. */
 async function withCuts<Result>(work: Promise<Result>): Promise<Result> {
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  work.then(end, end);
   let cuts = 0;
-  const timer = setInterval(async () => {
-    const { runs } = await installation.api.call(runRoutes.list, { query: { status: 'running' } });
-    if (!runs.some(({ name }) => name === 'lines.ts')) return;
+  for (; !over.signal.aborted; await sleep(cutEveryMs)) {
+    if (!(await isRunning())) continue;
     cable.cut();
     cuts += 1;
-  }, cutEveryMs);
-  const result = await work.finally(() => clearInterval(timer));
+  }
+  const result = await work;
   expect(cuts).toBeGreaterThan(0);
   return result;
 }
