@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 
 import { answerParent, command } from '../harness/answer-parent.ts';
@@ -66,6 +67,35 @@ answerParent({
       return tookMs;
     },
   ),
+  /**
+   * One agent a request: each sends its own every `everyMs`, as users' programs do, and reads the whole answer. Returns how
+   * long each answer took, in ms.
+   */
+  pacedAgents: command(
+    Type.Object({
+      ...Address,
+      requests: Type.Array(Type.Object({ path: Type.String(), body: Type.Optional(Type.Unknown()) })),
+      everyMs: Type.Number(),
+      durationMs: Type.Number(),
+    }),
+    async ({ url, token, requests, everyMs, durationMs }) => {
+      const tookMs: number[] = [];
+      const until = performance.now() + durationMs;
+      const agent = async (
+        index: number,
+        { path, body }: { path: string; body?: unknown },
+      ): Promise<void> => {
+        await sleep((index * everyMs) / requests.length);
+        for (let next = performance.now(); next < until;) {
+          tookMs.push(await fetchWhole(new URL(path, url), token, body));
+          next += everyMs;
+          await sleep(Math.max(0, next - performance.now()));
+        }
+      };
+      await Promise.all(requests.map((request, index) => agent(index, request)));
+      return tookMs;
+    },
+  ),
   /** Asks for `url` so many times a second from now on. */
   startPace: command(Type.Object({ ...Address, perSecond: Type.Number() }), ({ url, token, perSecond }) => {
     pace = new Pace(url, requestBytes('GET', { url, token }), perSecond);
@@ -73,3 +103,19 @@ answerParent({
   /** Returns how long each answer took, in ms. */
   stopPace: () => pace?.stop(),
 });
+
+async function fetchWhole(url: URL, token: string, body: unknown): Promise<number> {
+  const startedAt = performance.now();
+  const response = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await response.text();
+  if (!response.ok || text.includes('"isError":true')) throw new Error(`${response.status}: ${text}`);
+  return performance.now() - startedAt;
+}
