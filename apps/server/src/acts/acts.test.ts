@@ -33,8 +33,8 @@ function answer(type: 'screen' | 'act', payload: string): Promise<readonly HostA
   });
 }
 
-const acted = (results: HostActAnswer['results'], screen: string): string =>
-  `${JSON.stringify({ results, captures: 2, settled: true })}\n${screen}`;
+const acted = (results: HostActAnswer['results'], screen: string, code: string[] = []): string =>
+  `${JSON.stringify({ results, captures: 2, settled: true, code })}\n${screen}`;
 const done = { state: 'done' } as const;
 
 const path = (): string => `/api/v2/devices/${phone.deviceId}`;
@@ -216,6 +216,29 @@ describe('who may act', () => {
   });
 });
 
+it('what was done during a lease is kept as code for its holder, until the lease ends', async () => {
+  const code = (caller: 'owner' | 'launch', query = ''): Promise<ApiReply> =>
+    phone.api(caller)('GET', `${path()}/lease/code${query}`);
+  const actWith = async (line: string): Promise<ApiReply> => {
+    const answered = answer('act', acted([done], shown('x'), [line]));
+    const reply = await act('launch', { steps: [{ type: 'back' }] });
+    await answered;
+    return reply;
+  };
+  expect((await actWith('await first();')).body['code']).toEqual(['await first();']);
+  expect(await code('launch')).toMatchObject({ status: 409, body: { code: 'lease_lost' } });
+  await phone.lease('launch');
+  await actWith('await second();');
+  await actWith('await third();');
+  expect(await code('launch')).toMatchObject({ body: { code: ['await second();', 'await third();'] } });
+  expect(await code('owner')).toMatchObject({ status: 409, body: { code: 'device_leased' } });
+  expect(await code('launch', '?lease_id=x')).toMatchObject({ body: { code: 'lease_lost' } });
+  await phone.endLease('launch');
+  await phone.lease('launch');
+  expect(await code('launch')).toMatchObject({ body: { code: [] } });
+  await phone.endLease('launch');
+});
+
 it('the secret of a project is typed by whoever may write it, and told in no reply and no audit event', async () => {
   const value = 'a-secret-of-the-tests';
   const secret = `/api/v2/automation-project/${phone.project.id}/secrets/pin`;
@@ -223,7 +246,7 @@ it('the secret of a project is typed by whoever may write it, and told in no rep
   const steps = [{ type: 'type', secret: 'pin' }];
   const asked = answer('act', acted([done], shown('x')));
   const reply = await act('launch', { steps, project_id: phone.project.id });
-  expect(await asked).toEqual([{ type: 'type', text: value, isSecret: true }]);
+  expect(await asked).toEqual([{ type: 'type', text: value, secret: 'pin' }]);
   await phone.deleteEditor('launch');
   expect(await act('launch', { steps, project_id: phone.project.id })).toMatchObject({ status: 404 });
   await phone.putEditor('launch');

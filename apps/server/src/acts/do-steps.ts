@@ -42,11 +42,13 @@ export async function doSteps(
 ): Promise<ActOutcome> {
   const until = performance.now() + timeoutMs;
   const results: Result[] = [];
+  const code: string[] = [];
   let captures = 0;
   for (let left = [...steps]; ;) {
     const askedAt = performance.now();
     const part = await askFor(asked, { steps: left, until, touch, ...reading });
     captures += part.captures;
+    code.push(...(part.code ?? []));
     const ended = part.results.filter(({ state }) => state !== 'unfinished');
     results.push(...ended);
     left = continued(left.slice(ended.length), performance.now() - askedAt);
@@ -56,7 +58,7 @@ export async function doSteps(
     return {
       ...outcomeOf(steps, results, compactView(part.screen, telling)),
       settled: part.settled,
-      captures,
+      ...{ captures, code },
     };
   }
 }

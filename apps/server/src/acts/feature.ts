@@ -69,6 +69,7 @@ export function serveActs(
         throw error;
       },
     );
+    await devices.leases.addCode(device, toucher, outcome.code);
     return { success: true, ...outcome };
   });
 }

@@ -67,13 +67,13 @@ function typedBy(
   { text, secret }: Extract<ActStep, { type: 'type' }>,
   values: LaunchSecrets,
   projectId: string,
-): { text: string; isSecret: boolean; secret: undefined } {
+): { text: string } {
   if ((text === undefined) === (secret === undefined))
     throw invalid('A step of type "type" needs either text or secret');
   const value = secret === undefined ? text : values[secret];
   if (value === undefined)
     throw ApiError.of('secret_not_found', { project_id: projectId, name: secret ?? '' });
-  return { text: value, isSecret: secret !== undefined, secret: undefined };
+  return { text: value };
 }
 
 const invalid = (problem: string): ApiError => ApiError.of('invalid_request', { problem });

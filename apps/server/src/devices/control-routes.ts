@@ -12,7 +12,7 @@ import { getTouchable } from './touchable-device.ts';
 
 const usualLeaseMs = 60_000;
 
-/** `POST /devices/:id/input` · `POST, DELETE /devices/:id/lease` */
+/** `POST /devices/:id/input` · `POST, DELETE /devices/:id/lease` · `GET /devices/:id/lease/code` */
 export function addControlRoutes(
   app: FastifyInstance,
   { access, hosts }: { access: DeviceAccess; hosts: LinkedHosts },
@@ -48,6 +48,12 @@ export function addControlRoutes(
       durationMs: body.duration_ms ?? usualLeaseMs,
     });
     return { success: true, lease };
+  });
+
+  addRoute(app, deviceControlRoutes.leaseCode, async ({ principal, params, query }) => {
+    const { device } = await getTouchable(access, params.id, principal);
+    const toucher = { userId: principal.userId, leaseId: query.lease_id };
+    return { success: true, code: await leases.readCode(device, toucher) };
   });
 
   addRoute(app, deviceControlRoutes.endLease, async ({ principal, params, query, auditEvent }) => {

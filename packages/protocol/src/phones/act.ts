@@ -190,9 +190,8 @@ export type HostActTarget = HostNode | string | ActSelector;
 type ForHost<Step> = Step extends { on: ActTarget }
   ? Omit<Step, 'on' | 'within'> & { on: HostActTarget; within?: HostActTarget | undefined }
   : Omit<Step, 'on' | 'within'> & { on?: HostActTarget | undefined; within?: HostActTarget | undefined };
-type Distribute<Step> = Step extends { type: 'type' }
-  ? ForHost<Step> & { isSecret?: boolean }
-  : ForHost<Step>;
+type Distribute<Step> = Step extends unknown ? ForHost<Step> : never;
+/** With `secret`, `text` is its value. */
 export type HostActStep = Distribute<ActStep>;
 /** The server has made them of steps that it has checked. */
 export const HostActSteps = Type.Unsafe<HostActStep[]>(
@@ -216,5 +215,7 @@ export const HostActAnswer = Type.Object({
   captures: Type.Integer({ minimum: 0 }),
   /** Whether the screen came to rest. */
   settled: Type.Boolean(),
+  /** The steps that were done, as code of an automation. */
+  code: Type.Optional(Type.Array(Type.String({ maxLength: 20_000 }), { maxItems: 10 * maxActSteps })),
 });
 export type HostActAnswer = Static<typeof HostActAnswer>;

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { TestService } from '../../testing/test-service.ts';
@@ -55,6 +57,22 @@ test('a line of a screen is inspected: its attributes, and the code that finds i
   expect(gone).toMatchObject({ code: 3, stderr: expect.stringContaining('not on the screen any more') });
   const none = await run('inspect', 'SIM0001', '999', '--screen', idIn(home.stdout));
   expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('has no line 999') });
+});
+
+test('what was acted during a lease is code that runs', async () => {
+  await run('lease', 'SIM0001');
+  await act('launch com.android.settings', 'tap Bluetooth', 'swipe down', 'scroll_to About phone');
+  const tapped = await act('--code', 'tap About phone', 'wait_for Build number');
+  expect(tapped.stdout).toContain('About phone');
+  const { stdout, code } = await run('lease', 'SIM0001', '--code');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^await agent\.actions\.launchApp\('com\.android\.settings'\);\n/);
+  expect(stdout).toContain(tapped.stdout);
+  expect(stdout).toContain('Build number');
+  await writeFile(path.join(service.folder, 'acted.ts'), stdout);
+  expect(await run('exec', 'acted.ts', '--device', 'SIM0001', '--follow')).toMatchObject({ code: 0 });
+  await run('lease', 'SIM0001', '--end');
+  expect(await run('lease', 'SIM0001', '--code')).toMatchObject({ code: 3 });
 });
 
 test('what several fit is refused with the candidates, and the exit code tells', async () => {

@@ -14,6 +14,7 @@ interface Flags extends ConnectionFlags {
   project?: string;
   timeout?: number;
   lease?: string;
+  code?: true;
   json?: true;
 }
 
@@ -42,6 +43,7 @@ export function addActCommand(program: Command): void {
     .option('--project <id>', 'whose secrets are typed')
     .option('--timeout <seconds>', 'of all steps; 1 to 55, default 30', parseSeconds)
     .option(...leaseOption)
+    .option('--code', 'print what was done as code of an automation, in place of the screen')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -64,7 +66,7 @@ Examples:
 async function act(
   device: string,
   steps: ActStep[],
-  { screen, project, timeout, lease, json, ...flags }: Flags,
+  { screen, project, timeout, lease, code, json, ...flags }: Flags,
 ): Promise<void> {
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
@@ -77,7 +79,7 @@ async function act(
   };
   const reply = await api.call(deviceControlRoutes.act, { params, body });
   if (json) printJson(reply);
-  else for (const line of outcomeLines(reply)) console.log(printableLine(line));
+  else for (const line of code ? reply.code : outcomeLines(reply)) console.log(printableLine(line));
   if (!reply.done) throw new CommandError(exitCodes.failed, 'Not all steps were done.');
 }
 

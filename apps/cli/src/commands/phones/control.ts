@@ -6,7 +6,7 @@ import { usageError } from '../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
 import { printJson } from '../../output/table.ts';
 import { printMessage } from '../../output/print-message.ts';
-import { printable } from '../../output/printable.ts';
+import { printable, printableLine } from '../../output/printable.ts';
 
 const deviceText = 'serial number or device ID';
 /** As `phalanx lease --json` printed it. */
@@ -141,6 +141,7 @@ async function touch(
 interface LeaseFlags extends ConnectionFlags {
   minutes?: number;
   end?: true;
+  code?: true;
   exclusive?: true;
   lease?: string;
   json?: true;
@@ -156,6 +157,7 @@ export function addLeaseCommand(program: Command): void {
     .option('--exclusive', 'for one program: not even your others touch it without the ID that is printed')
     .option('--lease <id>', 'the lease that you have, to extend or end that one')
     .option('--end', 'give it back')
+    .option('--code', 'print what "phalanx act" did during the lease as code of an automation')
     .option('--json', "print the API's reply")
     .addHelpText(
       'after',
@@ -165,6 +167,7 @@ What runs on the phone goes on. "phalanx devices" says who has leased a phone.
 Examples:
   phalanx lease SIM0001 --minutes 10
   phalanx lease SIM0001 --exclusive --json    # lease_id is for --lease of act, input and lease
+  phalanx lease SIM0001 --code > main.ts
   phalanx lease SIM0001 --end`,
     )
     .action(lease);
@@ -173,12 +176,18 @@ Examples:
 
 async function lease(
   device: string,
-  { minutes = 1, end, exclusive, lease: leaseId, json, ...flags }: LeaseFlags,
+  { minutes = 1, end, code, exclusive, lease: leaseId, json, ...flags }: LeaseFlags,
 ): Promise<void> {
   const shown = leaseId === undefined ? {} : { lease_id: leaseId };
   const { api } = await connect(flags);
   const params = { id: deviceIdOf(await listDevices(api), device) };
+  if (code) {
+    const reply = await api.call(deviceControlRoutes.leaseCode, { params, query: shown });
+    if (json) printJson(reply);
+    else for (const line of reply.code) console.log(printableLine(line));
+  }
   if (end) return printMessage(await api.call(deviceControlRoutes.endLease, { params, query: shown }));
+  if (code) return;
   const body = { duration_ms: minutes * 60_000, ...shown, ...(exclusive ? { exclusive } : {}) };
   const reply = await api.call(deviceControlRoutes.lease, { params, body });
   if (json) return printJson(reply);

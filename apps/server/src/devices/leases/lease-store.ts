@@ -5,7 +5,9 @@ import type { Row } from '../../db/tables/tables.ts';
 export type StoredLease = Row<'device_lease'>;
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-/** The leases of devices. */
+const maxLines = 1000;
+
+/** The leases of devices, and what was done during them. */
 export function createLeaseStore(db: Db) {
   return {
     list: (): Promise<StoredLease[]> => db.selectFrom('device_lease').selectAll().execute(),
@@ -51,6 +53,24 @@ export function createLeaseStore(db: Db) {
         return (await lease.where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
       }),
 
+    /** Of a lease that ends meanwhile the lines go with the next expired ones. */
+    async addCode(lease_id: string, lines: readonly string[]): Promise<void> {
+      await db
+        .insertInto('lease_code')
+        .values(lines.map((line) => ({ lease_id, line })))
+        .execute();
+      const ofLease = db.selectFrom('lease_code').select('position').where('lease_id', '=', lease_id);
+      const oldest = await ofLease.orderBy('position', 'desc').offset(maxLines).limit(1).executeTakeFirst();
+      if (oldest === undefined) return;
+      const lease = db.deleteFrom('lease_code').where('lease_id', '=', lease_id);
+      await lease.where('position', '<=', oldest.position).execute();
+    },
+
+    async readCode(leaseId: string): Promise<string[]> {
+      const lines = db.selectFrom('lease_code').select('line').where('lease_id', '=', leaseId);
+      return (await lines.orderBy('position').execute()).map(({ line }) => line);
+    },
+
     /** Returns the IDs of the devices. */
     async deleteExpired(now: number): Promise<string[]> {
       const rows = await db
@@ -58,6 +78,8 @@ export function createLeaseStore(db: Db) {
         .where('expires_at', '<=', now)
         .returning('device_id')
         .execute();
+      const held = db.selectFrom('device_lease').select('id');
+      await db.deleteFrom('lease_code').where('lease_id', 'not in', held).execute();
       return rows.map((row) => row.device_id);
     },
   };

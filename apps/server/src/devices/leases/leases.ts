@@ -155,6 +155,20 @@ export class Leases {
     if (expiresAt - lease.expiresAt >= leastExtensionMs) await this.#keep(device, { ...lease, expiresAt });
   }
 
+  /** What was done with the device, for `readCode`: only in a lease is it kept. */
+  async addCode(device: FleetDevice, { userId }: Toucher, lines: readonly string[]): Promise<void> {
+    const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+    if (lease?.userId === userId && lines.length > 0) await this.#options.store.addCode(lease.id, lines);
+  }
+
+  /** Throws `device_leased`, and `lease_lost` without a lease. */
+  async readCode(device: FleetDevice, toucher: Toucher): Promise<string[]> {
+    await this.requireFreeNow(device, toucher);
+    const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
+    if (lease === undefined) throw ApiError.of('lease_lost', { device_id: device.id });
+    return this.#options.store.readCode(lease.id);
+  }
+
   /** Ends the lease that is known here. False: it has ended already. One that was taken since is left alone. */
   async end(device: FleetDevice): Promise<boolean> {
     const lease = this.#ofDevice.get(device.id);

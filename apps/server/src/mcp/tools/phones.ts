@@ -160,17 +160,25 @@ export const phoneTools: readonly Tool[] = [
   defineTool({
     name: 'give_back_device',
     title: 'Give a phone back',
-    description: 'Ends a lease of take_device.',
+    description:
+      'Ends a lease of take_device. code: gives what your acts did during it as code of an automation, to begin a project with.',
     scopes: ['launch'],
     hints: changing,
-    input: Type.Object({ device, lease: Type.String({ maxLength: 100 }) }),
-    run: async (api, { device: given, lease: leaseId }) => {
+    input: Type.Object({
+      device,
+      lease: Type.String({ maxLength: 100 }),
+      code: Type.Optional(Type.Boolean()),
+    }),
+    run: async (api, { device: given, lease: leaseId, code: isCodeWanted = false }) => {
       const params = { id: await deviceIdOf(api, given) };
+      const { code } = isCodeWanted
+        ? await api.call(deviceControlRoutes.leaseCode, { params, query: { lease_id: leaseId } })
+        : { code: [] };
       const { message } = await api.call(deviceControlRoutes.endLease, {
         params,
         query: { lease_id: leaseId },
       });
-      return [message];
+      return [message, ...(isCodeWanted ? [fenced('what the acts did, as code', code.join('\n'))] : [])];
     },
   }),
   defineTool({

@@ -35,6 +35,10 @@ export const ActOutcome = Type.Object(
     screen: CompactScreenView,
     settled: Type.Boolean({ description: 'False: the screen moves all the time' }),
     captures: Type.Integer({ minimum: 0, description: 'How often the phone was read' }),
+    code: Type.Array(Type.String(), {
+      description: 'What was done as code of an automation, which waits for what it saw',
+      examples: [["await (await agent.actions.waitForText('Settings')).tap();"]],
+    }),
   },
   { title: 'ActOutcome' },
 );
@@ -146,6 +150,19 @@ export const deviceControlRoutes = {
         ),
       }),
     },
+    errors: ['device_not_found', 'device_leased', 'lease_lost'],
+  },
+  leaseCode: {
+    method: 'GET',
+    path: '/api/v2/devices/:id/lease/code',
+    operationId: 'readLeaseCode',
+    tag: 'Devices',
+    summary: 'Read what `act` did during your lease, as code of an automation',
+    description: 'Kept until the lease ends: the last 1,000 lines.',
+    scope: 'launch',
+    params,
+    query: Type.Object({ lease_id: leaseId }),
+    responses: { 200: Type.Object({ success, code: Type.Array(Type.String()) }) },
     errors: ['device_not_found', 'device_leased', 'lease_lost'],
   },
   endLease: {

@@ -136,10 +136,14 @@ test('a secret that was typed is read from the phone by nobody for ten minutes',
   const text = 'correct horse battery';
   const acted = await act(
     { type: 'launch', package_name: 'dev.phalanx.sample.form' },
-    { type: 'type', on: { hasId: 'name' }, text, isSecret: true },
+    { type: 'type', on: { hasId: 'name' }, text, secret: 'PASSWORD' },
   );
   expect(acted.results.map(({ state }) => state)).toEqual(['done', 'done']);
   expect(acted.lines.join('\n')).not.toContain(text);
+  expect(acted.code?.slice(-2)).toEqual([
+    "await (await agent.actions.waitForId('name')).tap();",
+    "await agent.secrets.type('PASSWORD');",
+  ]);
   expect(JSON.stringify((await read()).map((line) => line.text))).not.toContain(text);
 });
 

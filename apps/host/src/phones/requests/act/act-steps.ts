@@ -7,6 +7,7 @@ import {
   type HostActStep,
   type HostActTarget,
   type HostQuestionOf,
+  type PhoneInput,
   type ScreenMask,
   type UiNode,
 } from '@phalanx/protocol';
@@ -18,6 +19,7 @@ import type { AnswerContext } from '../answer-context.ts';
 import { screenOf } from '../screen-reader.ts';
 import { ActRefused, findAll, findTarget, said } from './find-target.ts';
 import { PhoneEye } from './phone-look.ts';
+import { StepCode } from './step-code.ts';
 import { touchPoint } from './touch-point.ts';
 
 type Result = HostActAnswer['results'][number];
@@ -25,6 +27,8 @@ type StepOf<Type extends HostActStep['type']> = Extract<HostActStep, { type: Typ
 type Direction = StepOf<'swipe'>['direction'];
 
 const usualPressMs = 1000;
+/** A shorter press is written as a tap. */
+const longPressMs = 500;
 const lookEveryMs = 250;
 /** A list that loads on may look like its end once. */
 const vainSwipesAtEnd = 2;
@@ -50,7 +54,7 @@ export async function doActSteps(
     const results = await hand.doAll(steps);
     const { tree, size } = await hand.eye.known();
     const { captures, isAtRest } = hand.eye;
-    const answer: HostActAnswer = { results, captures, settled: isAtRest };
+    const answer: HostActAnswer = { results, captures, settled: isAtRest, code: hand.code.take() };
     const screen = screenOf({ tree, ...size }, clock);
     return Buffer.from(`${JSON.stringify(answer)}\n${JSON.stringify(screen)}`);
   } finally {
@@ -60,7 +64,7 @@ export async function doActSteps(
 
 function hideSecrets({ masks }: Phone, steps: readonly HostActStep[]): void {
   const hidden: ScreenMask[] = steps.flatMap((step) =>
-    step.type === 'type' && step.isSecret === true && step.text !== undefined
+    step.type === 'type' && step.secret !== undefined && step.text !== undefined
       ? [{ textContains: step.text.slice(0, 500) }, { descriptionContains: step.text.slice(0, 500) }]
       : [],
   );
@@ -69,6 +73,7 @@ function hideSecrets({ masks }: Phone, steps: readonly HostActStep[]): void {
 
 class PhoneHand {
   readonly eye: PhoneEye;
+  readonly code = new StepCode();
   readonly #driver: Driver;
   readonly #signal: AbortSignal;
   readonly #until: number;
@@ -114,29 +119,37 @@ class PhoneHand {
       case 'long_press': {
         const durationMs = step.duration_ms ?? usualPressMs;
         const point = await this.#pointOf(step.on);
-        return await this.#input(() => this.#call('input.longPress', { ...point, durationMs }));
+        const { x, y } = point;
+        const ends = { from_x: x, from_y: y, to_x: x, to_y: y };
+        const press: PhoneInput = { type: 'swipe', ...ends, duration_ms: Math.max(durationMs, longPressMs) };
+        return await this.#touch(press, () => this.#call('input.longPress', { ...point, durationMs }));
       }
       case 'type':
         return await this.#type(step);
       case 'key': {
         const keyCode = typeof step.key === 'number' ? step.key : actKeys[step.key];
-        return await this.#input(() => this.#call('input.key', { keyCode }));
+        return await this.#touch({ type: 'key', key_code: keyCode }, () =>
+          this.#call('input.key', { keyCode }),
+        );
       }
       case 'swipe':
         return await this.#swipe(await this.#listOf(step.within), step.direction);
       case 'scroll_to':
         return await this.#scrollTo(step);
       case 'launch':
-        return await this.#input(() => this.#call('app.launch', { packageName: step.package_name }));
+        return await this.#touch({ type: 'launch_app', package_name: step.package_name }, () =>
+          this.#call('app.launch', { packageName: step.package_name }),
+        );
       case 'open_link': {
         const { url, package_name: packageName } = step;
         const link = packageName === undefined ? { url } : { url, packageName };
-        return await this.#input(() => this.#call('app.openLink', link));
+        await this.#input(() => this.#call('app.openLink', link));
+        return this.code.openedLink(url, packageName);
       }
       case 'wait_for':
         return await this.#waitFor(step);
       default:
-        return await this.#input(() => this.#call('navigate.back', {}));
+        return await this.#touch({ type: 'key', key_code: 4 }, () => this.#call('navigate.back', {}));
     }
   }
 
@@ -151,17 +164,27 @@ class PhoneHand {
     }
   }
 
-  async #tap(target: HostActTarget): Promise<void> {
-    const point = await this.#pointOf(target);
-    await this.#input(() => this.#call('input.tap', point));
+  /** An input that is written as code when it was done. */
+  async #touch(input: PhoneInput, work: () => Promise<void>): Promise<void> {
+    const before = this.eye.last;
+    await this.#input(work);
+    this.code.touched(input, before, await this.eye.known());
   }
 
-  async #type({ on, clear, text = '' }: StepOf<'type'>): Promise<void> {
+  async #tap(target: HostActTarget): Promise<void> {
+    const point = await this.#pointOf(target);
+    await this.#touch({ type: 'tap', ...point }, () => this.#call('input.tap', point));
+  }
+
+  async #type({ on, clear, text = '', secret }: StepOf<'type'>): Promise<void> {
     if (on !== undefined) await this.#tap(on);
-    await this.#input(async () => {
+    const write = async (): Promise<void> => {
       if (clear === true) await this.#call('input.clearText', {});
       await this.#call('input.text', { text });
-    });
+    };
+    if (secret === undefined) return this.#touch({ type: 'text', text }, write);
+    await this.#input(write);
+    this.code.typedSecret(secret);
   }
 
   /** Nothing comes between the look that finds the node and the touch but the way to the phone. */
@@ -196,7 +219,10 @@ class PhoneHand {
 
   async #swipe(bounds: Bounds, direction: Direction): Promise<void> {
     const way = wayWithin(bounds, direction);
-    await this.#input(() => this.#call('input.swipe', { ...way, durationMs: swipeMs }));
+    const ends = { from_x: way.fromX, from_y: way.fromY, to_x: way.toX, to_y: way.toY };
+    await this.#touch({ type: 'swipe', ...ends, duration_ms: swipeMs }, () =>
+      this.#call('input.swipe', { ...way, durationMs: swipeMs }),
+    );
   }
 
   async #scrollTo({ on, within, direction = 'down' }: StepOf<'scroll_to'>): Promise<void> {
@@ -204,9 +230,11 @@ class PhoneHand {
     for (let vainSwipes = 0; vainSwipes < vainSwipesAtEnd;) {
       const look = await this.eye.known();
       const { root } = look.tree;
-      if (findAll(look, sought).some((node) => typeof touchPoint(root, node) !== 'string')) return;
+      const found = findAll(look, sought).find((node) => typeof touchPoint(root, node) !== 'string');
+      if (found !== undefined) return this.code.scrolledTo(look, found, direction);
       if (performance.now() > this.#until) throw new Unfinished();
-      await this.#swipe(await this.#listOf(within), direction);
+      const way = wayWithin(await this.#listOf(within), direction);
+      await this.#input(() => this.#call('input.swipe', { ...way, durationMs: swipeMs }));
       vainSwipes = (await this.eye.known()).sign === look.sign ? vainSwipes + 1 : 0;
     }
     throw new ActRefused('gone', `${said(sought)} did not come into view, scrolling ${direction} to the end`);
@@ -216,8 +244,12 @@ class PhoneHand {
     const sought = soughtBy(on);
     const until = performance.now() + timeout_ms;
     for (let look = await this.eye.known(); ; look = await this.eye.look()) {
-      const isThere = findAll(look, sought).length > 0;
-      if (isThere !== gone) return;
+      const [found] = findAll(look, sought);
+      if ((found !== undefined) !== gone) {
+        if (found !== undefined) this.code.waited(look, found);
+        else if (typeof sought === 'string') this.code.waitedForEndOf(sought);
+        return;
+      }
       if (performance.now() > until)
         throw new ActRefused('timeout', `${said(sought)} ${gone ? 'did not go' : 'did not come'} in time`);
       if (performance.now() > this.#until) throw new Unfinished();

@@ -1,4 +1,4 @@
-import { createAndroidNode } from '@phalanx/automation/android-node';
+import { createAndroidNode, type NodeTouch } from '@phalanx/automation/android-node';
 import { type Condition, toNodeConditions } from '@phalanx/automation/conditions';
 import {
   type ActRefusal,
@@ -84,25 +84,26 @@ function byText(lines: readonly CompactLine[], wanted: string): UiNode[] {
   return (touchable.length === 1 ? touchable : found).map(nodeOf);
 }
 
-const untouchable = (): Promise<void> => Promise.reject(new Error('a screen that was read is not touched'));
-const touch = {
-  tap: untouchable,
-  doubleTap: untouchable,
-  longPress: untouchable,
-  writeText: untouchable,
-  clearText: untouchable,
+const refuse = (): Promise<void> => Promise.reject(new Error('a screen that was read is not touched'));
+/** What the nodes of a screen do that is only read. */
+export const untouchable: NodeTouch = {
+  tap: refuse,
+  doubleTap: refuse,
+  longPress: refuse,
+  writeText: refuse,
+  clearText: refuse,
 };
 
 /** The node of a look, as automations read it. */
 export function readAs({ tree: { root } }: Look, node: UiNode): AndroidNode {
-  const read = createAndroidNode(root, touch);
+  const read = createAndroidNode(root, untouchable);
   return inOrder(read)[inOrder(root).indexOf(node)] ?? read;
 }
 
 /** By the matcher of automations. */
 function bySelector(root: UiNode, selector: ActSelector): UiNode[] {
   const nodes = inOrder(root);
-  const read = createAndroidNode(root, touch);
+  const read = createAndroidNode(root, untouchable);
   const places = new Map(inOrder(read).map((node, place) => [node, place]));
   return read
     .filterAdvanced(toNodeConditions(conditionsOf(selector)))

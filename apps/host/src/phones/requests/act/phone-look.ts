@@ -32,6 +32,10 @@ export class PhoneEye {
     this.#signal = signal;
   }
 
+  get last(): Look | undefined {
+    return this.#last;
+  }
+
   /** What was seen last, or now. */
   async known(): Promise<Look> {
     return this.#last ?? this.look();

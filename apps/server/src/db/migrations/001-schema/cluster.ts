@@ -12,7 +12,7 @@ export async function createCluster(db: Kysely<unknown>): Promise<void> {
 }
 
 async function createShared(db: Kysely<unknown>): Promise<void> {
-  await execute(db, ({ text }) => [
+  await execute(db, ({ text, growingKey }) => [
     `create table installation (id ${text} not null, needs text not null default '', url_key text,
       sealing_key_id text)`,
     `create table bundle (
@@ -25,6 +25,8 @@ async function createShared(db: Kysely<unknown>): Promise<void> {
       user_id ${text} not null references "user" (id) on delete cascade, since bigint not null,
       duration_ms bigint not null, expires_at bigint not null,
       id ${text} not null, is_exclusive integer not null)`,
+    `create table lease_code (position ${growingKey}, lease_id ${text} not null, line text not null)`,
+    'create index lease_code_by_lease on lease_code (lease_id, position)',
   ]);
   await sql`insert into installation (id) values (${randomUUID()})`.execute(db);
 }
