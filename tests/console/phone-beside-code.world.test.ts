@@ -169,3 +169,33 @@ story(
     expect(problems).toEqual([]);
   },
 );
+
+story('what somebody does in control of a phone becomes the code of a new project', async () => {
+  const [pixel = ''] = await here.service.readyDevices(3);
+  const { page, problems } = await openWindow(here.browser, { viewport: { width: 1440, height: 1000 } });
+  await signIn(page, here.service.url, here.service.token);
+  await page.goto(`${here.service.url}/devices/${pixel}?tab=control`);
+  await page.getByRole('button', { name: 'Take control' }).click();
+  const recording = page.getByRole('region', { name: 'Recording' });
+  await recording.getByRole('button', { name: 'Record' }).click();
+  const steps = recording.getByRole('listitem');
+  const after = async (count: number): Promise<void> => {
+    await expect.poll(() => steps.count(), { timeout: 30_000 }).toBeGreaterThanOrEqual(count);
+    await recording.getByText('Recording.').waitFor();
+  };
+  await page.getByRole('button', { name: 'Home' }).click();
+  await after(1);
+  const icon = await placeOf(page, pixel, 'Settings');
+  await page.mouse.click(icon.x, icon.y);
+  await after(2);
+  await recording.getByRole('button', { name: 'Stop recording' }).click();
+  await recording.getByText(/^\d+ steps recorded\.$/).waitFor();
+  expect(await findViolations(page)).toEqual([]);
+
+  await recording.getByRole('button', { name: 'Create a project' }).click();
+  await page.getByLabel('Name').fill('Opens the settings');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/projects\/[^/?]+/);
+  await page.getByText("await agent.actions.launchApp('com.android.settings');").waitFor();
+  expect(problems).toEqual([]);
+});

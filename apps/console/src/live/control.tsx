@@ -6,16 +6,20 @@ import { TextField } from '../parts/field.tsx';
 import { Form, SubmitButton } from '../parts/form.tsx';
 import { Age } from '../parts/time.tsx';
 import styles from './live.module.css';
+import { Recording } from './recording.tsx';
 import { TouchScreen } from './touch-screen.tsx';
 import { useLease } from './use-lease.ts';
 import { useLivePicture } from './use-live-picture.ts';
+import { useRecording } from './use-recording.ts';
 import { useTouch, type Touch } from './use-touch.ts';
 
 /** The live view of a phone, and its control for who takes it. */
 export function Control({ device }: { device: Device }) {
   const picture = useLivePicture(device.device_id);
-  const touches = useTouch(device.device_id);
   const lease = useLease(device);
+  const [code, setCode] = useState<readonly string[]>([]);
+  const recording = useRecording(device, lease, (lines) => setCode((before) => [...before, ...lines]));
+  const touches = useTouch(device.device_id, recording.touch);
   return (
     <div className={styles['control']}>
       <section className={styles['live']} aria-label="Live view">
@@ -24,6 +28,12 @@ export function Control({ device }: { device: Device }) {
       <section className={styles['side']} aria-label="Control">
         <Hold device={device} lease={lease} />
         <Keys touches={touches} reason={lease.isMine ? undefined : 'Take control first.'} />
+        <Recording
+          recording={recording}
+          reason={lease.isMine ? undefined : 'Take control first.'}
+          code={code}
+          onClear={() => setCode([])}
+        />
         <p className={styles['quiet']}>
           {picture.capturedAt === undefined ? (
             'No picture yet'

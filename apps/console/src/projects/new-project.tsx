@@ -19,24 +19,25 @@ const starter = [
   { path: 'tsconfig.json', content: settings },
 ];
 
-/** A project with code that runs. Returns its ID. */
-export async function createStarter(name: string): Promise<string> {
+/** A project with code that runs, or with this `main.ts`. Returns its ID. */
+export async function createStarter(name: string, main = code): Promise<string> {
   const { project } = await call('POST /api/v2/automation-project', { body: { name } });
   const params = { id: project.id };
   const { etag } = await call('GET /api/v2/automation/files/:id', { params });
-  const body = { files: starter, deleted: [], expected_etag: etag };
+  const files = starter.map((file) => (file.path === 'main.ts' ? { ...file, content: main } : file));
+  const body = { files, deleted: [], expected_etag: etag };
   await call('PUT /api/v2/automation/files/:id', { params, body });
   return project.id;
 }
 
-export function NewProject({ onClose }: { onClose: () => void }) {
+export function NewProject({ main, onClose }: { main?: string; onClose: () => void }) {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const [problem, setProblem] = useState<string>();
   const create = async (): Promise<void> => {
     try {
-      const projectId = await createStarter(name.trim());
+      const projectId = await createStarter(name.trim(), main);
       await queries.invalidateQueries({ queryKey: ['projects'] });
       await navigate({ to: '/projects/$projectId', params: { projectId } });
     } catch (error) {
@@ -53,7 +54,11 @@ export function NewProject({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Name"
-        hint="It begins with a main.ts that runs on any phone."
+        hint={
+          main === undefined
+            ? 'It begins with a main.ts that runs on any phone.'
+            : 'Its main.ts is the recorded code.'
+        }
         problem={problem}
         value={name}
         onChange={setName}
