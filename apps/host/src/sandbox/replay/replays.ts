@@ -54,8 +54,8 @@ export interface Replays {
 
 const maxBatchScreens = 50;
 const maxBatchLength = 4 * 1024 * 1024;
-/** What a process keeps grows. */
-const maxShown = 5000;
+/** What a process keeps grows: its memory is full after some four thousand screens. */
+const maxShown = 2000;
 
 /** Makes ready what processes that replay saved screens are started with. */
 export async function openReplays(options: ReplayOptions = {}): Promise<Replays> {
@@ -136,12 +136,18 @@ class Worker {
     let suspect: number | undefined;
     for (let start = 0; start < screens.length;) {
       const process_ = await this.#take();
+      const isNew = process_.shown === 0;
       const { verdicts, isWhole } = await process_.show({ ...this.#order, screens: screens.slice(start) });
       for (const [index, told] of verdicts) all.set(start + index, told);
       if (isWhole) return all;
       await this.#drop();
       if (!process_.hasStarted) throw new Error(`A process to replay did not start: ${process_.endText}`);
-      if (this.#order.mode === 'stream') return all;
+      if (this.#order.mode === 'stream') {
+        // One that has shown much may have ended for that; strict replay tells whether this screen ends a new one.
+        if (isNew) return all;
+        start += Math.max(-1, ...verdicts.keys()) + 1;
+        continue;
+      }
       // The screen that it ended over gets a second process of its own before it is blamed.
       const fatal = start + verdicts.size;
       if (fatal === suspect) all.set(fatal, ended);
