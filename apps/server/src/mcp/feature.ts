@@ -43,7 +43,9 @@ export function serveMcp({ app, log }: Context, { version, pages }: Served): voi
       const { fetch } = await (handler ??= open());
       const authInfo: AuthInfo = { token: '', clientId: '', scopes: [...request.principal.scopes] };
       const api = apiCallsOf(app, request, clientOf(request));
-      servers.set(authInfo, () => serverOf({ version, pages, api, scopes: request.principal.scopes }));
+      const { scopes } = request.principal;
+      const calledTool = calledToolOf(request.body);
+      servers.set(authInfo, () => serverOf({ version, pages, api, scopes, calledTool }));
       const answer = await fetch(requestOf(request, reply), { authInfo, parsedBody: request.body });
       return send(answer, reply);
     },
@@ -78,6 +80,11 @@ async function send(answer: Response, reply: FastifyReply): Promise<FastifyReply
   void reply.code(answer.status).header('cache-control', 'no-store');
   if (type !== null) void reply.type(type);
   return reply.send(Buffer.from(await answer.arrayBuffer()));
+}
+
+function calledToolOf(body: unknown): string | undefined {
+  const name = fieldOf(fieldOf(body, 'params'), 'name');
+  return fieldOf(body, 'method') === 'tools/call' && typeof name === 'string' ? name : undefined;
 }
 
 const clientInfoKey = 'io.modelcontextprotocol/clientInfo';

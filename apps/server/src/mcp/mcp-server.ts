@@ -1,3 +1,4 @@
+import type * as sdkModule from '@modelcontextprotocol/server';
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import type { HelpPage, Scope } from '@phalanx/protocol';
 
@@ -29,18 +30,33 @@ interface Serving {
   readonly pages: readonly HelpPage[];
   readonly api: ApiCalls;
   readonly scopes: ReadonlySet<Scope>;
+  /** The only tool that is called. Undefined: any may be. */
+  readonly calledTool: string | undefined;
+}
+
+type Sdk = typeof sdkModule;
+
+/** A server is made for each request, and a schema takes as long as all else of it. */
+const inputSchemas = new Map<Tool, ReturnType<Sdk['fromJsonSchema']>>();
+
+function inputSchemaOf(tool: Tool, { fromJsonSchema }: Sdk): ReturnType<Sdk['fromJsonSchema']> {
+  const schema = inputSchemas.get(tool) ?? fromJsonSchema(tool.input);
+  inputSchemas.set(tool, schema);
+  return schema;
 }
 
 /** The tools that the caller's token allows. */
-export async function serverOf({ version, pages, api, scopes }: Serving): Promise<McpServer> {
+export async function serverOf({ version, pages, api, scopes, calledTool }: Serving): Promise<McpServer> {
   const sdk = await import('@modelcontextprotocol/server');
   const server = new sdk.McpServer(
     { name: 'phalanx', title: 'Phalanx', version },
     { instructions, capabilities: { tools: {}, prompts: {}, resources: {} }, maxToolInputElements: 10_000 },
   );
-  for (const tool of tools.filter((one) => one.scopes.every((scope) => scopes.has(scope)))) {
-    const { name, title, description, hints: annotations, input } = tool;
-    const inputSchema = sdk.fromJsonSchema(input);
+  const isServed = ({ name, scopes: needed }: Tool): boolean =>
+    needed.every((scope) => scopes.has(scope)) && (calledTool ?? name) === name;
+  for (const tool of tools.filter(isServed)) {
+    const { name, title, description, hints: annotations } = tool;
+    const inputSchema = inputSchemaOf(tool, sdk);
     server.registerTool(name, { title, description, annotations, inputSchema }, (args) =>
       callTool(tool, api, args),
     );
