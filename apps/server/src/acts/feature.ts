@@ -25,7 +25,7 @@ interface ActDependencies {
 
 /** `POST /devices/:id/act` */
 export function serveActs(
-  { app, limits }: Context,
+  { app, faults, limits }: Context,
   {
     devices,
     hosts: { linked: hosts },
@@ -69,7 +69,10 @@ export function serveActs(
         throw error;
       },
     );
-    await devices.leases.addCode(device, toucher, outcome.code);
+    await devices.leases.addCode(device, toucher, outcome.code).catch((error: unknown) => {
+      // The steps are done.
+      faults.report(error, 'the code of an act was not stored');
+    });
     return { success: true, ...outcome };
   });
 }

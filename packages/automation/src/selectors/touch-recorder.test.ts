@@ -1,5 +1,5 @@
 import type { PhoneInput, UiNode } from '@phalanx/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { screenOf, uiNode } from '../agent/testing/screens.ts';
 import { TouchRecorder } from './touch-recorder.ts';
@@ -118,5 +118,14 @@ describe('a recorded touch', () => {
       'await agent.actions.performEditorAction();',
       'await agent.actions.inputKey(24);',
     ]);
+  });
+
+  it('searches a screen of thousands of new labels a few times only', () => {
+    // Each is part of another one, so that none is there once.
+    const many = Array.from({ length: 3000 }, (_, index) => label(`Item ${index % 50}`, index));
+    const before = screen([]);
+    const searches = vi.spyOn(before, 'findTextOne');
+    new TouchRecorder().write({ input: { type: 'key', key_code: 24 }, before, after: screen(many) });
+    expect(searches.mock.calls.length).toBeLessThanOrEqual(10);
   });
 });

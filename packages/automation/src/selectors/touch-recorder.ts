@@ -121,7 +121,8 @@ function touchedNode(screen: AndroidNode, x: number, y: number): AndroidNode | u
     .toReversed()
     .toSorted((one, other) => areaOf(one) - areaOf(other));
   if (smallest === undefined || isField(smallest)) return smallest;
-  for (let node: AndroidNode | null = smallest; node !== null; node = node.parent) {
+  let node: AndroidNode | null = smallest;
+  for (let tried = 0; node !== null && tried < mostTried; tried += 1, node = node.parent) {
     if (isLasting(node)) return node;
     // What is around something that can be touched is touched for another reason.
     if (node.clickable) break;
@@ -179,15 +180,16 @@ const isSamePlace = (one: AndroidNode, other: AndroidNode): boolean =>
   one.boundsInScreen.left === other.boundsInScreen.left;
 
 const longestLabel = 40;
+/** On a screen that is all new the first will do; each costs a search of both screens. */
+const mostTried = 10;
 
 /** Waits for the first lasting words that were not there before, which tell that the screen has changed. */
 function seen(before: AndroidNode, after: AndroidNode): string[] {
-  const label = nodesBelow(after).find(
-    (node) =>
-      isLabel(node) &&
-      before.findTextOne(node.text ?? '') === null &&
-      after.findText(node.text ?? '').length === 1,
-  );
+  const known = new Set(nodesBelow(before).map(({ text }) => text));
+  const label = nodesBelow(after)
+    .filter((node) => isLabel(node) && !known.has(node.text))
+    .slice(0, mostTried)
+    .find(({ text = '' }) => before.findTextOne(text) === null && after.findText(text).length === 1);
   return label?.text === undefined ? [] : [`await agent.actions.waitForText(${quote(label.text)});`];
 }
 

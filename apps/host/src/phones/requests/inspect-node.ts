@@ -18,7 +18,7 @@ const flags = [
   ['isScrollable', 'scrollable'],
   ['isSelected', 'selected'],
 ] as const satisfies readonly (readonly [keyof AndroidNode, string])[];
-const maxTextLength = 2000;
+const maxTextLength = 1000;
 /** A selector of texts that are longer is read by nobody. */
 const maxCodeLength = 2000;
 
@@ -41,7 +41,7 @@ function inspectionOf(node: AndroidNode): NodeInspection {
     text: shortened(node.text),
     description: shortened(node.description),
     hint: shortened(node.hintText),
-    package_name: node.packageName,
+    package_name: shortened(node.packageName) ?? '',
     bounds: { left, top, right, bottom },
     is: [
       ...(node.isEnabled ? [] : ['disabled']),

@@ -123,7 +123,7 @@ class StartedChild<Command, Report> implements ConfinedChild<Command, Report> {
   async #start(start: ConfinedStart<Report>): Promise<void> {
     if (this.#isKilled) return;
     this.#isInTurn = true;
-    this.#starting.resolve(startWrapped(start));
+    this.#starting.resolve((async () => startWrapped(start))());
     await Promise.race([this.#spoke.promise, this.exited]);
   }
 

@@ -52,8 +52,8 @@ export interface Database {
   task_attempt: TaskAttemptTable;
   installation: { id: string; url_key: string | null; sealing_key_id: string | null };
   device_lease: DeviceLeaseTable;
-  /** What was done during a lease, as code. */
-  lease_code: { position: Generated<number>; lease_id: string; line: string };
+  /** What an act did during a lease, as lines of code. */
+  lease_code: { position: Generated<number>; device_id: string; lease_id: string; lines: string };
   cache_invalidation: { id: Generated<number>; name: CachedThing; at: EpochMs };
   bundle: { hash: string; code: string; source_map: string | null; used_at: EpochMs };
   launch_payload: { launch: string; bundle_hash: string; given: Json; created_at: EpochMs };

@@ -109,4 +109,20 @@ describe.each(engines)('leases, in %s,', (engine) => {
     await leases.sweep({ findAll: async () => new Map([[phone.id, phone]]) });
     expect(told).toEqual(['phone']);
   });
+
+  it('keep the code of acts for as long as they hold, at every server', async () => {
+    const [one, other] = [open(), open()];
+    const { lease_id: leaseId } = await one.take(phone, { userId: 'holder', durationMs: 10_000 });
+    await one.addCode(phone, { userId: 'holder' }, ['first();', 'second();']);
+    await one.addCode(phone, { userId: 'holder' }, ["third('\0');"]);
+    await one.addCode(phone, { userId: 'somebody' }, ['other();']);
+    expect(await other.readCode(phone, { userId: 'holder', leaseId })).toEqual([
+      ...['first();', 'second();', "third('');"],
+    ]);
+    clock.advance(11_000);
+    await one.addCode(phone, { userId: 'holder' }, ['late();']);
+    await other.take(phone, { userId: 'somebody', durationMs: 10_000 });
+    expect(await other.readCode(phone, { userId: 'somebody' })).toEqual([]);
+    expect(await db.selectFrom('lease_code').selectAll().execute()).toEqual([]);
+  });
 });

@@ -5,7 +5,7 @@ import type { Row } from '../../db/tables/tables.ts';
 export type StoredLease = Row<'device_lease'>;
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-const maxLines = 1000;
+const maxActs = 300;
 
 /** The leases of devices, and what was done during them. */
 export function createLeaseStore(db: Db) {
@@ -40,7 +40,10 @@ export function createLeaseStore(db: Db) {
               ),
           )
           .executeTakeFirst();
-        return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+        if ((numInsertedOrUpdatedRows ?? 0n) === 0n) return false;
+        const code = transaction.deleteFrom('lease_code').where('device_id', '=', lease.device_id);
+        await code.where('lease_id', '<>', lease.id).execute();
+        return true;
       }),
 
     find: (deviceId: string): Promise<StoredLease | undefined> =>
@@ -53,22 +56,33 @@ export function createLeaseStore(db: Db) {
         return (await lease.where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n;
       }),
 
-    /** Of a lease that ends meanwhile the lines go with the next expired ones. */
-    async addCode(lease_id: string, lines: readonly string[]): Promise<void> {
+    /** Of an act, if the lease holds still; those of the last acts are kept. */
+    async addCode(lease: Pick<StoredLease, 'device_id' | 'id'>, lines: readonly string[]): Promise<void> {
+      // PostgreSQL stores no NUL.
+      const text = lines.join('\n').replaceAll('\0', '');
       await db
         .insertInto('lease_code')
-        .values(lines.map((line) => ({ lease_id, line })))
+        .columns(['device_id', 'lease_id', 'lines'])
+        .expression((eb) =>
+          eb
+            .selectFrom('device_lease')
+            .where('device_id', '=', lease.device_id)
+            .where('id', '=', lease.id)
+            .select(['device_id', 'id', eb.val(text).as('lines')]),
+        )
         .execute();
-      const ofLease = db.selectFrom('lease_code').select('position').where('lease_id', '=', lease_id);
-      const oldest = await ofLease.orderBy('position', 'desc').offset(maxLines).limit(1).executeTakeFirst();
+      const ofDevice = db.selectFrom('lease_code').where('device_id', '=', lease.device_id);
+      const newest = ofDevice.select('position').orderBy('position', 'desc');
+      const oldest = await newest.offset(maxActs).limit(1).executeTakeFirst();
       if (oldest === undefined) return;
-      const lease = db.deleteFrom('lease_code').where('lease_id', '=', lease_id);
-      await lease.where('position', '<=', oldest.position).execute();
+      const acts = db.deleteFrom('lease_code').where('device_id', '=', lease.device_id);
+      await acts.where('position', '<=', oldest.position).execute();
     },
 
-    async readCode(leaseId: string): Promise<string[]> {
-      const lines = db.selectFrom('lease_code').select('line').where('lease_id', '=', leaseId);
-      return (await lines.orderBy('position').execute()).map(({ line }) => line);
+    async readCode({ device_id, id }: Pick<StoredLease, 'device_id' | 'id'>): Promise<string[]> {
+      const acts = db.selectFrom('lease_code').select('lines').where('device_id', '=', device_id);
+      const found = await acts.where('lease_id', '=', id).orderBy('position').execute();
+      return found.flatMap(({ lines }) => lines.split('\n'));
     },
 
     /** Returns the IDs of the devices. */
@@ -78,8 +92,6 @@ export function createLeaseStore(db: Db) {
         .where('expires_at', '<=', now)
         .returning('device_id')
         .execute();
-      const held = db.selectFrom('device_lease').select('id');
-      await db.deleteFrom('lease_code').where('lease_id', 'not in', held).execute();
       return rows.map((row) => row.device_id);
     },
   };

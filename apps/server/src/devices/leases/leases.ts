@@ -158,7 +158,8 @@ export class Leases {
   /** What was done with the device, for `readCode`: only in a lease is it kept. */
   async addCode(device: FleetDevice, { userId }: Toucher, lines: readonly string[]): Promise<void> {
     const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
-    if (lease?.userId === userId && lines.length > 0) await this.#options.store.addCode(lease.id, lines);
+    if (lease?.userId !== userId || lines.length === 0) return;
+    await this.#options.store.addCode({ device_id: device.id, id: lease.id }, lines);
   }
 
   /** Throws `device_leased`, and `lease_lost` without a lease. */
@@ -166,7 +167,7 @@ export class Leases {
     await this.requireFreeNow(device, toucher);
     const lease = this.find(device) === null ? undefined : this.#ofDevice.get(device.id);
     if (lease === undefined) throw ApiError.of('lease_lost', { device_id: device.id });
-    return this.#options.store.readCode(lease.id);
+    return this.#options.store.readCode({ device_id: device.id, id: lease.id });
   }
 
   /** Ends the lease that is known here. False: it has ended already. One that was taken since is left alone. */

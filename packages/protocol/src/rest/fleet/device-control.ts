@@ -158,7 +158,7 @@ export const deviceControlRoutes = {
     operationId: 'readLeaseCode',
     tag: 'Devices',
     summary: 'Read what `act` did during your lease, as code of an automation',
-    description: 'Kept until the lease ends: the last 1,000 lines.',
+    description: 'Kept until the lease ends, of the last 300 acts.',
     scope: 'launch',
     params,
     query: Type.Object({ lease_id: leaseId }),

@@ -10,6 +10,8 @@ import type { Look } from './phone-look.ts';
 type Swipe = Extract<PhoneInput, { type: 'swipe' }>;
 type Direction = NonNullable<ScrollOptions['direction']>;
 
+const maxBytes = 24 * 1024;
+
 /** Writes what steps have done as code of an automation, which waits for what it touches and for what came of it. */
 export class StepCode {
   readonly #recorder = new TouchRecorder();
@@ -54,8 +56,13 @@ export class StepCode {
     this.#lines.push(...this.#end(), `await agent.actions.waitForTextGone(${quote(text)});`);
   }
 
+  /** All of it, as far as it fits into an answer. */
   take(): string[] {
-    return [...this.#lines, ...this.#end()];
+    let left = maxBytes;
+    return [...this.#lines, ...this.#end()].filter((line) => {
+      left -= Buffer.byteLength(JSON.stringify(line));
+      return left >= 0;
+    });
   }
 
   #end(): string[] {

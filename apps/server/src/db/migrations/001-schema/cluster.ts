@@ -25,8 +25,10 @@ async function createShared(db: Kysely<unknown>): Promise<void> {
       user_id ${text} not null references "user" (id) on delete cascade, since bigint not null,
       duration_ms bigint not null, expires_at bigint not null,
       id ${text} not null, is_exclusive integer not null)`,
-    `create table lease_code (position ${growingKey}, lease_id ${text} not null, line text not null)`,
-    'create index lease_code_by_lease on lease_code (lease_id, position)',
+    `create table lease_code (
+      position ${growingKey}, device_id ${text} not null references device_lease (device_id) on delete cascade,
+      lease_id ${text} not null, lines text not null)`,
+    'create index lease_code_by_device on lease_code (device_id, position)',
   ]);
   await sql`insert into installation (id) values (${randomUUID()})`.execute(db);
 }
