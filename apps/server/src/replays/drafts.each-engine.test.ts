@@ -40,7 +40,8 @@ describe('a replay of a draft', () => {
       ...{ status: 'done', draft: true, commit: null, cause: 'request', group_id: null },
       counts: { screens: 2, known: 2, handled: 1, recognised: 1, golden: 1, golden_expected: 1 },
     });
-    expect(replayer.messages('replay').at(-1)?.code).toContain('"Cart"');
+    // A replay of what was saved may come after it.
+    expect(replayer.messages('replay').some(({ code }) => code.includes('"Cart"'))).toBe(true);
     const id = stringAt(draft, 'id');
     expect(await scene.verdictsOf(id, `?group_id=${group}`)).toMatchObject([
       { group_id: group, outcome: 'handled', change: 'recognised', verdict: { state: 'Cart' } },
