@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Page, Route } from 'playwright-core';
 import { expect } from 'vitest';
 
@@ -120,5 +121,29 @@ story('in every dialog Enter does what its button does, once, and not before it 
   await page.getByRole('button', { name: 'End control' }).click();
   await page.getByRole('button', { name: 'Take control' }).waitFor();
   await did('POST devices/lease', 'POST devices/input', 'DELETE devices/lease');
+  expect(problems).toEqual([]);
+});
+
+story('what happens between the first reading of a page and its stream of events is shown', async () => {
+  const [deviceId = ''] = await here.service.readyDevices(1);
+  const { page, problems } = await openWindow(here.browser);
+  await signIn(page, here.service.url, here.service.token);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/api/v2/events?*', async (route) => {
+    await released;
+    await route.continue();
+  });
+  const read = page.waitForResponse(/\/api\/v2\/runs\?/);
+  await page.goto(`${here.service.url}/runs`);
+  await (await read).finished();
+  const launch = { device_id: deviceId, launch_id: randomUUID(), command: 'start', name: 'meanwhile.ts' };
+  await here.service.call('POST', '/api/v2/devices/launchDirectAutomation', {
+    ...{ ...launch, code: 'console.log(1);' },
+  });
+  const newest = async (): Promise<unknown> =>
+    (await here.service.call('GET', '/api/v2/runs?limit=1'))['runs'];
+  await expect.poll(newest).toMatchObject([{ name: 'meanwhile.ts', status: 'completed' }]);
+  release();
+  await page.getByText('meanwhile.ts').first().waitFor();
   expect(problems).toEqual([]);
 });

@@ -77,10 +77,10 @@ class EventConnection {
     this.#source = source;
     this.#heard();
     source.onopen = () => {
-      const isFirst = this.state.get() === 'connecting';
       this.#failures = 0;
       this.state.set('live');
-      if (!isFirst) for (const listener of this.#resets) listener();
+      // The first one opens when the page has begun to read.
+      for (const listener of this.#resets) listener();
     };
     source.onerror = () => this.#lose();
     for (const name of eventNames)
