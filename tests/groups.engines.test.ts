@@ -168,13 +168,14 @@ test(
       const groups = await listGroups(automationId);
       const members: string[] = [];
       for (const { id } of groups) members.push(...(await membersOf(id)));
+      const all = await recordCount(automationId);
       return {
         groups: groups.map(({ phones }) => phones),
         told: groups.reduce((sum, { records }) => sum + records, 0),
         members: members.length,
         once: new Set(members).size,
-        all: await recordCount(automationId),
-        shown: (await recordCount(automationId)) - (await treelessCount(automationId)),
+        all,
+        shown: all - (await treelessCount(automationId)),
       };
     };
     const found = await until(

@@ -1,3 +1,4 @@
+import { nodeStates } from '@phalanx/automation/node-states';
 import { proposeSelectors, type SelectorProposal } from '@phalanx/automation/selectors';
 import { useMemo } from 'react';
 
@@ -5,21 +6,8 @@ import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import styles from './inspector.module.css';
 
-const flags = [
-  ['clickable', 'clickable'],
-  ['isLongClickable', 'long-clickable'],
-  ['isCheckable', 'checkable'],
-  ['isChecked', 'checked'],
-  ['isFocusable', 'focusable'],
-  ['isFocused', 'focused'],
-  ['isPassword', 'password'],
-  ['isScrollable', 'scrollable'],
-  ['isSelected', 'selected'],
-] as const;
-
 function attributesOf(node: AndroidNode): [name: string, value: string][] {
   const { left, top, right, bottom } = node.boundsInScreen;
-  const on = flags.filter(([name]) => node[name]).map(([, word]) => word);
   const all: [string, string | null | undefined][] = [
     ['class', node.className],
     ['id', node.viewId],
@@ -30,10 +18,7 @@ function attributesOf(node: AndroidNode): [name: string, value: string][] {
     ['package', node.packageName],
     ['bounds', `${left},${top} – ${right},${bottom}`],
     ['size', `${right - left} × ${bottom - top}`],
-    [
-      'is',
-      [...(node.isVisible ? [] : ['invisible']), ...(node.isEnabled ? [] : ['disabled']), ...on].join(', '),
-    ],
+    ['is', nodeStates(node).join(', ')],
     ['children', String(node.children.length)],
   ];
   return all.flatMap(([name, value]) =>

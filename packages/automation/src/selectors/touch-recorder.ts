@@ -15,7 +15,7 @@ interface RecordedTouch {
 type Direction = NonNullable<ScrollOptions['direction']>;
 
 /** Somebody who presses longer means a long press, as Android has it. */
-const longPressMs = 500;
+export const longPressMs = 500;
 /** A finger that moves less, as a share of the screen, stays where it is. */
 const stillShare = 0.02;
 

@@ -1,3 +1,4 @@
+import { nodeStates } from '@phalanx/automation/node-states';
 import { proposeSelectors } from '@phalanx/automation/selectors';
 import type { HostQuestionOf, NodeInspection } from '@phalanx/protocol';
 
@@ -6,18 +7,6 @@ import { findTarget, readAs } from './act/find-target.ts';
 import { PhoneEye } from './act/phone-look.ts';
 import type { AnswerContext } from './answer-context.ts';
 
-/** What the node is, by the names of Android's own dumps. */
-const flags = [
-  ['clickable', 'clickable'],
-  ['isLongClickable', 'long-clickable'],
-  ['isCheckable', 'checkable'],
-  ['isChecked', 'checked'],
-  ['isFocusable', 'focusable'],
-  ['isFocused', 'focused'],
-  ['isPassword', 'password'],
-  ['isScrollable', 'scrollable'],
-  ['isSelected', 'selected'],
-] as const satisfies readonly (readonly [keyof AndroidNode, string])[];
 const maxTextLength = 1000;
 /** A selector of texts that are longer is read by nobody. */
 const maxCodeLength = 2000;
@@ -43,10 +32,7 @@ function inspectionOf(node: AndroidNode): NodeInspection {
     hint: shortened(node.hintText),
     package_name: shortened(node.packageName) ?? '',
     bounds: { left, top, right, bottom },
-    is: [
-      ...(node.isEnabled ? [] : ['disabled']),
-      ...flags.filter(([name]) => node[name]).map(([, word]) => word),
-    ],
+    is: nodeStates(node),
     children: node.children.length,
     selectors: proposeSelectors(node)
       .filter(({ code }) => code.length <= maxCodeLength)

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { longPressMs } from '@phalanx/automation/touch-recorder';
 import {
   actKeys,
   type ActSelector,
@@ -27,8 +28,6 @@ type StepOf<Type extends HostActStep['type']> = Extract<HostActStep, { type: Typ
 type Direction = StepOf<'swipe'>['direction'];
 
 const usualPressMs = 1000;
-/** A shorter press is written as a tap. */
-const longPressMs = 500;
 const lookEveryMs = 250;
 /** A list that loads on may look like its end once. */
 const vainSwipesAtEnd = 2;
