@@ -1,10 +1,12 @@
+import { createRequire } from 'node:module';
 import { Command, Help } from 'commander';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 
 import { addCommands } from './commands/commands.ts';
 import { exitCodes, exitCodesHelp } from './exit-codes.ts';
 import { reportError } from './output/report-error.ts';
 import { startAnew } from './start/start-anew.ts';
-import { version } from './version.ts';
 
 /** Whoever read the output has gone, as in `phalanx runs | head`: what a shell says of SIGPIPE. */
 const brokenPipe = 141;
@@ -55,3 +57,8 @@ try {
 } catch (error) {
   process.exit(reportError(error, wantsJson));
 }
+
+const Manifest = Compile(Type.Object({ version: Type.String() }));
+
+/** That of the whole release, in the repository and installed. */
+const version: string = Manifest.Parse(createRequire(import.meta.url)('../../../package.json')).version;

@@ -4,20 +4,38 @@ import {
   createRouter,
   lazyRouteComponent,
   redirect,
+  Navigate,
+  useRouter,
+  Link,
 } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
 
 import { deviceSearch } from './devices/device-search.ts';
 import { fleetSearch } from './devices/fleet-search.ts';
 import { runSearch, runsSearch } from './runs/runs-search.ts';
 import { groupsSearch } from './records/groups-search.ts';
 import { recordsSearch } from './records/records-search.ts';
-import { editorSearch } from './projects/editor-search.ts';
-import { replaysSearch } from './replays/replays-search.ts';
 import { statsSearch } from './stats/stats-search.ts';
-import { HomePage } from './shell/home-page.tsx';
-import { NotFound } from './shell/not-found.tsx';
 import { Shell } from './shell/shell.tsx';
-import { Loading } from './parts/states.tsx';
+import { Loading, Empty } from './parts/states.tsx';
+import { hasRunQuery } from './runs/queries.ts';
+import { Page } from './parts/page.tsx';
+
+const NotFound = () => (
+  <Page title="Not found">
+    <Empty title="There is no such page" action={<Link to="/devices">Go to the fleet</Link>}>
+      The address may be cut short, or what it named was deleted.
+    </Empty>
+  </Page>
+);
+
+/** What the address says of the replays of a project. Without a replay, the newest one is shown. */
+interface ReplaysSearch {
+  replay?: string;
+}
+
+const replaysSearch = ({ replay }: Record<string, unknown>): ReplaysSearch =>
+  typeof replay === 'string' && replay !== '' ? { replay } : {};
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
@@ -167,4 +185,31 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
+}
+
+/** What the address says of a project's page. */
+interface EditorSearch {
+  file?: string;
+  line?: number;
+  /** A group of records, whose screens are replayed. */
+  group?: string;
+}
+
+function editorSearch(given: Record<string, unknown>): EditorSearch {
+  const { file, line, group } = given;
+  return {
+    ...(typeof file === 'string' && file !== '' ? { file } : {}),
+    ...(typeof line === 'number' && line > 0 ? { line } : {}),
+    ...(typeof group === 'string' && /^[0-9a-f-]{36}$/.test(group) ? { group } : {}),
+  };
+}
+
+/** Where a sign-in leads: to the first steps, until something has run. */
+function HomePage() {
+  const { data: hasRun, isError } = useQuery(hasRunQuery);
+  const { latestLocation } = useRouter();
+  // This page is still shown while another one that was chosen is loading.
+  const isLeaving = latestLocation.pathname !== '/';
+  if (isLeaving || (hasRun === undefined && !isError)) return <Loading />;
+  return <Navigate to={hasRun === false ? '/start' : '/devices'} replace />;
 }

@@ -4,7 +4,6 @@ import path from 'node:path';
 
 import type { ApiClient } from '../api-client.ts';
 import { inParallel } from '../in-parallel.ts';
-import { Progress } from '../output/progress.ts';
 import { contentVersion, readBase, writeBase, type BaseFiles } from './base-files.ts';
 import type { LinkedFolder } from './link.ts';
 import {
@@ -159,5 +158,27 @@ async function place(
     const isInTheWay = error instanceof LocalPathError || (error instanceof Error && 'code' in error);
     if (!isInTheWay) throw error;
     result.skipped.push({ path: step.path, reason: error.message });
+  }
+}
+
+/** Counts work on a terminal's standard error, in one line that is written over. */
+class Progress {
+  readonly #what: string;
+  readonly #total: number;
+  #done = 0;
+
+  constructor(what: string, total: number) {
+    this.#what = what;
+    this.#total = total;
+  }
+
+  step(): void {
+    this.#done += 1;
+    if (process.stderr.isTTY) process.stderr.write(`\r${this.#what} ${this.#done} of ${this.#total}`);
+  }
+
+  /** Clears the line, so that what follows stands alone. */
+  end(): void {
+    if (process.stderr.isTTY && this.#done > 0) process.stderr.write('\r\u001B[K');
   }
 }

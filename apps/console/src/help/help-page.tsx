@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, queryOptions } from '@tanstack/react-query';
 import { Link, useLocation, useParams } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 
@@ -7,7 +7,7 @@ import { Page } from '../parts/page.tsx';
 import { Failure, Loading } from '../parts/states.tsx';
 import styles from './help.module.css';
 import { Markdown } from './markdown.tsx';
-import { helpPageQuery, helpPagesQuery, helpSearchQuery } from './queries.ts';
+import { call } from '../api/call.ts';
 
 const firstPage = 'tutorial';
 
@@ -81,3 +81,27 @@ function Results({ query, onChosen }: { query: string; onChosen: () => void }) {
     </ol>
   );
 }
+
+/** The documentation is that of the version that runs, so it does not change while the page is open. */
+const always = { staleTime: Infinity };
+
+const helpPagesQuery = queryOptions({
+  ...always,
+  queryKey: ['help'],
+  queryFn: async ({ signal }) => (await call('GET /api/v2/help', {}, { signal })).pages,
+});
+
+const helpPageQuery = (name: string) =>
+  queryOptions({
+    ...always,
+    queryKey: ['help', 'page', name],
+    queryFn: ({ signal }) => call('GET /api/v2/help/page', { query: { name } }, { signal }),
+  });
+
+const helpSearchQuery = (query: string) =>
+  queryOptions({
+    ...always,
+    queryKey: ['help', 'search', query],
+    queryFn: async ({ signal }) =>
+      (await call('GET /api/v2/help/search', { query: { query } }, { signal })).results,
+  });

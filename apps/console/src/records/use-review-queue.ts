@@ -3,7 +3,6 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 
 import { call } from '../api/call.ts';
-import { afterPaint } from '../parts/after-paint.ts';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { localAddress } from './local-address.ts';
 import { recordQuery, treeQuery, type Place, type RecordPage, type ReviewRecord } from './queries.ts';
@@ -160,4 +159,14 @@ function usePrefetch(filters: RecordFiltersSearch, page: RecordPage | undefined)
           .catch(() => undefined),
     );
   }, [queries, filters, id, hasOlder]);
+}
+
+/** Calls back once the frame that is drawn next has been painted. Returns the function that gives it up. */
+function afterPaint(work: () => void): () => void {
+  let timer: number | undefined;
+  const frame = requestAnimationFrame(() => (timer = window.setTimeout(work)));
+  return () => {
+    cancelAnimationFrame(frame);
+    window.clearTimeout(timer);
+  };
 }

@@ -1,9 +1,13 @@
 import path from 'node:path';
-import type { CaptureKind } from '@phalanx/protocol';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { createZstdCompress, zstdDecompress } from 'node:zlib';
+import { type CaptureKind, maxCaptureBytes } from '@phalanx/protocol';
 import { validate } from 'uuid';
 
 import type { BlobStore, Pieces, StoredBlob } from '../blobs/blob-store.ts';
-import { packTree, unpackTree } from './packed-tree.ts';
 
 /** What is stored of a screen of a record, or of a run. */
 export type BlobKind = CaptureKind | 'file' | 'picture';
@@ -88,4 +92,30 @@ export class Captures {
     const names = await this.#blobs.listFolders(`${part.toString(16).padStart(2, '0')}/`);
     return names.filter((name) => isRecordId(name));
   }
+}
+
+const unpack = promisify(zstdDecompress);
+
+/** A tree as it is stored: its JSON repeats the same few names at each node, and shrinks to a tenth. */
+async function* packTree(json: Pieces): AsyncGenerator<Uint8Array> {
+  const packing = createZstdCompress();
+  const end = pipeline(json, packing);
+  // An error of the body comes out of `packing` too.
+  end.catch(() => undefined);
+  yield* packing;
+  await end;
+}
+
+/** A stored tree as the JSON that came, with its size. It is read here, and closed. */
+async function unpackTree(stored: StoredBlob): Promise<StoredBlob> {
+  const json = await unpack(await buffer(stored.read()), { maxOutputLength: maxCaptureBytes });
+  return {
+    sizeBytes: json.length,
+    version: stored.version,
+    read: (span) =>
+      Readable.from([span === undefined ? json : json.subarray(span.first, span.last + 1)], {
+        objectMode: false,
+      }),
+    close: async () => undefined,
+  };
 }

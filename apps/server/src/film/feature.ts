@@ -1,11 +1,17 @@
+import { filmRoutes } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
 import type { Captures } from '../captures/captures.ts';
 import { Uploads } from '../captures/uploads.ts';
 import type { Context } from '../context.ts';
 import type { RecordFigures } from '../health/metrics.ts';
 import type { Runs } from '../runs/feature.ts';
-import { createFilmNotes } from './film-notes.ts';
-import { addFilmRoutes } from './routes.ts';
-import { createFilmStore } from './store.ts';
+import { createFilmNotes, type PictureKey, pictureView } from './film-notes.ts';
+import { createFilmStore, type FilmStore } from './store.ts';
+import { sendBlob } from '../captures/send-blob.ts';
+import { addUploadRoute } from '../captures/upload-route.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { Principal } from '../http/principal.ts';
+import { addRawRoute, addRoute } from '../http/route.ts';
 
 interface FilmDependencies {
   runs: Runs;
@@ -26,4 +32,57 @@ export async function serveFilms(
     figures,
   });
   await addFilmRoutes(app, { store, captures, uploads, runs });
+}
+
+interface FilmRoutesOptions {
+  store: FilmStore;
+  captures: Captures;
+  uploads: Uploads<PictureKey>;
+  runs: Pick<Runs, 'access' | 'store'>;
+}
+
+const defaultPictures = 1000;
+
+/** `GET /runs/:id/film`, `GET /runs/:id/film/:number` and `PUT /hosts/runs/:run_id/film/:picture_id` */
+async function addFilmRoutes(app: FastifyInstance, options: FilmRoutesOptions): Promise<void> {
+  const { store, captures, uploads, runs } = options;
+  const getRunId = async (principal: Principal, id: string): Promise<string> =>
+    (await runs.access.getReadable(await runs.store.find(id.toLowerCase()), principal, id)).id;
+
+  addRoute(app, filmRoutes.list, async ({ principal, params, query }) => {
+    const { cursor = '0', limit = defaultPictures } = query;
+    const after = Number(cursor);
+    const rows = await store.list(await getRunId(principal, params.id), { after, limit: limit + 1 });
+    const pictures = rows.slice(0, limit).map(pictureView);
+    const next = rows.length > limit ? String(pictures.at(-1)?.number) : null;
+    return { success: true, pictures, next_cursor: next };
+  });
+
+  addRawRoute(app, filmRoutes.read, async ({ principal, params, raw }, reply) => {
+    const picture = await store.find(await getRunId(principal, params.id), Number(params.number));
+    const { run_id: recordId = '', picture_id: screenId = '' } = picture ?? {};
+    const blob = picture && (await captures.find({ recordId, screenId, kind: 'picture' }));
+    if (blob === undefined)
+      throw ApiError.of('film_picture_not_found', { run_id: params.id, number: params.number });
+    void reply.headers({
+      'content-type': 'image/jpeg',
+      'accept-ranges': 'bytes',
+      etag: `"${blob.version}"`,
+      // It never changes; whoever may no longer see the run is not to find it in a shared browser.
+      'cache-control': 'private, max-age=3600, immutable',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    return sendBlob(blob, raw, reply);
+  });
+
+  await addUploadRoute(app, filmRoutes.put, {
+    kindOf: () => 'picture',
+    take: ({ principal: { userId }, params, query: about }, body) => {
+      const ids = { recordId: params.run_id.toLowerCase(), screenId: params.picture_id.toLowerCase() };
+      return uploads.take(userId, { ...ids, kind: 'picture', about, userId }, body);
+    },
+  });
 }

@@ -1,9 +1,12 @@
+import { healthRoutes } from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { describeFaults } from '../faults/fault-monitor.ts';
 import type { Runs } from '../runs/feature.ts';
 import { createMetrics, measureRequests, type Metrics } from './metrics.ts';
-import { addHealthRoutes } from './routes.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { addRawRoute, addRoute } from '../http/route.ts';
 
 /** Probes, and the metrics that other features count in. */
 export function openHealth(
@@ -38,4 +41,28 @@ function watchObstacles({ app, faults, hosts }: Context): () => Promise<string |
     await faults.check();
     return describeFaults(faults.active);
   };
+}
+
+interface HealthRoutesOptions {
+  metrics: Metrics;
+  /** What keeps the service from taking requests, as the end of "The service is …"; undefined when it can. */
+  obstacle: () => Promise<string | undefined>;
+}
+
+/** `GET /healthz` · `GET /readyz` · `GET /metrics` */
+function addHealthRoutes(app: FastifyInstance, { metrics, obstacle }: HealthRoutesOptions): void {
+  addRoute(app, healthRoutes.alive, async () => ({ success: true }));
+
+  addRoute(app, healthRoutes.ready, async () => {
+    const reason = await obstacle();
+    if (reason !== undefined) throw ApiError.of('not_ready', { reason });
+    return { success: true };
+  });
+
+  addRawRoute(app, healthRoutes.metrics, async ({ principal }, reply) => {
+    if (principal.role !== 'admin') {
+      throw ApiError.of('forbidden', { reason: 'Only administrators read the figures of the service' });
+    }
+    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+  });
 }

@@ -1,11 +1,15 @@
-import { addBackgroundJob } from '../background-job.ts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { addBackgroundJob, periodically } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import { HostSessions } from './host-sessions.ts';
 import { createKnownHostStore } from './known-host-store.ts';
 import { KnownHosts } from './known-hosts.ts';
 import { LinkedHosts } from './linked-hosts.ts';
-import { ReplacedHosts } from './replaced-hosts.ts';
-import { createHostStore } from './store.ts';
+import { createHostStore, type HostStore } from './store.ts';
+import { type Bus, subscribeTo } from '../bus/bus.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import type { HostGateway } from './gateway.ts';
 
 export interface Hosts {
   /** The hosts of all servers, to send to and to ask. */
@@ -32,4 +36,38 @@ export function openHosts(context: Context): Hosts {
     work: () => hosts.dropExpired(),
   });
   return { linked, known, sessions };
+}
+
+const Opened = Compile(Type.Object({ userId: Type.String(), hostId: Type.String(), epoch: Type.Integer() }));
+const subject = 'hosts';
+const lookEveryMs = 1000;
+
+interface Options {
+  bus: Bus;
+  store: Pick<HostStore, 'listReplaced'>;
+  hosts: HostGateway;
+  faults: FaultMonitor;
+}
+
+/** Ends the connections of hosts that have connected to another server since. */
+class ReplacedHosts {
+  readonly #ends: (() => unknown)[];
+
+  constructor({ bus, store, hosts, faults }: Options) {
+    hosts.on('hello', ({ userId, hostId, epoch }) =>
+      bus.publish(subject, JSON.stringify({ userId, hostId, epoch })),
+    );
+    this.#ends = [
+      subscribeTo(bus, subject, Opened, (opened) => hosts.dropOlder(opened)),
+      // What no message has told.
+      periodically(faults, lookEveryMs, async () => {
+        const epochs = hosts.epochs();
+        if (epochs.length > 0) hosts.dropEpochs(await store.listReplaced(epochs));
+      }),
+    ];
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) await end();
+  }
 }

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { addBackgroundJob } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
@@ -15,8 +16,13 @@ import { LogArchiver } from './kept/log-archiver.ts';
 import { addRunLogRoutes } from './kept/routes.ts';
 import type { EntryKind, LogBatch } from './log-batch.ts';
 import { addLogRoutes } from './routes.ts';
-import { openLogTables } from './tables/open-log-tables.ts';
 import { RecentLogs } from './tables/recent-logs.ts';
+import { isPostgres } from '../db/dialect.ts';
+import { probeOfPart } from '../faults/probe-folder.ts';
+import type { LogTables } from './tables/log-tables.ts';
+import { createPostgresTables } from './tables/postgres-tables-store.ts';
+import { createProgressStore } from './tables/progress-store.ts';
+import { SqliteTables } from './tables/sqlite-tables-store.ts';
 
 interface Dependencies {
   devices: DeviceAccess;
@@ -99,4 +105,14 @@ function openArchive(context: Context, store: RecentLogs, { store: runs, access 
       await kept.log.deleteOfGone();
     },
   });
+}
+
+/** Throws when the folder of the logs can't be used. */
+function openLogTables({ database, dataDir, clock, log, faults }: Context): LogTables {
+  const progress = createProgressStore(database);
+  if (isPostgres(database)) return createPostgresTables(database, progress);
+  const folder = path.join(dataDir, 'logs');
+  const tables = new SqliteTables({ folder, clock, log, progress });
+  faults.addProbe('disk', probeOfPart(folder));
+  return tables;
 }

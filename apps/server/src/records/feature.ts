@@ -1,4 +1,4 @@
-import { keptDebugRecords } from '@phalanx/protocol';
+import { keptDebugRecords, type RunDetail } from '@phalanx/protocol';
 
 import { addBackgroundJob } from '../background-job.ts';
 import type { Captures } from '../captures/captures.ts';
@@ -9,23 +9,23 @@ import type { EventFeed } from '../events/event-feed.ts';
 import type { Metrics } from '../health/metrics.ts';
 import { urlOf } from '../http/addresses/listen-address.ts';
 import type { Runs } from '../runs/feature.ts';
-import { createAutomationAccess } from './access-store.ts';
+import { createAutomationAccess, type AutomationAccess } from './access-store.ts';
 import { createBrowseStore } from './browse/browse-store.ts';
 import { createCaptureNotes } from './capture-notes-store.ts';
 import { RecordIntake } from './intake/record-intake.ts';
 import { RecordChanges } from './record-changes.ts';
-import { createReadRecord } from './record-view.ts';
+import { createReadRecord, type ReadRecord } from './record-view.ts';
 import { type DriftDependencies, serveDrift } from './drift/feature.ts';
 import { type GroupDependencies, serveGroups } from './groups/feature.ts';
 import { createKeptScreens, type KeptScreens } from './groups/prints/kept-screens.ts';
 import type { Solving } from './groups/solving.ts';
 import { createGroupStore } from './groups/store.ts';
-import { createRecordsOfRun, type RecordsOfRun } from './records-of-run.ts';
 import { createRetentionStore } from './retention/retention-store.ts';
 import { RecordRetention } from './retention/retention.ts';
 import { addRecordRoutes } from './routes.ts';
 import { createReadSequence, type ReadSequence } from './saved-sequence.ts';
 import { createRecordStore, type RecordStore } from './store.ts';
+import { kindOf } from './cells.ts';
 
 interface RecordDependencies {
   devices: DeviceAccess;
@@ -146,4 +146,36 @@ function addRetention(
     work: () => retention.sweep(),
   });
   return retention;
+}
+
+/** What a run has left, for a user. */
+type RecordsOfRun = (run: {
+  id: string;
+  user_id: string;
+}) => Promise<Pick<RunDetail, 'records' | 'last_screen'>>;
+
+interface Options {
+  store: RecordStore;
+  access: AutomationAccess;
+  read: ReadRecord;
+}
+
+const mostRecords = 100;
+const nothing = { records: [], last_screen: null };
+
+/** A user who may not review the project's records is told of none. */
+function createRecordsOfRun({ store, access, read }: Options): RecordsOfRun {
+  return async ({ id, user_id: userId }) => {
+    const records = await store.listOfRun(id, mostRecords);
+    const [newest] = records;
+    if (newest === undefined) return nothing;
+    const { owner_id: ownerId, automation_id: automationId } = newest;
+    const role = await access.findRole(userId, { ownerId, automationId });
+    if (role !== 'owner' && role !== 'shared_editor') return nothing;
+    const screen = (await read(newest)).screens.at(-1);
+    return {
+      records: records.map((record) => ({ record_id: record.id, type: kindOf(record.cell).type })),
+      last_screen: screen === undefined ? null : { record_id: newest.id, screen },
+    };
+  };
 }

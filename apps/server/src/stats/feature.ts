@@ -5,9 +5,9 @@ import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import { addRawRoute, addRoute } from '../http/route.ts';
 import type { Runs } from '../runs/feature.ts';
-import { dayMs, readStats } from './read-stats.ts';
-import { statsAsCsv } from './stats-as-csv.ts';
+import { dayMs, readStats, type Stats } from './read-stats.ts';
 import { createStatsStore } from './store.ts';
+import { csvLine } from '../http/replies/csv.ts';
 
 const hourMs = 60 * 60_000;
 const keptDays = 400;
@@ -37,4 +37,21 @@ export function serveStats(
     atStart: true,
     work: () => store.deleteBefore(Math.floor(clock.now() / dayMs) - keptDays),
   });
+}
+
+const outcomes = ['succeeded', 'out_of_steps', 'failed', 'timed_out', 'lost', 'stopped'] as const;
+
+/** A row for each of them, with a column for each outcome. */
+function statsAsCsv({ by, stats }: Stats): string {
+  const names = [
+    ...[by, 'name', 'runs', ...outcomes, 'success_share', 'average_run_ms', 'average_wait_ms'],
+    ...['busy_share', 'reasons'],
+  ];
+  const rows = stats.map((stat) => [
+    ...[stat.key, stat.name, stat.runs],
+    ...outcomes.map((name) => stat.outcomes.find(({ outcome }) => outcome === name)?.runs ?? 0),
+    ...[stat.success_share, stat.average_run_ms, stat.average_wait_ms, stat.busy_share],
+    stat.reasons.map(({ reason, runs }) => `${reason} ${runs}`).join('; '),
+  ]);
+  return [names, ...rows].map(csvLine).join('');
 }

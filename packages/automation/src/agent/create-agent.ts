@@ -1,10 +1,9 @@
 import { createActions } from './actions.ts';
 import type { AgentBridge } from './agent-bridge.ts';
 import type { AgentParts } from './agent-parts.ts';
-import { createFiles } from './files.ts';
+import { createFiles, sendInParts } from './files.ts';
 import { createJob } from './job.ts';
 import { createOutOfSteps } from './out-of-steps.ts';
-import { createRun } from './run.ts';
 import { findCaptureTime } from './nodes/tree-ids.ts';
 import { createUuid } from './uuid.ts';
 import type { WaitParts } from './waits/wait-until.ts';
@@ -89,4 +88,34 @@ function resultJson(value: unknown): string {
   throw new TypeError(
     `agent.control.setResult takes what JSON can hold (null for nothing), but this is ${typeof value}.`,
   );
+}
+
+interface Content {
+  readonly bytes: Uint8Array;
+  readonly isText: boolean;
+  /** Undefined: as its name says. */
+  readonly contentType?: string;
+}
+
+function createRun(bridge: AgentBridge): AgentRun {
+  return {
+    attach: async (name, data, options = {}) => {
+      const { bytes, isText, ...content } = contentOf(data);
+      const contentType = options.contentType ?? content.contentType;
+      const about = { name: String(name), isText, ...(contentType !== undefined && { contentType }) };
+      await sendInParts(bytes, (part) => bridge.call('run.attach', { ...about, ...part }, options.signal));
+    },
+  };
+}
+
+function contentOf(data: unknown): Content {
+  if (data instanceof Uint8Array) return { bytes: data, isText: false };
+  if (data instanceof ArrayBuffer) return { bytes: new Uint8Array(data), isText: false };
+  const encoder = new TextEncoder();
+  if (typeof data === 'string') return { bytes: encoder.encode(data), isText: true };
+  // Without a value for functions, symbols and undefined, whatever its type says.
+  const json: string | undefined = JSON.stringify(data, null, 2);
+  if (json !== undefined)
+    return { bytes: encoder.encode(json), isText: true, contentType: 'application/json' };
+  throw new TypeError(`A file holds text, bytes, or what JSON can hold, but this is ${typeof data}.`);
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { rmdir } from 'node:fs/promises';
+import { rmdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { projectRoutes, type Project } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
@@ -16,8 +17,9 @@ import { printJson, printTable } from '../../output/table.ts';
 import { chooseProject } from '../../project/choose-project.ts';
 import { folderName, makeEmptyFolder, makeNamedFolder } from '../../project/empty-folder.ts';
 import { findLinkedFolder, writeLink } from '../../project/link.ts';
-import { writeStarter } from '../../project/write-starter.ts';
 import { writeTypes } from '../../project/types/write-types.ts';
+import { findKind, isBehindLink } from '../../project/local-path.ts';
+import { writeBelow } from '../../project/write-own-file.ts';
 
 type JsonFlags = ConnectionFlags & { json?: true };
 
@@ -139,4 +141,37 @@ async function deleteProject(project: string, flags: ConnectionFlags & { yes?: t
   if (!flags.yes && !(await confirm(question)))
     throw usageError('Nothing was deleted: say yes, or give --yes.');
   printMessage(await connection.api.call(projectRoutes.delete, { params: { id } }));
+}
+
+const starter = fileURLToPath(new URL('../../../../../packages/automation/starter/', import.meta.url));
+
+/** npm packs no file of the name `.gitignore`, and a `tsconfig.json` would be taken for one of this repository. */
+const places: Readonly<Record<string, string>> = { gitignore: '.gitignore', tsconfig: 'tsconfig.json' };
+const placeOf = (name: string): string => places[name] ?? name;
+
+/**
+ * Writes what a new project begins with: code that runs on any phone, its parameters, and how to work on it. A file
+ * that is there stays. Returns the paths that it wrote.
+ */
+async function writeStarter(root: string): Promise<string[]> {
+  const hasCode = (await readdir(root)).some((name) => /^main\.[cm]?[jt]sx?$/.test(name));
+  const names = (await listStarter()).filter(
+    (name) => !hasCode || !/^(?:main\.|parameters\.|screens\/|tsconfig$)/.test(name),
+  );
+  const written: string[] = [];
+  for (const name of names) {
+    const place = placeOf(name);
+    if ((await isBehindLink(root, place)) || (await findKind(path.join(root, place))) !== undefined) continue;
+    await writeBelow(root, place, await readFile(path.join(starter, name)));
+    written.push(place);
+  }
+  return written;
+}
+
+async function listStarter(): Promise<string[]> {
+  const found = await readdir(starter, { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) =>
+    path.relative(starter, path.join(parentPath, name)).replaceAll('\\', '/'),
+  );
 }

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import path from 'node:path';
 import {
   describeSequence,
   describeVerdict,
@@ -9,17 +11,19 @@ import {
   type SequenceResult,
 } from '@phalanx/protocol';
 import { type Command, Option } from 'commander';
-import { setTimeout as pause } from 'node:timers/promises';
 
 import type { ApiClient } from '../../api-client.ts';
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../connection/connection.ts';
 import { CommandError, exitCodes, usageError } from '../../exit-codes.ts';
 import { getAutomationId } from '../../launch/find-project.ts';
-import { printable } from '../../output/printable.ts';
+import { printable, printableLine } from '../../output/printable.ts';
 import { printJson, printTable } from '../../output/table.ts';
-import { readDraft } from '../../project/draft.ts';
 import { readAll } from '../../read-all.ts';
 import { getRecord } from './records/read-records.ts';
+import { notice } from '../../output/notice.ts';
+import { findLinkedFolder } from '../../project/link.ts';
+import { findKind } from '../../project/local-path.ts';
+import { planPush } from '../../project/push.ts';
 
 interface Flags extends ConnectionFlags {
   set: ReplaySet;
@@ -180,3 +184,29 @@ const row = ({ kind, name, group_id, outcome, change, expected, verdict }: Repla
   change: change === 'unchanged' ? '-' : `newly ${change}`,
   verdict: `${expected === null ? '' : `expected ${expected}: `}${describeVerdict(verdict)}`,
 });
+
+interface FolderDraft {
+  files: { path: string; content: string }[];
+  deleted: string[];
+}
+
+/** What a push of the folder would change, with what is here where both sides were changed. */
+async function readDraft(
+  api: ApiClient,
+  { id, dir }: { id: string; dir: string | undefined },
+): Promise<FolderDraft> {
+  const start = path.resolve(dir ?? '.');
+  if ((await findKind(start)) !== 'folder')
+    throw usageError(`${start} is no folder: name the one with your code.`);
+  const linked = await findLinkedFolder(start);
+  if (linked !== undefined && linked.id !== id)
+    throw usageError(`${linked.root} is the folder of another project: name that one, or another folder.`);
+  const root = linked?.root ?? start;
+  const { changed, gone, failed } = await planPush(api, { root, id, server_url: '' }, true);
+  for (const { path: file, reason } of failed)
+    notice(`Not in the draft: ${printableLine(file)}\n  ${reason}`);
+  if (failed.length > 0)
+    throw new CommandError(exitCodes.refused, 'Nothing was replayed: correct or ignore these files.');
+  if (changed.size + gone.length === 0) notice('The folder is as the server has it.');
+  return { files: Array.from(changed, ([file, content]) => ({ path: file, content })), deleted: gone };
+}

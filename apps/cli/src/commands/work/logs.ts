@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isEnded, runRoutes, type LogEntry, type Run } from '@phalanx/protocol';
+import { isEnded, runRoutes, type LogEntry, type Run, logRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import type { ApiClient, Reply } from '../../api-client.ts';
@@ -7,9 +7,8 @@ import { addConnectionOptions, connect, type ConnectionFlags } from '../../conne
 import { usageError } from '../../exit-codes.ts';
 import { Endurance } from '../../follow/endurance.ts';
 import { findNewestRuns } from '../../follow/find-runs.ts';
-import { drain, drainEnded } from '../../follow/follow-log.ts';
+import { drain, drainEnded, type LogPages } from '../../follow/follow-log.ts';
 import { getRunId } from '../../follow/get-run-id.ts';
-import { LogCursor, type LogSource } from '../../follow/log-cursor.ts';
 import { unlessInterrupted } from '../../follow/until-interrupted.ts';
 import { deviceIdOf, listDevices } from '../../launch/find-device.ts';
 import { getAutomationId } from '../../launch/find-project.ts';
@@ -116,4 +115,30 @@ async function newestRun(api: ApiClient, { deviceId, automationId }: LogSource):
 
 function noteEnd(run: Run | undefined): void {
   notice(run === undefined ? 'It has not run on this device.' : `The run ${describeEnd(run)}.`);
+}
+
+interface LogSource {
+  deviceId: string;
+  automationId: string;
+}
+
+/** A place in the log of an automation on a device. */
+class LogCursor implements LogPages {
+  readonly #source: LogSource;
+  readonly #api: ApiClient;
+  #from: string | undefined;
+
+  constructor(api: ApiClient, source: LogSource, from?: string) {
+    this.#api = api;
+    this.#source = source;
+    this.#from = from;
+  }
+
+  async readPage(): Promise<LogEntry[]> {
+    const body = { device_id: this.#source.deviceId, automation_ids: [this.#source.automationId] };
+    const from = this.#from === undefined ? {} : { from: this.#from };
+    const { logs } = await this.#api.call(logRoutes.read, { body: { ...body, ...from } });
+    this.#from = logs.at(-1)?.id ?? this.#from;
+    return logs;
+  }
 }

@@ -1,7 +1,6 @@
 import { type AgentCallParams, maxRunFiles, problemWithFileName } from '@phalanx/protocol';
 
 import type { RunSecrets } from '../run-secrets.ts';
-import { contentTypeOf } from './content-type.ts';
 import type { DraftFile, SpooledFile } from './run-file-spool.ts';
 
 type Part = AgentCallParams<'run.attach'>;
@@ -137,4 +136,31 @@ export class RunFiles {
     file.sizeBytes = 0;
     await file.draft.then((draft) => draft.discard()).catch(() => undefined);
   }
+}
+
+/** Of the files that automations make most. */
+const types: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  gif: 'image/gif',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  jsonl: 'application/jsonl',
+  log: 'text/plain',
+  md: 'text/markdown',
+  mp4: 'video/mp4',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  txt: 'text/plain',
+  webp: 'image/webp',
+  xml: 'application/xml',
+  zip: 'application/zip',
+};
+
+/** What a file is by its name. */
+function contentTypeOf(name: string, isText: boolean): string {
+  const end = name.split('.').at(-1)?.toLowerCase() ?? '';
+  if (name.includes('.') && Object.hasOwn(types, end)) return types[end] ?? '';
+  return isText ? 'text/plain' : 'application/octet-stream';
 }

@@ -1,4 +1,11 @@
-import { type LogLevel, logLevels, logPageSize, runRoutes, traceRoutes } from '@phalanx/protocol';
+import {
+  type LogLevel,
+  logLevels,
+  logPageSize,
+  runRoutes,
+  traceRoutes,
+  type FilmPicture,
+} from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 
 import type { FilmReader } from '../../film/film-reader.ts';
@@ -10,7 +17,6 @@ import type { StoredRun } from '../../runs/stored-run.ts';
 import { cursorOf } from '../log-cursor.ts';
 import type { RecentLogs } from '../tables/recent-logs.ts';
 import type { Archives } from './keep-entries.ts';
-import { filmOfSteps } from './film-of-steps.ts';
 import { type LoggedRun, readRunLog, readRunLogEnd, readTrace } from './read-run-log.ts';
 
 const defaultSteps = 1000;
@@ -60,4 +66,23 @@ function levelsOf(text: string | undefined): readonly LogLevel[] | null {
   if (text === undefined) return null;
   const wanted = text.split(',');
   return logLevels.filter((level) => wanted.includes(level));
+}
+
+const mostPictures = 1000;
+
+/** The pictures from the beginning of the first step of a reply to the end of the last. */
+async function filmOfSteps(film: FilmReader, runId: string, reply: string): Promise<FilmPicture[]> {
+  const from = numberAt(reply, reply.indexOf(timestampKey), timestampKey);
+  const last = numberAt(reply, reply.lastIndexOf(timestampKey), timestampKey);
+  const duration = numberAt(reply, reply.lastIndexOf(durationKey), durationKey);
+  if (from === undefined || last === undefined) return [];
+  return film.picturesOf(runId, { from, to: last + (duration ?? 0), limit: mostPictures });
+}
+
+/** Within a text of a step its quotes are escaped, so it is found nowhere else. */
+const timestampKey = '"timestamp":';
+const durationKey = '"duration_ms":';
+
+function numberAt(text: string, at: number, key: string): number | undefined {
+  return at === -1 ? undefined : Number.parseInt(text.slice(at + key.length, at + key.length + 16), 10);
 }

@@ -1,10 +1,23 @@
+import {
+  type AppVersionFigures,
+  type DriftGroup,
+  DriftReason,
+  driftRoutes,
+  isUnknownState,
+} from '@phalanx/protocol';
+import type { FastifyInstance } from 'fastify';
+import { Compile } from 'typebox/compile';
 import { addBackgroundJob } from '../../background-job.ts';
 import type { Context } from '../../context.ts';
 import type { AutomationAccess } from '../access-store.ts';
 import { PrintReader } from '../groups/prints/print-process.ts';
-import { createDriftStore } from './drift-store.ts';
+import { createDriftStore, type DriftedGroup, type DriftStore, type GroupPrint } from './drift-store.ts';
 import { createGoldenPrints, type GoldenTree } from './golden-prints.ts';
-import { addDriftRoutes } from './routes.ts';
+import type { AppVersion } from '../../db/app-versions.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { addRoute } from '../../http/route.ts';
+import { getReviewable } from '../review-access.ts';
+import { findNearestState, type KnownScreen } from './nearest-state.ts';
 
 export interface DriftDependencies {
   access: AutomationAccess;
@@ -30,4 +43,79 @@ export function serveDrift(context: Context, { access, listGolden }: DriftDepend
       while ((await store.deleteSome(clock.now() - versionsKeptMs)) > 0);
     },
   });
+}
+
+interface Options {
+  store: DriftStore;
+  access: AutomationAccess;
+  listGolden: (project: { projectId: string; ownerId: string }) => Promise<GoldenTree[]>;
+  printsOf: (golden: readonly GoldenTree[]) => Promise<KnownScreen[]>;
+}
+
+const driftReason = Compile(DriftReason);
+
+/** `GET /automation/drift/:id` */
+function addDriftRoutes(app: FastifyInstance, options: Options): void {
+  const { store, access, listGolden, printsOf } = options;
+
+  const describe = async (project: {
+    projectId: string;
+    ownerId: string;
+  }): Promise<(DriftGroup & Pick<DriftedGroup, 'package_name' | 'first_version'>)[]> => {
+    const groups = await store.listNewGroups(project);
+    if (groups.length === 0) return [];
+    const packages = [...new Set(groups.map(({ package_name: name }) => name))];
+    const prints = await store.listPrints(project, packages);
+    const golden = await printsOf(await listGolden(project));
+    const known = [...golden, ...prints.flatMap(knownScreen)];
+    return groups.map((group) => {
+      const own = prints.find(({ groupId }) => groupId === group.id);
+      const others = known.filter(({ name }) => name !== group.id);
+      return { ...group, nearest: (own && findNearestState(own.print, others)) ?? null };
+    });
+  };
+
+  addRoute(app, driftRoutes.get, async ({ principal, params }) => {
+    const { ownerId, automationId: projectId } = await getReviewable(access, principal, params.id);
+    if ((await access.findProject(projectId)) === undefined)
+      throw ApiError.of('project_not_found', { project_id: params.id });
+    const project = { projectId, ownerId };
+    const versions = await store.listVersions(projectId);
+    const counts = await store.countGroups(project);
+    const groups = await describe(project);
+    return {
+      success: true,
+      versions: versions.map((row) => {
+        const count = counts.find((one) => isOf(one, row))?.groups ?? 0;
+        return view(row, count, groups.filter((one) => isOf(one, row)).map(groupView));
+      }),
+    };
+  });
+}
+
+const isOf = (
+  one: Pick<DriftedGroup, 'package_name' | 'first_version'>,
+  { package: name, version }: AppVersion,
+): boolean => one.package_name === name && one.first_version === version;
+
+const groupView = ({
+  package_name: _name,
+  first_version: _version,
+  ...group
+}: DriftGroup & Pick<DriftedGroup, 'package_name' | 'first_version'>): DriftGroup => group;
+
+function view(
+  { project_id: _project, drift: json, ...row }: AppVersion,
+  groups: number,
+  newGroups: DriftGroup[],
+): AppVersionFigures {
+  const drift: unknown = json === null ? null : JSON.parse(json);
+  return { ...row, groups, drift: driftReason.Check(drift) ? drift : null, new_groups: newGroups };
+}
+
+/** A group whose state the code knew, or that somebody has solved, is a known screen. */
+function knownScreen({ groupId, title, state, status, print }: GroupPrint): KnownScreen[] {
+  const isKnown = !isUnknownState(state) && state !== '';
+  if (!isKnown && status !== 'solved') return [];
+  return [{ kind: 'group', name: groupId, state: isKnown ? state : title, print }];
 }

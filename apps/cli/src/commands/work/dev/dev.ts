@@ -1,13 +1,11 @@
 import { constants } from 'node:os';
-import type { Device } from '@phalanx/protocol';
+import { type Device, deviceControlRoutes } from '@phalanx/protocol';
 import type { Command } from 'commander';
 
 import { addConnectionOptions, connect, type ConnectionFlags } from '../../../connection/connection.ts';
 import { DevSession } from './dev-session.ts';
-import { HeldPhone } from './held-phone.ts';
-import { hasKeys, keysHelp, readKeys } from './keys.ts';
 import { lookAtFolder, watchFolder } from './watch-folder.ts';
-import { Wishes } from './wishes.ts';
+import { Wishes, type Wish } from './wishes.ts';
 import { CommandError, exitCodes, usageError } from '../../../exit-codes.ts';
 import { deviceIdOf, listDevices } from '../../../launch/find-device.ts';
 import {
@@ -19,6 +17,7 @@ import {
 import { notice } from '../../../output/notice.ts';
 import { getLinkedFolder } from '../../../project/choose-project.ts';
 import { untilSignal } from '../../../until-signal.ts';
+import type { ApiClient } from '../../../api-client.ts';
 
 interface Flags extends ConnectionFlags, ParameterFlags {
   device?: string;
@@ -114,4 +113,69 @@ function choosePhone(devices: readonly Device[], { device: text, labels }: Flags
   throw usageError(
     `Several phones are free, such as ${first.serial} and ${second.serial}: say which with --device or --labels.`,
   );
+}
+
+const keys: Readonly<Record<string, Wish>> = { r: 'run', s: 'stop', t: 'hand', q: 'quit' };
+
+const keysHelp = 'r runs again, s stops, t takes the phone in hand, q quits.';
+
+const interrupt = '\u0003';
+
+/** Whether somebody can press keys: without a terminal, standard input is left alone. */
+const hasKeys = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
+
+/** Reads single keys until the returned function is called. A terminal that does so sends no SIGINT by itself. */
+function readKeys(onWish: (wish: Wish) => void): () => void {
+  const { stdin } = process;
+  const read = (text: string): void => {
+    for (const key of text) {
+      if (key === interrupt) process.kill(process.pid, 'SIGINT');
+      const wish = keys[key.toLowerCase()];
+      if (wish !== undefined) onWish(wish);
+    }
+  };
+  stdin.setRawMode(true).setEncoding('utf8').on('data', read).resume();
+  return () => {
+    stdin.off('data', read).pause();
+    stdin.setRawMode(false);
+  };
+}
+
+const leaseMs = 120_000;
+const renewMs = 40_000;
+
+/** A phone that nobody else touches or launches on. Without its program the lease ends by itself. */
+class HeldPhone {
+  readonly #api: ApiClient;
+  readonly #params: { id: string };
+  /** Somebody who had it in hand before has it afterwards too. */
+  readonly #isOursToEnd: boolean;
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(api: ApiClient, { device_id: id, lease }: Device) {
+    this.#api = api;
+    this.#params = { id };
+    this.#isOursToEnd = lease === null;
+  }
+
+  /** Throws what the service says when somebody else has it. */
+  static async take(api: ApiClient, device: Device): Promise<HeldPhone> {
+    const held = new HeldPhone(api, device);
+    await held.#renew();
+    // Who has ended it in the console, or a service that is away, keeps it only until the next time.
+    const renew = (): void => void held.#renew().catch(() => undefined);
+    held.#timer = setInterval(renew, renewMs);
+    return held;
+  }
+
+  async giveBack(): Promise<void> {
+    clearInterval(this.#timer);
+    if (!this.#isOursToEnd) return;
+    const ending = this.#api.call(deviceControlRoutes.endLease, { params: this.#params });
+    await ending.catch(() => undefined);
+  }
+
+  async #renew(): Promise<void> {
+    await this.#api.call(deviceControlRoutes.lease, { params: this.#params, body: { duration_ms: leaseMs } });
+  }
 }

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import type { Duplex } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { FetchHead, FetchOrder } from '@phalanx/automation';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 
-import { encodeFetchFrame, readFetchFrames } from '../fetch-frames.ts';
-import { parseFetchRequest } from './fetch-request.ts';
+import { encodeFetchFrame, readFetchFrames, type FetchRequest } from '../fetch-frames.ts';
 import { createExchanger, type SendExchange } from './http-exchange.ts';
 import { follow } from './redirects.ts';
 import { requestHeaders } from './request-headers.ts';
-import { readBody } from './response-body.ts';
 
 /** Requests of one run at a time; the sandbox process refuses more by itself. */
 const maxFetches = 64;
@@ -122,4 +125,57 @@ function messageOf(error: unknown): string {
   const cause: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const text = cause instanceof Error ? cause.message : String(cause);
   return text.startsWith('fetch ') ? text : `fetch failed: ${text}`;
+}
+
+const id = Type.Integer({ minimum: 1 });
+const order = Type.Object({
+  id,
+  url: Type.String(),
+  method: Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$" }),
+  headers: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+  hasBody: Type.Boolean(),
+  redirect: Type.Union([Type.Literal('follow'), Type.Literal('manual'), Type.Literal('error')]),
+});
+
+const requests = Compile(
+  Type.Union([
+    Type.Object({ type: Type.Literal('fetch'), order }),
+    Type.Object({ type: Type.Literal('abort'), id }),
+  ]),
+);
+
+/** What a sandbox process says may be the word of hostile code that has taken it over. Throws when it does not fit. */
+const parseFetchRequest = (head: string): FetchRequest => requests.Parse(JSON.parse(head));
+
+/** After decompression: the sandbox process holds all of it, and the isolate as text. */
+const maxBodyBytes = 50 * 1024 * 1024;
+
+const decoders: Record<string, (() => Duplex) | undefined> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Hands the decompressed body to `take`, piece by piece. Rejects when it is larger than a body may be. */
+async function readBody(response: IncomingMessage, take: (piece: Buffer) => Promise<void>): Promise<void> {
+  const collect = async (source: AsyncIterable<Buffer>): Promise<void> => {
+    let sizeBytes = 0;
+    for await (const piece of source) {
+      sizeBytes += piece.length;
+      if (sizeBytes > maxBodyBytes)
+        throw new Error(`the response is larger than ${maxBodyBytes / 1024 / 1024} MB, the limit of fetch`);
+      await take(piece);
+    }
+  };
+  const createDecoder = decoders[response.headers['content-encoding']?.toLowerCase() ?? ''];
+  if (createDecoder === undefined || !mayHaveBody(response)) await pipeline(response, collect);
+  else await pipeline(response, createDecoder(), collect);
+}
+
+/** A decoder that gets no byte at all would fail. */
+function mayHaveBody({ statusCode, headers, req }: IncomingMessage & { req?: { method: string } }): boolean {
+  return (
+    req?.method !== 'HEAD' && statusCode !== 204 && statusCode !== 304 && headers['content-length'] !== '0'
+  );
 }

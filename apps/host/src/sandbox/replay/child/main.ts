@@ -1,4 +1,11 @@
-import type { ReplayCommand, ReplaySequence, SandboxBoot, SequenceResult } from '@phalanx/protocol';
+import { readSync, writeSync } from 'node:fs';
+import type {
+  ReplayCommand,
+  ReplaySequence,
+  SandboxBoot,
+  SequenceResult,
+  ReplayReport,
+} from '@phalanx/protocol';
 import type ivm from 'isolated-vm';
 
 import { createSourcePositions } from '../../child/source-positions.ts';
@@ -8,8 +15,8 @@ import { ScreenStream } from './screen-stream.ts';
 import { Sequence } from './sequence.ts';
 import { ShownScreen } from './shown-screen.ts';
 import { SingleScreen } from './single-screen.ts';
-import { syncChannel } from './sync-channel.ts';
 import { VerdictNotes } from './verdict-notes.ts';
+import { encodeFrame } from '../../process/frames.ts';
 
 const limits: PlayLimits = { entryMs: 250, totalMs: 1000 };
 /** A machine that stands still for a moment must not look like a slow automation. */
@@ -123,4 +130,37 @@ function thrownBy(work: () => void): Error | undefined {
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+/**
+ * Standard input and output, which this process waits for: it does one thing at a time, and its isolate runs in its
+ * own thread.
+ */
+interface SyncChannel {
+  /** Undefined when whoever started this process has gone. */
+  receive(): ReplayCommand | undefined;
+  send(report: ReplayReport): void;
+}
+
+const syncChannel: SyncChannel = {
+  receive() {
+    const head = readExactly(4);
+    const body = head && readExactly(head.readUInt32BE());
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- whoever starts this process is trusted
+    return body && (JSON.parse(body.toString()) as ReplayCommand);
+  },
+  send(report) {
+    const frame = encodeFrame(report);
+    for (let sent = 0; sent < frame.length;) sent += writeSync(1, frame, sent);
+  },
+};
+
+function readExactly(sizeBytes: number): Buffer | undefined {
+  const bytes = Buffer.allocUnsafe(sizeBytes);
+  for (let done = 0; done < sizeBytes;) {
+    const count = readSync(0, bytes, done, sizeBytes - done, null);
+    if (count === 0) return undefined;
+    done += count;
+  }
+  return bytes;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseRange } from './byte-range.ts';
+import { parseRange } from './send-blob.ts';
 
 describe('a Range header for 1,000 bytes', () => {
   it.each<[string | undefined, ReturnType<typeof parseRange>]>([
