@@ -114,9 +114,9 @@ const files = [
  */
 const nodeSources: Plugin = {
   name: 'node-sources',
-  setup(bundle) {
-    bundle.onResolve({ filter: /^node-sources$/ }, ({ path }) => ({ path, namespace: 'node' }));
-    bundle.onLoad({ filter: /./, namespace: 'node' }, () => ({ contents: moduleText(readSources()) }));
+  setup(pluginBuild) {
+    pluginBuild.onResolve({ filter: /^node-sources$/ }, ({ path }) => ({ path, namespace: 'node' }));
+    pluginBuild.onLoad({ filter: /./, namespace: 'node' }, () => ({ contents: moduleText(readSources()) }));
   },
 };
 
