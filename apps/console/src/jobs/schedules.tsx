@@ -7,14 +7,15 @@ import { SettingsTable } from '../access/settings-table.tsx';
 import { call } from '../api/call.ts';
 import { useMissingScope } from '../api/me.ts';
 import { Button } from '../parts/button.tsx';
-import { Dialog } from '../parts/dialog.tsx';
+import { Dialog, ActionDialog } from '../parts/dialog.tsx';
 import { notify, notifyFailure } from '../parts/notices.tsx';
 import { InlineFailure, Loading } from '../parts/states.tsx';
 import { Moment } from '../parts/time.tsx';
 import { useProjectNames } from '../projects/queries.ts';
 import styles from './jobs.module.css';
-import { NewSchedule } from './new-schedule.tsx';
 import { schedulesQuery, turnsQuery } from './queries.ts';
+import { Field, selectClass, TextField } from '../parts/field.tsx';
+import { noWork, WorkFields, workBody, workProblem } from './work-fields.tsx';
 
 export function Schedules() {
   const { data, error, refetch } = useQuery(schedulesQuery);
@@ -126,5 +127,66 @@ function Turns({ schedule, onClose }: { schedule: Schedule; onClose: () => void 
         </SettingsTable>
       )}
     </Dialog>
+  );
+}
+
+const overlaps: Record<Schedule['overlap'], string> = {
+  skip: 'skip the turn',
+  queue: 'wait for its end',
+  allow: 'begin beside it',
+};
+const isOverlap = (value: string): value is Schedule['overlap'] => value in overlaps;
+
+function NewSchedule({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient();
+  const [work, setWork] = useState(noWork);
+  const [cron, setCron] = useState('0 2 * * *');
+  const [zone, setZone] = useState(() => Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const [overlap, setOverlap] = useState<Schedule['overlap']>('skip');
+  const [error, setError] = useState<unknown>(null);
+  const create = async (): Promise<void> => {
+    try {
+      const body = { ...workBody(work), cron, time_zone: zone, overlap };
+      await call('POST /api/v2/schedules', { body });
+      await queries.invalidateQueries({ queryKey: ['schedules'] });
+      onClose();
+    } catch (failure) {
+      setError(failure);
+    }
+  };
+  return (
+    <ActionDialog
+      title="New schedule"
+      action="Create"
+      reason={workProblem(work)}
+      onAct={create}
+      onClose={onClose}
+    >
+      <WorkFields value={work} countHint="So many runs, each on another phone" onChange={setWork} />
+      <TextField
+        label="Times"
+        hint="Cron: minute, hour, day of month, month, day of week"
+        value={cron}
+        onChange={setCron}
+      />
+      <TextField label="Time zone" hint="Such as Europe/Berlin" value={zone} onChange={setZone} />
+      <Field label="When the job before still runs">
+        {(attributes) => (
+          <select
+            {...attributes}
+            className={selectClass}
+            value={overlap}
+            onChange={({ target }) => isOverlap(target.value) && setOverlap(target.value)}
+          >
+            {Object.entries(overlaps).map(([value, label]) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {error !== null && <InlineFailure error={error} />}
+    </ActionDialog>
   );
 }

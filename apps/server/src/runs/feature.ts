@@ -1,4 +1,6 @@
-import { addBackgroundJob } from '../background-job.ts';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { addBackgroundJob, periodically } from '../background-job.ts';
 import type { Context } from '../context.ts';
 import type { DeviceAccess } from '../devices/device-access.ts';
 import type { Hosts } from '../hosts/feature.ts';
@@ -11,9 +13,11 @@ import { addRunRoutes } from './routes.ts';
 import { RunAccess } from './run-access.ts';
 import { RunChangeStore } from './run-change-store.ts';
 import { RunLifecycle } from './run-lifecycle.ts';
-import { RunNews } from './run-news.ts';
 import { createRunStore, type RunStore } from './store.ts';
 import type { StoredRun } from './stored-run.ts';
+import { type Bus, subscribeTo } from '../bus/bus.ts';
+import type { FaultMonitor } from '../faults/fault-monitor.ts';
+import { Batcher } from '../batcher.ts';
 
 type RunListener = (rows: readonly StoredRun[]) => void;
 
@@ -82,4 +86,50 @@ export function serveRuns(
   recordsOf: Parameters<typeof addRunRoutes>[1]['recordsOf'],
 ): void {
   addRunRoutes(app, { store, launchers: createLauncherStore(database), access, recordsOf });
+}
+
+const RunIds = Compile(Type.Array(Type.String()));
+const subject = 'runs';
+/** As long as a message that was missed delays a caller. */
+const lookEveryMs = 1000;
+
+interface Options {
+  bus: Bus;
+  store: Pick<ActiveRunRows, 'listByIds'>;
+  activeRuns: ActiveRuns;
+  faults: FaultMonitor;
+}
+
+/** Tells the callers who wait at this server what has become of runs whose hosts are at another one. */
+class RunNews {
+  readonly #options: Options;
+  readonly #ends: (() => unknown)[];
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { bus, faults, activeRuns } = options;
+    const news = new Batcher<string>({
+      work: (runIds) => this.#read(runIds),
+      ...{ faults, says: 'what has become of runs could not be read' },
+    });
+    this.#ends = [
+      subscribeTo(bus, subject, RunIds, (ids) => news.add(ids.filter((id) => activeRuns.isAwaited(id)))),
+      periodically(faults, lookEveryMs, () => news.add(activeRuns.awaited())),
+      () => news.end(),
+    ];
+  }
+
+  /** To the other servers. */
+  tell(rows: readonly StoredRun[]): void {
+    this.#options.bus.publish(subject, JSON.stringify(rows.map(({ id }) => id)));
+  }
+
+  async close(): Promise<void> {
+    for (const end of this.#ends) await end();
+  }
+
+  async #read(runIds: readonly string[]): Promise<void> {
+    const { store, activeRuns } = this.#options;
+    for (const row of await store.listByIds(runIds)) activeRuns.notify(row);
+  }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type AppVersionFigures,
   type DriftGroup,
@@ -7,17 +8,18 @@ import {
 } from '@phalanx/protocol';
 import type { FastifyInstance } from 'fastify';
 import { Compile } from 'typebox/compile';
+import { LRUCache } from 'lru-cache';
 import { addBackgroundJob } from '../../background-job.ts';
 import type { Context } from '../../context.ts';
 import type { AutomationAccess } from '../access-store.ts';
 import { PrintReader } from '../groups/prints/print-process.ts';
 import { createDriftStore, type DriftedGroup, type DriftStore, type GroupPrint } from './drift-store.ts';
-import { createGoldenPrints, type GoldenTree } from './golden-prints.ts';
 import type { AppVersion } from '../../db/app-versions.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { addRoute } from '../../http/route.ts';
 import { getReviewable } from '../review-access.ts';
 import { findNearestState, type KnownScreen } from './nearest-state.ts';
+import type { ScreenPrint } from '../groups/prints/screen-print.ts';
 
 export interface DriftDependencies {
   access: AutomationAccess;
@@ -118,4 +120,37 @@ function knownScreen({ groupId, title, state, status, print }: GroupPrint): Know
   const isKnown = !isUnknownState(state) && state !== '';
   if (!isKnown && status !== 'solved') return [];
   return [{ kind: 'group', name: groupId, state: isKnown ? state : title, print }];
+}
+
+/** A golden screen of the saved code of a project. */
+interface GoldenTree {
+  path: string;
+  /** Undefined: the code may take it for anything. */
+  state: string | undefined;
+  /** JSON of its `ScreenTree`. */
+  json: string;
+}
+
+/** Prints of golden screens, which seldom change. */
+function createGoldenPrints(
+  reader: Pick<PrintReader, 'read'>,
+): (golden: readonly GoldenTree[]) => Promise<KnownScreen[]> {
+  const known = new LRUCache<string, { print: ScreenPrint | undefined }>({ max: 1000 });
+  const printOf = async (json: string): Promise<ScreenPrint | undefined> => {
+    const hash = createHash('sha256').update(json).digest('base64');
+    const found = known.get(hash);
+    if (found !== undefined) return found.print;
+    const reply = await reader.read(Buffer.from(json));
+    const print = 'print' in reply ? reply.print : undefined;
+    known.set(hash, { print });
+    return print;
+  };
+  return async (golden) => {
+    const screens: KnownScreen[] = [];
+    for (const { path: name, state = '', json } of golden) {
+      const print = state === '' || isUnknownState(state) ? undefined : await printOf(json);
+      if (print !== undefined) screens.push({ kind: 'golden', name, state, print });
+    }
+    return screens;
+  };
 }
