@@ -8,6 +8,11 @@ import { exitCodes, exitCodesHelp } from './exit-codes.ts';
 import { reportError } from './output/report-error.ts';
 import { startAnew } from './start/start-anew.ts';
 
+const Manifest = Compile(Type.Object({ version: Type.String() }));
+
+/** That of the whole release, in the repository and installed. */
+const version: string = Manifest.Parse(createRequire(import.meta.url)('../../../package.json')).version;
+
 /** Whoever read the output has gone, as in `phalanx runs | head`: what a shell says of SIGPIPE. */
 const brokenPipe = 141;
 
@@ -57,8 +62,3 @@ try {
 } catch (error) {
   process.exit(reportError(error, wantsJson));
 }
-
-const Manifest = Compile(Type.Object({ version: Type.String() }));
-
-/** That of the whole release, in the repository and installed. */
-const version: string = Manifest.Parse(createRequire(import.meta.url)('../../../package.json')).version;
