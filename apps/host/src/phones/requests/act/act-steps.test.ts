@@ -192,7 +192,7 @@ const actCount = Number(process.env['ACTS'] ?? 300);
 
 test('of hundreds of touches while the screen changes none goes wrong, and few are refused in vain', async () => {
   const dice = createDice(7);
-  const told = { acts: 0, touched: 0, wrong: 0, refused: 0, needless: 0, captures: 0 };
+  const told = { acts: 0, touched: 0, wrong: 0, refused: 0, needless: 0, readings: 0 };
   for (; told.acts < actCount; told.acts += 1) {
     // Some lists have articles of the same name.
     const pool = dice(3) === 0 ? 4 : 10;
@@ -206,7 +206,7 @@ test('of hundreds of touches while the screen changes none goes wrong, and few a
     const kind = changes[dice(changes.length)] ?? 'none';
     change(kind, dice);
     const acted = await act({ type: 'tap', on });
-    told.captures += acted.captures;
+    told.readings += acted.captures;
     const [touched] = shop.touched;
     const twin = inView.filter(({ name }) => name === target?.name).length > 1;
     const now = shop.articles.filter((one) => one.name === target?.name && isInView(shop, one.uid));
@@ -222,7 +222,7 @@ test('of hundreds of touches while the screen changes none goes wrong, and few a
     } else if (isRight && shop.touched.length === 1) told.touched += 1;
     else told.wrong += 1;
   }
-  console.log(told, `captures an act: ${(told.captures / told.acts).toFixed(2)}`);
+  console.log(told, `readings of the phone an act: ${(told.readings / told.acts).toFixed(2)}`);
   expect(told.wrong).toBe(0);
   expect(told.needless / told.acts).toBeLessThanOrEqual(0.02);
 }, 400_000);
