@@ -265,9 +265,8 @@ describe('a live view in H.264', () => {
     const viewer = await watchVideo('view');
     await Promise.all([viewer.next(), answerVideo(0, [key('K')])]);
     viewer.ask();
-    const question = phone.host.waitFor('video');
+    const { request_id } = await phone.host.waitFor('video');
     await phone.unshare(`devices/${phone.deviceId}`, 'view');
-    const { request_id } = await question;
     const head = `{"captured_at":1,"width":1,"height":1,"codec":"c","first":{"stream":"s","number":1},"packets":[{"is_key":true,"size_bytes":1}]}`;
     phone.host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'video', request_id })}\n${head}\nX`));
     expect(await viewer.ended).toBe(4004);
