@@ -21,6 +21,7 @@ import { createServiceClock } from './connection/service-clock.ts';
 import type { LogLimits } from './logs/log-limits.ts';
 import { LogSpool } from './logs/log-spool.ts';
 import { DeviceReporter } from './phones/device-reporter.ts';
+import { findScrcpyServer } from './driver/video/scrcpy-file.ts';
 import { loadPins } from './phones/phone-pins.ts';
 import { answerQuestion } from './phones/requests/answer-question.ts';
 import { type PhoneWatch, watchPhones } from './phones/watch-phones.ts';
@@ -90,6 +91,7 @@ export async function startHost(config: HostConfig, overrides: HostOverrides = {
       mayReboot: config.rebootPhones,
       helper: config.helper,
       pins,
+      scrcpy: await findScrcpyServer(config.scrcpyServer, config.installedScrcpy),
     });
     opened.defer(() => phones.close());
     const { close, connected } = await connect({

@@ -87,6 +87,19 @@ const rows = {
       'which UI helper reads screens; "auto" is the UiAutomator2 server, and the resident helper where a phone refuses it',
     format: oneOf(helperChoices),
   }),
+  scrcpyServer: setting({
+    name: 'PHALANX_SCRCPY_SERVER',
+    default: '',
+    defaultText: "the installed scrcpy's, if there is one",
+    description: "file of scrcpy's server, with which phones encode their live view as H.264",
+    format: unless('', folder),
+  }),
+  installedScrcpy: setting({
+    name: 'SCRCPY_SERVER_PATH',
+    default: '',
+    description: "the same, as scrcpy's own client is told of it",
+    format: unless('', folder),
+  }),
   phoneGraceSeconds: setting({
     name: 'PHALANX_PHONE_GRACE_SECONDS',
     default: '60',

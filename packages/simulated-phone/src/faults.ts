@@ -42,6 +42,8 @@ export interface FaultState {
   beforeReading: (() => void) | undefined;
   /** How `uiautomator dump` goes wrong. */
   uiautomator: UiautomatorFault | undefined;
+  /** No video can be encoded: scrcpy's server ends when somebody wants to see. */
+  noVideoEncoder: boolean;
   /** `sys.boot_completed` is not set, and the package and activity managers are not there yet. */
   bootNotCompleted: boolean;
 }
@@ -86,6 +88,7 @@ export function noFaults(): FaultState {
     frozenScreen: false,
     beforeReading: undefined,
     uiautomator: undefined,
+    noVideoEncoder: false,
     bootNotCompleted: false,
   };
 }

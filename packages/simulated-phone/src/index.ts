@@ -1,4 +1,5 @@
 export { makeApk, makeZip } from './android/packages/make-apk.ts';
+export { makeScrcpyServer } from './scrcpy/scrcpy-server.ts';
 export { Android } from './android/android.ts';
 export type { Display } from './android/display/display.ts';
 export type { InputEvent } from './android/input/input-log.ts';

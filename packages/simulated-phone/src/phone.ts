@@ -1,3 +1,4 @@
+import type { DeviceSockets } from './adb/device-sockets.ts';
 import type { Android } from './android/android.ts';
 import type { FaultState } from './faults.ts';
 import type { Camera } from './screen/camera.ts';
@@ -9,6 +10,9 @@ export interface Phone {
   readonly faults: Readonly<FaultState>;
   readonly camera: Camera;
   readonly instrumentation: Instrumentation;
+  readonly sockets: DeviceSockets;
+  /** The programs that encode video now. */
+  readonly encoders: Set<object>;
   /** How to end the resident helpers that run. */
   readonly residents: Set<() => void>;
   /** Android's services are there. */

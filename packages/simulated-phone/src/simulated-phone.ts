@@ -32,6 +32,8 @@ export interface SimulatedPhone {
   readonly authorization: Authorization;
   /** Whether the process of the UiAutomator2 server lives, with or without its UiAutomation. */
   readonly isUiServerRunning: boolean;
+  /** How many programs encode video of the screen. */
+  readonly encoderCount: number;
   /** How many ADB connections are open. */
   readonly connectionCount: number;
   /** What adbd brings to its callers, by ADB's name for it, such as `shell,v2,raw:id` or `tcp:6790`. */
@@ -153,6 +155,8 @@ function createPhone(
       () => faults.secureWindow,
     ),
     instrumentation,
+    sockets,
+    encoders: new Set<object>(),
     residents: new Set<() => void>(),
     get isBooted() {
       return android.isBooted && !faults.bootNotCompleted;
@@ -160,12 +164,12 @@ function createPhone(
     reboot,
     power,
   } satisfies Phone;
-  return Object.assign(phone, { sockets });
+  return phone;
 }
 
 /** What adbd offers for a phone. */
 function createDevice(
-  phone: Phone & { sockets: DeviceSockets },
+  phone: Phone,
   { authorization, programs }: { authorization: Authorization; programs: ReadonlyMap<string, Program> },
 ): AdbDevice {
   const { android, faults, sockets } = phone;
@@ -228,6 +232,9 @@ export async function startSimulatedPhone(options: SimulatedPhoneOptions): Promi
     authorization,
     get isUiServerRunning() {
       return phone.instrumentation.isRunning;
+    },
+    get encoderCount() {
+      return phone.encoders.size;
     },
     get connectionCount() {
       return connections.size;

@@ -1,6 +1,7 @@
 import type { PhoneFacts } from '@phalanx/protocol';
 import type { Driver } from '../driver/driver.ts';
 import { HeldMasks } from '../driver/masks/held-masks.ts';
+import type { ScreenVideo } from '../driver/video/screen-video.ts';
 import type { PhoneHistory } from './health/phone-history.ts';
 import {
   type Phone,
@@ -20,6 +21,7 @@ export class PhoneRecord implements Phone {
   readonly history: PhoneHistory;
   /** When its UI helper died, on a clock that never goes back. */
   readonly helperDeaths: number[] = [];
+  video: ScreenVideo | undefined;
   readonly #onChange: (phone: Phone) => void;
   readonly #now: () => number;
   #state: PhoneState;

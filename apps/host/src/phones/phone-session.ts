@@ -3,6 +3,8 @@ import type { AdbConnection } from '../adb/link.ts';
 import { createDriver, type Driver } from '../driver/driver.ts';
 import { HelperRenewal, type Patience, Renewals } from '../driver/renewals.ts';
 import { createPhoneShell, type PhoneShell } from '../driver/shell/phone-shell.ts';
+import { type NoVideo, ScreenVideo } from '../driver/video/screen-video.ts';
+import type { ScrcpyServer } from '../driver/video/scrcpy-file.ts';
 import { askPhone } from './ask-phone.ts';
 import { keepAlive } from './health/keep-alive.ts';
 import type { PhonePins } from './phone-pins.ts';
@@ -36,6 +38,8 @@ export interface SessionOptions {
   readonly patience: Patience;
   readonly pins: PhonePins;
   readonly helper: HelperChoice;
+  /** What encodes video on phones. */
+  readonly scrcpy: ScrcpyServer | NoVideo;
 }
 
 // A helper that dies more often is given up for this connection.
@@ -52,6 +56,8 @@ export async function runSession(
 ): Promise<void> {
   const shell = createPhoneShell(connection);
   const renewals = new Renewals(options.patience);
+  const video = videoOf(phone, shell, options);
+  phone.video = video;
   try {
     let description: PhoneDescription | undefined;
     const describeOnce = async (): Promise<PhoneDescription> =>
@@ -71,7 +77,18 @@ export async function runSession(
     const text = error instanceof Error ? error.message : String(error);
     phone.setTrouble('unresponsive', `${text} Reconnecting.`);
     connection.close(text);
+  } finally {
+    phone.video = undefined;
+    video.close();
   }
+}
+
+function videoOf(phone: PhoneRecord, shell: PhoneShell, { scrcpy }: SessionOptions): ScreenVideo {
+  const screen = (): { width: number; height: number } | undefined => {
+    const { description } = phone;
+    return description && { width: description.screenWidth, height: description.screenHeight };
+  };
+  return new ScreenVideo({ shell, server: scrcpy, screen, masks: phone.masks });
 }
 
 async function describe(phone: PhoneRecord, shell: PhoneShell): Promise<PhoneDescription> {

@@ -8,6 +8,8 @@ import type { LinkListener, LinkSource } from '../adb/link.ts';
 import { type Patience, usualPatience } from '../driver/renewals.ts';
 import { HistoryFolder } from './health/history-folder.ts';
 import type { Phone } from './phone.ts';
+import type { NoVideo } from '../driver/video/screen-video.ts';
+import type { ScrcpyServer } from '../driver/video/scrcpy-file.ts';
 import { PhonePins } from './phone-pins.ts';
 import type { PhoneRules } from './phone-rules.ts';
 import { PhoneRoster } from './phone-roster.ts';
@@ -41,6 +43,8 @@ export interface WatchPhonesOptions {
   readonly pins?: PhonePins | undefined;
   /** Which UI helper is taken. Default `auto`. */
   readonly helper?: HelperChoice | undefined;
+  /** What encodes video on phones. Default: nothing. */
+  readonly scrcpy?: ScrcpyServer | NoVideo | undefined;
   /** Default `usualPatience`. */
   readonly patience?: Partial<Patience> | undefined;
   /** Epoch milliseconds. Default `Date.now`. */
@@ -68,6 +72,7 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
     mayReboot = false,
     helper = 'auto',
     pins = new PhonePins(),
+    scrcpy = { reason: 'no scrcpy server on the host' },
   } = options;
   const starts = new StartQueue(options.starts);
   const patience = { ...usualPatience, ...options.patience };
@@ -85,6 +90,7 @@ export function watchPhones(options: WatchPhonesOptions): PhoneWatch {
       patience,
       helper,
       pins,
+      scrcpy,
     },
     { histories, log: options.log, now },
   );

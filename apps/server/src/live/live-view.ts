@@ -3,22 +3,16 @@ import { LiveFrame, maxLivePictureBytes } from '@phalanx/protocol';
 import { Compile } from 'typebox/compile';
 
 import type { FleetDevice } from '../devices/fleet-device.ts';
-import type { LinkedHosts } from '../hosts/linked-hosts.ts';
 import type { LivePicture, LiveViewer } from './live-viewer.ts';
+import { parseAnswer } from './parse-answer.ts';
+import { VideoView, type Watching } from './video-view.ts';
 
 const validator = Compile(LiveFrame);
-const lineFeed = 0x0a;
-const maxFrameTextBytes = 1024;
 /** Ten pictures a second are as many as a host has. */
 const betweenPicturesMs = 100;
 const afterNothingMs = 1000;
-
-interface Watching {
-  /** The phone as it is now. */
-  findDevice: () => Promise<FleetDevice | undefined>;
-  hosts: Pick<LinkedHosts, 'ask'>;
-  mayWatch: (viewer: LiveViewer, device: FleetDevice | undefined) => boolean;
-}
+/** A phone without video may have it again: nothing is masked any more. */
+const afterNoVideoMs = 1000;
 
 /** One phone that is watched: its host is asked for as long as a viewer waits for the next picture, for all at once. */
 export class LiveView {
@@ -26,18 +20,29 @@ export class LiveView {
   readonly #waiting = new Set<LiveViewer>();
   #latest: LivePicture | undefined;
   #isAsking = false;
+  readonly #video: VideoView;
+  #noVideo: { reason: string; until: number } | undefined;
 
   constructor(watching: Watching) {
     this.#watching = watching;
+    this.#video = new VideoView(watching, (reason, viewers) => {
+      this.#noVideo = { reason, until: performance.now() + afterNoVideoMs };
+      for (const viewer of viewers) this.next(viewer);
+    });
   }
 
   next(viewer: LiveViewer): void {
+    if (viewer.takesVideo && performance.now() >= (this.#noVideo?.until ?? 0)) {
+      this.#waiting.delete(viewer);
+      return this.#video.next(viewer);
+    }
     this.#waiting.add(viewer);
     if (!this.#isAsking) void this.#askHost();
   }
 
   leave(viewer: LiveViewer): void {
     this.#waiting.delete(viewer);
+    this.#video.leave(viewer);
   }
 
   async #askHost(): Promise<void> {
@@ -56,7 +61,7 @@ export class LiveView {
     try {
       device = await this.#watching.findDevice();
       const picture = device && (await this.#nextPicture(device));
-      this.#answer(device, (viewer) => picture && viewer.show(picture));
+      this.#answer(device, (viewer) => picture && viewer.show(picture, this.#noVideo?.reason));
       return picture !== undefined;
     } catch (error) {
       this.#latest = undefined;
@@ -70,7 +75,9 @@ export class LiveView {
     const viewers = [...this.#waiting];
     this.#waiting.clear();
     for (const viewer of viewers) {
-      if (this.#watching.mayWatch(viewer, device)) answer(viewer);
+      if (!this.#watching.mayWatch(viewer, device)) continue;
+      answer(viewer);
+      if (viewer.isWaiting) this.next(viewer);
     }
   }
 
@@ -82,26 +89,12 @@ export class LiveView {
       serial,
       known: known?.hash ?? null,
     });
-    const { frame, jpeg } = parseAnswer(answer);
+    const { head: frame, bytes: jpeg } = parseAnswer(answer, validator);
+    if (jpeg.length > maxLivePictureBytes)
+      throw new Error('its host answered with a picture that is too large');
     if (jpeg.length === 0 && frame.hash !== known?.hash) throw new Error('its host answered with no picture');
     const picture = { ...frame, jpeg: jpeg.length === 0 && known !== undefined ? known.jpeg : jpeg };
     this.#latest = picture;
     return picture;
-  }
-}
-
-function parseAnswer(answer: Buffer): { frame: LiveFrame; jpeg: Buffer } {
-  const end = answer.subarray(0, maxFrameTextBytes).indexOf(lineFeed);
-  const frame = parseJson(answer.toString('utf8', 0, Math.max(end, 0)));
-  const jpeg = answer.subarray(end + 1);
-  if (validator.Check(frame) && jpeg.length <= maxLivePictureBytes) return { frame, jpeg };
-  throw new Error('its host answered with something else');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

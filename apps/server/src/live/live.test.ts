@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { closeCodes, type LiveFrame } from '@phalanx/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
@@ -16,11 +17,12 @@ beforeEach(async () => {
   address = phone.server.url;
 });
 
-const watch = (caller: Caller, headers?: Record<string, string>): Promise<Viewer> =>
-  Viewer.open(`${address}/api/v2/devices/${phone.deviceId}/live`, {
+const watch = (caller: Caller, headers?: Record<string, string>, query = ''): Promise<Viewer> =>
+  Viewer.open(`${address}/api/v2/devices/${phone.deviceId}/live${query}`, {
     authorization: `Bearer ${phone.secretOf(caller)}`,
     ...headers,
   });
+const watchVideo = (caller: Caller): Promise<Viewer> => watch(caller, {}, '?video=h264');
 
 const frame = (hash: string, captured_at = 1): LiveFrame => ({
   captured_at,
@@ -155,6 +157,128 @@ describe('a live view', () => {
     expect(await slow.ended).toBe(1006);
     expect(slow.messages.length).toBeLessThan(20);
     other.close();
+  });
+});
+
+const key = (text: string) => ({ is_key: true, text });
+const delta = (text: string) => ({ is_key: false, text });
+
+/** The host's answer to the next question for video, from that number on; gives what it was asked to begin after. */
+async function answerVideo(number: number, packets: readonly { is_key: boolean; text: string }[]) {
+  const { request_id, after } = await phone.host.waitFor('video');
+  const head = {
+    ...{ captured_at: 1, width: 1080, height: 2400, codec: 'avc1.42C032', first: { stream: 's', number } },
+    packets: packets.map(({ is_key, text }) => ({ is_key, size_bytes: text.length })),
+  };
+  const bytes = packets.map(({ text }) => text).join('');
+  phone.host.sendRaw(
+    Buffer.from(`${JSON.stringify({ type: 'video', request_id })}\n${JSON.stringify(head)}\n${bytes}`),
+  );
+  return after && after.number;
+}
+
+async function refuseVideo(reason: string): Promise<void> {
+  const { request_id } = await phone.host.waitFor('video');
+  phone.host.sendRaw(
+    Buffer.from(`${JSON.stringify({ type: 'video', request_id })}\n${JSON.stringify({ reason })}\n`),
+  );
+}
+
+describe('a live view in H.264', () => {
+  it('sends packets as they come, and begins with the last key frame for who comes later', async () => {
+    const first = await watchVideo('owner');
+    let asked = answerVideo(5, [key('K'), delta('a')]);
+    expect(await first.next()).toEqual({
+      ...{ type: 'video', captured_at: 1, width: 1080, height: 2400, codec: 'avc1.42C032', jpeg: 'Ka' },
+      packets: [
+        { is_key: true, size_bytes: 1 },
+        { is_key: false, size_bytes: 1 },
+      ],
+    });
+    expect(await asked).toBeNull();
+    asked = answerVideo(7, [delta('bb')]);
+    expect(await first.next()).toMatchObject({ type: 'video', jpeg: 'bb' });
+    expect(await asked).toBe(6);
+    asked = answerVideo(8, []);
+    expect(await first.next()).toEqual({ type: 'still', captured_at: 1 });
+    await asked;
+    const second = await watchVideo('view');
+    asked = answerVideo(5, [key('K'), delta('a'), delta('bb'), delta('c')]);
+    const both = await Promise.all([second.next(), first.next()]);
+    expect(both.map(({ jpeg }) => jpeg)).toEqual(['Kabbc', 'c']);
+    expect(await asked).toBeNull();
+    first.close();
+    second.close();
+  });
+
+  it('becomes pictures where there is no video, says why, and is video again without a new connection', async () => {
+    const viewer = await watchVideo('owner');
+    const picture = (hash: string) =>
+      Promise.all([refuseVideo('a mask is active'), answerNext(frame(hash), hash)]);
+    let asked = picture('a');
+    expect(await viewer.next()).toMatchObject({ type: 'frame', no_video: 'a mask is active', jpeg: 'a' });
+    await asked;
+    // Within a second the host is not asked for video again.
+    const still = answerNext(frame('a'), '');
+    expect(await viewer.next()).toMatchObject({ type: 'still', no_video: 'a mask is active' });
+    await still;
+    await sleep(1000);
+    const video = answerVideo(0, [key('K')]);
+    expect(await viewer.next()).toMatchObject({ type: 'video', jpeg: 'K' });
+    await video;
+    asked = picture('a');
+    expect(await viewer.next()).toMatchObject({ type: 'frame', jpeg: 'a' });
+    await asked;
+    viewer.close();
+  });
+
+  it('skips to a key frame for one who does not read, and keeps nobody waiting', async () => {
+    const slow = await watchVideo('owner');
+    const other = await watchVideo('launch');
+    let number = 0;
+    const group = (): { is_key: boolean; text: string }[] => {
+      const half = 'x'.repeat(512 * 1024);
+      return [key(`K${number}${half}`), delta(`d${number}${half}`)];
+    };
+    slow.pause();
+    for (; number < 40; number += 2) {
+      slow.ask();
+      const asked = answerVideo(number, group());
+      expect((await other.next()).jpeg?.includes(`d${number}x`)).toBe(true);
+      await asked;
+    }
+    expect(slow.messages).toEqual([]);
+    slow.resume();
+    const hasEnd = (): boolean => slow.messages.at(-1)?.jpeg === 'END.';
+    for (; !hasEnd(); number += 2) {
+      slow.ask();
+      const asked = answerVideo(number, [key('END'), delta('.')]);
+      await Promise.all([other.next(), asked]);
+    }
+    expect(slow.messages.length).toBeLessThan(20);
+    for (const { packets } of slow.messages) expect(packets?.[0]?.is_key).toBe(true);
+    slow.close();
+    other.close();
+  });
+
+  it('sends no frame after the share has ended, and none after the token', async () => {
+    const viewer = await watchVideo('view');
+    await Promise.all([viewer.next(), answerVideo(0, [key('K')])]);
+    viewer.ask();
+    const { request_id } = await phone.host.waitFor('video');
+    await phone.unshare(`devices/${phone.deviceId}`, 'view');
+    const head = `{"captured_at":1,"width":1,"height":1,"codec":"c","first":{"stream":"s","number":1},"packets":[{"is_key":true,"size_bytes":1}]}`;
+    phone.host.sendRaw(Buffer.from(`${JSON.stringify({ type: 'video', request_id })}\n${head}\nX`));
+    expect(await viewer.ended).toBe(4004);
+    expect(viewer.messages).toHaveLength(1);
+    const { secret, id } = await phone.server.createToken({});
+    const other = await watch('owner', { authorization: `Bearer ${secret}` }, '?video=h264');
+    await phone.server.api('DELETE', `/api/v2/tokens/${id}`);
+    expect(await other.ended).toBe(closeCodes.unauthorized);
+  });
+
+  it('is refused for a video that this service does not know', async () => {
+    await expect(watch('owner', {}, '?video=av1')).rejects.toThrow('400');
   });
 });
 

@@ -60,7 +60,7 @@ export function addLiveRoutes(
     // What was known of shares longer ago shows nothing.
     const findDevice = async (): Promise<FleetDevice | undefined> => {
       await catchUp();
-      return access.fleet.find(device.id);
+      return access.fleet.findCached(device.id);
     };
     const begin = (): LiveView => new LiveView({ findDevice, hosts, mayWatch });
     const one = watched.get(device.id) ?? { view: begin(), viewers: 0 };
@@ -75,14 +75,15 @@ export function addLiveRoutes(
     if (one.viewers === 0) watched.delete(deviceId);
   };
 
-  addRawRoute(app, deviceControlRoutes.live, async ({ principal, params }, reply) => {
+  addRawRoute(app, deviceControlRoutes.live, async ({ principal, params, query }, reply) => {
     const { device } = await access.get(params.id, principal.userId);
     streams.requirePlace(principal);
     return webSockets.accept(reply, (socket) => {
       const one = watch(device);
       const { userId, expiresAt } = principal;
       const onNext = (viewer: LiveViewer): void => one.view.next(viewer);
-      const viewer = new LiveViewer({ socket, userId, expiresAt: expiresAt ?? Infinity, onNext });
+      const takesVideo = query.video === 'h264';
+      const viewer = new LiveViewer({ socket, takesVideo, userId, expiresAt: expiresAt ?? Infinity, onNext });
       viewers.set(viewer, device.id);
       const forget = streams.add(principal, viewer);
       socket.on('close', () => {

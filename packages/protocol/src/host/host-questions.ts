@@ -9,7 +9,7 @@ import { Type, type Static, type TObject, type TProperties } from 'typebox';
 
 import { HostActSteps, HostNode } from '../phones/act.ts';
 import { Uuid } from '../ids.ts';
-import { maxLivePictureBytes } from '../phones/live.ts';
+import { maxLivePictureBytes, maxVideoBytes, VideoPlace } from '../phones/live.ts';
 import { PhoneInput } from '../phones/phone-input.ts';
 import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
 import { ReplayFetches } from '../replay/replay-messages.ts';
@@ -49,6 +49,15 @@ export const hostQuestions = {
     since: 5,
     asks: { known: Type.Union([Type.String(), Type.Null()]) },
     maxAnswerBytes: maxLivePictureBytes + 1024,
+  },
+  /**
+   * The packets of a live view's video after that place, or from the last key frame on where there are none; after a second
+   * without one an empty list. Answer: JSON of a `HostVideo`, a line feed, and the packets.
+   */
+  video: {
+    since: 9,
+    asks: { after: Type.Union([VideoPlace, Type.Null()]) },
+    maxAnswerBytes: maxVideoBytes + 64 * 1024,
   },
   /** Touch, type or start something. Answer: empty, when it was done. */
   input: { since: 4, asks: { input: PhoneInput }, maxAnswerBytes: 1024 },

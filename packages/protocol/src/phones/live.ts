@@ -18,15 +18,64 @@ export type LiveFrame = Static<typeof LiveFrame>;
 /** A larger picture is none of a live view. */
 export const maxLivePictureBytes = 2 * 1024 * 1024;
 
+const videoParts = {
+  captured_at: EpochMs,
+  /** Of the screen as it is rotated now; the video is smaller. */
+  width: pixels,
+  height: pixels,
+  /** As WebCodecs names it, such as `avc1.42C032`. */
+  codec: Type.String({ maxLength: 64 }),
+  /** Their bytes follow one another. */
+  packets: Type.Array(
+    Type.Object({
+      /** A decoder may begin here: the sequence and picture parameters come before it. */
+      is_key: Type.Boolean(),
+      size_bytes: Type.Integer({ minimum: 0 }),
+    }),
+    { maxItems: 1000 },
+  ),
+};
+
+/** Where a reader of a phone's video is: a stream begins anew with each start of the encoder, and its packets have numbers. */
+export const VideoPlace = Type.Object({
+  stream: Type.String({ maxLength: 64 }),
+  number: Type.Integer({ minimum: 0 }),
+});
+export type VideoPlace = Static<typeof VideoPlace>;
+
+/** Packets of H.264 in the host's words, or why there are none. */
+export const HostVideo = Type.Union([
+  Type.Object({ ...videoParts, first: VideoPlace }),
+  Type.Object({ reason: Type.String({ maxLength: 1000 }) }),
+]);
+export type HostVideo = Static<typeof HostVideo>;
+
+/** A larger packet is none of a live view. */
+export const maxVideoBytes = 4 * 1024 * 1024;
+
+/** How often a viewer of video may say `next` ahead. */
+export const maxAskedAhead = 30;
+
 /** What a viewer says. Nothing comes unasked: who is slow, or looks elsewhere, asks later. */
 export const LiveRequest = Type.Object({ type: Type.Literal('next') });
+
+/** For a viewer that takes video: why it has pictures instead. */
+const noVideo = Type.Optional(Type.String());
 
 /** Each `next` is answered with one of these. */
 export const LiveMessage = Type.Union([
   /** The next message is the picture: binary, a JPEG. */
-  Type.Object({ type: Type.Literal('frame'), captured_at: EpochMs, width: pixels, height: pixels }),
+  Type.Object({
+    type: Type.Literal('frame'),
+    captured_at: EpochMs,
+    width: pixels,
+    height: pixels,
+    no_video: noVideo,
+  }),
+  /** The next message is binary: the packets, in Annex B form. Only for a viewer that takes video. */
+  Type.Object({ type: Type.Literal('video'), ...videoParts }),
   /** The screen still showed the last picture then. */
-  Type.Object({ type: Type.Literal('still'), captured_at: EpochMs }),
+  Type.Object({ type: Type.Literal('still'), captured_at: EpochMs, no_video: noVideo }),
   /** There is no picture now; asking goes on making sense. */
   Type.Object({ type: Type.Literal('nothing'), reason: Type.String() }),
 ]);

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { paintScreen, type PictureFormat, renderPicture, shrinkPicture } from './picture.ts';
+import {
+  paintScreen,
+  type PictureFormat,
+  type PixelSize,
+  renderPicture,
+  renderPixels,
+  shrinkPicture,
+} from './picture.ts';
 import type { Screen } from './screen.ts';
 
 /** Of all phones of the process together. */
@@ -55,6 +62,11 @@ export class Camera {
     return share(`${contentOf(screen)} ${percent} ${quality}`, async () =>
       shrinkPicture(await takeOf(screen, 'png'), { percent, quality }),
     );
+  }
+
+  /** RGB of that size. */
+  takePixels(size: PixelSize): Promise<Buffer> {
+    return renderPixels(this.#seen(), size);
   }
 
   #seen(): Screen {

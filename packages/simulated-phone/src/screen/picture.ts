@@ -33,6 +33,21 @@ export async function renderPicture(screen: Screen, format: PictureFormat): Prom
   return image.ensureAlpha().raw().toBuffer();
 }
 
+export interface PixelSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Three bytes a pixel. */
+export function renderPixels(screen: Screen, { width, height }: PixelSize): Promise<Buffer> {
+  const density = (72 * width) / screen.width;
+  return sharp(Buffer.from(paintScreen(screen)), { density })
+    .resize({ width, height, fit: 'fill', kernel: 'nearest' })
+    .removeAlpha()
+    .raw()
+    .toBuffer();
+}
+
 export async function shrinkPicture(
   picture: Buffer,
   { percent, quality }: { percent: number; quality: number },

@@ -4,6 +4,13 @@ import type { ScreenMask } from '@phalanx/protocol';
 export class HeldMasks {
   readonly #held = new Set<readonly ScreenMask[]>();
 
+  #heldOnce = 0;
+
+  /** How often something began to be hidden: another count than before means that something was hidden in between. */
+  get heldOnce(): number {
+    return this.#heldOnce;
+  }
+
   list(): readonly ScreenMask[] {
     return [...this.#held].flat();
   }
@@ -11,6 +18,7 @@ export class HeldMasks {
   /** Returns how to let go. */
   hold(masks: readonly ScreenMask[]): () => void {
     const held = [...masks];
+    if (held.length > 0) this.#heldOnce += 1;
     this.#held.add(held);
     return () => void this.#held.delete(held);
   }

@@ -2,7 +2,9 @@ import { WebSocket } from 'ws';
 
 interface Answer {
   readonly type?: string;
-  /** Its bytes as characters. */
+  readonly no_video?: string;
+  readonly packets?: readonly { is_key: boolean; size_bytes: number }[];
+  /** The bytes as characters. */
   jpeg?: string;
 }
 
@@ -71,6 +73,7 @@ export class Viewer {
     if (isBinary && last !== undefined) last.jpeg = data.toString('latin1');
     else this.messages.push(JSON.parse(data.toString()));
     const answer = this.messages.at(-1);
-    if (answer !== undefined && (isBinary || answer.type !== 'frame')) this.#arrived(answer);
+    if (answer !== undefined && (isBinary || (answer.type !== 'frame' && answer.type !== 'video')))
+      this.#arrived(answer);
   }
 }

@@ -53,9 +53,14 @@ export const deviceControlRoutes = {
     tag: 'Devices',
     summary: 'Watch the screen live (WebSocket)',
     description:
-      'Send `{"type":"next"}` for each picture. The answer is `{"type":"frame","captured_at","width","height"}`, followed by a binary message with the JPEG; or, after a second without a change, `{"type":"still","captured_at"}`; or `{"type":"nothing","reason"}` while there is no picture. `width` and `height` are those of the screen, in whose pixels `input` counts; the picture is at most 540 pixels wide. All who watch a phone share one stream of at most ten pictures a second; nothing is taken while nobody asks. Close codes: 4003 when the token has ended, 4004 when the device is no longer yours to see.',
+      'Send `{"type":"next"}` for each picture. The answer is `{"type":"frame","captured_at","width","height"}`, followed by a binary message with the JPEG; or, after a second without a change, `{"type":"still","captured_at"}`; or `{"type":"nothing","reason"}` while there is no picture. `width` and `height` are those of the screen, in whose pixels `input` counts; the picture is at most 540 pixels wide. All who watch a phone share one stream of at most ten pictures a second; nothing is taken while nobody asks. With `?video=h264` the answers may be `{"type":"video","captured_at","width","height","codec","packets":[{"is_key","size_bytes"}]}` instead, followed by a binary message with those packets of H.264 (Annex B) one after the other: the first one that you get is a key frame, as is the first after packets that you were too slow for. `next` may then be sent up to 30 times ahead, and one `next` is used up by each answer. Where there is no video now, for example because a mask is active on the phone, you get pictures, and `no_video` in their messages says why. Close codes: 4003 when the token has ended, 4004 when the device is no longer yours to see.',
     scope: 'read',
     params,
+    query: Type.Object({
+      video: Type.Optional(
+        Type.Enum(['h264'] as const, { description: 'The video that you can show; default: pictures alone' }),
+      ),
+    }),
     responses: { 101: [] },
     errors: ['device_not_found', 'upgrade_required', 'too_many_streams'],
   },

@@ -1,5 +1,6 @@
 import { type HelperAnswer, HelperRefusal, ResidentHelper } from '../../resident/resident-helper.ts';
 import { pause } from '../../pause.ts';
+import { runScrcpyServer, scrcpyClass } from '../../scrcpy/scrcpy-server.ts';
 import type { Process, Program } from '../program.ts';
 
 const helperClass = 'dev.phalanx.helper.Main';
@@ -11,14 +12,14 @@ const startMs = 30;
 const writable = 0o222;
 const refusesWritableSince = 34;
 
-/** The virtual machine, with the one program that this phone can stand in for. */
+/** The virtual machine, with the two programs that this phone can stand in for. */
 export const appProcess: Program = async (process) => {
   const { phone, args, stderr, variables, signal } = process;
   const path = variables.get('CLASSPATH') ?? '';
   const [, className, build = ''] = args;
   const stat = phone.android.files.findStat(path);
   await pause(signal, startMs);
-  if (className !== helperClass || stat === undefined) {
+  if ((className !== helperClass && className !== scrcpyClass) || stat === undefined) {
     await stderr.write(`Error: could not find or load main class ${className ?? ''}\nAborted\n`);
     return 134;
   }
@@ -26,7 +27,7 @@ export const appProcess: Program = async (process) => {
     await stderr.write(`java.lang.SecurityException: Writable dex file '${path}' is not allowed.\n`);
     return 1;
   }
-  return runHelper(process, build);
+  return className === scrcpyClass ? runScrcpyServer(process, path) : runHelper(process, build);
 };
 
 /** One request after the other, until the stream ends. */

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { BufferedReadableStream } from '@yume-chan/stream-extra';
+import { h264ParseConfiguration } from '@yume-chan/scrcpy';
+
+import { pause, untilAborted } from '../../time/time-limit.ts';
+import { keepFile } from '../shell/kept-file.ts';
+import { closeQuietly, type PhoneShell, type RunningCommand } from '../shell/phone-shell.ts';
+import type { ScrcpyProtocol, ScrcpyServer } from './scrcpy-file.ts';
+
+/** What a viewer's window shows, and a link by radio carries for several phones. */
+const videoForm = { shortSide: 720, framesPerSecond: 30, bitsPerSecond: 2_000_000, keySeconds: 2 } as const;
+const connectMs = 10_000;
+const retryMs = 50;
+
+/** Untouched as the encoder made it; a key packet with the parameters that its decoder has to know first. */
+export interface VideoPacket {
+  readonly isKey: boolean;
+  readonly data: Buffer;
+  /** Of the picture. */
+  readonly isLandscape: boolean;
+  /** As WebCodecs names it. */
+  readonly codec: string;
+}
+
+interface Options {
+  readonly shell: PhoneShell;
+  readonly server: ScrcpyServer;
+  /** Of the phone's screen, either way round. */
+  readonly screen: { readonly width: number; readonly height: number };
+  readonly onPacket: (packet: VideoPacket) => void;
+}
+
+/** Encodes the screen on the phone until the signal aborts. Rejects with why it has ended. */
+export async function runScrcpy(options: Options, signal: AbortSignal): Promise<void> {
+  const { shell, server, screen } = options;
+  const jar = { ...server, prefix: 'phalanx-scrcpy-', suffix: '.jar' };
+  const path = await keepFile(shell, jar, signal);
+  if (path === undefined) throw new Error('the phone did not keep the scrcpy server');
+  const scid = (randomBytes(4).readUInt32BE() >>> 1).toString(16).padStart(8, '0');
+  const scrcpy = new server.Options({
+    scid,
+    ...{ audio: false, control: false, tunnelForward: true, cleanup: false, powerOn: false },
+    ...{ sendDeviceMeta: false, videoCodec: 'h264', videoBitRate: videoForm.bitsPerSecond },
+    videoCodecOptions: `i-frame-interval=${videoForm.keySeconds}`,
+    maxFps: videoForm.framesPerSecond,
+    maxSize: longestSide(screen),
+  });
+  const start = `CLASSPATH=${path} exec app_process / com.genymobile.scrcpy.Server`;
+  const running = await shell.start([start, server.version, ...scrcpy.serialize()].join(' '), signal);
+  try {
+    await readVideo(scrcpy, { ...options, running, service: `localabstract:scrcpy_${scid}` }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    // A server that can't encode says so, and ends.
+    running.kill();
+    throw new Error(`scrcpy stopped: ${lastLine(await running.ended) ?? textOf(error)}`);
+  } finally {
+    running.kill();
+  }
+}
+
+function longestSide({ width, height }: Options['screen']): number {
+  const [short, long] = [Math.min(width, height), Math.max(width, height)];
+  return short <= videoForm.shortSide ? long : Math.round((long * videoForm.shortSide) / short);
+}
+
+interface Reading extends Options {
+  readonly running: RunningCommand;
+  readonly service: string;
+}
+
+async function readVideo(
+  scrcpy: ScrcpyProtocol,
+  { shell, running, service, onPacket }: Reading,
+  signal: AbortSignal,
+): Promise<void> {
+  const socket = await connect(shell, { running, service }, signal);
+  const ended = new AbortController();
+  void running.ended.then(() => ended.abort(new Error('it ended')));
+  const over = AbortSignal.any([signal, ended.signal]);
+  try {
+    const whole = new BufferedReadableStream(socket.readable);
+    // Sent as soon as the connection is made.
+    await untilAborted(over, async () => whole.readExactly(1));
+    const { stream } = await untilAborted(over, async () => scrcpy.parseVideoStreamMetadata(whole.release()));
+    const reader = stream.pipeThrough(scrcpy.createMediaStreamTransformer()).getReader();
+    let parameters: (ReturnType<typeof describe> & { data: Buffer }) | undefined;
+    for (;;) {
+      const { done, value } = await untilAborted(over, () => reader.read());
+      if (done || value === undefined) throw new Error('the stream ended');
+      const data = Buffer.from(value.data.buffer, value.data.byteOffset, value.data.byteLength);
+      if (value.type === 'configuration') parameters = { ...describe(data), data };
+      else if (parameters !== undefined) {
+        const { data: before, ...described } = parameters;
+        const isKey = value.keyframe === true;
+        onPacket({ ...described, isKey, data: isKey ? Buffer.concat([before, data]) : data });
+      }
+    }
+  } finally {
+    closeQuietly(socket);
+  }
+}
+
+/** The server listens some time after its start. */
+async function connect(
+  shell: PhoneShell,
+  { running, service }: Pick<Reading, 'running' | 'service'>,
+  signal: AbortSignal,
+): ReturnType<PhoneShell['open']> {
+  let hasEnded = false;
+  void running.ended.then(() => (hasEnded = true));
+  const until = performance.now() + connectMs;
+  for (;;) {
+    try {
+      return await shell.open(service, signal);
+    } catch (error) {
+      if (signal.aborted || hasEnded || performance.now() > until) throw error;
+      await pause(retryMs, signal);
+    }
+  }
+}
+
+/** What the sequence parameters say. */
+function describe(data: Buffer): Pick<VideoPacket, 'isLandscape' | 'codec'> {
+  const { croppedWidth, croppedHeight, ...parameters } = h264ParseConfiguration(data);
+  const bytes = [parameters.profileIndex, parameters.constraintSet, parameters.levelIndex];
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0').toUpperCase()).join('');
+  return { isLandscape: croppedWidth > croppedHeight, codec: `avc1.${hex}` };
+}
+
+const lastLine = (printed: string): string | undefined =>
+  printed
+    .split('\n')
+    .map((line) => line.replace(/^\[server\] \w+: /, '').trim())
+    .findLast((line) => line !== '' && !/^(?:at |Device: |\.\.\. )/.test(line))
+    ?.slice(0, 300);
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { maxVideoBytes, type VideoPlace } from '@phalanx/protocol';
+
+import type { HeldMasks } from '../masks/held-masks.ts';
+import type { PhoneShell } from '../shell/phone-shell.ts';
+import { runScrcpy, type VideoPacket } from './run-scrcpy.ts';
+import type { ScrcpyServer } from './scrcpy-file.ts';
+
+/** The encoder costs the phone power. */
+const idleMs = 5000;
+/** Who waits for the first picture has pictures of another kind until then. */
+const startMs = 300;
+const stillMs = 1000;
+/** A phone that can't encode is not asked to again and again. */
+const afterFailureMs = 60_000;
+/** Above what two seconds take. An encoder that makes no key frame is started anew. */
+const maxGroupBytes = 16 * 1024 * 1024;
+
+const masked = 'a mask is active';
+
+export interface VideoPackets {
+  /** Of the first packet, or of the one that is to come. */
+  readonly first: VideoPlace;
+  readonly packets: readonly VideoPacket[];
+}
+
+/** Why there is no video. */
+export interface NoVideo {
+  readonly reason: string;
+}
+
+interface Options {
+  readonly shell: PhoneShell;
+  readonly server: ScrcpyServer | NoVideo;
+  readonly screen: () => { readonly width: number; readonly height: number } | undefined;
+  readonly masks: Pick<HeldMasks, 'list' | 'heldOnce'>;
+}
+
+/** One life of the encoder: its last key packet, and all that came after it. */
+interface Running {
+  readonly id: string;
+  /** Of the masks at its start: a packet that came when it is another one may show what was to be hidden. */
+  readonly heldOnce: number;
+  readonly stop: AbortController;
+  readonly startedAt: number;
+  group: VideoPacket[];
+  groupBytes: number;
+  /** Of the first packet of the group. */
+  first: number;
+}
+
+/** H.264 of a phone's screen for as long as somebody asks for it. Never of a moment at which a mask was held. */
+export class ScreenVideo {
+  readonly #options: Options;
+  #running: Running | undefined;
+  #failure = { reason: '', until: -Infinity };
+  #news = Promise.withResolvers<void>();
+  #idle: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** What comes after that place, or from the last key packet on; an empty list after a second without. */
+  async next(after: VideoPlace | null, signal: AbortSignal): Promise<VideoPackets | NoVideo> {
+    const beganAt = performance.now();
+    for (;;) {
+      const running = this.#start();
+      if ('reason' in running) return running;
+      const found = packetsAfter(running, after);
+      if (found.packets.length > 0) return found;
+      const hasBegun = running.group.length > 0;
+      const leftMs = beganAt + (hasBegun ? stillMs : startMs) - performance.now();
+      if (leftMs <= 0) return hasBegun ? found : { reason: 'H.264 is starting' };
+      await this.#untilNews(leftMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#stop();
+  }
+
+  /** The encoder that runs, or why none does. */
+  #start(): Running | NoVideo {
+    const { server, masks } = this.#options;
+    if (this.#isClosed) return { reason: 'the connection to the phone broke' };
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#stop(), idleMs).unref();
+    if (masks.list().length > 0) {
+      this.#stop();
+      return { reason: masked };
+    }
+    if ('reason' in server) return server;
+    if (this.#running !== undefined && this.#isClean(this.#running)) return this.#running;
+    this.#stop();
+    const { reason, until } = this.#failure;
+    return performance.now() < until ? { reason } : this.#begin(server);
+  }
+
+  #begin(server: ScrcpyServer): Running | NoVideo {
+    const { shell, masks } = this.#options;
+    const screen = this.#options.screen();
+    if (screen === undefined) return { reason: 'the size of the screen is not known yet' };
+    const running: Running = {
+      id: randomUUID(),
+      heldOnce: masks.heldOnce,
+      stop: new AbortController(),
+      startedAt: performance.now(),
+      ...{ group: [], groupBytes: 0, first: 0 },
+    };
+    this.#running = running;
+    const onPacket = (packet: VideoPacket): void => this.#take(running, packet);
+    runScrcpy({ shell, server, screen, onPacket }, running.stop.signal).catch((error: unknown) =>
+      this.#fail(running, error instanceof Error ? error.message : String(error)),
+    );
+    return running;
+  }
+
+  #take(running: Running, packet: VideoPacket): void {
+    if (running !== this.#running) return;
+    if (!this.#isClean(running)) return this.#stop();
+    if (packet.data.length > maxVideoBytes) return this.#fail(running, 'scrcpy sends too large frames');
+    if (packet.isKey) {
+      running.first += running.group.length;
+      running.group = [];
+      running.groupBytes = 0;
+    } else if (running.group.length === 0) return;
+    running.group.push(packet);
+    running.groupBytes += packet.data.length;
+    if (running.groupBytes > maxGroupBytes) this.#stop();
+    this.#tell();
+  }
+
+  #isClean({ heldOnce }: Running): boolean {
+    return this.#options.masks.heldOnce === heldOnce;
+  }
+
+  #fail(running: Running, reason: string): void {
+    if (running !== this.#running || running.stop.signal.aborted) return;
+    this.#failure = { reason, until: running.startedAt + afterFailureMs };
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#running?.stop.abort(new Error('nobody watches'));
+    this.#running = undefined;
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+
+  #untilNews(waitMs: number, signal: AbortSignal): Promise<void> {
+    const news = this.#news;
+    const end = (): void => news.resolve();
+    const timer = setTimeout(end, waitMs);
+    signal.addEventListener('abort', end, { once: true });
+    return news.promise.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    });
+  }
+}
+
+/** As many as fit into one answer. */
+function packetsAfter({ id, group, first }: Running, after: VideoPlace | null): VideoPackets {
+  const isKnown = after?.stream === id && after.number >= first && after.number < first + group.length;
+  const skipped = isKnown ? after.number + 1 - first : 0;
+  const packets: VideoPacket[] = [];
+  let bytes = 0;
+  for (const packet of group.slice(skipped)) {
+    bytes += packet.data.length;
+    const isOther = packet.isLandscape !== packets[0]?.isLandscape || packet.codec !== packets[0].codec;
+    if (packets.length > 0 && (bytes > maxVideoBytes || isOther)) break;
+    packets.push(packet);
+  }
+  return { first: { stream: id, number: first + skipped }, packets };
+}

@@ -1,0 +1,187 @@
+/** The Y, Cb and Cr bytes of a macroblock of 16 × 16 pixels. */
+const macroblockBytes = 384;
+const side = 16;
+/** Baseline, constrained; level 5 has room for every phone's screen. */
+const [profile, constraints, level] = [66, 0xc0, 50];
+/** A picture with a larger share of new macroblocks is a key frame, which costs no more. */
+const keyShare = 0.5;
+const frameNumbers = 16;
+const nalType = { slice: 1, keySlice: 5, sequence: 7, picture: 8 } as const;
+const sliceType = { p: 5, i: 7 } as const;
+/** Macroblocks as they are (I_PCM), by the kind of their slice. */
+const rawMacroblock = { p: 30, i: 25 } as const;
+
+export interface EncodedFrame {
+  readonly isKey: boolean;
+  readonly data: Buffer;
+}
+
+/** True H.264 without compression: key frames of macroblocks as they are, and others that skip those that have not changed. */
+export class H264Encoder {
+  readonly width: number;
+  readonly height: number;
+  readonly #columns: number;
+  readonly #rows: number;
+  #last: Buffer | undefined;
+  #frameNumber = 0;
+  #keyNumber = 0;
+
+  /** Even numbers of pixels. */
+  constructor(width: number, height: number) {
+    this.width = width;
+    this.height = height;
+    this.#columns = Math.ceil(width / side);
+    this.#rows = Math.ceil(height / side);
+  }
+
+  /** What a decoder has to know first, in Annex B form. */
+  configuration(): Buffer {
+    const sequence = new BitWriter();
+    for (const byte of [profile, constraints, level]) sequence.bits(byte, 8);
+    // ID, frame numbers of four bits, output in the order of decoding, one reference frame.
+    for (const value of [0, 0, 2, 1]) sequence.number(value);
+    sequence.bits(0, 1);
+    sequence.number(this.#columns - 1);
+    sequence.number(this.#rows - 1);
+    sequence.bits(0b11, 2);
+    const cropped = [this.#columns * side - this.width, this.#rows * side - this.height] as const;
+    sequence.bits(1, 1);
+    for (const pixels of [0, cropped[0], 0, cropped[1]]) sequence.number(pixels / 2);
+    sequence.bits(0, 1);
+    const picture = new BitWriter();
+    picture.number(0);
+    picture.number(0);
+    picture.bits(0, 2);
+    for (const value of [0, 0, 0]) picture.number(value);
+    picture.bits(0, 3);
+    for (const value of [0, 0, 0]) picture.number(value);
+    // With a deblocking filter that slices turn off.
+    picture.bits(0b100, 3);
+    return Buffer.concat([
+      nalUnit(nalType.sequence, sequence.finish()),
+      nalUnit(nalType.picture, picture.finish()),
+    ]);
+  }
+
+  /** Of RGB pixels. `mustBeKey`: decoders may begin here. */
+  encode(rgb: Buffer, mustBeKey: boolean): EncodedFrame {
+    const blocks = this.#toMacroblocks(rgb);
+    const last = this.#last;
+    const changed = Array.from({ length: this.#columns * this.#rows }, (_, at) =>
+      last === undefined ? true : !blockOf(blocks, at).equals(blockOf(last, at)),
+    );
+    const share = changed.filter(Boolean).length / changed.length;
+    const isKey = mustBeKey || last === undefined || share > keyShare;
+    this.#last = blocks;
+    this.#frameNumber = isKey ? 0 : (this.#frameNumber + 1) % frameNumbers;
+    const slice = this.#sliceHead(isKey);
+    let skipped = 0;
+    for (const [at, isNew] of changed.entries()) {
+      if (!isKey && !isNew) {
+        skipped += 1;
+        continue;
+      }
+      if (!isKey) slice.number(skipped);
+      skipped = 0;
+      slice.number(isKey ? rawMacroblock.i : rawMacroblock.p);
+      slice.bytes(blockOf(blocks, at));
+    }
+    if (skipped > 0) slice.number(skipped);
+    return { isKey, data: nalUnit(isKey ? nalType.keySlice : nalType.slice, slice.finish()) };
+  }
+
+  #sliceHead(isKey: boolean): BitWriter {
+    const head = new BitWriter();
+    head.number(0);
+    head.number(isKey ? sliceType.i : sliceType.p);
+    head.number(0);
+    head.bits(this.#frameNumber, 4);
+    // Key frames in a row differ by this.
+    if (isKey) head.number((this.#keyNumber = 1 - this.#keyNumber));
+    head.bits(0, isKey ? 2 : 3);
+    head.number(0);
+    head.number(1);
+    return head;
+  }
+
+  /** Y, Cb and Cr in the range of television, block by block; pixels beyond the edge are black. */
+  #toMacroblocks(rgb: Buffer): Buffer {
+    const blocks = Buffer.alloc(this.#columns * this.#rows * macroblockBytes, 128);
+    for (let y = 0; y < this.height; y += 1) {
+      for (let x = 0; x < this.width; x += 1) {
+        const from = (y * this.width + x) * 3;
+        const [r = 0, g = 0, b = 0] = [rgb[from], rgb[from + 1], rgb[from + 2]];
+        const block = ((y >> 4) * this.#columns + (x >> 4)) * macroblockBytes;
+        blocks[block + (y & 15) * side + (x & 15)] = 16 + ((66 * r + 129 * g + 25 * b) >> 8);
+        if ((x & 1) !== 0 || (y & 1) !== 0) continue;
+        const chroma = block + side * side + ((y & 15) >> 1) * 8 + ((x & 15) >> 1);
+        blocks[chroma] = 128 + ((-38 * r - 74 * g + 112 * b) >> 8);
+        blocks[chroma + 64] = 128 + ((112 * r - 94 * g - 18 * b) >> 8);
+      }
+    }
+    return blocks;
+  }
+}
+
+const blockOf = (blocks: Buffer, at: number): Buffer =>
+  blocks.subarray(at * macroblockBytes, (at + 1) * macroblockBytes);
+
+/** Bits, and numbers in the codes of Exp-Golomb. */
+class BitWriter {
+  readonly #parts: Buffer[] = [];
+  #bytes: number[] = [];
+  #current = 0;
+  #filled = 0;
+
+  bits(value: number, count: number): void {
+    for (let bit = count - 1; bit >= 0; bit -= 1) {
+      this.#current = (this.#current << 1) | ((value >>> bit) & 1);
+      this.#filled += 1;
+      if (this.#filled < 8) continue;
+      this.#bytes.push(this.#current);
+      this.#current = 0;
+      this.#filled = 0;
+    }
+  }
+
+  /** Zero is the same with a sign and without. */
+  number(value: number): void {
+    const length = 32 - Math.clz32(value + 1);
+    this.bits(0, length - 1);
+    this.bits(value + 1, length);
+  }
+
+  /** Begins at a whole byte. */
+  bytes(data: Buffer): void {
+    this.#fill();
+    this.#parts.push(Buffer.from(this.#bytes), data);
+    this.#bytes = [];
+  }
+
+  finish(): Buffer {
+    this.bits(1, 1);
+    this.#fill();
+    return Buffer.concat([...this.#parts, Buffer.from(this.#bytes)]);
+  }
+
+  #fill(): void {
+    if (this.#filled > 0) this.bits(0, 8 - this.#filled);
+  }
+}
+
+const startCode = Buffer.from([0, 0, 0, 1]);
+const twoZeros = Buffer.alloc(2);
+const escape = Buffer.from([3]);
+
+/** In Annex B form: no start code is within it. */
+function nalUnit(type: number, payload: Buffer): Buffer {
+  const parts: Buffer[] = [startCode, Buffer.from([0x60 | type])];
+  let from = 0;
+  for (let at = payload.indexOf(twoZeros); at >= 0; at = payload.indexOf(twoZeros, at)) {
+    at += 2;
+    if ((payload[at] ?? 4) > 3) continue;
+    parts.push(payload.subarray(from, at), escape);
+    from = at;
+  }
+  return Buffer.concat([...parts, payload.subarray(from)]);
+}
