@@ -17,6 +17,7 @@ export * from './host/host-questions.ts';
 export * from './ids.ts';
 export * from './phones/labels.ts';
 export * from './phones/live.ts';
+export * from './phones/wall.ts';
 export * from './runs/logs.ts';
 export * from './masks.ts';
 export * from './phones/node-inspection.ts';

@@ -90,7 +90,8 @@ export class LiveView {
   }
 }
 
-function parseAnswer(answer: Buffer): { frame: LiveFrame; jpeg: Buffer } {
+/** Throws when a host's answer is no picture of a live view. */
+export function parseAnswer(answer: Buffer): { frame: LiveFrame; jpeg: Buffer } {
   const end = answer.subarray(0, maxFrameTextBytes).indexOf(lineFeed);
   const frame = parseJson(answer.toString('utf8', 0, Math.max(end, 0)));
   const jpeg = answer.subarray(end + 1);

@@ -2,10 +2,10 @@ import { LiveRequest, maxLivePictureBytes, type LiveMessage } from '@phalanx/pro
 import { Compile } from 'typebox/compile';
 import type { RawData, WebSocket } from 'ws';
 
+import { keepAlive } from '../http/sockets/keep-alive.ts';
 import type { OpenStream } from '../http/sockets/open-streams.ts';
 
 const validator = Compile(LiveRequest);
-const pingMs = 15_000;
 /** RFC 6455: a message that is not one of ours. */
 const policyViolation = 1008;
 
@@ -31,7 +31,6 @@ export class LiveViewer implements OpenStream {
   readonly expiresAt: number;
   readonly #socket: WebSocket;
   #seen = '';
-  #isAlive = true;
 
   constructor({ socket, userId, expiresAt, onNext }: ViewerOptions) {
     this.userId = userId;
@@ -44,7 +43,7 @@ export class LiveViewer implements OpenStream {
       else onNext(this);
     });
     socket.on('error', () => socket.terminate());
-    this.#keepAlive();
+    keepAlive(socket);
   }
 
   show({ hash, jpeg, captured_at, width, height }: LivePicture): void {
@@ -60,18 +59,6 @@ export class LiveViewer implements OpenStream {
 
   end(code: number): void {
     this.#socket.close(code);
-  }
-
-  /** A peer that vanished without a word would be kept for ever. */
-  #keepAlive(): void {
-    const socket = this.#socket;
-    const timer = setInterval(() => {
-      if (!this.#isAlive) return socket.terminate();
-      this.#isAlive = false;
-      socket.ping();
-    }, pingMs);
-    socket.on('pong', () => (this.#isAlive = true));
-    socket.on('close', () => clearInterval(timer));
   }
 }
 

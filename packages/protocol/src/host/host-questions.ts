@@ -50,6 +50,15 @@ export const hostQuestions = {
     asks: { known: Type.Union([Type.String(), Type.Null()]) },
     maxAnswerBytes: maxLivePictureBytes + 1024,
   },
+  /**
+   * The same for a wall of phones, smaller and at most twice a second, and as soon as there is another one; after two seconds
+   * the known one again. Whoever asks meanwhile gets the same picture.
+   */
+  wall: {
+    since: 9,
+    asks: { known: Type.Union([Type.String(), Type.Null()]) },
+    maxAnswerBytes: maxLivePictureBytes + 1024,
+  },
   /** Touch, type or start something. Answer: empty, when it was done. */
   input: { since: 4, asks: { input: PhoneInput }, maxAnswerBytes: 1024 },
   /**

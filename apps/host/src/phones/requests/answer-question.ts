@@ -12,6 +12,7 @@ import { inspectNode } from './inspect-node.ts';
 import { doInput } from './input-doer.ts';
 import { nextLiveFrame } from './live-camera.ts';
 import { readScreen } from './screen-reader.ts';
+import { nextWallFrame } from './wall-camera.ts';
 
 const timeoutMs = 15_000;
 const screenshotWidth = 1080;
@@ -34,6 +35,7 @@ const answers: { readonly [Name in PhoneQuestion]: Answer<Name> } = {
   screen: readScreen,
   health: tellHealth,
   live: nextLiveFrame,
+  wall: nextWallFrame,
   input: doInput,
   act: doActSteps,
   node: inspectNode,

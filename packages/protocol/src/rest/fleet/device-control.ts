@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import { ActRefusal, ActStep, maxActSteps } from '../../phones/act.ts';
 import { Id } from '../../ids.ts';
+import { Selector } from '../../phones/labels.ts';
 import { PhoneInput } from '../../phones/phone-input.ts';
 import { success, SuccessMessage, type RouteContract } from '../contract.ts';
 import { CompactScreenView, DeviceLease, ScreenId } from './devices.ts';
@@ -58,6 +59,19 @@ export const deviceControlRoutes = {
     params,
     responses: { 101: [] },
     errors: ['device_not_found', 'upgrade_required', 'too_many_streams'],
+  },
+  wall: {
+    method: 'GET',
+    path: '/api/v2/devices/live',
+    operationId: 'devicesLive',
+    tag: 'Devices',
+    summary: 'Watch many screens live, small, on one connection (WebSocket)',
+    description:
+      'Say `{"type":"watch","device_ids":[…]}` of the phones that can be seen, at most 20 at once and 100 altogether, and `{"type":"leave","device_ids":[…]}` of those that cannot any more; the phones of `selector` are watched from the beginning. What changes comes unasked, at most twice a second for each phone: `{"type":"frame","device_id","captured_at","width","height"}`, followed by a binary message with the JPEG, which is 240 pixels wide; `{"type":"nothing","device_id","reason"}` while there is no picture; `{"type":"gone","device_id"}` when the phone is not yours to see, or no longer. Answer the pictures with `{"type":"shown","pictures":1}`: beyond 16 that are not answered, pictures are left out, and the newest comes when there is room again. Close codes: 4003 when the token has ended, 1008 after anything else that is said.',
+    scope: 'read',
+    query: Type.Object({ selector: Type.Optional(Selector) }),
+    responses: { 101: [] },
+    errors: ['invalid_selector', 'upgrade_required', 'too_many_streams'],
   },
   input: {
     method: 'POST',
