@@ -53,9 +53,7 @@ export function addWallRoutes(
     const terms = readSelector(access.labels, userId, selector);
     const ids: string[] = [];
     for await (const seen of access.listAfter(userId, ''))
-      ids.push(
-        ...seen.flatMap(({ device }) => (selects(access.labels, terms, device) ? [device.id] : [])),
-      );
+      ids.push(...seen.flatMap(({ device }) => (selects(access.labels, terms, device) ? [device.id] : [])));
     if (ids.length <= maxWallPhones) return ids;
     const problem = `The selector means ${ids.length} phones, and a wall has at most ${maxWallPhones}`;
     throw ApiError.of('invalid_request', { problem });

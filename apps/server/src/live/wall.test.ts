@@ -109,20 +109,22 @@ describe('a wall', () => {
 
   it('leaves out pictures for who does not answer them, shows the newest later, and keeps nobody waiting', async () => {
     const [slow, other] = [await open(), await open()];
+    const ids = [one, two, three];
     slow.answers = false;
-    slow.watch(one);
-    other.watch(one);
-    const most = maxWallPicturesAhead;
-    for (let at = 1; at <= most + 3; at += 1) {
-      shows.set('wall-1', `frame ${at}`);
-      await pictures(other, one).toContain(`picture frame ${at}`);
+    for (const watcher of [slow, other]) watcher.watch(...ids);
+    const last = Math.floor(maxWallPicturesAhead / ids.length) + 1;
+    for (let at = 1; at <= last; at += 1) {
+      for (const serial of serials) shows.set(serial, `frame ${at}`);
+      for (const id of ids) await pictures(other, id).toContain(`picture frame ${at}`);
     }
-    expect(slow.picturesOf(one).length).toBeLessThanOrEqual(most);
-    expect(slow.picturesOf(one)).not.toContain(`picture frame ${most + 3}`);
-    slow.shown(1);
-    await pictures(slow, one).toContain(`picture frame ${most + 3}`);
+    const seen = (): string[] => ids.flatMap((id) => slow.picturesOf(id));
+    const newest = (): string[] => seen().filter((picture) => picture === `picture frame ${last}`);
+    expect(seen().length).toBeLessThanOrEqual(maxWallPicturesAhead);
+    expect(newest().length).toBeLessThan(ids.length);
+    slow.shown(ids.length);
+    await expect.poll(newest, { timeout: 10_000 }).toHaveLength(ids.length);
     for (const watcher of [slow, other]) watcher.close();
-  }, 60_000);
+  });
 
   it('tells of a phone that is not, or no longer, the viewer’s to see, and shows no picture of it', async () => {
     await share('PUT');
@@ -135,7 +137,7 @@ describe('a wall', () => {
     await expect.poll(() => wall.told).toContainEqual({ type: 'gone', device_id: one });
     const own = await open();
     own.watch(one);
-    await pictures(own, one).toEqual(['picture secret']);
+    await pictures(own, one).toContain('picture secret');
     expect(wall.picturesOf(one)).toHaveLength(1);
     expect(wall.picturesOf(two)).toEqual([]);
     for (const watcher of [wall, own]) watcher.close();
