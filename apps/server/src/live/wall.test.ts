@@ -1,4 +1,4 @@
-import { closeCodes, maxWallPicturesAhead } from '@phalanx/protocol';
+import { closeCodes, maxWallPhones, maxWallPicturesAhead } from '@phalanx/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import type { TestHost } from '../testing/test-host.ts';
@@ -175,7 +175,7 @@ describe('a wall', () => {
     hostile.send({ type: 'next' });
     expect(await hostile.ended).toBe(1008);
     const greedy = await open();
-    for (let at = 0; at <= 5; at += 1)
+    for (let at = 0; at * 20 <= maxWallPhones; at += 1)
       greedy.watch(...Array.from({ length: 20 }, (_, index) => `${at}-${index}`));
     expect(await greedy.ended).toBe(1008);
   });

@@ -5,7 +5,7 @@ import { EpochMs, Id } from '../ids.ts';
 const pixels = Type.Integer({ minimum: 1, maximum: 100_000 });
 
 /** Phones that one connection watches at once. */
-export const maxWallPhones = 100;
+export const maxWallPhones = 200;
 /** Phones of one message. */
 export const maxWallPhonesOfMessage = 20;
 /** Pictures that are sent before the viewer has answered the first of them. */
