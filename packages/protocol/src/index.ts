@@ -24,6 +24,7 @@ export * from './phones/node-inspection.ts';
 export * from './phones/phone-answers.ts';
 export * from './phones/phone-apps.ts';
 export * from './phones/phone-health.ts';
+export * from './phones/sent-file.ts';
 export * from './phones/phone-input.ts';
 export * from './openapi/document.ts';
 export * from './openapi/error-responses.ts';

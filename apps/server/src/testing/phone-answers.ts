@@ -19,6 +19,8 @@ export function answerTo({ type, request_id }: Extract<ServerMessage, { request_
     live: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,
     wall: `${JSON.stringify({ captured_at, width, height, hash: 'dark' })}\nJPEG-bytes`,
     input: '',
+    clipboard: JSON.stringify({ text: '' }),
+    file: 'stored',
     apps: '[]',
     replay: '{"verdicts":[]}',
   };

@@ -10,6 +10,7 @@ import { Type, type Static, type TObject, type TProperties } from 'typebox';
 import { HostActSteps, HostNode } from '../phones/act.ts';
 import { Uuid } from '../ids.ts';
 import { maxLivePictureBytes } from '../phones/live.ts';
+import { SentFilePart } from '../phones/sent-file.ts';
 import { PhoneInput } from '../phones/phone-input.ts';
 import { maxRecordedCalls, maxRecordScreens, RecordedCall } from '../runs/records.ts';
 import { ReplayFetches } from '../replay/replay-messages.ts';
@@ -61,6 +62,10 @@ export const hostQuestions = {
   },
   /** Touch, type or start something. Answer: empty, when it was done. */
   input: { since: 4, asks: { input: PhoneInput }, maxAnswerBytes: 1024 },
+  /** What is on the clipboard. Answer: JSON of a `PhoneClipboard`. */
+  clipboard: { since: 9, asks: {}, maxAnswerBytes: 4 * megabyte },
+  /** Take a part of a file, and with the last one store or install it. Answer: a `SentFileState`. */
+  file: { since: 9, asks: { file: SentFilePart }, maxAnswerBytes: 1024 },
   /**
    * Do steps that find their nodes on the screen as it is then, as far as the time reaches. Answer: JSON of a
    * `HostActAnswer`, a line feed, and JSON of a `DeviceScreen` without a picture.
